@@ -4,7 +4,8 @@
 #   docker buildx build --platform linux/amd64,linux/arm64 …
 #
 # hack/image packs the same without Docker.
-FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+# By its digest: a tag can be moved. Raise both, and the release workflow's Go with them.
+FROM --platform=$BUILDPLATFORM golang:1.26.5@sha256:3aff6657219a4d9c14e27fb1d8976c49c29fddb70ba835014f477e1c70636647 AS build
 ARG VERSION=dev
 ARG TARGETOS=linux
 ARG TARGETARCH

@@ -122,11 +122,23 @@ e2e: packages kube-cluster ## Run the gate's scene in a real cluster: both kinds
 image: ## Pack the container image into linerate.tar, with nothing but Go (1 minute)
 	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'
 
+release-check: ## Say what isn't ready for the release VERSION
+	@$(GO) run ./hack/release check -version '$(VERSION)'
+
+release: ## Make image, chart, command line, krew's manifest and bills of materials of the release VERSION, for all architectures, in dist/ (3 minutes)
+	$(GO) run ./hack/release build -version '$(VERSION)' -o dist
+
+release-push: ## Push image and chart of dist/ to REGISTRY
+	$(GO) run ./hack/release push -from dist -registry '$(REGISTRY)'
+
+rehearse: ## Full tier: run the release workflow's own steps, with stand-ins for cosign and gh, and a registry of the test's (5 minutes)
+	$(FULL) -timeout 40m -run '^TestTheWorkflowsStepsMakeARelease$$' -v ./hack/release
+
 lint: ## Lint, with the architecture's import arrows (1 minute, the first time 7)
 	$(GO) run -modfile=go.tools.mod $(LINT) run --allow-parallel-runners ./...
 	cd test/chart && $(GO) run -modfile=../../go.tools.mod $(LINT) run --allow-parallel-runners -c ../../.golangci.yml ./...
 	cd test/fabric/plugins && $(GO) run -modfile=../../../go.tools.mod $(LINT) run --allow-parallel-runners -c ../../../.golangci.yml ./...
-	$(GO) run -modfile=go.actionlint.mod github.com/rhysd/actionlint/cmd/actionlint examples/ci/github-actions.yaml
+	$(GO) run -modfile=go.actionlint.mod github.com/rhysd/actionlint/cmd/actionlint examples/ci/github-actions.yaml .github/workflows/*.yml
 
 generate: ## Regenerate deep copies, the CRD, docs/api.md, the documents' schemas, the manager's role and the chart's copies (5 seconds, the first time 1 minute)
 	hack/generate

@@ -15,7 +15,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/controllers/keptreports"
@@ -50,13 +49,17 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	served, err := metricsOptions(options)
+	if err != nil {
+		return nil, err
+	}
 	clock := &pass.Clock{}
 	config = rest.CopyConfig(config)
 	config.Wrap(clock.Wrap)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         caches.Options(options.Namespaces, ownNamespace(options)),
-		Metrics:                       metricsserver.Options{BindAddress: options.MetricsAddress},
+		Metrics:                       served,
 		HealthProbeBindAddress:        options.HealthAddress,
 		PprofBindAddress:              options.ProfileAddress,
 		LeaderElection:                options.LeaderElect,
@@ -122,7 +125,7 @@ func ownNamespace(options Options) string {
 func settings(options Options) manifests.Settings {
 	s := manifests.Settings{
 		Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy), Namespace: ownNamespace(options), RunnerAccount: options.RunnerAccount, RunnerPriority: options.RunnerPriority,
-		RunnerQueue: options.RunnerQueue,
+		RunnerQueue: options.RunnerQueue, Pods: options.Pods,
 	}
 	for _, name := range options.PullSecrets {
 		s.PullSecrets = append(s.PullSecrets, corev1.LocalObjectReference{Name: name})

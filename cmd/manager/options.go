@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -31,6 +32,8 @@ type Options struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// NetworkNamespaces are those whose networks all LoadTests may use, besides those of their own namespace; "*" means all.
 	NetworkNamespaces []string `json:"networkNamespaces,omitempty"`
+	// Pods is on every pod of every LoadTest: labels and annotations.
+	Pods manifests.PodMetadata `json:"pods,omitzero"`
 	// NetworkPolicies and DisruptionBudgets are put up in each namespace that has LoadTests.
 	NetworkPolicies   bool `json:"networkPolicies"`
 	DisruptionBudgets bool `json:"disruptionBudgets"`
@@ -52,6 +55,10 @@ type Options struct {
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
+	// MetricsSecure serves metrics over HTTPS, to whoever shows a token of somebody who may get /metrics. Without it they are served over HTTP, to everybody.
+	MetricsSecure bool `json:"metricsSecure"`
+	// MetricsCertificates is the folder of that server's certificate: tls.crt and tls.key, which are read again when they change. Empty: one that is signed by itself.
+	MetricsCertificates string `json:"metricsCertificates,omitempty"`
 	// ProfileAddress is where Go's profiles of the manager are served, to whoever can reach it; "0" is nowhere.
 	ProfileAddress string `json:"profileAddress"`
 	// MetricsTests is of how many LoadTests at most there are metrics of their own; 0: only of all together.
@@ -111,6 +118,8 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.Var((*list)(&o.Namespaces), "namespaces", "the `namespaces` whose LoadTests are looked after, separated by commas (default all)")
 	o.NetworkNamespaces = []string{"default"} // as Multus does where it isolates namespaces
 	flags.Var((*list)(&o.NetworkNamespaces), "network-namespaces", "the `namespaces` whose networks all LoadTests may use besides their own, separated by commas; *: all")
+	flags.Var((*jsonMap)(&o.Pods.Labels), "pod-labels", "`labels` of every pod of every LoadTest, as a JSON object: {\"cost-centre\":\"4711\"}")
+	flags.Var((*jsonMap)(&o.Pods.Annotations), "pod-annotations", "`annotations` of every pod of every LoadTest, as a JSON object: {\"sidecar.istio.io/inject\":\"false\"}")
 	flags.BoolVar(&o.NetworkPolicies, "network-policies", true, "put up NetworkPolicies in each namespace that has LoadTests, which let none but runners at generators")
 	flags.BoolVar(&o.DisruptionBudgets, "disruption-budgets", true, "put up a PodDisruptionBudget in each namespace that has LoadTests, so that drains wait for those that run")
 	flags.BoolVar(&o.NodesGrow, "nodes-grow", false, "an autoscaler adds nodes for pods that wait: make pods although no node has what they need, so that it sees them")
@@ -120,7 +129,9 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.RunnerAccount, "runner-account", manifests.DefaultRunnerAccount, "the `name` of the ServiceAccount, in that namespace, that runners have")
 	flags.StringVar(&o.RunnerPriority, "runner-priority", "", "the `name` of the PriorityClass that runners have (default the cluster's own)")
 	flags.StringVar(&o.RunnerQueue, "runner-queue", "", "the `name` of a LocalQueue of Kueue, in that namespace, for runners' Jobs: needed where Kueue holds back all Jobs that name none")
-	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
+	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8443", "the `address` that metrics are served on; 0: nowhere")
+	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true, "serve metrics over HTTPS, to whoever shows a token with the right to get /metrics; false: over HTTP, to everybody")
+	flags.StringVar(&o.MetricsCertificates, "metrics-certificates", "", "the `folder` with tls.crt and tls.key for that (default: a certificate that is made at the start, signed by itself)")
 	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
 	flags.StringVar(&o.ProfileAddress, "profile-address", "0", "the `address` that Go's profiles of the manager are served on, without asking who wants them; 0: nowhere")
@@ -155,6 +166,9 @@ func (o *Options) check() error {
 	if !slices.Contains(policies, o.PullPolicy) {
 		errs = append(errs, fmt.Errorf("--pull-policy %q: write Always, IfNotPresent or Never", o.PullPolicy))
 	}
+	if err := o.Pods.Check(); err != nil {
+		errs = append(errs, fmt.Errorf("--pod-labels, --pod-annotations: %w", err))
+	}
 	for _, namespace := range o.Namespaces {
 		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {
 			errs = append(errs, fmt.Errorf("--namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
@@ -176,6 +190,9 @@ func (o *Options) check() error {
 	errs = append(errs, checkName("--runner-account", o.RunnerAccount, "a ServiceAccount"), checkName("--runner-priority", cmp.Or(o.RunnerPriority, "none"), "a PriorityClass"),
 		checkName("--runner-queue", cmp.Or(o.RunnerQueue, "none"), "a LocalQueue"))
 	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress), checkAddress("--profile-address", o.ProfileAddress))
+	if o.MetricsCertificates != "" && !o.MetricsSecure {
+		errs = append(errs, fmt.Errorf("--metrics-certificates %q: metrics are served without a certificate (--metrics-secure=false); leave one of the two out", o.MetricsCertificates))
+	}
 	if o.MetricsTests < 0 || o.MetricsTests > mostMetricsTests {
 		errs = append(errs, fmt.Errorf("--metrics-tests %d: write a number from 0 to %d", o.MetricsTests, mostMetricsTests))
 	}
@@ -207,6 +224,25 @@ func (l *ownLimits) String() string { return retention.NamespacesText(*l) }
 func (l *ownLimits) Set(text string) (err error) {
 	*l, err = retention.ParseNamespaces(text)
 	return err
+}
+
+// jsonMap is a flag of names and values. Given again, it replaces what was given before.
+type jsonMap map[string]string
+
+func (m *jsonMap) String() string {
+	if len(*m) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(*m) // a map of strings always can be
+	return string(text)
+}
+
+func (m *jsonMap) Set(text string) error {
+	*m = nil
+	if err := json.Unmarshal([]byte(text), m); err != nil {
+		return fmt.Errorf(`write a JSON object of strings, such as {"team":"datapath"}: %w`, err)
+	}
+	return nil
 }
 
 // list is a flag of names separated by commas. Given again, it replaces what was given before.

@@ -32,7 +32,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{
-		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", RunnerPriority: "lab-runners", RunnerQueue: "runners", MetricsAddress: ":8080", HealthAddress: ":8081", ProfileAddress: "0",
+		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", RunnerPriority: "lab-runners", RunnerQueue: "runners", MetricsAddress: ":8443", HealthAddress: ":8081", MetricsSecure: true, ProfileAddress: "0",
 		MetricsTests: 500, MaxConcurrent: 16, LogLevel: -4, KeepReports: retention.Limits{Count: 200, Age: 8760 * time.Hour},
 		KeepReportsIn: map[string]retention.Limits{"lab-a": {Count: 1000}},
 	}
@@ -47,23 +47,26 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 		env  map[string]string
 		says []string
 	}{
-		"no image":               {says: []string{"--image is needed"}},
-		"a policy that isn't":    {args: []string{"--image=i", "--pull-policy=Sometimes"}, says: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
-		"no namespace":           {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
-		"no other namespace":     {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
-		"no namespace of Leases": {args: []string{"--image=i", "--port-leases-namespace=Lab_A"}, says: []string{"--port-leases-namespace", `"Lab_A"`}},
-		"no priority class":      {args: []string{"--image=i", "--runner-priority=Lab_A"}, says: []string{"--runner-priority", `"Lab_A"`}},
-		"no queue":               {args: []string{"--image=i", "--runner-queue=Runners"}, says: []string{"--runner-queue", `"Runners"`, "a LocalQueue"}},
-		"no address":             {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
-		"no concurrency":         {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
-		"too many metrics":       {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},
-		"no bound":               {args: []string{"--image=i", "--keep-reports=some"}, says: []string{"keep-reports", "200/8760h"}},
-		"no bound of its own":    {args: []string{"--image=i", "--keep-reports-in=lab=x"}, says: []string{"namespace lab", "200/8760h"}},
-		"a bound of nowhere":     {args: []string{"--image=i", "--keep-reports-in=Lab_A=5"}, says: []string{"--keep-reports-in", `"Lab_A"`}},
-		"all at once":            {args: []string{"--pull-policy=x", "--max-concurrent=99"}, says: []string{"--image", "--pull-policy", "--max-concurrent"}},
-		"an argument":            {args: []string{"--image=i", "run"}, says: []string{`"run"`}},
-		"a variable":             {args: []string{"--image=i"}, env: map[string]string{"LINERATE_MAX_CONCURRENT": "many"}, says: []string{`LINERATE_MAX_CONCURRENT="many"`}},
-		"a flag that isn't one":  {args: []string{"--imgae=i"}, says: []string{"imgae"}},
+		"no image":                {says: []string{"--image is needed"}},
+		"a policy that isn't":     {args: []string{"--image=i", "--pull-policy=Sometimes"}, says: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
+		"no namespace":            {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
+		"no other namespace":      {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
+		"no namespace of Leases":  {args: []string{"--image=i", "--port-leases-namespace=Lab_A"}, says: []string{"--port-leases-namespace", `"Lab_A"`}},
+		"no priority class":       {args: []string{"--image=i", "--runner-priority=Lab_A"}, says: []string{"--runner-priority", `"Lab_A"`}},
+		"no queue":                {args: []string{"--image=i", "--runner-queue=Runners"}, says: []string{"--runner-queue", `"Runners"`, "a LocalQueue"}},
+		"no address":              {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
+		"no concurrency":          {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
+		"too many metrics":        {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},
+		"no bound":                {args: []string{"--image=i", "--keep-reports=some"}, says: []string{"keep-reports", "200/8760h"}},
+		"no bound of its own":     {args: []string{"--image=i", "--keep-reports-in=lab=x"}, says: []string{"namespace lab", "200/8760h"}},
+		"a bound of nowhere":      {args: []string{"--image=i", "--keep-reports-in=Lab_A=5"}, says: []string{"--keep-reports-in", `"Lab_A"`}},
+		"all at once":             {args: []string{"--pull-policy=x", "--max-concurrent=99"}, says: []string{"--image", "--pull-policy", "--max-concurrent"}},
+		"a certificate for HTTP":  {args: []string{"--image=i", "--metrics-secure=false", "--metrics-certificates=/certs"}, says: []string{"--metrics-certificates", `"/certs"`, "--metrics-secure=false"}},
+		"labels that aren't JSON": {args: []string{"--image=i", "--pod-labels=team=a"}, says: []string{"pod-labels", `such as {"team":"datapath"}`}},
+		"a label of linerate's":   {args: []string{"--image=i", `--pod-labels={"linerate.dev/role":"dut"}`}, says: []string{"--pod-labels", "linerate.dev/role", "leave it out"}},
+		"an argument":             {args: []string{"--image=i", "run"}, says: []string{`"run"`}},
+		"a variable":              {args: []string{"--image=i"}, env: map[string]string{"LINERATE_MAX_CONCURRENT": "many"}, says: []string{`LINERATE_MAX_CONCURRENT="many"`}},
+		"a flag that isn't one":   {args: []string{"--imgae=i"}, says: []string{"imgae"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +99,7 @@ func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","networkNamespaces":["default"],"networkPolicies":true,"disruptionBudgets":true,"leaderElect":true,"runnerAccount":"linerate-runner","metricsAddress":":8080","healthAddress":":8081","profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","networkNamespaces":["default"],"networkPolicies":true,"disruptionBudgets":true,"leaderElect":true,"runnerAccount":"linerate-runner","metricsAddress":":8443","healthAddress":":8081","metricsSecure":true,"profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

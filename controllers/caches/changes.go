@@ -9,8 +9,9 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Changes leaves out updates of LoadTests and suites that changed nothing of what the caches keep of them, as no decision can change by these: whoever may patch an
-// object can write labels, annotations and finalizers that nobody here reads as often as the API server takes them. What is listed anew as it was isn't left out.
+// Changes drops updates of LoadTests and suites that change nothing of what the caches keep of them, since no decision can change by those. Whoever may patch
+// an object can change its labels, annotations and finalizers as often as the API server accepts it, and the operator reads none of those. An object that is
+// listed again unchanged isn't dropped.
 func Changes() predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return changed(e.ObjectOld, e.ObjectNew) }}
 }

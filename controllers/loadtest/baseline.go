@@ -175,7 +175,7 @@ func (r *Reconciler) unpublished(ctx context.Context, kept *corev1.ConfigMap, re
 	}
 	if owner == nil || test.UID == "" || test.UID != owner.UID { // it is nobody's, or its test is gone
 		if ref.Digest == "" && !manifests.IsKept(kept) {
-			return "nobody vouches for it: its name isn't one that its digest makes, and spec.baseline gives no digest; add digest: " + found.Digest + " if it is the one that you mean", nil
+			return "nothing proves where it is from: its name doesn't match its digest, and spec.baseline gives no digest; add digest: " + found.Digest + " if it is the one that you mean", nil
 		}
 		return "", nil
 	}

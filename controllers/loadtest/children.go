@@ -176,7 +176,8 @@ func (r *Reconciler) listProgress(ctx context.Context, f *family) error {
 	return nil
 }
 
-// readProgress reads what a runner told. It signs what it writes, and nobody but runners may write there; what is signed by another than it says is nobody's.
+// readProgress reads the Progress that a runner wrote. Runners sign it, and only runners may write there. A Progress that is signed by another runner than the
+// one that it names is ignored.
 func (f *family) readProgress(ctx context.Context, told *corev1.ConfigMap) {
 	progress, err := delivery.DecodeProgress(told.Data)
 	if err == nil && progress != nil {
@@ -256,7 +257,8 @@ func (f *family) own(objects []manifests.Object) bool {
 	return true
 }
 
-// attemptOf is the attempt that an object of a run says that it is of. In the operator's own namespace nobody else makes such.
+// attemptOf is the attempt that an object of a run is labelled with. In the operator's own namespace only the operator makes such objects, so the label is
+// believed.
 func attemptOf(object client.Object) int32 {
 	attempt, _ := strconv.ParseInt(object.GetLabels()[v1alpha1.LabelAttempt], 10, 32)
 	return int32(attempt)
@@ -272,8 +274,8 @@ func (f *family) find(kind, name string) (found childRef, is bool) {
 	return found, is
 }
 
-// clearRuns deletes what is left of the runs of a test that is gone. Nothing else would: an object in one namespace can't be owned by one in another.
-// Each such object wakes this test's name when the operator starts, so nothing stays of a test that went while nobody looked.
+// clearRuns deletes what is left of the runs of a deleted test. Garbage collection doesn't: an object in one namespace can't be owned by one in another. Each
+// such object wakes this test's name when the operator starts, so that nothing is left of a test that was deleted while no operator ran.
 func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) error {
 	f := newFamily(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, r.options.Settings.Namespace)
 	left := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(name)}
@@ -283,7 +285,8 @@ func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) e
 	return r.clear(ctx, f.orphans, "its LoadTest is gone")
 }
 
-// clear deletes what is nobody's any more in the operator's own namespace. What a Plan's ConfigMap owns goes with it; pods go with their Jobs, and have their grace.
+// clear deletes objects in the operator's own namespace that belong to no test any more. What a Plan's ConfigMap owns goes with it; pods go with their Jobs,
+// and have their grace.
 func (r *Reconciler) clear(ctx context.Context, orphans []childRef, why string) error {
 	failed := make([]error, len(orphans))
 	pass.SideBySide(len(orphans), func(i int) {

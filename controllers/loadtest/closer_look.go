@@ -237,7 +237,7 @@ func changedDevices(asked, answered client.Object) string {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if requested[name] != granted[name] {
 			return fmt.Sprintf("admission in this cluster changes its request for %s from %d to %d, and linerate requests as many devices as the pod has links: "+
-				"exempt pods with the label %s from what changes them, such as a network resources injector", name, requested[name], granted[name], v1alpha1.LabelTest)
+				"exempt pods with the label %s from webhooks that change pods, such as a network resources injector", name, requested[name], granted[name], v1alpha1.LabelTest)
 		}
 	}
 	return ""

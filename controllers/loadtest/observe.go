@@ -50,7 +50,7 @@ func (r *Reconciler) makeRoom(ctx context.Context, o *observation, bytes int64) 
 // now is the time as the API server would store it.
 func (r *Reconciler) now() time.Time { return pass.AsStored(r.options.Clock()) }
 
-// observe reads the caches; nil without an error where there is no such test any more.
+// observe reads the caches; nil without an error where the LoadTest doesn't exist any more.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
 	test := &v1alpha1.LoadTest{}
 	if !r.options.Namespaces.Has(name.Namespace) { // what runs of it are there is another operator's, which may share this one's own namespace

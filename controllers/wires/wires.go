@@ -163,7 +163,7 @@ func nameOf(h lifecycle.Holder) types.NamespacedName {
 	return types.NamespacedName{Namespace: h.Namespace, Name: h.Name}
 }
 
-// whose is who holds a wire; false: nobody does.
+// whose is the test that holds a physical port; false: none does.
 func (l *Leases) whose(ctx context.Context, wire lifecycle.Wire) (hold lifecycle.Hold, held bool, err error) {
 	if l.options.Namespace == "" {
 		return hold, false, nil
@@ -386,8 +386,8 @@ func (l *Leases) deleteLease(ctx context.Context, lease *coordinationv1.Lease) e
 // lookAgain is how soon it is looked again whether the generators of a test that is gone have ended. A watch tells it sooner, but of pods that lost their labels.
 const lookAgain = 10 * time.Second
 
-// GiveBackOf gives back what a test that is gone left, as soon as none of its generators can be sending. Garbage collection deletes these; those that it
-// doesn't take, since somebody took their owner from them, are deleted here: nobody else would, and they have no use any more.
+// GiveBackOf deletes the Leases that a deleted test left, as soon as none of its generators can still send. Garbage collection deletes Leases with their owner;
+// those whose owner was taken away are deleted here, since nothing else would.
 func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) error {
 	left, err := l.of(ctx, gone)
 	if err != nil {

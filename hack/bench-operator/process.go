@@ -119,7 +119,7 @@ func (c *cluster) startManager(ctx context.Context, program string) (*manager, e
 		return nil, err
 	}
 	p, err := start(c.dir, "manager", []string{"KUBECONFIG=" + config}, program, "--image=registry.lab/linerate:bench", "--leader-election-namespace="+operatorNamespace,
-		"--health-address="+health, "--metrics-address="+metrics, "--profile-address="+profiles)
+		"--health-address="+health, "--metrics-secure=false", "--metrics-address="+metrics, "--profile-address="+profiles)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func asideText(whose string, why []string, of int) string {
 	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), of, whose, strings.Join(reasons, "; "))
 }
 
-// tally counts the runs by what became of them, and tells of the worst.
+// tally counts the runs by their outcome, and names the worst of them.
 func tally(sorted map[report.Outcome][]string, n int) string {
 	words := map[report.Outcome]string{report.DidFail: "do not meet it", report.Undecided: "leave it open", report.Passed: "meet it"}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {

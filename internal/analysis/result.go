@@ -266,7 +266,7 @@ func othersLimit(r *report.Report, c procedure.Conclusion) string {
 	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
 }
 
-// lowestLossy tells of the window at the lowest load that lost frames.
+// lowestLossy describes the window at the lowest load that lost frames.
 func lowestLossy(w report.Window) string {
 	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossOf(w))
 }

@@ -60,7 +60,7 @@ func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
 		return j.sites.Generators[i], nil
 	}
 	if g.Server == "" {
-		return plan.Site{}, fmt.Errorf("%w: nobody said where it runs (%s)", engine.ErrIncompatible, delivery.KeySites)
+		return plan.Site{}, fmt.Errorf("%w: its address isn't known (%s)", engine.ErrIncompatible, delivery.KeySites)
 	}
 	s := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}
 	for i, link := range j.plan.Links {

@@ -27,7 +27,8 @@ type Question struct {
 type Allowance struct {
 	// MaxRegression is the share by which the candidate may be less.
 	MaxRegression units.Ratio
-	// AssumedSpread is the standard deviation of runs, as a share, that somebody vouches for where the runs are too few to show it; 0: nobody.
+	// AssumedSpread is the standard deviation of a single run, as a share, that the user vouches for where too few runs were measured to show it; 0: the user
+	// vouches for none.
 	AssumedSpread units.Ratio
 	// Tries is how often these runs are judged at most, as runs are added to them until they tell, or made anew; 0 is once. All tries together are wrong as seldom as one is.
 	Tries int
@@ -81,7 +82,7 @@ type Needed struct {
 func Compare(q Question) Answer {
 	c := newComparison(q)
 	c.decide()
-	answer := Answer{Judgement: c.judgement(), Change: c.told(), Reason: c.reason, Needed: c.needed, Chance: c.chance}
+	answer := Answer{Judgement: c.judgement(), Change: c.reportedChange(), Reason: c.reason, Needed: c.needed, Chance: c.chance}
 	if q.Allowance == nil {
 		answer.Sentence = c.difference(answer)
 		return answer
@@ -187,9 +188,9 @@ func (c *comparison) judgement() report.Judgement {
 	return report.NotShown
 }
 
-// told is the change as a document has it; nil where nothing can be told, as where lower bounds hide it: how far two generators differ says nothing of two
-// devices.
-func (c *comparison) told() *report.Change {
+// reportedChange is the change as documents have it; nil where no change can be claimed, as when lower bounds hide it: how much two generators differ says
+// nothing of two devices.
+func (c *comparison) reportedChange() *report.Change {
 	shown := c.change.high < 1 || c.change.low > 1
 	switch {
 	case c.reason == NoRuns || c.reason == NoBaseline || math.IsNaN(c.change.ratio) || math.IsInf(c.change.ratio, 0):

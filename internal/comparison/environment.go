@@ -27,7 +27,7 @@ func Apart(baseline, candidate []*report.Environment) []report.EnvironmentDiffer
 		return d.was == d.is && len(values) <= 1 || d.was == "" && !was.has(d.trait) || d.is == "" && !is.has(d.trait)
 	})
 	slices.SortStableFunc(all, func(a, b difference) int { return a.trait.rank() - b.trait.rank() })
-	return told(all)
+	return mergePlaces(all)
 }
 
 // trait is one thing of an environment: the NIC driver of generator-0's port on west.
@@ -139,8 +139,8 @@ func (s side) text(t trait) string {
 	return strings.Join(slices.Sorted(slices.Values(s.values[t.key()])), " or ")
 }
 
-// has says that the side has such a thing, known or not: another number of generators is another way of measuring, which the Plans tell. Of a side of which nothing
-// is known, nobody knows what it has.
+// has says whether the side has this part at all, whether its value is known or not. A different number of generators is a difference of the Plans. Of a side
+// whose environment isn't known, neither are its parts.
 func (s side) has(t trait) bool {
 	_, has := s.values[t.key()]
 	return has || !s.known
@@ -151,8 +151,8 @@ type difference struct {
 	was, is string
 }
 
-// told are the differences with those in one that are the same of several places.
-func told(all []difference) (out []report.EnvironmentDifference) {
+// mergePlaces makes one difference of several that are the same in different places, and names the places.
+func mergePlaces(all []difference) (out []report.EnvironmentDifference) {
 	for len(all) > 0 {
 		first := all[0]
 		alike := func(d difference) bool {

@@ -35,7 +35,7 @@ func (c *compiler) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*
 	}
 	networks, err := ReadAttachments(annotation, c.namespace)
 	if err != nil {
-		c.refuse(at, annotation, fmt.Sprintf("nobody can say which networks it asks Multus for: %s; write a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
+		c.refuse(at, annotation, fmt.Sprintf("it can't be read which networks it asks Multus for: %s; write a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
 		return at, nil
 	}
 	t.Annotations = maps.Clone(t.Annotations)

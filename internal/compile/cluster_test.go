@@ -143,8 +143,8 @@ func TestNetworksOfTheUsersOwn(t *testing.T) {
 		{"JSON with what only Multus knows", `[{"name": "m", "ips": ["10.0.0.1/24"], "default-route": ["10.0.0.254"]}]`, ""},
 		{"a link's interface", "lab/management@l1", "interface l1 is link l1"},
 		{"a link's interface in JSON", `[{"name": "m", "interface": "l0"}]`, "interface l0 is link l0"},
-		{"JSON that isn't", `[{"name": }]`, "nobody can say which networks it asks Multus for"},
-		{"no list", `{"name": "m"}`, "nobody can say which networks it asks Multus for"},
+		{"JSON that isn't", `[{"name": }]`, "it can't be read which networks it asks Multus for"},
+		{"no list", `{"name": "m"}`, "it can't be read which networks it asks Multus for"},
 		{"no name", `[{"interface": "mgmt"}]`, "entry 0: it has no name"},
 		{"an interface by its old name", `[{"name": "m", "interfaceRequest": "l0"}]`, "interfaceRequest"},
 	} {

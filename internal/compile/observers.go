@@ -14,8 +14,8 @@ var seriesOf = map[v1alpha1.ObserverType]struct {
 	v1alpha1.ObserverLimiter:    {[]string{"passed", "dropped"}, false},
 }
 
-// observers are what is read beside the traffic, on one machine and in a cluster alike: there a Reference tells of its node, and somebody is put beside a pod of the user's. What
-// nobody could read is refused.
+// observers are the observers of the Plan, on one machine and in a cluster alike. In a cluster a Reference reports its node's vital signs itself, and a vitals
+// pod is put beside a device of the user's. An observer that nothing could read is refused.
 func (c *compiler) observers() []plan.Observer {
 	var all []plan.Observer
 	for i, o := range c.spec.Observers {

@@ -15,7 +15,7 @@ import (
 type traffic interface {
 	// called is what a test is called in a table of many, unless a label says it.
 	called(spec *v1alpha1.TrafficSpec) string
-	// throughput is the metric that such a test is compared by where nobody names one: internal/figures.ThroughputOf says the same of its Report.
+	// throughput is the metric by which such tests are compared where the user names none. internal/figures.ThroughputOf is the same for a Report.
 	throughput() v1alpha1.Metric
 	// uncounted is why a metric is not counted of it, and which to use instead; empty: it is.
 	uncounted(metric v1alpha1.Metric) string

@@ -149,14 +149,14 @@ func (e Each) varying(i int, s procedure.Step, first bool, before string) proced
 	s.Loads[i] = s.Load
 	switch {
 	case first:
-		s.Reason = joined(before, fmt.Sprintf("varying %s, direction %d of %d, while %s", name, i+1, len(e.directions()), e.others()))
+		s.Reason = joinNonEmpty(before, fmt.Sprintf("varying %s, direction %d of %d, while %s", name, i+1, len(e.directions()), e.others()))
 	case s.Reason != "":
 		s.Reason = name + ": " + s.Reason
 	}
 	return s
 }
 
-func joined(before, then string) string {
+func joinNonEmpty(before, then string) string {
 	if before == "" {
 		return then
 	}

@@ -25,7 +25,7 @@ func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 		search := e.searchOf(history, name)
 		c := e.alone.Conclude(search.windows)
 		if c.Window == procedure.None {
-			return procedure.Step{Done: true, Reason: joined(before, "without a clean load of "+name+" there is nothing to hold together")}
+			return procedure.Step{Done: true, Reason: joinNonEmpty(before, "without a clean load of "+name+" there is nothing to hold together")}
 		}
 		loads[i], drained = search.windows[c.Window].Load, drained || e.byTrial(search.windows[c.Window])
 	}
@@ -40,7 +40,7 @@ func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 		s.Kind, s.Settle = procedure.Trial, 0
 	}
 	if v.windows == 0 {
-		s.Reason = joined(before, fmt.Sprintf("all that was found at once, for %s", s.Judge))
+		s.Reason = joinNonEmpty(before, fmt.Sprintf("all that was found at once, for %s", s.Judge))
 	}
 	return s
 }

@@ -361,7 +361,7 @@ func Text(f report.Figure) string {
 	return Format(f.Metric, number.Float())
 }
 
-// lossInterval is loss for people: one number where both ends are the same. Less than nothing was lost by nobody.
+// lossInterval is the loss as text: one number where both ends are the same. A lower end below 0 is printed as 0.
 func lossInterval(low, high *big.Rat) string {
 	upTo := units.Ratio(scaled(high, int64(units.One)))
 	if low == nil {

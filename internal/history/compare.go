@@ -103,7 +103,7 @@ func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.
 		} else {
 			judge(&side, s, baseline, mixed, allowance, allowDifferent)
 		}
-		side.Message = joined(side.Message, copies(len(records), s.all))
+		side.Message = joinNonEmpty(side.Message, copies(len(records), s.all))
 		out.Sides = append(out.Sides, side)
 	}
 	return out
@@ -156,7 +156,7 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	if len(apart) > 0 {
 		side.Message += "; of the device, " + strings.Join(apart, "; ")
 	}
-	side.Message = joined(side.Message, comparison.EnvironmentText(side.Environment))
+	side.Message = joinNonEmpty(side.Message, comparison.EnvironmentText(side.Environment))
 }
 
 // Each are the runs of records that count in a comparison, one by one, as what is compared of them.
@@ -226,8 +226,8 @@ func copies(records, runs int) string {
 	return fmt.Sprintf("%d of its %d Reports are of a run that another one is of, too: each run counts once", records-runs, records)
 }
 
-// joined is what is said of both.
-func joined(sentence, another string) string {
+// joinNonEmpty joins two sentences, of which either may be empty.
+func joinNonEmpty(sentence, another string) string {
 	if sentence == "" || another == "" {
 		return sentence + another
 	}

@@ -207,8 +207,8 @@ func Table(title string, records []Record) *report.Table {
 			cell.Figures, cell.Message = nil, mixed
 		}
 		common, apart := imagesOf(s.measured.records)
-		cell.Images, cell.Message = common, joined(joined(cell.Message, apart), sharing(s.measured.records))
-		cell.Message = joined(cell.Message, comparison.Several(environmentsOf(s.measured.records)))
+		cell.Images, cell.Message = common, joinNonEmpty(joinNonEmpty(cell.Message, apart), sharing(s.measured.records))
+		cell.Message = joinNonEmpty(cell.Message, comparison.Several(environmentsOf(s.measured.records)))
 		t.Cells = append(t.Cells, cell)
 	}
 	return t

@@ -151,7 +151,7 @@ func streamOf(r *report.Report, i int) report.Stream {
 	return s
 }
 
-// protocolOf is what a frame carries: "UDP over IPv4"; empty: nobody here knows it.
+// protocolOf names the protocol that a frame carries, as in "UDP over IPv4"; empty: unknown.
 func protocolOf(frame []byte) string {
 	const ethertype, tag = 12, 4
 	for at := ethertype; at+2 <= len(frame); at += tag {

@@ -65,7 +65,7 @@ func barred(m moment) string {
 	return m.sentence()
 }
 
-// tell tells of something that happened beside, and stays on the terminal above what is drawn.
+// tell prints a message above what is drawn; it stays on the terminal.
 func (b *board) tell(words string) {
 	if b.quiet {
 		return

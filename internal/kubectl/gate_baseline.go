@@ -193,10 +193,10 @@ func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report
 	return unpublished(test, r), nil
 }
 
-// vouched refuses a Report of which nobody says that it is the one: whoever edits the namespace may make ConfigMaps there.
+// vouched refuses a kept Report that nothing proves to be the one that was measured: whoever edits the namespace may make ConfigMaps there.
 func (c *cluster) vouched(ref v1alpha1.ReportRef, digest string, vouched bool) error {
 	if vouched {
 		return nil
 	}
-	return exit.BadInput("spec.baseline: nobody vouches for ConfigMap %s in namespace %s: its name isn't one that its digest makes; add digest: %s if it is the one that you mean", ref.ConfigMap, c.namespace, digest)
+	return exit.BadInput("spec.baseline: nothing proves where ConfigMap %s in namespace %s is from: its name doesn't match its digest; add digest: %s if it is the one that you mean", ref.ConfigMap, c.namespace, digest)
 }

@@ -70,7 +70,7 @@ func decodedReport(object *corev1.ConfigMap) (*report.Report, string, error) {
 // keptRecord reads a kept Report, and holds it against its digest and its name.
 func keptRecord(object *corev1.ConfigMap) (history.Record, error) {
 	if !manifests.IsKept(object) {
-		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s says that it keeps a Report, and its name isn't the one that its digest makes: somebody made it by hand", object.Name, object.Namespace)
+		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s says that it keeps a Report, but its name doesn't match the Report's digest: it was made by hand", object.Name, object.Namespace)
 	}
 	r, _, err := decodedReport(object)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// results reads the Reports of tests and suites that have ended. What ended without one is told of on stderr, and counts.
+// results reads the Reports of tests and suites that have ended. A test that ended without a Report is named on stderr, and counts for the exit code.
 func (c *cluster) results(ctx context.Context, objects []client.Object) (report.Documents, error) {
 	var all report.Documents
 	var wrong []error

@@ -51,7 +51,7 @@ func earlierAttempt(v *view) *step {
 	for _, p := range slices.Concat(v.oldPods, v.formerPods) {
 		names = append(names, p.Name)
 	}
-	message := joined(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", v.attempt), listed(names))
+	message := joinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", v.attempt), listed(names))
 	reason := v1alpha1.ReasonPending
 	if v.said(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonGivenBack {
 		reason = v1alpha1.ReasonGivenBack
@@ -112,7 +112,7 @@ func (v *view) voidPlans(beside []Deletion) (del []Deletion) {
 			return attemptOf(j.Labels) == attempt && j.DeletionTimestamp == nil && !jobOver(&j)
 		})
 		if attempt < v.attempt && !goesOn {
-			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(v.Test, attempt), Why: "its attempt is void: nobody reads what its run left"})
+			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(v.Test, attempt), Why: "its attempt is void: what its run left isn't read"})
 		}
 	}
 	return del
@@ -157,7 +157,7 @@ func nodeRefusedPod(v *view) *step {
 		if !startsAnew(p) {
 			nodes, next = append(nodes, p.Spec.NodeName), "the next attempt avoids it"
 		}
-		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name, joined(": ", p.Status.Reason, p.Status.Message), next))
+		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name, joinNonEmpty(": ", p.Status.Reason, p.Status.Message), next))
 	}
 	if len(words) == 0 {
 		return nil
@@ -169,13 +169,13 @@ func nodeRefusedPod(v *view) *step {
 	}
 }
 
-// outlived: pods have a time of their own, so that none holds devices for ever that nobody gives back. Before the run its end is nobody's failure: the
-// others weren't ready in it. All are given back, and the next attempt begins.
+// outlived: a pod reached its own deadline, which keeps pods from holding devices for ever when the operator is gone. Before the run that is no failure of the
+// pod: the others weren't ready in time. All pods are given back, and the next attempt begins.
 func outlived(v *view) *step {
 	if v.begun() {
 		return nil
 	}
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		if p.Status.Phase != corev1.PodFailed || p.Status.Reason != podDeadlineExceeded {
 			continue
 		}
@@ -241,7 +241,7 @@ func (v *view) usableNodes() []Node {
 func jobFailed(j *batchv1.Job) string {
 	for _, c := range j.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
-			return joined(": ", c.Reason, c.Message)
+			return joinNonEmpty(": ", c.Reason, c.Message)
 		}
 	}
 	return ""

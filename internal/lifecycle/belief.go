@@ -36,7 +36,7 @@ func (v *view) disbelief() string {
 	case int32(r.Plan.Test.Attempt) != v.attempt || int32(e.Attempt) != v.attempt:
 		return fmt.Sprintf("it is of attempt %d, and this is attempt %d", r.Plan.Test.Attempt, v.attempt)
 	case v.Children.Order == nil:
-		return "what its runner was told is gone: somebody deleted the Plan's ConfigMap in the operator's own namespace"
+		return "the Plan's ConfigMap in the operator's own namespace was deleted, so the Report can't be checked against it"
 	case v.Children.Order.Plan != v.Children.Followed.Plan:
 		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)", v.Children.Followed.Plan, v.Children.Order.Plan)
 	case v.Children.Order.Baseline != v.Children.Followed.Baseline:

@@ -40,7 +40,7 @@ func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 			"it was made by another Plan (sha256:other) than the one that its runner was told (sha256:"},
 		"against a baseline that nobody gave": {func(_ *world, c *lifecycle.Children) { c.Followed.Baseline = "sha256:easy" },
 			"it was compared with another baseline than the one that its runner was told"},
-		"with its Plan gone": {func(_ *world, c *lifecycle.Children) { c.Order = nil }, "what its runner was told is gone"},
+		"with its Plan gone": {func(_ *world, c *lifecycle.Children) { c.Order = nil }, "the Plan's ConfigMap in the operator's own namespace was deleted"},
 		"signed by nobody":   {func(_ *world, c *lifecycle.Children) { c.Envelope.Runner, c.Envelope.RunnerUID = "", "" }, "it is signed by nobody"},
 		"signed by another pod": {func(_ *world, c *lifecycle.Children) { c.Envelope.Runner = "other-12345678-1-runner-x7k2p" },
 			"it is signed by other-12345678-1-runner-x7k2p"},

@@ -76,7 +76,7 @@ func (v *view) placement(otherwise *said) *said {
 		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the runner's")
 	}
 	var nodes []string
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		if p.Spec.NodeName == "" {
 			return otherwise
 		}
@@ -238,7 +238,7 @@ func criteriaWords(r *report.Report) string {
 			words = append(words, c.Name+": "+c.Message)
 		}
 	}
-	return cmp.Or(joined("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
+	return cmp.Or(joinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
 }
 
 func reconcilingCondition(v *view, s *step) *said {

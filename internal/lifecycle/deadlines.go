@@ -54,7 +54,7 @@ func schedulingDeadlineExceeded(v *view) *step {
 	missing := v.said(v1alpha1.ConditionScheduled)
 	why := missing.Message
 	if missing.Status == "True" {
-		why = joined("; ", v.lacking(v1alpha1.ConditionDUTReady), v.lacking(v1alpha1.ConditionGeneratorsReady))
+		why = joinNonEmpty("; ", v.lacking(v1alpha1.ConditionDUTReady), v.lacking(v1alpha1.ConditionGeneratorsReady))
 	}
 	return v.fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s", v.spec.SchedulingDeadline, why)
 }
@@ -78,7 +78,7 @@ func (v *view) placedUntil() time.Time {
 		if at := v.admittedAt(); at != nil {
 			return at.Add(duration(v.spec.SchedulingDeadline) - v.admittedBefore() + v.spentOnVitals())
 		}
-		if len(v.carriers()) > 0 || v.attempt > 1 {
+		if len(v.measuringPods()) > 0 || v.attempt > 1 {
 			return time.Time{} // how long Kueue's queue takes is no fault of the test's, nor is that it queues again
 		}
 	}

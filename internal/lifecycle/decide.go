@@ -35,7 +35,7 @@ func rules() []rule {
 		{"halfPlaced", halfPlaced},                                 // not all pods found nodes in time: all are given back
 		{"setupFailed", setupFailed},                               // the setup pod ended badly
 		{"weakQoS", weakQoS},                                       // a generator's CPUs aren't its own
-		{"carrierLost", carrierLost},                               // a generator's or the DUT's pod failed, was deleted, or lost its node
+		{"measuringPodLost", measuringPodLost},                     // a generator's or the DUT's pod failed, was deleted, or lost its node
 		{"runnerFailed", runnerFailed},                             // no runner is left that could write a Report
 		{"running", running},                                       // the runner is at it
 		{"nameTaken", nameTaken},                                   // objects of somebody else's bear names of the test's children

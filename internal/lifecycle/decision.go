@@ -53,7 +53,7 @@ type Deletion struct {
 // KindDocuments are the Plans' ConfigMaps of a test's runs in the operator's own namespace, and the Jobs and the other ConfigMaps, which these own.
 const KindDocuments = "Documents"
 
-// Event is told of the test. Its reason is a condition's.
+// Event is an event to record on the LoadTest. Its reason is that of a condition.
 type Event struct {
 	Warning bool
 	Reason  string

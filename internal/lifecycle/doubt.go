@@ -22,14 +22,14 @@ func (v *view) hearFirst() *step {
 	}
 	if v.told().Ending == report.GeneratorLost && len(v.of(v1alpha1.RoleGenerator)) > 0 {
 		if until := v.afterTheRun(wordsGrace); !until.IsZero() {
-			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: what became of its pod is awaited"}
+			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: waiting to see what became of its pod"}
 			return s.waitUntil(until)
 		}
 	}
 	return nil
 }
 
-// afterTheRun is so long after the end of the run, by the cluster's clock; zero: that is over, or nobody can tell.
+// afterTheRun is when the grace after the end of the run is over, by the cluster's clock; zero: it is over already, or the end of the run isn't known.
 func (v *view) afterTheRun(grace time.Duration) time.Time {
 	over := v.runOver()
 	if p := v.was.Progress; over.IsZero() && p != nil && p.At != nil {

@@ -44,7 +44,7 @@ func lostBy(is *v1alpha1.LoadTestStatus) string {
 	return v1alpha1.ReasonRunnerFailed
 }
 
-// toldByTheEnd says whether a condition tells of what the test ends for: the end's own event tells it.
+// toldByTheEnd says whether a condition repeats the reason for which the test ends: the event of the end says it already.
 func toldByTheEnd(is *v1alpha1.LoadTestStatus, c *metav1.Condition) bool {
 	end := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionComplete)
 	return c.Type != v1alpha1.ConditionComplete && end != nil && endsWith(end.Reason)
@@ -55,7 +55,7 @@ func sameSaid(was, is *metav1.Condition) bool {
 	return was != nil && was.Status == is.Status && was.Reason == is.Reason
 }
 
-// worthTelling says whether a condition tells of more than the usual course of things.
+// worthTelling says whether a condition's change gets an event: the beginning of a run and its end do, and every warning.
 func worthTelling(c *metav1.Condition) bool {
 	if c.Type == v1alpha1.ConditionComplete {
 		return c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonRunning
@@ -63,7 +63,7 @@ func worthTelling(c *metav1.Condition) bool {
 	return warns(c)
 }
 
-// warns says whether somebody should look.
+// warns says whether the event is a Warning: a person should look.
 func warns(c *metav1.Condition) bool {
 	switch c.Reason {
 	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing,

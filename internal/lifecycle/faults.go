@@ -33,10 +33,10 @@ func (f *fault) inRun() string {
 	return f.reason
 }
 
-// faults are what befell this attempt's carriers, the DUT's first; none: nothing.
+// faults are what befell this attempt's measuringPods, the DUT's first; none: nothing.
 func (v *view) faults() []fault {
 	var out []fault
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		if f := v.faultOf(p); f != nil {
 			out = append(out, *f)
 		}
@@ -157,7 +157,7 @@ func (v *view) deletedBy(p *corev1.Pod) (reason, message string) {
 		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name, p.Name)
 	}
 	if c := condition(p, corev1.DisruptionTarget); c.Status == corev1.ConditionTrue {
-		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name, joined(": ", c.Reason, c.Message))
+		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name, joinNonEmpty(": ", c.Reason, c.Message))
 	}
 	return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was deleted by somebody else", p.Name)
 }
@@ -188,7 +188,7 @@ func evictionOf(p *corev1.Pod) string {
 	if reason == "Evicted" {
 		reason = "" // it has been said
 	}
-	return joined(": ", reason, p.Status.Message, c.Message)
+	return joinNonEmpty(": ", reason, p.Status.Message, c.Message)
 }
 
 // failedRole is Complete's reason for a pod that failed by itself.
@@ -221,7 +221,7 @@ func stoppedContainer(p *corev1.Pod) string {
 	return ""
 }
 
-// restarted is a container that was restarted: nothing of ours may, so somebody else's policy did.
+// restarted is a container that was restarted. No container of a test may be, so another policy of the cluster did it.
 func restarted(p *corev1.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.RestartCount > 0 {

@@ -25,8 +25,9 @@ func formerRunner(v *view) *step {
 	}
 }
 
-// ranBefore says whether a release before this one made a runner for this attempt: the status tells of its pod without a namespace, or of a run that has begun, without
-// any pod of a runner, and its Job is there. Of a Job alone no status tells: whoever edits the namespace may make one. It goes (formerRemnants), and voids nothing.
+// ranBefore says whether an earlier release made a runner for this attempt: its Job is there, and the status names the runner's pod without a namespace, or
+// says that the run began and names no runner's pod. A Job alone proves nothing, since whoever edits the namespace may make one: it is deleted (formerRemnants)
+// and voids no run.
 func (v *view) ranBefore() bool {
 	if told := v.recorded(v1alpha1.RoleRunner); len(told) > 0 {
 		return slices.ContainsFunc(told, func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })

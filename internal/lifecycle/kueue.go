@@ -24,7 +24,7 @@ func (v *view) queue() string {
 	if named := manifests.Queue(v.Test); named != "" {
 		return named
 	}
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		if given := p.Labels[v1alpha1.LabelKueueQueue]; given != "" {
 			return given
 		}
@@ -52,14 +52,14 @@ func evictedByKueue(v *view) *step {
 // evictionWords say that Kueue evicts the pods; empty: it doesn't. It deletes all pods of the group; where nobody looked while they went, that
 // all are gone tells it.
 func (v *view) evictionWords() string {
-	carriers := v.carriers()
-	for _, p := range carriers {
+	measuringPods := v.measuringPods()
+	for _, p := range measuringPods {
 		if c := condition(p, terminationTarget); c.Status == corev1.ConditionTrue {
-			return fmt.Sprintf("Kueue evicts pod %s: %s", p.Name, joined(": ", c.Reason, c.Message))
+			return fmt.Sprintf("Kueue evicts pod %s: %s", p.Name, joinNonEmpty(": ", c.Reason, c.Message))
 		}
 	}
 	made := slices.Concat(v.recorded(v1alpha1.RoleDUT), v.recorded(v1alpha1.RoleGenerator))
-	if len(carriers) == 0 && len(made) > 0 {
+	if len(measuringPods) == 0 && len(made) > 0 {
 		return "all pods of its group were deleted, as Kueue does"
 	}
 	return ""
@@ -72,7 +72,7 @@ const terminationTarget corev1.PodConditionType = "TerminationTarget"
 func gated(v *view) *step {
 	var waiting []string
 	managed := true
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		if hasGate(p) {
 			waiting = append(waiting, p.Name)
 			managed = managed && p.Labels[v1alpha1.LabelKueueManaged] != ""
@@ -100,7 +100,7 @@ func hasGate(p *corev1.Pod) bool {
 
 // anyGated says whether Kueue holds some of the attempt's pods back.
 func (v *view) anyGated() bool {
-	return slices.ContainsFunc(v.carriers(), hasGate)
+	return slices.ContainsFunc(v.measuringPods(), hasGate)
 }
 
 // admittedAt is when Kueue was first seen to have admitted the attempt's pods; nil: it hasn't, or wasn't asked.
@@ -108,7 +108,7 @@ func (v *view) admittedAt() *metav1.Time {
 	switch {
 	case v.was.AdmittedAt != nil:
 		return v.was.AdmittedAt
-	case v.queue() == "" || len(v.carriers()) == 0 || v.anyGated():
+	case v.queue() == "" || len(v.measuringPods()) == 0 || v.anyGated():
 		return nil
 	}
 	return &metav1.Time{Time: v.Now}

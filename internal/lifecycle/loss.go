@@ -2,10 +2,10 @@ package lifecycle
 
 import "github.com/linerate-dev/linerate/api/v1alpha1"
 
-// carrierLost: a pod that carries the measurement failed, was deleted, or its node was lost. Before the run that is the end. In the run a
-// lost generator is the runner's to tell: it sees it at once, and its Report is worth more. A lost DUT is not: to the runner it looks like
-// one that drops everything.
-func carrierLost(v *view) *step {
+// measuringPodLost: a generator's or the device's pod failed, was deleted, or lost its node. Before the run, the test ends for that. In the run, a lost
+// generator is left to the runner, which sees it at once and can report what was measured before. A lost device isn't: the runner can't tell it from one that
+// drops every frame.
+func measuringPodLost(v *view) *step {
 	f := v.fault()
 	switch {
 	case f == nil:
@@ -18,7 +18,7 @@ func carrierLost(v *view) *step {
 	return v.awaitReport(f)
 }
 
-// awaitReport gives the runner its time to notice, and to write what it has.
+// awaitReport waits until the runner notices the loss and writes its Report.
 func (v *view) awaitReport(f *fault) *step {
 	kind := v1alpha1.ConditionGeneratorsReady
 	if f.role == v1alpha1.RoleDUT {
@@ -35,6 +35,6 @@ func (v *view) awaitReport(f *fault) *step {
 	if trouble, _ := v.runnerTrouble(); trouble != "" || !v.Now.Before(due) {
 		return v.failInRun(f)
 	}
-	s := &step{reason: v1alpha1.ReasonLost, message: f.message + ": the runner's Report is awaited"}
+	s := &step{reason: v1alpha1.ReasonLost, message: f.message + ": waiting for the runner's Report"}
 	return s.waitUntil(due).waitUntil(v.activeUntil())
 }

@@ -41,7 +41,7 @@ type Lab struct {
 	Faults   map[compile.NetworkKey]string
 	// Nodes are the cluster's.
 	Nodes []Node
-	// Grows: somebody adds nodes for pods that wait for some, and has to see such pods.
+	// Grows says that an autoscaler adds nodes for pods that are Pending, so those pods have to be made for it to see.
 	Grows bool
 }
 

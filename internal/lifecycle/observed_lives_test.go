@@ -143,13 +143,13 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")
 			w.now = w.now.Add(30 * time.Second)
 		}, "",
-			"pod seen-1-vitals, which was to tell of the device's node, was not ready when the run began (Unscheduled): pod seen-1-vitals finds no node: 0/2 nodes are available: 2 Insufficient cpu"},
+			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Unscheduled): pod seen-1-vitals finds no node: 0/2 nodes are available: 2 Insufficient cpu"},
 		"a pod that failed": {func(w *world) {
 			w.schedule()
 			w.ends("seen-1-vitals", 3, "tell vital signs at 10.0.0.7:4504: address in use")
 		}, "",
-			"pod seen-1-vitals, which was to tell of the device's node, was not ready when the run began (Failed): container vitals ended with exit code 3: tell vital signs at 10.0.0.7:4504: address in use"},
-		"a pod that somebody deleted": {func(w *world) { w.vanish("seen-1-vitals") }, "", "pod seen-1-vitals, which was to tell of the device's node, was deleted by somebody else"},
+			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Failed): container vitals ended with exit code 3: tell vital signs at 10.0.0.7:4504: address in use"},
+		"a pod that somebody deleted": {func(w *world) { w.vanish("seen-1-vitals") }, "", "pod seen-1-vitals, which was to report the vital signs of the device's node, was deleted by somebody else"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, observed)
@@ -171,7 +171,7 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 		w.settle()
 		w.foreign = []string{"Pod/seen-1-vitals"}
 		w.run()
-		const want = "the API server refused pod seen-1-vitals, which was to tell of the device's node: a pod of that name exists, and doesn't belong to this LoadTest"
+		const want = "the API server refused pod seen-1-vitals, which was to report the vital signs of the device's node: a pod of that name exists, and doesn't belong to this LoadTest"
 		if got := w.sites().NoVitals; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -183,7 +183,7 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 		w.schedule()
 		w.settle()
 		w.run()
-		if got, want := w.sites().NoVitals, "the API server refused pod seen-1-vitals, which was to tell of the device's node: exceeded quota: bench"; got != want {
+		if got, want := w.sites().NoVitals, "the API server refused pod seen-1-vitals, which was to report the vital signs of the device's node: exceeded quota: bench"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
@@ -194,7 +194,7 @@ func TestARunWaitsForWhoTellsOfTheDevicesNode(t *testing.T) {
 	w.toVitals()
 	w.schedule()
 	_, d := w.decide()
-	want := "pod seen-1-vitals, which tells observers of the device's node, isn't ready yet (Starting); without it the run begins at "
+	want := "pod seen-1-vitals, which reports the vital signs of the device's node, isn't ready yet (Starting); the run begins without it at "
 	if d.Rule != "deviceUnobserved" || !strings.HasPrefix(d.Message, want) || d.RequeueAt.After(w.now.Add(30*time.Second)) {
 		t.Errorf("%s: %s, due at %s", d.Rule, d.Message, d.RequeueAt)
 	}

@@ -43,7 +43,7 @@ func podsOf(in manifests.Input) []*corev1.Pod {
 
 // make tries pods, unless some are there already, and then creates what isn't there.
 func (v *view) make(activity string, objects ...manifests.Object) *step {
-	if v.Refusals == nil && len(v.carriers()) == 0 {
+	if v.Refusals == nil && len(v.measuringPods()) == 0 {
 		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken", try: v.samples()}
 	}
 	if len(v.Refusals) > 0 {
@@ -130,7 +130,7 @@ func wayOut(r Refusal) string {
 func unscheduled(v *view) *step {
 	var waiting, refused []string
 	var why string
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		if p.Spec.NodeName != "" {
 			continue
 		}
@@ -147,7 +147,7 @@ func unscheduled(v *view) *step {
 		s.activity = "Placing"
 		return s.waitUntil(v.givesBackAt())
 	}
-	return v.waits(v1alpha1.ReasonUnschedulable, joined(": ", placeless(refused), why)+
+	return v.waits(v1alpha1.ReasonUnschedulable, joinNonEmpty(": ", placeless(refused), why)+
 		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(v.givesBackAt())
 }
 
@@ -173,7 +173,7 @@ func unscheduledWords(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" || !no {
 		return ""
 	}
-	return joined(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+	return joinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
 }
 
 // schedulersWords are why no node would do, without what the scheduler goes on to tell of preemption, claims and the like: of that there is

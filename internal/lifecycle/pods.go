@@ -80,7 +80,7 @@ func lastWords(p *corev1.Pod) string {
 			}, func(s string) bool { return s == "" }), ": ")
 		}
 	}
-	return strings.TrimSpace(joined(": ", p.Status.Reason, p.Status.Message))
+	return strings.TrimSpace(joinNonEmpty(": ", p.Status.Reason, p.Status.Message))
 }
 
 // killedBy says what an exit code above 128 means.
@@ -115,8 +115,8 @@ func unlessError(reason string) string {
 	return reason
 }
 
-// joined puts texts together, without the empty ones.
-func joined(separator string, texts ...string) string {
+// joinNonEmpty joins texts with a separator, and leaves out empty ones.
+func joinNonEmpty(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
 }
 

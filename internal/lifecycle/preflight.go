@@ -34,7 +34,7 @@ func faults(errs field.ErrorList) string {
 	for i, err := range errs {
 		words[i] = err.Error()
 	}
-	return joined("; ", words...)
+	return joinNonEmpty("; ", words...)
 }
 
 // waits is a step of a test that can't be placed as the cluster is, and goes on by itself when that is mended.
@@ -44,7 +44,7 @@ func (v *view) waits(reason, message string) *step {
 }
 
 // placed says whether pods were made already: what they need was looked at before.
-func (v *view) placed() bool { return v.begun() || len(v.carriers()) > 0 }
+func (v *view) placed() bool { return v.begun() || len(v.measuringPods()) > 0 }
 
 // nameTaken: a child's name is somebody else's object's. It is never touched.
 func nameTaken(v *view) *step {

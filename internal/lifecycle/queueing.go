@@ -104,13 +104,13 @@ func (v *view) givesBackAt() time.Time {
 	return earliest(v.placelessUntil(), due)
 }
 
-// cannotStart says what keeps a pod from starting that waiting alone won't mend, and when all are given back for that: an image that can't be had
-// would else keep devices from tests that wait for them until somebody looks. Zero: there is no such pod, or nobody waits.
+// cannotStart says what keeps a pod from starting and won't go away by waiting, such as an image that can't be pulled, and when all pods are given back for it.
+// Otherwise they would keep devices from tests that wait for them until a person looks. Zero: there is no such pod, or no test waits for its devices.
 func (v *view) cannotStart() (trouble string, until time.Time) {
 	if v.begun() || !v.Turn.Wanted {
 		return "", until
 	}
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		if p.Spec.NodeName == "" || ended(p) || p.DeletionTimestamp != nil {
 			continue
 		}

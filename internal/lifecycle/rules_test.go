@@ -121,9 +121,9 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 		{"no device as yet", reference, fails("first-1-dut", "UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot …"), "nodeRefusedPod", "NodeRefused", "the next attempt may have it, as soon as"},
 		{"no CPU left", reference, fails("first-1-generator-0", "OutOfcpu", "x"), "nodeRefusedPod", "NodeRefused", "rack-1"},
 		{"no huge pages left", reference, fails("first-1-generator-0", "OutOfhugepages-1Gi", "x"), "nodeRefusedPod", "NodeRefused", "rack-1"},
-		{"evicted by its node", reference, fails("first-1-dut", "Evicted", "low on memory"), "carrierLost", "Evicted", "was evicted from node rack-2: low on memory"},
-		{"its node shut down", reference, fails("first-1-dut", "NodeShutdown", "x"), "carrierLost", "Evicted", "NodeShutdown"},
-		{"its node was lost", reference, fails("first-1-dut", "NodeLost", "x"), "carrierLost", "NodeLost", "rack-2"},
+		{"evicted by its node", reference, fails("first-1-dut", "Evicted", "low on memory"), "measuringPodLost", "Evicted", "was evicted from node rack-2: low on memory"},
+		{"its node shut down", reference, fails("first-1-dut", "NodeShutdown", "x"), "measuringPodLost", "Evicted", "NodeShutdown"},
+		{"its node was lost", reference, fails("first-1-dut", "NodeLost", "x"), "measuringPodLost", "NodeLost", "rack-2"},
 		{"its deadline was over", reference, fails("first-1-dut", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"), "outlived", "Pending", "pod first-1-dut waited so long for the others"},
 		{"preempted", reference, func(w *world) {
 			p := w.must("first-1-dut")
@@ -131,26 +131,26 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 			p.Status.Conditions[len(p.Status.Conditions)-1].Reason = "PreemptionByScheduler"
 			w.terminate(p)
 			w.stubborn[p.Name] = true
-		}, "carrierLost", "Evicted", "PreemptionByScheduler"},
-		{"deleted by a hand", reference, func(w *world) { w.terminate(w.must("first-1-dut")) }, "carrierLost", "Evicted", "deleted by somebody else"},
+		}, "measuringPodLost", "Evicted", "PreemptionByScheduler"},
+		{"deleted by a hand", reference, func(w *world) { w.terminate(w.must("first-1-dut")) }, "measuringPodLost", "Evicted", "deleted by somebody else"},
 		{"gone with its node", reference, func(w *world) {
 			w.vanish("first-1-dut")
 			w.lab.Nodes = w.lab.Nodes[:1]
-		}, "carrierLost", "NodeLost", "pod first-1-dut is gone, and so is its node rack-2"},
-		{"a generator ends well", reference, func(w *world) { w.ends("first-1-generator-0", 0, "") }, "carrierLost", "GeneratorFailed", "ended by itself"},
+		}, "measuringPodLost", "NodeLost", "pod first-1-dut is gone, and so is its node rack-2"},
+		{"a generator ends well", reference, func(w *world) { w.ends("first-1-generator-0", 0, "") }, "measuringPodLost", "GeneratorFailed", "ended by itself"},
 		{"one container of many ends", reference, func(w *world) {
 			w.run()
 			w.must("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "sidecar", State: corev1.ContainerState{
 				Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: "no licence"}}}}
-		}, "carrierLost", "DUTFailed", "container sidecar ended with exit code 3: no licence"},
+		}, "measuringPodLost", "DUTFailed", "container sidecar ended with exit code 3: no licence"},
 		{"a container was restarted", reference, func(w *world) {
 			w.run()
 			w.must("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "vpp", RestartCount: 1}}
-		}, "carrierLost", "DUTFailed", "container vpp of pod first-1-dut was restarted"},
+		}, "measuringPodLost", "DUTFailed", "container vpp of pod first-1-dut was restarted"},
 		{"a container ran out of memory", reference, func(w *world) {
 			w.ends("first-1-generator-0", 137, "")
 			w.must("first-1-generator-0").Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
-		}, "carrierLost", "GeneratorFailed", "OOMKilled"},
+		}, "measuringPodLost", "GeneratorFailed", "OOMKilled"},
 		{"its image has no name", reference, func(w *world) {
 			w.must("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder", State: corev1.ContainerState{
 				Waiting: &corev1.ContainerStateWaiting{Reason: "InvalidImageName"}}}}
@@ -182,7 +182,7 @@ func TestWhatHappensInTheRun(t *testing.T) {
 			w.jobFails()
 			w.Jobs[0].Status.Conditions[0].Type = "Complete"
 		}, "runnerFailed", "RunnerFailed", "left no Report"},
-		{"a node is gone", reference, func(w *world) { w.lab.Nodes = w.lab.Nodes[1:] }, "carrierLost", "Lost", "node rack-1, on which pod first-1-generator-0 ran, is gone"},
+		{"a node is gone", reference, func(w *world) { w.lab.Nodes = w.lab.Nodes[1:] }, "measuringPodLost", "Lost", "node rack-1, on which pod first-1-generator-0 ran, is gone"},
 		{"a runner that finds no node", reference, func(w *world) {
 			w.Progress = nil
 			p := w.theRunner()

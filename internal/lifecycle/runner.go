@@ -124,7 +124,7 @@ func runNeeded(v *view) *step {
 
 // untriedCopy says that the Report's copy wasn't tried yet: a test of generators and a device that are there already has no pods that it is tried with.
 func (v *view) untriedCopy() bool {
-	return v.Refusals == nil && len(v.carriers()) == 0 && !v.present(manifests.Unpublished(v.Test))
+	return v.Refusals == nil && len(v.measuringPods()) == 0 && !v.present(manifests.Unpublished(v.Test))
 }
 
 // runningWords are the message while the runner is at it.
@@ -183,7 +183,7 @@ func (v *view) runnerWaits() string {
 		return words
 	}
 	if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-		return joined(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+		return joinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func reportArrived(v *view) *step {
 			return s
 		}
 	case knowsBetter(v.told(), f):
-		e.message = joined(": ", f.message, e.message) // what the runner saw is that nobody answers
+		e.message = joinNonEmpty(": ", f.message, e.message) // what the runner saw is that nobody answers
 	default:
 		return v.failInRun(f)
 	}
@@ -44,7 +44,7 @@ func (v *view) failInRun(f *fault) *step {
 	return v.fail(f.inRun(), "while the measurement ran, %s: nothing that it found tells of the device", f.message)
 }
 
-// finalReport says whether a Report of this attempt is there that nothing will follow.
+// finalReport says whether this attempt's Report is there in its final form.
 func (v *view) finalReport() bool {
 	e := v.Children.Envelope
 	return e != nil && int32(e.Attempt) == v.attempt && e.Final
@@ -75,7 +75,7 @@ func (v *view) attach(e *ending) {
 	e.figures = publishes(e.reason, e.report.Ending)
 	if f := v.doubt(); f != nil && e.figures {
 		e.figures = false
-		e.message = joined("; ", e.message, f.message+", and nothing came back through it at the end: no figure is told")
+		e.message = joinNonEmpty("; ", e.message, f.message+", and nothing came back through it at the end: no figure is claimed")
 	}
 }
 

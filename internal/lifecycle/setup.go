@@ -31,14 +31,14 @@ func setupFailed(v *view) *step {
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s was deleted by somebody else", p.Name)
 	case !due.IsZero() && !v.Now.Before(due):
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s didn't end within dut.setup.deadline (%s)", p.Name,
-			joined(": ", stateOf(p), troubleOf(p)))
+			joinNonEmpty(": ", stateOf(p), troubleOf(p)))
 	}
 	return nil
 }
 
 // setUp says whether nothing is to be set up, or all is. What came after the setup proves it too.
 func (v *view) setUp() bool {
-	if v.spec.DUT.Setup == nil || v.begun() || len(v.carriers()) > 0 {
+	if v.spec.DUT.Setup == nil || v.begun() || len(v.measuringPods()) > 0 {
 		return true
 	}
 	for _, p := range v.of(v1alpha1.RoleSetup) {
@@ -64,7 +64,7 @@ func settingUp(v *view) *step {
 	}
 	p := pods[0]
 	message := fmt.Sprintf("the setup pod %s runs first (%s)", p.Name, stateOf(p))
-	if words := joined("; ", unscheduledWords(p), troubleOf(p)); words != "" {
+	if words := joinNonEmpty("; ", unscheduledWords(p), troubleOf(p)); words != "" {
 		message = words
 	}
 	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}

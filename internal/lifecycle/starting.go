@@ -44,7 +44,7 @@ func onDevices(p *corev1.Pod) bool {
 func starting(v *view) *step {
 	var waiting, words []string
 	s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting}
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		if ready(p) {
 			continue
 		}
@@ -61,7 +61,7 @@ func starting(v *view) *step {
 	if len(waiting) == 0 {
 		return nil
 	}
-	s.message = joined("; ", words...)
+	s.message = joinNonEmpty("; ", words...)
 	if len(words) == 0 {
 		s.message = "pods aren't ready yet: " + listed(waiting)
 	}
@@ -76,7 +76,7 @@ func troubleOf(p *corev1.Pod) string {
 			continue
 		}
 		if way := startProblem(w.Reason); way != "" {
-			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c), joined(": ", w.Reason, limited(w.Message, 300)), way)
+			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c), joinNonEmpty(": ", w.Reason, limited(w.Message, 300)), way)
 		}
 	}
 	return ""
@@ -113,7 +113,7 @@ func imageOf(p *corev1.Pod, status corev1.ContainerStatus) string {
 	return status.Image
 }
 
-// unattached says that a pod has been without its sandbox for long: what Multus, a CNI plugin or a volume lacks is told in its events.
+// unattached says that a pod has been without its sandbox for long. The pod's events say what Multus, a CNI plugin or a volume lacks.
 func (v *view) unattached(p *corev1.Pod) string {
 	if at := attachedUntil(p); at.IsZero() || v.Now.Before(at) {
 		return ""

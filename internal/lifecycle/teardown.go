@@ -70,7 +70,7 @@ func (v *view) tearDown(e *ending) *step {
 		return v.tornDown(e, "the teardown pod was deleted before it was seen to end")
 	case len(pods) == 0 && v.teardownRefused() != "":
 		s := v.toward(e, "TearingDown")
-		s.message = joined("; ", e.message, "the teardown pod is refused, and tried again: "+v.teardownRefused())
+		s.message = joinNonEmpty("; ", e.message, "the teardown pod is refused, and tried again: "+v.teardownRefused())
 		return s.waitUntil(v.Now.Add(teardownAgain))
 	case len(pods) == 0:
 		s := v.toward(e, "TearingDown")
@@ -108,7 +108,7 @@ func (v *view) awaitTeardown(e *ending, p *corev1.Pod) *step {
 // tornDown completes the test. The teardown pod stays until that is written: it proves that nothing is owed any more.
 func (v *view) tornDown(e *ending, trouble string) *step {
 	if trouble != "" {
-		e.message = joined("; ", e.message, trouble+": look after the device under test")
+		e.message = joinNonEmpty("; ", e.message, trouble+": look after the device under test")
 	}
 	e.complete = true
 	return v.toward(e, e.reason)

@@ -18,7 +18,7 @@ import (
 
 // tell adds a decision to the trace: one line.
 //
-//	00:12 carrierLost – GeneratorFailed: pod … failed | -Pod/x +ConfigMap/y | Complete=False/GeneratorFailed | !GeneratorFailed | wake 01:12
+//	00:12 measuringPodLost – GeneratorFailed: pod … failed | -Pod/x +ConfigMap/y | Complete=False/GeneratorFailed | !GeneratorFailed | wake 01:12
 func (w *world) tell(before *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
 	parts := []string{fmt.Sprintf("%s %s – %s: %s", w.clock(w.now), d.Rule, d.Reason, d.Message)}
 	if p := d.Status.Progress; p != nil && p.Percent != nil && !sameJSON(before.Progress, p) {

@@ -129,7 +129,8 @@ func (v *view) input() manifests.Input {
 // begun says whether the runner was started in this attempt.
 func (v *view) begun() bool { return v.runnerMade() || v.startedAt() != nil }
 
-// runnerMade says whether the runner's Job is there, or was. A start that was told of, and whose Job nobody has seen, may have failed half-way.
+// runnerMade says whether the runner's Job exists or existed. Where the status says that a runner was started and no Job was seen, the start may have failed
+// half-way.
 func (v *view) runnerMade() bool {
 	return v.job != nil || len(v.runners) > 0 || len(v.recorded(v1alpha1.RoleRunner)) > 0
 }
@@ -173,8 +174,8 @@ func (v *view) of(role v1alpha1.PodRole) []*corev1.Pod {
 	return out
 }
 
-// carriers are the pods that carry the measurement: the DUT's and the generators'.
-func (v *view) carriers() []*corev1.Pod {
+// measuringPods are the pods that the measurement needs: the device's and the generators'.
+func (v *view) measuringPods() []*corev1.Pod {
 	return slices.Concat(v.of(v1alpha1.RoleDUT), v.of(v1alpha1.RoleGenerator))
 }
 

@@ -11,8 +11,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// deviceUnobserved: somebody is to tell how the node of a user's device fares, and can't yet. That pod is made when all that carries the measurement runs, and is awaited
-// for a moment only: no measurement comes to nothing, nor is held up for long, for want of somebody who looks on. What isn't there by then is missing in the Report, with the reason.
+// deviceUnobserved: an observer wants the vital signs of the device's node, and the pod that reports them isn't ready yet. That pod is made when everything
+// that carries the measurement runs, and is waited for for a moment only: a missing observer never holds up a measurement. What is missing when the run begins
+// is missing in the Report, with the reason.
 func deviceUnobserved(v *view) *step {
 	if v.begun() {
 		return nil
@@ -24,18 +25,19 @@ func deviceUnobserved(v *view) *step {
 	p := v.pod(wanted.Name)
 	switch {
 	case p == nil && v.vitalsRefused() == "" && len(v.recorded(v1alpha1.RoleVitals)) == 0:
-		return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf("pod %s is made, which tells observers of the device's node", wanted.Name),
+		return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf("pod %s is made, which reports the vital signs of the device's node", wanted.Name),
 			create: []manifests.Object{wanted}}
 	case p == nil || gone(p) || !v.Now.Before(v.vitalsUntil(p)) || ready(p):
 		return nil
 	}
 	s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf(
-		"pod %s, which tells observers of the device's node, isn't ready yet (%s); without it the run begins at %s", p.Name, joined(": ", stateOf(p), vitalsTrouble(p)),
+		"pod %s, which reports the vital signs of the device's node, isn't ready yet (%s); the run begins without it at %s", p.Name, joinNonEmpty(": ", stateOf(p), vitalsTrouble(p)),
 		v.vitalsUntil(p).UTC().Format(time.TimeOnly))}
 	return s.waitUntil(v.vitalsUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
 }
 
-// vitals is the pod that tells of the node that the device's is on; nil: none is needed. All that carries the measurement runs when it is made: the device has its node.
+// vitals is the pod that reports the vital signs of the device's node; nil: none is needed. It is made when everything that carries the measurement runs, since
+// the device's pod has its node only then.
 func (v *view) vitals() *corev1.Pod {
 	node := ""
 	if device := v.pod(manifests.DUTPodName(v.Test.Name, v.attempt)); device != nil {
@@ -44,7 +46,7 @@ func (v *view) vitals() *corev1.Pod {
 	return manifests.Vitals(v.input(), node)
 }
 
-// vitalsUntil is when a run begins without the pod that tells of the device's node.
+// vitalsUntil is when the run begins even though the vitals pod isn't ready.
 func (v *view) vitalsUntil(p *corev1.Pod) time.Time {
 	since := p.CreationTimestamp.Time
 	if since.After(v.Now) {
@@ -71,10 +73,10 @@ func vitalsTrouble(p *corev1.Pod) string {
 	if gone(p) {
 		return lastWords(p)
 	}
-	return joined("; ", unscheduledWords(p), troubleOf(p))
+	return joinNonEmpty("; ", unscheduledWords(p), troubleOf(p))
 }
 
-// vitalsRefused is what the API server said to the pod that tells of the device's node; empty: nothing.
+// vitalsRefused is what the API server answered when it refused the vitals pod; empty: it refused nothing.
 func (v *view) vitalsRefused() string {
 	name := manifests.VitalsPodName(v.Test.Name, v.attempt)
 	if slices.Contains(v.Children.Foreign, "Pod/"+name) {
@@ -88,7 +90,7 @@ func (v *view) vitalsRefused() string {
 	return ""
 }
 
-// noVitals is why nobody tells of the node of a user's device; empty: somebody does, or nobody is to.
+// noVitals says why the vital signs of the device's node won't be recorded; empty: they will be, or none were asked for.
 func (v *view) noVitals() string {
 	wanted := v.vitals()
 	if wanted == nil {
@@ -97,22 +99,22 @@ func (v *view) noVitals() string {
 	p := v.pod(wanted.Name)
 	switch words := v.vitalsRefused(); {
 	case p == nil && words != "":
-		return fmt.Sprintf("the API server refused pod %s, which was to tell of the device's node: %s", wanted.Name, words)
+		return fmt.Sprintf("the API server refused pod %s, which was to report the vital signs of the device's node: %s", wanted.Name, words)
 	case p == nil:
-		return fmt.Sprintf("pod %s, which was to tell of the device's node, was deleted by somebody else", wanted.Name)
+		return fmt.Sprintf("pod %s, which was to report the vital signs of the device's node, was deleted by somebody else", wanted.Name)
 	case !ready(p):
-		return joined(": ", fmt.Sprintf("pod %s, which was to tell of the device's node, was not ready when the run began (%s)", p.Name, stateOf(p)), vitalsTrouble(p))
+		return joinNonEmpty(": ", fmt.Sprintf("pod %s, which was to report the vital signs of the device's node, was not ready when the run began (%s)", p.Name, stateOf(p)), vitalsTrouble(p))
 	}
 	return ""
 }
 
-// beyondVitals are the refusals that are not of the pod that tells of the device's node.
+// beyondVitals are the refusals of all pods but the vitals pod.
 func (v *view) beyondVitals() []Refusal {
 	name := manifests.VitalsPodName(v.Test.Name, v.attempt)
 	return slices.DeleteFunc(slices.Clone(v.Refusals), func(r Refusal) bool { return r.Pod == name })
 }
 
-// takenBeyondVitals are the objects of somebody else's that have names of the test's children, without the name of that pod.
+// takenBeyondVitals are the foreign objects that have the names of the test's children, the vitals pod's name left out.
 func (v *view) takenBeyondVitals() []string {
 	name := "Pod/" + manifests.VitalsPodName(v.Test.Name, v.attempt)
 	return slices.DeleteFunc(slices.Clone(v.Children.Foreign), func(taken string) bool { return taken == name })

@@ -35,7 +35,7 @@ func portShared(v *view) *step {
 	}
 	return v.fail(v1alpha1.ReasonSharedPort, "%s: they would share its bandwidth, and frames between them may never reach a wire: use networks on ports of their own "+
 		"(a device resource for each physical port), keep device and generators on nodes of their own (generator.placement.separateNodes), or allow it with spec.sharedPort: Allowed, "+
-		"which marks the result", joined("; ", shared...))
+		"which marks the result", joinNonEmpty("; ", shared...))
 }
 
 // portSpoofed: a pod told of another device than its node gave it. Whoever can have it say so could keep others off a port, or hide the one that it is on.
@@ -44,14 +44,14 @@ func portSpoofed(v *view) *step {
 		return nil
 	}
 	var spoofed []string
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		spoofed = append(spoofed, manifests.Spoofed(v.input(), p)...)
 	}
 	if len(spoofed) == 0 {
 		return nil
 	}
-	return v.fail(v1alpha1.ReasonPortSpoofed, "%s: somebody changed the pod, or what it said, and nobody knows which physical ports it is on: find out who may change pods in the namespace, and create the test anew",
-		joined("; ", spoofed...))
+	return v.fail(v1alpha1.ReasonPortSpoofed, "%s: the pod or its status was changed, so its physical ports are unknown: find out who may change pods in the namespace, and create the test anew",
+		joinNonEmpty("; ", spoofed...))
 }
 
 // portsAwaited: the ports that made an earlier attempt give its pods back are still another test's.
@@ -82,7 +82,7 @@ func portsHeld(v *view) *step {
 	return nil
 }
 
-// yieldFor is how soon it is looked again whether an older test took its turn; its end, at the latest, is told by a watch.
+// yieldFor is how soon the test checks again whether the older test took its turn. If that test ends, a watch says so earlier.
 const yieldFor = 5 * time.Second
 
 // awaitPorts waits with the pods in place for a while, and then without.
@@ -131,13 +131,13 @@ func (v *view) heldWords(held []Hold) string {
 }
 
 // wireEnds are the ends of this attempt's pods, as they are seen.
-func (v *view) wireEnds() []wireEnd { return wireEnds(v.carrierStatuses()) }
+func (v *view) wireEnds() []wireEnd { return wireEnds(v.measuringStatuses()) }
 
-func (v *view) wires() []Wire { return WiresOf(v.carrierStatuses()) }
+func (v *view) wires() []Wire { return WiresOf(v.measuringStatuses()) }
 
-func (v *view) carrierStatuses() []v1alpha1.PodStatus {
+func (v *view) measuringStatuses() []v1alpha1.PodStatus {
 	var out []v1alpha1.PodStatus
-	for _, p := range v.carriers() {
+	for _, p := range v.measuringPods() {
 		out = append(out, podStatus(p))
 	}
 	return out
@@ -151,7 +151,7 @@ func (v *view) awaitedWires() []Wire {
 	return wires
 }
 
-// hold is whose a wire is; nil: nobody's.
+// hold says which test holds a physical port; nil: none does.
 func (v *view) hold(w Wire) *Hold {
 	i := slices.IndexFunc(v.Wires.Holds, func(h Hold) bool { return h.Wire == w })
 	if i < 0 {
@@ -170,7 +170,7 @@ func (v *view) heldByOthers(wires []Wire) []Hold {
 	return held
 }
 
-// first is an older test that waits for one of the wires and has nobody else to wait for; nil: there is none.
+// first is an older test that waits for one of this test's physical ports, and for nothing else; nil: there is none.
 func (v *view) first(wires []Wire) (*Waiter, Wire) {
 	for i := range v.Wires.Ahead {
 		a := &v.Wires.Ahead[i]
@@ -210,8 +210,8 @@ func (v *view) wiresInUse(s *step) []Wire {
 	return nil
 }
 
-// takes are the wires in use that aren't the test's: at the beginning all of them; later those whose Leases somebody deleted. A Lease that an earlier attempt left names
-// generators that are gone, and would keep nobody off those that send now: at the beginning it is taken anew.
+// takes are the physical ports that this test has to take a Lease of: at the beginning all ports that it uses; later those whose Leases were deleted. A Lease
+// from an earlier attempt names generators that are gone, and wouldn't keep others off the generators that send now, so at the beginning it is taken anew.
 func (v *view) takes(s *step) []Take {
 	var out []Take
 	for _, w := range v.wiresInUse(s) {

@@ -51,6 +51,9 @@ func dutPod(in Input) *corev1.Pod {
 	if resets(in) {
 		ours = append(ours, copyProgram(in, containerCopy))
 	}
+	for i := range ours {
+		ours[i].SecurityContext = restrictedBeside(spec.SecurityContext)
+	}
 	spec.InitContainers = slices.Insert(spec.InitContainers, 0, ours...)
 	spec.Volumes = append(spec.Volumes, emptyDir(volumeLinks), podInfo(),
 		linksFiles(in, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
@@ -69,8 +72,7 @@ func writeLinks(in Input) corev1.Container {
 // fromTemplate is a pod of a user's template that runs once. It has a service account's token only where the template names the account, by
 // either of the two names that the field has: the API server takes the old one where the new one isn't given.
 func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
-	meta.Annotations = undisturbed(meta.Annotations)
-	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: meta, Spec: *template.DeepCopy()}
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: onEveryPod(in, meta), Spec: *template.DeepCopy()}
 	spec := &pod.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever
 	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount)

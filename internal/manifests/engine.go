@@ -36,7 +36,7 @@ var engines = map[plan.Sender]engine{
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: sessions{},
 }
 
-// engineOf is the engine in a test's generator pods; false: there are no such pods, or nobody here knows what would be in them.
+// engineOf is the engine in a test's generator pods; false: the test has no such pods, or the engine is unknown here.
 func engineOf(test *v1alpha1.LoadTest) (engine, bool) {
 	e, known := engines[compile.Sends(&test.Spec)]
 	return e, known

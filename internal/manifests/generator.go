@@ -2,6 +2,7 @@ package manifests
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
@@ -27,12 +28,14 @@ func Generators(in Input) []*corev1.Pod {
 func generator(in Input, e engine, g plan.Generator) *corev1.Pod {
 	meta := ofThisAttempt(in, GeneratorPodName(in.Test.Name, in.Attempt, g.Name), roleGenerator)
 	meta.Labels[v1alpha1.LabelGenerator] = g.Name
-	attached := networkAnnotations(in, "", generatorAttachments(in, g))
-	meta.Annotations = attached
+	meta.Annotations = networkAnnotations(in, "", generatorAttachments(in, g))
+	if own := in.Test.Spec.Generator.Pod; own != nil {
+		meta = templated(meta, metav1.ObjectMeta{Labels: own.Labels, Annotations: own.Annotations})
+	}
 	pod := newPod(in, meta)
 	pod.Spec.Affinity = generatorAffinity(in, g)
 	pod.Spec.TopologySpreadConstraints = spread(in)
-	wear(in, pod, attached)
+	applyGeneratorPod(in.Test.Spec.Generator.Pod, pod)
 	e.fill(in, g, pod)
 	requestDevices(&pod.Spec.Containers[0], devicesOf(in, linksOf(g), generatorNetwork))
 	tellPorts(in, pod, linksOf(g), generatorNetwork)
@@ -40,14 +43,11 @@ func generator(in Input, e engine, g plan.Generator) *corev1.Pod {
 	return pod.DeepCopy()
 }
 
-// wear gives the pod what generator.pod says; what is linerate's own stays.
-func wear(in Input, pod *corev1.Pod, attached map[string]string) {
-	own := in.Test.Spec.Generator.Pod
+// applyGeneratorPod sets what spec.generator.pod says of where and how generator pods run.
+func applyGeneratorPod(own *v1alpha1.GeneratorPodSpec, pod *corev1.Pod) {
 	if own == nil {
 		return
 	}
-	pod.Labels = over(own.Labels, pod.Labels)
-	pod.Annotations = over(undisturbed(own.Annotations), attached)
 	pod.Spec.NodeSelector = own.NodeSelector
 	pod.Spec.Tolerations = own.Tolerations
 	pod.Spec.PriorityClassName = own.PriorityClassName

@@ -15,11 +15,11 @@ import (
 // labelNamespaceName is on every namespace, by the API server: its name, which nobody else can give it.
 const labelNamespaceName = "kubernetes.io/metadata.name"
 
-// NetworkPolicies are what keeps all but runners off what knows no authentication, in a namespace of tests: generators' RPC and the launcher's heartbeat, and what tells of a device's
-// node. Runners are in the operator's own namespace, into which no tenant puts pods. They see the pods' network alone: links are Multus'.
+// NetworkPolicies let only runners reach what has no authentication in a namespace of tests: generators' RPC, the launcher's heartbeat, and the vital signs of
+// a device's node. Runners are in the operator's own namespace, where no tenant makes pods. The policies cover the pods' network only: links are Multus'.
 //
 //	linerate-generators  TCP 4501, 4502 of generators
-//	linerate-vitals      TCP 4504 of who tells of the device's node
+//	linerate-vitals      TCP 4504 of whatever reports the vital signs of a device's node
 func NetworkPolicies(namespace, operators string) []Object {
 	return []Object{
 		onlyRunners(namespace, operators, "linerate-generators", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleGenerator)}, rpcPort, trex{}.heartbeatPort()),
@@ -73,10 +73,8 @@ func ours(label, value string) map[string]string {
 	return map[string]string{labelManagedBy: "linerate", label: value}
 }
 
-// undisturbed adds to a pod's annotations that it isn't to be moved to save nodes: a test that loses a pod is lost. Who has said otherwise in the test is listened to.
-//
-//	cluster-autoscaler  removes no node that such a pod is on
-//	Karpenter           neither consolidates nor replaces one that has drifted
+// undisturbed adds annotations to a pod that keep autoscalers from moving it to save nodes: a test that loses a pod is lost. What the test's author says of the
+// same annotations wins.
 func undisturbed(annotations map[string]string) map[string]string {
 	return over(map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}, annotations)
 }

@@ -45,6 +45,8 @@ type Settings struct {
 	RunnerAccount  string
 	RunnerPriority string
 	RunnerQueue    string
+	// Pods is on every pod of every test.
+	Pods PodMetadata
 }
 
 // DefaultRunnerAccount is the ServiceAccount of runners where nobody names another.

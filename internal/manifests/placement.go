@@ -110,7 +110,7 @@ func sameReplicaOn(in Input, g plan.Generator, link string) (string, bool) {
 	return there[r].generator, true
 }
 
-// spread prefers nodes without a generator of the test, where there are such: replicas may share a node that has devices for them.
+// spread prefers nodes without a generator of the same test. Replicas may share a node that has devices for them.
 func spread(in Input) []corev1.TopologySpreadConstraint {
 	if len(in.Compiled.Plan.Generators) < 2 {
 		return nil

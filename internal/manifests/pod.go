@@ -36,10 +36,9 @@ const (
 
 // newPod is a pod as all of ours are: it runs once, knows no service account, and can't outlive its use.
 func newPod(in Input, meta metav1.ObjectMeta) *corev1.Pod {
-	meta.Annotations = undisturbed(meta.Annotations)
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: meta,
+		ObjectMeta: onEveryPod(in, meta),
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
 			ActiveDeadlineSeconds:        seconds(lifetime(in)),

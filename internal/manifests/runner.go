@@ -82,7 +82,7 @@ func Run(in Input, sites plan.Sites) ([]Object, error) {
 // runnerJob starts a runner, and another one when it is lost, once the lost one is surely gone (podReplacementPolicy Failed).
 func runnerJob(in Input) *batchv1.Job {
 	meta := ofThisRun(in, RunnerJobName(in.Test, in.Attempt), roleRunner)
-	template := metav1.ObjectMeta{Labels: maps.Clone(meta.Labels), Annotations: undisturbed(nil)}
+	template := onEveryPod(in, metav1.ObjectMeta{Labels: maps.Clone(meta.Labels)})
 	if queue := in.Settings.RunnerQueue; queue != "" { // Kueue takes the Job, and leaves the pods of Jobs that it looks after alone
 		meta.Labels[v1alpha1.LabelKueueQueue] = queue
 	}

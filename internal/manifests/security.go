@@ -5,32 +5,42 @@ import corev1 "k8s.io/api/core/v1"
 // Our pods have the least rights that their work takes. Setup, teardown and DUT have what their user's template gives them.
 //
 //	pod                    user    capabilities                       why
-//	runner                 65532   none                               talks to the API server and to generators, over TCP
-//	vitals                 65532   none                               looks at /proc/stat, answers over TCP
-//	init containers        65532   none                               copy a program, write a file, look at sysfs
+//	runner                 any     none                               talks to the API server and to generators, over TCP
+//	vitals                 any     none                               looks at /proc/stat, answers over TCP
+//	init containers        any     none                               copy a program, write a file, look at sysfs
 //	generator, Software    0       BPF, IPC_LOCK, NET_ADMIN,          see softwareRights
 //	                               NET_RAW, SYS_NICE
 //	end of sessions        0       NET_ADMIN, NET_RAW                 see sessionsRights
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
 //	DUT, Reference         0       NET_ADMIN                          see forwarderRights
 //
+// Any user but root: the image says 65532, and where a namespace has a range of users (OpenShift), it is one of those.
+//
 // None is privileged, may gain rights (allowPrivilegeEscalation), sees the node's namespaces or mounts its file system. Pod Security's level baseline
 // refuses the added capabilities all the same, so the namespace's level must be privileged.
 
-// nobody is the user of what needs no rights at all.
+// nobody is the user that our image names.
 const nobody = 65532
 
-// restricted is what Pod Security's level restricted asks for.
+// restricted is what Pod Security's level restricted asks for, and OpenShift's restricted-v2, which refuses a user outside of the namespace's range: so none is named.
 func restricted() *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		RunAsNonRoot:             new(true),
-		RunAsUser:                new(int64(nobody)),
-		RunAsGroup:               new(int64(nobody)),
 		AllowPrivilegeEscalation: new(false),
 		ReadOnlyRootFilesystem:   new(true),
 		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}
+}
+
+// restrictedBeside is the same for a container of ours in a pod of somebody's template. Where the template names a user or group for the whole pod, which may be
+// root, ours has its own.
+func restrictedBeside(pod *corev1.PodSecurityContext) *corev1.SecurityContext {
+	c := restricted()
+	if pod != nil && (pod.RunAsUser != nil || pod.RunAsGroup != nil) {
+		c.RunAsUser, c.RunAsGroup = new(int64(nobody)), new(int64(nobody))
+	}
+	return c
 }
 
 // root is user 0 with these capabilities only. A container's added capabilities are effective from the start for user 0 alone: Kubernetes

@@ -21,7 +21,8 @@ const fieldNodeName = "metadata.name"
 // vitalsGraceSeconds is enough: it only answers.
 const vitalsGraceSeconds = 1
 
-// hasVitalsPod says that somebody has to be put on the node of a user's device, as an observer looks at it. A Reference tells of its node itself.
+// hasVitalsPod says whether a vitals pod is put on the node of a user's device, as an observer wants that node's vital signs. A Reference reports its node's
+// itself.
 func hasVitalsPod(in Input) bool {
 	return in.Test.Spec.DUT.Type == v1alpha1.DUTPod && in.Compiled.Plan.ObservesDevice()
 }
@@ -59,7 +60,7 @@ func onlyOn(node string) *corev1.Affinity {
 	}}}}
 }
 
-// vitalsOf says where the device's node tells its vital signs, or why nobody does.
+// vitalsOf says at which address the vital signs of the device's node are served, or why at none.
 func vitalsOf(in Input, pods []corev1.Pod) (at, none string) {
 	name := DUTPodName(in.Test.Name, in.Attempt)
 	switch {
@@ -71,14 +72,14 @@ func vitalsOf(in Input, pods []corev1.Pod) (at, none string) {
 	}
 	pod := podNamed(pods, name)
 	if pod == nil {
-		return "", fmt.Sprintf("pod %s, which is to tell of the device's node, isn't there", name)
+		return "", fmt.Sprintf("pod %s, which reports the vital signs of the device's node, doesn't exist", name)
 	}
 	address, err := netip.ParseAddr(pod.Status.PodIP)
 	if err != nil {
-		return "", fmt.Sprintf("pod %s, which is to tell of the device's node, has no address", name)
+		return "", fmt.Sprintf("pod %s, which reports the vital signs of the device's node, has no address", name)
 	}
 	if device := podNamed(pods, DUTPodName(in.Test.Name, in.Attempt)); device == nil || device.Spec.NodeName != pod.Spec.NodeName {
-		return "", fmt.Sprintf("pod %s, which is to tell of the device's node, is on node %s, and the device isn't: somebody changed which node the pod asks for, as an admission webhook may",
+		return "", fmt.Sprintf("pod %s, which reports the vital signs of the device's node, is on node %s, and the device isn't: something changed the node that the pod asks for, such as an admission webhook",
 			name, pod.Spec.NodeName)
 	}
 	return netip.AddrPortFrom(address, vitalsPort).String(), ""

@@ -94,9 +94,9 @@ func TestSitesSayWhereVitalSignsAreTold(t *testing.T) {
 	}{
 		"by a Reference":        {sample(t, "loadtest_software_reference"), running(sample(t, "loadtest_software_reference")), "10.244.8.17:4504", ""},
 		"beside a user's pod":   {beside, with, "[2001:db8::8]:4504", ""},
-		"by nobody yet":         {beside, homeless, "", "pod observed-1-vitals, which is to tell of the device's node, has no address"},
-		"on another node":       {beside, astray, "", "pod observed-1-vitals, which is to tell of the device's node, is on node node-9, and the device isn't: somebody changed which node the pod asks for, as an admission webhook may"},
-		"by nobody":             {beside, running(beside), "", "pod observed-1-vitals, which is to tell of the device's node, isn't there"},
+		"by nobody yet":         {beside, homeless, "", "pod observed-1-vitals, which reports the vital signs of the device's node, has no address"},
+		"on another node":       {beside, astray, "", "pod observed-1-vitals, which reports the vital signs of the device's node, is on node node-9, and the device isn't: something changed the node that the pod asks for, such as an admission webhook"},
+		"by nobody":             {beside, running(beside), "", "pod observed-1-vitals, which reports the vital signs of the device's node, doesn't exist"},
 		"nowhere, for a device": {sample(t, "loadtest_software_device"), running(sample(t, "loadtest_software_device")), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,8 +18,8 @@ const (
 	containerPorts = "linerate-ports" // of our own pods
 )
 
-// MayShare says that what a network gives may be one of several devices on a physical port: it has a device resource, or moves an interface of
-// the node's into the pod. Others, such as bridges and veths, are nobody's virtual function, and their pods start without looking.
+// MayShare says whether this network's interface may be one of several on a physical port: the network has a device resource, or moves an interface of the node
+// into the pod. Bridges, veths and the like are no virtual functions, so their pods start without looking up ports.
 func (n Network) MayShare() bool { return n.Resource != "" || slices.Contains(ownDevices(), n.Plugin) }
 
 // ownDevices are the plugins that hand on a device of the node's which their configuration may name itself.

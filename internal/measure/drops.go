@@ -35,7 +35,7 @@ type EndSpan struct {
 	Directions int
 }
 
-// notOurs is the counter that also has frames of protocols that nobody at the end speaks, such as a switch's LLDP.
+// notOurs is the counter that includes frames of protocols that the receiver doesn't speak, such as a switch's LLDP.
 const notOurs = "rx_dropped"
 
 // DropCounter is a counter that grows when an end throws away what came to it, or what it was to send.

@@ -272,8 +272,8 @@ func waitedShare(s report.Sessions) units.Ratio {
 	return min(timeShare(s.Senders, s.EndsWaited), units.One)
 }
 
-// SessionsSentence is what sessions did, for people: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". Retransmits are told as counted, whoever lost the segments. A round trip is told only where
-// limit, what limited these sessions, says that it is the path's.
+// SessionsSentence says what the sessions did: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". Retransmits are printed as counted, whoever lost the segments.
+// A round trip time is printed only where limit, which says what limited these sessions, shows that it is the path's.
 func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
 	if s.RoundTrip != nil && limit.NotThePaths == "" {

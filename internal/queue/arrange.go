@@ -151,7 +151,7 @@ func (a *arrangement) hold(claims []*Claim) {
 	}
 }
 
-// has takes what a pod has; what it has of a node that isn't usable is nobody's to count.
+// has counts what a pod holds as taken on its node. On a node that isn't usable nothing is counted.
 func (a *arrangement) has(h Holding) {
 	node, usable := a.numbers[h.Node]
 	if !usable {

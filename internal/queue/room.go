@@ -35,7 +35,7 @@ type search struct {
 	steps int
 }
 
-// empty are all nodes as if nobody held anything.
+// empty are all nodes as if no pod held anything.
 func (a *arrangement) empty() []amounts {
 	room := make([]amounts, len(a.capacity))
 	for n, c := range a.capacity {

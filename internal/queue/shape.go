@@ -30,7 +30,7 @@ type kind struct {
 	// that have as many devices.
 	may        *nodeset
 	now, could bitset
-	// narrow: there are nodes that such a pod may not be on, whatever they have; nowhere: they are all such.
+	// narrow: some nodes are closed to this pod, whatever devices they have; nowhere: all are.
 	narrow, nowhere bool
 }
 

@@ -47,9 +47,8 @@ func (a *arrangement) claimed(l lack) int {
 	return a.resources.devices
 }
 
-// stuck is the turn of a test that something else keeps: it is told how it stands, and stands in nobody's way. Where what kept several is mended at
-// once, as where their node comes back, only the oldest goes: the others stand in line again first, as they did before, and don't all go for
-// the same devices.
+// stuck is the turn of a test that waits for something else than devices: its place is reported, and it blocks no other test. When one change frees several of
+// them at once, as when their node comes back, only the oldest goes on; the others join the line again, so that they don't all go for the same devices.
 func (a *arrangement) stuck(c *Claim, sh *shape) Turn {
 	l := a.lacks(sh)
 	if l.resource < 0 && (a.idle(sh) || a.fits(a.room, c, sh, len(a.resources.names)) == fits) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// mostExact is up to which place in line the place is told exactly. Who stands further back is told of a round number that is passed by:
-// else each test that ends would change what is said of all that wait.
+// mostExact is the last place in line that is reported exactly. Tests further back are told a rounded place; otherwise each test that ends would change the
+// status of every test that waits.
 const mostExact = 10
 
 // marks are the round numbers, each about twice the one before.

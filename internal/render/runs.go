@@ -121,7 +121,7 @@ func unitOfRuns(r report.GateRow) string {
 	return "packets/s"
 }
 
-// smallestWords say which regression such runs would have shown; empty: nobody knows.
+// smallestWords say which regression runs like these would have shown; empty: it isn't known.
 func smallestWords(c report.Compared) string {
 	if c.SmallestPercent == nil {
 		return ""

@@ -100,7 +100,7 @@ type remark struct {
 	marked bool // nobody may read over it
 }
 
-// warning is a remark that nobody may read over.
+// warning is a remark that must not be overlooked.
 func warning(name, text string) remark { return remark{toneWarning, name, text, true} }
 
 // warningsOf are remarks of the same.

@@ -53,7 +53,8 @@ type Compared struct {
 	Environment []EnvironmentDifference `json:"environment,omitempty"`
 	// Change is by how much it differs from the first side; nil where that can't be said.
 	Change *Change `json:"change,omitempty"`
-	// SmallestPercent is about the least regression that such runs would show, in 95 of 100 cases, to be more than is allowed; nil: nothing is allowed, or none, or nobody knows.
+	// SmallestPercent is about the smallest regression that runs like these would show, in 95 of 100 cases, to be more than is allowed; nil: no limit was
+	// given, no size would show, or it isn't known.
 	SmallestPercent *units.Percent `json:"smallestRegressionPercent,omitempty"`
 	// Each are the side's runs that count, one by one; gates have them.
 	Each []ComparedRun `json:"each,omitempty"`

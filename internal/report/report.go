@@ -118,8 +118,8 @@ type GeneratorPort struct {
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
 	FlowControl string `json:"flowControl,omitempty"`
-	// ReceiveDrops says whether the port tells of frames that it had no room for, PauseFrames whether it tells of pause frames that came: "counted", "hidden" (its driver counts none), "unknown",
-	// or "none" where there can't be any. Empty: an older linerate wrote it.
+	// ReceiveDrops says whether the port counts frames that it had no room for, and PauseFrames whether it counts received pause frames: "counted", "hidden"
+	// (its driver has no counter for them), "unknown", or "none" where there can't be any. Empty: an older linerate wrote the Report.
 	ReceiveDrops string `json:"receiveDrops,omitempty"`
 	PauseFrames  string `json:"pauseFrames,omitempty"`
 	// CongestionControl is what the sessions that are sent from here really used, as Linux names it: "cubic". Empty: none are, or nobody knows.

@@ -121,7 +121,7 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 		case run.measured():
 			run.Repeated = v.whyRepeated(number, &run)
 		default:
-			vain = joined(vain, v.inVain(number, &run))
+			vain = joinNonEmpty(vain, v.inVain(number, &run))
 		}
 		if !v.Evidence {
 			run.Evidence = nil
@@ -131,8 +131,8 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 	out.Figures, out.Outliers = medians(figures)
 	out.Goals = mediansOfGoals(figures)
 	out.Images, out.Message = imagesOf(figures)
-	out.Message = joined(out.Message, severalEnvironments(v.evidence(number)))
-	out.Message = joined(out.Message, vain)
+	out.Message = joinNonEmpty(out.Message, severalEnvironments(v.evidence(number)))
+	out.Message = joinNonEmpty(out.Message, vain)
 	if len(v.spec.Criteria) == 0 {
 		return out
 	}
@@ -143,13 +143,13 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 	}
 	out.Verdict = &report.Verdict{Outcome: report.Undecided}
 	if len(out.Runs) > 0 {
-		out.Message = joined(out.Message, awaited)
+		out.Message = joinNonEmpty(out.Message, awaited)
 	}
 	return out
 }
 
-// joined are two sentences as one, of which either may be empty.
-func joined(a, b string) string {
+// joinNonEmpty joins two sentences, of which either may be empty.
+func joinNonEmpty(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}

@@ -25,12 +25,12 @@ const (
 func (m *Matrix) name() {
 	joined := map[string]int{}
 	for i := range m.Cells {
-		joined[m.Cells[i].joined()]++
+		joined[m.Cells[i].joinedValues()]++
 	}
 	stems := map[string]bool{}
 	for i := range m.Cells {
 		c := &m.Cells[i]
-		if c.Name = c.joined(); joined[c.Name] == 1 && m.fits(c.Name) {
+		if c.Name = c.joinedValues(); joined[c.Name] == 1 && m.fits(c.Name) {
 			c.stem = m.suite.Name + "-" + c.Name
 			stems[c.stem] = true
 		}
@@ -42,7 +42,7 @@ func (m *Matrix) name() {
 			c.stem = m.suite.Name + "-" + c.hash(hashLetters, func(h string) bool { return stems[m.suite.Name+"-"+h] })
 			stems[c.stem] = true
 		}
-		if joined[c.joined()] > 1 || len(c.Name) > maxLabel {
+		if joined[c.joinedValues()] > 1 || len(c.Name) > maxLabel {
 			short := strings.TrimRight(c.Name[:min(len(c.Name), maxLabel-hashLetters-3)], "-")
 			c.Name = short + "-" + c.hash(hashLetters, func(h string) bool { return names[short+"-"+h] || joined[short+"-"+h] > 0 })
 		}
@@ -50,8 +50,8 @@ func (m *Matrix) name() {
 	}
 }
 
-// joined are the values as one word, which several cells may have: a-b and c, a and b-c.
-func (c *Cell) joined() string {
+// joinedValues are the cell's values joined by dashes. Several cells may have the same: a-b and c, a and b-c.
+func (c *Cell) joinedValues() string {
 	if len(c.Values) == 0 {
 		return onlyCell
 	}

@@ -24,7 +24,12 @@ func TestThePrometheusOperatorTakesWhatItIsToFind(t *testing.T) {
 	}
 	makeNamespace(t, "monitored")
 	asked := `metrics: {serviceMonitor: {create: true, interval: 5s, labels: {release: prometheus}}, rules: {create: true, labels: {release: prometheus}}}`
-	for way, manifest := range map[string]string{"the chart": render(t, asked).manifest, "kustomize": kustomize(t, "config/prometheus")} {
+	for way, manifest := range map[string]string{
+		"the chart":                      render(t, asked).manifest,
+		"with a certificate and a token": render(t, `metrics: {certificateSecret: metrics-tls, serviceMonitor: {create: true, tokenSecret: {name: prometheus}}, rules: {create: true}}`).manifest,
+		"over HTTP":                      render(t, `metrics: {secure: false, serviceMonitor: {create: true}, rules: {create: true}}`).manifest,
+		"kustomize":                      kustomize(t, "config/prometheus"),
+	} {
 		for _, kind := range []string{"ServiceMonitor", "PrometheusRule"} {
 			object := documentOf(t, manifest, kind)
 			if out := kubectl(t, object, "create", "--dry-run=server", "--validate=strict", "-n", "monitored", "-f", "-"); !strings.Contains(out, "created") {
@@ -33,6 +38,25 @@ func TestThePrometheusOperatorTakesWhatItIsToFind(t *testing.T) {
 			broken := strings.Replace(object, "\nspec:", "\nspec:\n  misspelt: true", 1)
 			if _, err := tryKubectl(t, broken, "create", "--dry-run=server", "--validate=strict", "-n", "monitored", "-f", "-"); err == nil || !strings.Contains(err.Error(), "misspelt") {
 				t.Errorf("%s, %s: an unknown field is taken: %v", way, kind, err)
+			}
+		}
+	}
+}
+
+// How Prometheus scrapes follows from how the manager serves: the port's name, the scheme, whose certificate and whose token.
+func TestTheServiceMonitorFitsTheManager(t *testing.T) {
+	const ownToken, unchecked = "bearerTokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token", "tlsConfig:\n      insecureSkipVerify: true"
+	for values, want := range map[string][]string{
+		"metrics: {serviceMonitor: {create: true}}": {"port: https", "scheme: https", ownToken, unchecked},
+		"metrics: {serviceMonitor: {create: true}, certificateSecret: metrics-tls}": {"port: https", ownToken,
+			"tlsConfig:\n      ca:\n        secret: {name: metrics-tls, key: ca.crt}\n      serverName: linerate-metrics.linerate-system.svc"},
+		"metrics: {serviceMonitor: {create: true, tokenSecret: {name: its}}}": {"authorization:\n      credentials: {name: its, key: token}", unchecked},
+		"metrics: {serviceMonitor: {create: true}, secure: false}":            {"- port: http\n    path: /metrics"},
+	} {
+		monitor := documentOf(t, render(t, values).manifest, "ServiceMonitor")
+		for _, text := range want {
+			if !strings.Contains(monitor, text) {
+				t.Errorf("%s: no %q in\n%s", values, text, monitor)
 			}
 		}
 	}

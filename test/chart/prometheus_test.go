@@ -86,7 +86,7 @@ func (p *prometheus) of(l labels.Labels) *series {
 
 // target adds what Prometheus knows of whom it scrapes, where the metric doesn't say it itself (honorLabels).
 func target(metric model.Metric) labels.Labels {
-	b := labels.NewBuilder(labels.FromStrings("job", "linerate-metrics", "instance", "10.0.0.1:8080", "namespace", releaseNamespace))
+	b := labels.NewBuilder(labels.FromStrings("job", "linerate-metrics", "instance", "10.0.0.1:8443", "namespace", releaseNamespace))
 	for name, value := range metric {
 		b.Set(string(name), string(value))
 	}

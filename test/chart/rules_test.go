@@ -164,6 +164,22 @@ func TestTheChartsRightsAreThoseOfKustomize(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	t.Run("to serve metrics to their readers alone", func(t *testing.T) {
+		for ending, kustomized := range map[string]string{"-metrics-auth": "linerate-metrics-auth-role", "-metrics-reader": "linerate-metrics-reader"} {
+			want := find[*rbacv1.ClusterRole](t, k, "", kustomized).Rules
+			got := find[*rbacv1.ClusterRole](t, objects(t, render(t, "watchNamespaces: [a]").manifest), "", name+ending).Rules
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		}
+		for _, without := range []string{"metrics: {secure: false}", "metrics: {create: false}"} {
+			for _, r := range rolesOf(objects(t, render(t, without).manifest)) {
+				if strings.Contains(r.name, "metrics") {
+					t.Errorf("%s: there is %s", without, r.name)
+				}
+			}
+		}
+	})
 	for ending, kustomized := range map[string]string{"-edit": "linerate-loadtest-editor-role", "-view": "linerate-loadtest-viewer-role"} {
 		t.Run("people"+ending, func(t *testing.T) {
 			want := find[*rbacv1.ClusterRole](t, k, "", kustomized)

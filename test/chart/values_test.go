@@ -15,6 +15,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/test/built"
@@ -22,9 +23,13 @@ import (
 
 func TestBadValuesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"replica: 2":                                               "additional properties 'replica' not allowed",
-		"image: {tags: v1}":                                        "additional properties 'tags' not allowed",
-		"replicas: 0":                                              "at '/replicas': minimum: got 0, want 1",
+		"replica: 2":        "additional properties 'replica' not allowed",
+		"image: {tags: v1}": "additional properties 'tags' not allowed",
+		"replicas: 0":       "at '/replicas': minimum: got 0, want 1",
+		"podLabels: {app.kubernetes.io/name: other}":               "invalid propertyName 'app.kubernetes.io/name'",
+		"testPods: {labels: {a: 1}}":                               "at '/testPods/labels/a': got number, want string",
+		"openshift: {testNamespaces: [Lab]}":                       "at '/openshift/testNamespaces/0': 'Lab' does not match pattern",
+		"metrics: {readers: [{name: prometheus}]}":                 "at '/metrics/readers/0': missing property 'namespace'",
 		"replicas: two":                                            "at '/replicas': got string, want integer",
 		"image: {digest: abc}":                                     "at '/image/digest': 'abc' does not match pattern",
 		"image: {repository: 'a@sha256:b'}":                        "at '/image/repository'",
@@ -259,9 +264,32 @@ crds: {install: false}
 		all := objects(t, render(t, "networkPolicy: {manager: {create: true, metricsFrom: {team: monitoring}}}").manifest)
 		policy := find[*networkingv1.NetworkPolicy](t, all, releaseNamespace, "linerate").Spec
 		if !subset(policy.PodSelector.MatchLabels, onlyDeployment(t, all).Spec.Template.Labels) || len(policy.Ingress) != 1 ||
-			policy.Ingress[0].From[0].NamespaceSelector.MatchLabels["team"] != "monitoring" || policy.Ingress[0].Ports[0].Port.IntValue() != 8080 {
+			policy.Ingress[0].From[0].NamespaceSelector.MatchLabels["team"] != "monitoring" || policy.Ingress[0].Ports[0].Port.IntValue() != 8443 {
 			t.Errorf("%+v", policy)
 		}
+	})
+	t.Run("metrics are served over HTTP only where that is asked for", func(t *testing.T) {
+		for values, want := range map[string][]string{
+			"":                                      {"--metrics-address=:8443", "--metrics-secure=true"},
+			"metrics: {secure: false}":              {"--metrics-address=:8080", "--metrics-secure=false"},
+			"metrics: {certificateSecret: its-tls}": {"--metrics-address=:8443", "--metrics-certificates=/etc/linerate/metrics"},
+		} {
+			pod := managerOf(t, values)
+			for _, argument := range want {
+				if !slices.Contains(pod.Containers[0].Args, argument) {
+					t.Errorf("with %q the manager has no %s: %q", values, argument, pod.Containers[0].Args)
+				}
+			}
+			if named := strings.Contains(values, "its-tls"); len(pod.Volumes) > 0 != named || named && (pod.Volumes[0].Secret.SecretName != "its-tls" || pod.Containers[0].VolumeMounts[0].MountPath != "/etc/linerate/metrics") {
+				t.Errorf("with %q: %+v", values, pod.Volumes)
+			}
+		}
+	})
+	t.Run("whoever is named may read metrics", func(t *testing.T) {
+		all := objects(t, render(t, "metrics: {readers: [{namespace: monitoring, name: prometheus-k8s}]}").manifest)
+		binding := find[*rbacv1.ClusterRoleBinding](t, all, "", "linerate-linerate-system-metrics-reader")
+		find[*rbacv1.ClusterRole](t, all, "", binding.RoleRef.Name)
+		binds(t, binding.Subjects, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "monitoring", Name: "prometheus-k8s"}})
 	})
 	t.Run("nobody reaches the manager where nobody is named", func(t *testing.T) {
 		all := objects(t, render(t, "networkPolicy: {manager: {create: true}}").manifest)
@@ -291,7 +319,7 @@ crds: {install: false}
 func TestTheManagerTakesItsArguments(t *testing.T) {
 	binary, err := built.Program("manager")
 	must(t, err)
-	full := `{image: {pullSecrets: [a]}, watchNamespaces: [a, b], extraArgs: [--leader-election-namespace=x]}`
+	full := `{image: {pullSecrets: [a]}, watchNamespaces: [a, b], testPods: {labels: {cost-centre: "4711"}, annotations: {a.example/b: '{"c": "d, $(e)"}'}}, extraArgs: [--leader-election-namespace=x]}`
 	for name, c := range map[string]corev1.Container{
 		"chart":                  managerOf(t, "").Containers[0],
 		"chart, with all":        managerOf(t, full).Containers[0],

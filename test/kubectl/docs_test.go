@@ -8,10 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/template"
 	"time"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
@@ -272,45 +269,4 @@ func (p *person) asShownRun(line string) string {
 	run.talk.await(p.T, "5/20")
 	p.saysMeasured("vpp-imix", passed)
 	return p.ends(run, 0, "OpenBSD", "")
-}
-
-// The krew manifest, filled in as at a release, is one, and names this program.
-func TestTheKrewManifest(t *testing.T) {
-	text, err := os.ReadFile("../../hack/krew/linerate.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	filled := strings.Builder{}
-	// The bot's own function takes a template as its first argument.
-	inner := strings.ReplaceAll(string(text), `/download/{{ .TagName }}/`, `/download/TAG/`)
-	manifest, err := template.New("krew").Funcs(template.FuncMap{"addURIAndSha": func(uri, tag string) string {
-		return "uri: " + strings.ReplaceAll(uri, "TAG", tag) + "\n    sha256: " + strings.Repeat("a", 64)
-	}}).Parse(inner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := manifest.Execute(&filled, map[string]string{"TagName": "v0.1.0"}); err != nil {
-		t.Fatal(err)
-	}
-	var plugin struct {
-		Metadata struct{ Name string }
-		Spec     struct {
-			Version   string
-			Platforms []struct {
-				URI, SHA256, Bin string
-				Selector         struct{ MatchLabels map[string]string }
-			}
-		}
-	}
-	if err := yaml.Unmarshal([]byte(filled.String()), &plugin); err != nil {
-		t.Fatalf("%v\n%s", err, filled.String())
-	}
-	if plugin.Metadata.Name != "linerate" || plugin.Spec.Version != "v0.1.0" || len(plugin.Spec.Platforms) != 2 {
-		t.Errorf("got %+v", plugin)
-	}
-	for _, platform := range plugin.Spec.Platforms {
-		if !slices.Contains(names(), platform.Bin) || len(platform.SHA256) != 64 || !strings.Contains(platform.URI, "/v0.1.0/linerate_linux_"+platform.Selector.MatchLabels["arch"]) {
-			t.Errorf("got %+v", platform)
-		}
-	}
 }

@@ -106,7 +106,7 @@ func TestACopyThatWasReplacedIsNoBaseline(t *testing.T) {
 			says     []string
 		}{
 			"as-its-test":   {v1alpha1.BaselineSpec{LoadTest: "main"}, []string{"it holds the Report " + annotations[delivery.AnnotationDigest]}},
-			"as-a-document": {v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{{ConfigMap: name}}}, []string{"somebody replaced it", "nobody vouches for it"}},
+			"as-a-document": {v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{{ConfigMap: name}}}, []string{"somebody replaced it", "nothing proves where it is from"}},
 		} {
 			t.Run(what+" "+how, func(t *testing.T) {
 				l.t = t

@@ -75,7 +75,7 @@ func TestAMorningInALabIsTold(t *testing.T) {
 	l.wire(l.namespace, "west", "lab.example/sriov-west")
 	l.wire(l.namespace, "east", "lab.example/sriov-east")
 	l.wire(l.namespace, "rare", "lab.example/nobody-has-it")
-	p := l.startProgram(writeKubeconfig(t), "--health-address=0", "--metrics-address="+freeAddress(t))
+	p := l.startProgram(writeKubeconfig(t), "--health-address=0", "--metrics-secure=false", "--metrics-address="+freeAddress(t))
 	start := p.awaitMetrics(`linerate_loadtests{state="running"} 0`, `linerate_devices_held{resource="lab.example/sriov-west"} 0`)
 
 	l.create(minimal("broken"))

@@ -83,3 +83,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 {{- end }}
+
+{{- /* Where the manager serves metrics: the port tells HTTPS from HTTP, so that nobody scrapes one as the other unnoticed. */}}
+{{- define "linerate.metricsPort" -}}
+{{ if .Values.metrics.secure }}8443{{ else }}8080{{ end }}
+{{- end }}
+
+{{- define "linerate.metricsCertificate" -}}
+{{- with .Values.metrics }}
+{{- if and .certificateSecret (not .secure) }}
+{{- fail "metrics.certificateSecret: metrics are served without a certificate, as metrics.secure is false" }}
+{{- end }}
+{{- if .create }}{{ .certificateSecret }}{{ end }}
+{{- end }}
+{{- end }}

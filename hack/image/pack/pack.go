@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // Config is how a container of the image starts. The zero value needs a command from whoever starts it, and runs as root.
@@ -39,23 +40,24 @@ func Pack(out, ref string, files map[string]string, config Config) error {
 	if len(files) == 0 {
 		return errors.New("pack an image: no files were given")
 	}
-	image, err := imageOf(files, config)
+	image, err := Image(files, config)
 	if err != nil {
 		return err
 	}
 	return replace(out, func(partial string) error { return tarball.WriteToFile(partial, tag, image) })
 }
 
-func imageOf(files map[string]string, config Config) (v1.Image, error) {
+// Image is what Pack packs: an image of one layer with these files.
+func Image(files map[string]string, config Config) (v1.Image, error) {
 	content, err := layerOf(files)
 	if err != nil {
 		return nil, err
 	}
-	layer, err := tarball.LayerFromOpener(content.open, tarball.WithCompressedCaching)
+	layer, err := tarball.LayerFromOpener(content.open, tarball.WithCompressedCaching, tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, fmt.Errorf("compress the layer: %w", err)
 	}
-	base, err := mutate.ConfigFile(empty.Image, config.file())
+	base, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), config.file())
 	if err != nil {
 		return nil, fmt.Errorf("configure the image: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -22,6 +23,11 @@ func projectPrograms() []string { return []string{"manager", "linerate"} }
 // Programs builds the project's programs into dir, static and stripped, and says what goes where in the image. A program that the tree
 // doesn't have (yet) is left out. version is what they say of themselves. It needs the go command, and a working directory in the module.
 func Programs(dir, version string) (map[string]string, error) {
+	return ProgramsFor(dir, version, runtime.GOARCH)
+}
+
+// ProgramsFor is Programs for machines of an architecture, as Go spells it.
+func ProgramsFor(dir, version, architecture string) (map[string]string, error) {
 	root, err := goOutput("list", "-m", "-f", "{{.Dir}}", module)
 	if err != nil {
 		return nil, fmt.Errorf("find the project: %w", err)
@@ -33,7 +39,7 @@ func Programs(dir, version string) (map[string]string, error) {
 			continue
 		}
 		binary := filepath.Join(dir, name)
-		if err := Build(source, binary, version); err != nil {
+		if err := build(source, binary, version, architecture); err != nil {
 			return nil, err
 		}
 		files["/"+name] = binary
@@ -41,18 +47,20 @@ func Programs(dir, version string) (map[string]string, error) {
 	return files, nil
 }
 
-// Build makes a static program of the main package in a folder of the project.
-func Build(source, binary, version string) error {
+// build makes a static program of the main package in a folder of the project.
+func build(source, binary, version, architecture string) error {
 	flags := fmt.Sprintf("-s -w -X main.version=%[2]s -X %[1]s/internal/cli.version=%[2]s", module, version) // whichever the program has
-	if _, err := goOutput("build", "-C", source, "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", binary, "."); err != nil {
+	if _, err := goOutputFor(architecture, "build", "-C", source, "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", binary, "."); err != nil {
 		return fmt.Errorf("build %s: %w", source, err)
 	}
 	return nil
 }
 
-func goOutput(args ...string) (string, error) {
+func goOutput(args ...string) (string, error) { return goOutputFor(runtime.GOARCH, args...) }
+
+func goOutputFor(architecture string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture)
 	var talk strings.Builder
 	cmd.Stderr = &talk
 	out, err := cmd.Output()

@@ -147,7 +147,7 @@ func oneLeader(lab Lab, namespace string) Finding {
 	case l == nil || l.Spec.HolderIdentity == nil || *l.Spec.HolderIdentity == "" || l.Spec.RenewTime == nil:
 		return Finding{Warn, "leader", "no replica in " + namespace + " works at the moment", look}
 	case lab.Now.Sub(l.Spec.RenewTime.Time) > leaseSlack:
-		return Finding{Fail, "leader", fmt.Sprintf("%s hasn't renewed its Lease for %v: nobody looks after LoadTests", *l.Spec.HolderIdentity, lab.Now.Sub(l.Spec.RenewTime.Time).Round(time.Second)), look}
+		return Finding{Fail, "leader", fmt.Sprintf("%s hasn't renewed its Lease for %v: no operator looks after LoadTests", *l.Spec.HolderIdentity, lab.Now.Sub(l.Spec.RenewTime.Time).Round(time.Second)), look}
 	}
 	return Finding{OK, "leader", *lease.Value.Spec.HolderIdentity + " works", ""}
 }

@@ -232,7 +232,7 @@ func TestOneThingIsMissing(t *testing.T) {
 		}, Warn, "2 operators are installed", 0},
 		{"an operator of some namespaces that wasn't told where ports are kept", func(l *Lab) {
 			l.Operators.Value[0].Spec.Template.Spec.Containers[0].Args = []string{"--namespaces=lab"}
-		}, Fail, "operator linerate-system/linerate looks after some namespaces only, and wasn't told where all operators keep the Leases of physical ports", 0},
+		}, Fail, "operator linerate-system/linerate looks after some namespaces only, and doesn't know in which namespace all operators keep the Leases of physical ports", 0},
 		{"operators that keep ports in two places", func(l *Lab) {
 			l.Operators.Value = append(l.Operators.Value, operatorOf("second", "linerate:v0.1.0", 1))
 			l.Operators.Value[1].Spec.Template.Spec.Containers[0].Args = []string{"--namespaces=other", "--port-leases-namespace=second"}
@@ -307,7 +307,7 @@ func TestOneThingIsMissing(t *testing.T) {
 		{"a port that is held for a test that is gone", func(l *Lab) {
 			l.held("gone", nil, apierrors.NewNotFound(schema.GroupResource{Resource: "loadtests"}, "first"))
 		}, Warn,
-			"port 0000:3b:00.0 of node node-1 is held for LoadTest gone/first, whose namespace the operator in linerate-system doesn't look after: nobody gives it back, and no other test gets it; that test is gone, and nothing of it can send", 0},
+			"port 0000:3b:00.0 of node node-1 is held for LoadTest gone/first, whose namespace the operator in linerate-system doesn't look after: it is never given back, and no other test gets it; that test is gone, and nothing of it can send", 0},
 		{"a port that is held for a test that is complete", func(l *Lab) { l.held("gone", loadTest("uid", true), nil) }, Warn, "that test is complete, and nothing of it can send", 0},
 		{"a port that is held for another's namesake", func(l *Lab) { l.held("gone", loadTest("another", false), nil) }, Warn, "that test is gone (another one has its name)", 0},
 		{"a port on which pods of a test that is gone may send", func(l *Lab) {

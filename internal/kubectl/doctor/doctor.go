@@ -99,7 +99,7 @@ func one(level Level, check, message, fix string) []Finding {
 	return []Finding{{Level: level, Check: check, Message: message, Fix: fix}}
 }
 
-// unseen is what can't be seen, and who could.
+// unseen says what couldn't be seen, and who could see it.
 func unseen(check, what string, err error, fix string) []Finding {
 	return one(Unknown, check, what+" can't be read: "+err.Error(), fix)
 }

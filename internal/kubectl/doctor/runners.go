@@ -69,7 +69,7 @@ func (r Runs) writing() []Finding {
 	return findings
 }
 
-// account is told of where no pod could be made for a runner, for want of it.
+// account finds a missing ServiceAccount of runners, without which no runner's pod can be made.
 func (r Runs) account(d duty) []Finding {
 	a := r.Runner
 	switch err := a.Object.Err; {

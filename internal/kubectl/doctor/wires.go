@@ -118,7 +118,8 @@ func toldOf(d *appsv1.Deployment, flag, variable string) (told string, any bool)
 	return told, told != ""
 }
 
-// guards are told of where nobody keeps tests off each other's ports: operators that keep their Leases apart, and one that gives no devices for that.
+// guards finds operators that don't keep tests off each other's physical ports: several that keep their Leases in different namespaces, or one that therefore
+// hands out no such devices.
 func guards(lab Lab) []Finding {
 	const check = "physical ports"
 	var findings []Finding
@@ -126,7 +127,7 @@ func guards(lab Lab) []Finding {
 	for i := range lab.Operators.Value {
 		d := &lab.Operators.Value[i]
 		if _, told := toldOf(d, "--port-leases-namespace", "LINERATE_PORT_LEASES_NAMESPACE"); !told && len(namespacesOf(d)) > 0 {
-			findings = append(findings, Finding{Fail, check, fmt.Sprintf("operator %s/%s looks after some namespaces only, and wasn't told where all operators keep the Leases of physical ports: its tests get no devices that share one", d.Namespace, d.Name),
+			findings = append(findings, Finding{Fail, check, fmt.Sprintf("operator %s/%s looks after some namespaces only, and doesn't know in which namespace all operators keep the Leases of physical ports: its tests get no devices that share a port", d.Namespace, d.Name),
 				fmt.Sprintf("helm upgrade with physicalPorts.namespace: %s where it is the only operator; else the namespace that the others have", d.Namespace)})
 			continue
 		}
@@ -135,13 +136,13 @@ func guards(lab Lab) []Finding {
 		}
 	}
 	if len(places) > 1 {
-		findings = append(findings, Finding{Fail, check, fmt.Sprintf("operators keep the Leases of physical ports in different namespaces (%s): nobody keeps tests of one off the ports that tests of another are on", strings.Join(places, ", ")),
+		findings = append(findings, Finding{Fail, check, fmt.Sprintf("operators keep the Leases of physical ports in different namespaces (%s): tests of different operators may be put on one port at the same time", strings.Join(places, ", ")),
 			"helm upgrade them with one physicalPorts.namespace"})
 	}
 	return findings
 }
 
-// wires are told of only where something is wrong: ports that stay held though nobody may need them.
+// wires finds physical ports whose Leases are held although no test may need them. Nothing is reported where all is well.
 func wires(lab Lab) []Finding {
 	findings := guards(lab)
 	told := map[string]bool{}
@@ -169,7 +170,7 @@ func (lab *Lab) wire(w Wire) Finding {
 	if w.Test.Name == "" {
 		return Finding{Warn, "physical ports", fmt.Sprintf("%s is held by Lease %s, which doesn't say for which test: no test gets it", port, w.Lease), "if nothing sends on it: " + remove}
 	}
-	said := fmt.Sprintf("%s is held for LoadTest %s, whose namespace the operator in %s doesn't look after: nobody gives it back, and no other test gets it; ", port, w.Test, w.Lease.Namespace)
+	said := fmt.Sprintf("%s is held for LoadTest %s, whose namespace the operator in %s doesn't look after: it is never given back, and no other test gets it; ", port, w.Test, w.Lease.Namespace)
 	state, over := w.state()
 	sending := lab.sending(w)
 	switch {

@@ -47,7 +47,7 @@ func ForeignAnnotations(other string) []Try {
 // DoctoredAnnotations are those of which the operator would look at one network, and Multus attach another: its decoder takes members in any case, and of two the last.
 // They are refused as they are written.
 func DoctoredAnnotations(own, other string) []Try {
-	const says = "nobody can say which networks it asks Multus for"
+	const says = "it can't be read which networks it asks Multus for"
 	return []Try{
 		{"case", `[{"name": "west", "Namespace": "` + other + `", "interface": "mgmt"}]`, says},
 		{"both-cases", `[{"name": "west", "namespace": "` + other + `", "Namespace": "` + own + `", "interface": "mgmt"}]`, says},

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// metricsOptions says how metrics are served. Over HTTPS, the API server is asked of each token whose it is (a TokenReview) and whether they may get /metrics (a
+// SubjectAccessReview). Over HTTP, whoever reaches the address reads them.
+func metricsOptions(options Options) (metricsserver.Options, error) {
+	served := metricsserver.Options{BindAddress: options.MetricsAddress}
+	if !options.MetricsSecure || options.MetricsAddress == "0" {
+		return served, nil
+	}
+	served.SecureServing = true
+	served.FilterProvider = filters.WithAuthenticationAndAuthorization
+	served.TLSOpts = []func(*tls.Config){onlyHTTP1}
+	if options.MetricsCertificates == "" {
+		return served, nil // a certificate is made at the start, signed by itself
+	}
+	// controller-runtime would make a certificate of its own where these files aren't there, and a Prometheus that knows the right one would refuse it.
+	for _, name := range []string{"tls.crt", "tls.key"} {
+		if _, err := os.Stat(filepath.Join(options.MetricsCertificates, name)); err != nil {
+			return served, fmt.Errorf("--metrics-certificates: %w (it needs tls.crt and tls.key, as a Secret of type kubernetes.io/tls has them)", err)
+		}
+	}
+	served.CertDir = options.MetricsCertificates
+	return served, nil
+}
+
+// onlyHTTP1 keeps HTTP/2 off: a scraper needs one request at a time, and an unauthenticated client can't open many streams then.
+func onlyHTTP1(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// push pushes the image and the chart of a folder, each by its version, and writes down the digests. A tag that is there already stays: what was released isn't changed.
+// Who may push stands where "docker login" and "cosign login" write it.
+func push(ctx context.Context, from, registry string) error {
+	if registry == "" {
+		return errors.New("-registry: say where to, as ghcr.io/linerate-dev")
+	}
+	text, err := os.ReadFile(filepath.Join(from, versionFile))
+	if err != nil {
+		return fmt.Errorf("%w (make it: release build -o %s)", err, from)
+	}
+	version := strings.TrimSpace(string(text))
+	path, err := layout.FromPath(filepath.Join(from, imageFolder))
+	if err != nil {
+		return err
+	}
+	index, err := path.ImageIndex()
+	if err != nil {
+		return err
+	}
+	chart, err := chartArtifact(filepath.Join(from, chartName(version)))
+	if err != nil {
+		return err
+	}
+	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
+	pushedImage, err := pushNew(registry+"/linerate:"+version, index, func(to name.Tag) error { return remote.WriteIndex(to, index, options...) }, options)
+	if err != nil {
+		return err
+	}
+	pushedChart, err := pushNew(registry+"/charts/linerate:"+strings.TrimPrefix(version, "v"), chart, func(to name.Tag) error { return remote.Write(to, chart, options...) }, options)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(from, pushedFile), []byte("image="+pushedImage+"\nchart="+pushedChart+"\n"), 0o644)
+}
+
+// digested is an image, an index or an artifact.
+type digested interface{ Digest() (v1.Hash, error) }
+
+// pushNew pushes what isn't there, and returns it by its digest.
+func pushNew(to string, what digested, write func(name.Tag) error, options []remote.Option) (string, error) {
+	tag, err := name.NewTag(to, name.StrictValidation)
+	if err != nil {
+		return "", fmt.Errorf("%q: %w", to, err)
+	}
+	digest, err := what.Digest()
+	if err != nil {
+		return "", err
+	}
+	switch there, err := remote.Head(tag, options...); {
+	case err != nil: // it isn't there; if it is the registry that can't be asked, writing says so
+		if err := write(tag); err != nil {
+			return "", fmt.Errorf("push %s: %w", to, err)
+		}
+	case there.Digest != digest:
+		return "", fmt.Errorf("%s is there already, as %s, and this is %s: what was released stays as it is; make another version", to, there.Digest, digest)
+	}
+	return tag.Context().Name() + "@" + digest.String(), nil
+}
