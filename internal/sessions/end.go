@@ -19,6 +19,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
@@ -159,7 +161,7 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	switch {
 	case r.Do != doHello || r.Hello == nil:
 		return nil, nil, fmt.Errorf("hello comes first, not %q", r.Do)
-	case r.Hello.Version != Version:
+	case r.Hello.Version != Version && r.Hello.Version != VersionOfApplications:
 		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use one linerate for both", r.Hello.Version, Version)
 	}
 	i := slices.IndexFunc(s.ends, func(e *end) bool { return e.Link == r.Hello.Link })
@@ -219,8 +221,23 @@ type end struct {
 	// What follows is the driver's own goroutine's.
 	local    Network
 	gift     gift
-	sender   *sender
-	receiver *receiver
+	sender   sending
+	receiver receiving
+}
+
+// sending is one direction's sender at an end, and receiving one's receiver, whatever application it is. Both are safe for concurrent use.
+type sending interface {
+	// send begins to send, for so long; it is called once.
+	send(lasts time.Duration) error
+	read(at func() time.Duration) *measure.Sending
+	close()
+}
+
+type receiving interface {
+	// awaitAll waits until all connections have come.
+	awaitAll(ctx context.Context) (*Opened, error)
+	read(at func() time.Duration) *measure.Receiving
+	close()
 }
 
 // enter makes conn the end's driver. With force another one has to leave first.
@@ -326,7 +343,20 @@ func (e *end) listen(l listenRequest) (err error) {
 	if err := check(l.Shape, l.Token); err != nil {
 		return err
 	}
-	e.receiver, err = listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
+	if l.Application != "" {
+		return keep(&e.receiver, func() (receiving, error) { return listenIperf3(e.socket(l.Shape)) })
+	}
+	return keep(&e.receiver, func() (receiving, error) {
+		return listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
+	})
+}
+
+// keep keeps what was made, and nothing where it was not.
+func keep[T any](in *T, make func() (T, error)) error {
+	made, err := make()
+	if err == nil {
+		*in = made
+	}
 	return err
 }
 
@@ -340,7 +370,14 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	e.sender, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.To)
+	err = keep(&e.sender, func() (made sending, err error) {
+		if c.Application != "" {
+			made, opened, err = connectIperf3(ctx, e.socket(c.Shape), c.To)
+		} else {
+			made, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.To)
+		}
+		return made, err
+	})
 	return opened, err
 }
 
@@ -371,6 +408,10 @@ func check(s Shape, token string) error {
 		return fmt.Errorf("%d connections: an end makes 1 to %d", s.Connections, mostConnections)
 	case s.MessageBytes < 1 || s.MessageBytes > mostMessage:
 		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, mostMessage)
+	case s.Application != "" && s.Application != plan.ApplicationIperf3:
+		return fmt.Errorf("application %q is not known to this end, which has %s: use one linerate for both", s.Application, plan.ApplicationIperf3)
+	case s.Datagrams && s.Application == "":
+		return errors.New("datagrams need an application")
 	case len(token) != tokenBytes:
 		return fmt.Errorf("a token has %d bytes, and this one %d", tokenBytes, len(token))
 	}

@@ -196,7 +196,7 @@ func (r *receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	defer r.mu.Unlock()
 	o := &Opened{Connections: len(r.conns), Local: r.local, Interface: r.iface}
 	for _, conn := range r.conns {
-		if ttl := savedTTL(conn); ttl > 0 {
+		if ttl := sockets.SavedHops(conn); ttl > 0 {
 			o.TTLs = append(o.TTLs, ttl)
 		}
 		o.Remote = addressOf(conn.RemoteAddr())
