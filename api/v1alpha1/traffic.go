@@ -107,20 +107,22 @@ const (
 
 // SessionApplication is what the programs at the ends of sessions speak.
 //
-// +kubebuilder:validation:Enum=iperf3
+// +kubebuilder:validation:Enum=iperf3;iperf2
 type SessionApplication string
 
 // The applications.
 const (
 	// ApplicationIperf3 is iperf3's protocol, which linerate speaks itself at both ends.
 	ApplicationIperf3 SessionApplication = "iperf3"
+	// ApplicationIperf2 is the program iperf, version 2, of the machine of linerate run.
+	ApplicationIperf2 SessionApplication = "iperf2"
 )
 
 // SessionsSpec is what sessions are like.
 //
 // +kubebuilder:validation:XValidation:rule="self.?protocol.orValue('TCP') != 'UDP' || !has(self.congestionControl)",fieldPath=".congestionControl",message="UDP has no congestion control: remove congestionControl, or set protocol: TCP"
 type SessionsSpec struct {
-	// application is what the programs at the ends speak: iperf3, as a client and a server of linerate's own. Default: with TCP a transfer of linerate's own, which the procedure can't hold at a
+	// application is what the programs at the ends speak: iperf3, as a client and a server of linerate's own; or iperf2, which is the program iperf of the machine of linerate run, and isn't in a cluster. Default: with TCP a transfer of linerate's own, which the procedure can't hold at a
 	// rate; with UDP iperf3.
 	// +optional
 	Application SessionApplication `json:"application,omitempty"`

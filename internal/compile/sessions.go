@@ -40,7 +40,7 @@ func (c *compiler) sessions() *plan.Sessions {
 	message, least, most := defaultMessage, int64(1), int64(mostMessage)
 	switch {
 	case s.Protocol == plan.UDP:
-		s.Application = plan.ApplicationIperf3
+		s.Application = cmp.Or(s.Application, plan.ApplicationIperf3)
 		message, least, most = defaultDatagram, leastDatagram, mostDatagram
 	case s.Application == plan.ApplicationIperf3:
 		most = mostOfIperf3
@@ -146,6 +146,9 @@ func (c *compiler) checkSessionMetrics() {
 // checkPods refuses connections that need more than half of an end's memory: the kernel kills a pod that takes more than it has, and drops segments for which there is none, which
 // would look like the device's losses. Buffers of the kernels' own choice grow as there is memory.
 func (e sessions) checkPods(c *compiler) {
+	if s := c.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
+		c.refuse(specPath().Child("traffic", "sessions", "application"), s.Application, "iperf 2 is a program that linerate's image hasn't: use iperf3, or linerate run on a machine that has it (Debian: apt install iperf)")
+	}
 	again := &compiler{spec: c.spec} // what these refuse is refused already
 	p := again.sessions()
 	_, r := e.resources(again)

@@ -194,12 +194,13 @@ const (
 	TCP               = "TCP"
 	UDP               = "UDP"
 	ApplicationIperf3 = "iperf3"
+	ApplicationIperf2 = "iperf2"
 )
 
 // Sessions are bulk transfers in each direction, between a program at each link. Their frames are the kernels' affair.
 type Sessions struct {
 	Protocol string `json:"protocol"` // TCP or UDP
-	// Application is what the programs speak: iperf3, whose datagrams those of UDP are; empty: linerate's own transfer over TCP.
+	// Application is what the programs speak: iperf3, or iperf2, which is that program; empty: linerate's own transfer over TCP.
 	Application string `json:"application,omitempty"`
 	// Parallel is how many connections each direction has.
 	Parallel int `json:"parallel"`

@@ -343,8 +343,11 @@ func (e *end) listen(l listenRequest) (err error) {
 	if err := check(l.Shape, l.Token); err != nil {
 		return err
 	}
-	if l.Application != "" {
+	switch l.Application {
+	case plan.ApplicationIperf3:
 		return keep(&e.receiver, func() (receiving, error) { return listenIperf3(e.socket(l.Shape)) })
+	case plan.ApplicationIperf2:
+		return keep(&e.receiver, func() (receiving, error) { return listenIperf2(e.socket(l.Shape), l.Token) })
 	}
 	return keep(&e.receiver, func() (receiving, error) {
 		return listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
@@ -371,9 +374,12 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	err = keep(&e.sender, func() (made sending, err error) {
-		if c.Application != "" {
+		switch c.Application {
+		case plan.ApplicationIperf3:
 			made, opened, err = connectIperf3(ctx, e.socket(c.Shape), c.To)
-		} else {
+		case plan.ApplicationIperf2:
+			made, opened, err = connectIperf2(ctx, e.socket(c.Shape), c.Token, c.To)
+		default:
 			made, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.To)
 		}
 		return made, err
@@ -408,8 +414,8 @@ func check(s Shape, token string) error {
 		return fmt.Errorf("%d connections: an end makes 1 to %d", s.Connections, mostConnections)
 	case s.MessageBytes < 1 || s.MessageBytes > mostMessage:
 		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, mostMessage)
-	case s.Application != "" && s.Application != plan.ApplicationIperf3:
-		return fmt.Errorf("application %q is not known to this end, which has %s: use one linerate for both", s.Application, plan.ApplicationIperf3)
+	case s.Application != "" && s.Application != plan.ApplicationIperf3 && s.Application != plan.ApplicationIperf2:
+		return fmt.Errorf("application %q is not known to this end, which has %s and %s: use one linerate for both", s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)
 	case s.Datagrams && s.Application == "":
 		return errors.New("datagrams need an application")
 	case len(token) != tokenBytes:

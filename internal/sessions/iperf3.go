@@ -100,7 +100,7 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 		opened.DatagramBytes = s.shape.MessageBytes
 		return w, opened, nil
 	}
-	w.watched = watch(conns)
+	w.watched = watch(infosOf(conns))
 	return w, opened, nil
 }
 
@@ -137,9 +137,9 @@ func (w *iperf3Sender) read(at func() time.Duration) *measure.Sending {
 		r.At = at()
 	}
 	counted, err := w.test.Counters(true)
-	r.WrittenBytes = counted.Bytes
+	r.Connections, r.WrittenBytes = len(w.test.Conns(true)), counted.Bytes
 	if w.watched == nil {
-		r.SentBytes, r.Connections = counted.Bytes, len(counted.Streams)
+		r.SentBytes = counted.Bytes
 		for _, s := range counted.Streams {
 			r.Datagrams = append(r.Datagrams, s.Highest)
 		}

@@ -46,6 +46,9 @@ func prove(check *report.PathCheck, forwarding plan.Forwarding, went, came *Open
 
 // carries says in what the connections carry their payload.
 func (o *Opened) carries() string {
+	if o.Application != "" {
+		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes}).carries()
+	}
 	if o.DatagramBytes > 0 {
 		return fmt.Sprintf("UDP, datagrams of %d bytes", o.DatagramBytes)
 	}

@@ -61,7 +61,7 @@ func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sende
 		opened.Connections++
 		opened.SegmentBytes, opened.CongestionControl = int64(info.Snd_mss), sockets.CongestionControl(conn)
 	}
-	w.watched = watch(w.conns)
+	w.watched = watch(infosOf(w.conns))
 	return w, opened, nil
 }
 
@@ -128,7 +128,7 @@ func (w *sender) read(at func() time.Duration) *measure.Sending {
 	r := w.watched.read(at)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r.WrittenBytes, r.Broken = w.written.Load(), cmp.Or(w.broken, r.Broken)
+	r.Connections, r.WrittenBytes, r.Broken = len(w.conns), w.written.Load(), cmp.Or(w.broken, r.Broken)
 	return &r
 }
 

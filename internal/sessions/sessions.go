@@ -139,7 +139,7 @@ type Shape struct {
 	MessageBytes int64 `json:"messageBytes"`
 	// CongestionControl is the kernel's name of it; empty: the kernel's own choice.
 	CongestionControl string `json:"congestionControl,omitempty"`
-	// Application is plan.ApplicationIperf3, or empty: a transfer of our own, over TCP. What follows is of applications only.
+	// Application is plan.ApplicationIperf3 or ApplicationIperf2, or empty: a transfer of our own, over TCP. What follows is of applications only.
 	Application string `json:"application,omitempty"`
 	Datagrams   bool   `json:"datagrams,omitempty"` // UDP
 	// BitsPerSecond is the payload that each connection is to carry; 0: all that it can.
@@ -179,6 +179,8 @@ type Opened struct {
 	Interface string `json:"interface"` // that they are bound to
 	// SegmentBytes is the payload of a full segment; only of a sender.
 	SegmentBytes int64 `json:"segmentBytes,omitempty"`
+	// Application is whose connections they are, where they are not the test's own; only of a sender.
+	Application string `json:"application,omitempty"`
 	// DatagramBytes is the payload of each datagram, where it is UDP; only of a sender.
 	DatagramBytes int64 `json:"datagramBytes,omitempty"`
 	// CongestionControl is the sender's.

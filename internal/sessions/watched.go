@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"math"
 	"net"
 	"sync"
@@ -14,7 +15,7 @@ import (
 
 // watched are a sender's TCP connections, looked at until close, and what their kernel says of them, added up. It is safe for concurrent use.
 type watched struct {
-	conns   []*net.TCPConn
+	infos   func() ([]unix.TCPInfo, error)
 	working sync.WaitGroup
 	ended   chan struct{}
 
@@ -22,8 +23,8 @@ type watched struct {
 	seen measure.Sending // what samples add up to
 }
 
-func watch(conns []*net.TCPConn) *watched {
-	w := &watched{conns: conns, ended: make(chan struct{})}
+func watch(infos func() ([]unix.TCPInfo, error)) *watched {
+	w := &watched{infos: infos, ended: make(chan struct{})}
 	w.working.Go(w.watch)
 	return w
 }
@@ -38,10 +39,9 @@ func (w *watched) watch() {
 		case <-ticker.C:
 		}
 		w.mu.Lock()
-		for _, conn := range w.conns {
-			if info, err := sockets.TCPInfo(conn); err == nil {
-				w.sample(info)
-			}
+		infos, _ := w.infos() // what can't be read is found out when it is needed
+		for _, info := range infos {
+			w.sample(info)
 		}
 		w.mu.Unlock()
 	}
@@ -66,15 +66,12 @@ func (w *watched) read(at func() time.Duration) measure.Sending {
 	defer w.mu.Unlock()
 	r := w.seen
 	w.seen.LongestRoundTrip = 0
-	r.At, r.Connections = at(), len(w.conns)
-	for _, conn := range w.conns {
-		info, err := sockets.TCPInfo(conn)
-		if err != nil {
-			if r.Broken == "" {
-				r.Broken = err.Error()
-			}
-			continue
-		}
+	r.At = at()
+	infos, err := w.infos()
+	if err != nil {
+		r.Broken = err.Error()
+	}
+	for _, info := range infos {
 		r.AcknowledgedBytes += int64(info.Bytes_acked)
 		r.SentBytes, r.RetransmittedBytes = r.SentBytes+int64(info.Bytes_sent), r.RetransmittedBytes+int64(info.Bytes_retrans)
 		r.Segments, r.RetransmittedSegments = r.Segments+int64(info.Data_segs_out), r.RetransmittedSegments+int64(info.Total_retrans)
@@ -84,6 +81,21 @@ func (w *watched) read(at func() time.Duration) measure.Sending {
 		}
 	}
 	return r
+}
+
+// infosOf reads those of this process' own connections.
+func infosOf(conns []*net.TCPConn) func() ([]unix.TCPInfo, error) {
+	return func() (infos []unix.TCPInfo, err error) {
+		for _, conn := range conns {
+			info, infoErr := sockets.TCPInfo(conn)
+			if infoErr != nil {
+				err = cmp.Or(err, infoErr)
+				continue
+			}
+			infos = append(infos, info)
+		}
+		return infos, err
+	}
 }
 
 func (w *watched) close() {
