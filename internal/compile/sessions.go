@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -128,6 +129,16 @@ func (c *compiler) checkSessionRate() {
 	}
 }
 
+// leastWarmUpOfIperf2 is how long a warm-up must last that iperf 2's rows, of half a second each, tell anything of.
+const leastWarmUpOfIperf2 = 2 * time.Second
+
+// checkIperf2 refuses a warm-up in which nothing would seem to come.
+func (c *compiler) checkIperf2(p *plan.ConstantLoad) {
+	if w := p.WarmupDuration.Std(); w > 0 && w < leastWarmUpOfIperf2 {
+		c.refuse(specPath().Child("procedure", "constantLoad", "warmupDuration"), c.spec.Procedure.ConstantLoad.WarmupDuration, fmt.Sprintf("iperf 2 tells what it counted every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
+	}
+}
+
 // checkSessionMetrics refuses criteria of the other protocol's metrics.
 func (c *compiler) checkSessionMetrics() {
 	of := map[v1alpha1.Metric]v1alpha1.SessionProtocol{v1alpha1.MetricRetransmitRatio: v1alpha1.ProtocolTCP, v1alpha1.MetricRoundTripMicroseconds: v1alpha1.ProtocolTCP,
@@ -171,6 +182,9 @@ var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v
 func (c *compiler) checkTraffic(p *plan.Plan) {
 	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
 		c.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
+	}
+	if s := p.Sessions; s != nil && s.Application == plan.ApplicationIperf2 && p.Procedure.ConstantLoad != nil {
+		c.checkIperf2(p.Procedure.ConstantLoad)
 	}
 	c.errs = append(c.errs, Counted(specPath().Child("criteria"), c.spec.Criteria, string(c.spec.Traffic.Type))...)
 }

@@ -74,15 +74,15 @@ func mostLost(w report.Window) report.Measured {
 	return most
 }
 
-// claimSessions is the reason of an answer of sessions: what limited them, where several directions differ that which claims least.
+// claimSessions is the reason of an answer of sessions: what limited them, where several directions differ that which claims least. All that was asked for came only where it did in each.
 func claimSessions(directions []report.Measured) report.Reason {
-	said := report.PathLimited
+	said := report.ReachedTarget
 	for _, d := range directions {
 		reason := measure.LimitOfSessions(*d.Sessions).Reason()
 		if reason == report.GeneratorLimited {
 			return reason
 		}
-		if said == report.PathLimited {
+		if said == report.ReachedTarget || said == report.PathLimited && reason != report.ReachedTarget {
 			said = reason
 		}
 	}

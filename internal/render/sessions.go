@@ -168,7 +168,7 @@ func sessionsTable(r *report.Report) *table {
 
 // datagramsTable is the same of UDP: what was sent by the senders' counts, and what came, and did not, by the receivers'.
 func datagramsTable(r *report.Report) *table {
-	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "of those due", "late", "jitter")
+	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "loss", "late", "jitter")
 	row := func(name, sign string, s *report.Sessions, of ...report.Measured) {
 		d := s.Datagrams
 		if d == nil {
@@ -223,18 +223,21 @@ func sessionsText(s *plan.Sessions) string {
 
 // sessionsLimitWords say what a goodput says of the device, and where retransmits and round trips say nothing.
 func sessionsLimitWords(r *report.Report) string {
-	return goodputLimitWords(r.Result.Reason) + notThePathsWords(r.Result.Directions)
+	return goodputLimitWords(r) + notThePathsWords(r.Result.Directions)
 }
 
-func goodputLimitWords(why report.Reason) string {
-	switch why {
-	case report.PathLimited:
+func goodputLimitWords(r *report.Report) string {
+	s := report.PlanOf(r).Sessions
+	switch why := r.Result.Reason; {
+	case why == report.PathLimited && s != nil && s.Protocol == plan.UDP:
+		return "this is what came through the device of what was sent: what is between the ends lost the rest, which is the device as far as cables and the ends' own network cards drop nothing."
+	case why == report.PathLimited:
 		return "this is what came through the device: what is between the ends held the connections back, which is the device as far as cables and the ends' own network cards drop nothing."
-	case report.ReachedTarget:
+	case why == report.ReachedTarget:
 		return "all that was asked for came, so as much comes through the device, or more."
-	case report.GeneratorLimited:
+	case why == report.GeneratorLimited:
 		return "an end of the connections could not send or receive more, so as much comes through the device, or more."
-	case report.MachineLimited:
+	case why == report.MachineLimited:
 		return "others had processors of this machine that the test needed, so as much comes through the device, or more."
 	default:
 		return "what held the connections back is not known, so as much comes through the device, or more."

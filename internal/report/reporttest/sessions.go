@@ -100,6 +100,7 @@ func sessionsOf(goodput, directions int64, took, held time.Duration) *report.Ses
 // east→west.
 func Datagrams(askedBitsPerSecond int64) *report.Report {
 	r := Sessions(askedBitsPerSecond)
+	r.Plan.Test.Name, r.Plan.Test.Loadtest = "linux-udp", "udp"
 	r.Plan.Sessions = &plan.Sessions{Protocol: plan.UDP, Application: plan.ApplicationIperf3, Parallel: 4, MessageBytes: 1000}
 	r.Plan.Procedure.ConstantLoad.Unlimited, r.Plan.Procedure.ConstantLoad.Rate = false, units.Rate{Kind: units.Layer2Bits, Micros: askedBitsPerSecond * 1_000_000}
 	sum := &report.Sessions{Datagrams: &report.Datagrams{}}
