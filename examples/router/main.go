@@ -20,10 +20,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -32,23 +32,34 @@ import (
 func main() {
 	file := flag.String("links", "/etc/linerate/links.json", "what linerate says of the links")
 	limit := flag.Uint64("limit", 0, "packets per second to forward of what comes in on each link; 0: all")
-	mark := flag.String("mark", "/forwarding", "file that is there once frames are forwarded")
-	ready := flag.Bool("ready", false, "say by the exit code whether the mark is there: for a readiness probe")
+	ready := flag.Bool("ready", false, "say by the exit code whether the router of this pod forwards: for a readiness probe, or for procedure.reset")
 	flag.Parse()
 	log.SetFlags(0)
 	log.SetPrefix("router: ")
 	if *ready {
-		if _, err := os.Stat(*mark); err != nil {
+		if err := forwards(); err != nil {
 			log.Fatal(err)
 		}
 		return
 	}
-	if err := run(*file, *mark, *limit); err != nil {
+	if err := run(*file, *limit); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(file, mark string, limit uint64) error {
+// announced is where a router says that it forwards: an abstract address of the pod's network, so that other containers of the pod can ask, and nothing needs to be written.
+const announced = "@linerate.dev/examples/router"
+
+// forwards asks whether the router of this pod forwards.
+func forwards() error {
+	conn, err := net.Dial("unix", announced)
+	if err != nil {
+		return fmt.Errorf("no router forwards in this pod: %w", err)
+	}
+	return conn.Close()
+}
+
+func run(file string, limit uint64) error {
 	links, err := read(file)
 	if err != nil {
 		return err
@@ -58,12 +69,25 @@ func run(file, mark string, limit uint64) error {
 			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
 	}
-	if err := errors.Join(restrict(links, limit), os.WriteFile(mark, nil, 0o600)); err != nil {
+	if err := restrict(links, limit); err != nil {
 		return err
+	}
+	asked, err := net.Listen("unix", announced)
+	if err != nil {
+		return fmt.Errorf("say that frames are forwarded: %w", err)
 	}
 	log.Printf("forwarding on %d links", len(links))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	<-ctx.Done()
-	return nil
+	context.AfterFunc(ctx, func() { _ = asked.Close() })
+	for {
+		conn, err := asked.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("say that frames are forwarded: %w", err)
+		}
+		_ = conn.Close()
+	}
 }

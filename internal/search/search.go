@@ -118,7 +118,7 @@ func (s Search) replay(history []report.Window) course {
 	}
 	c.ended = true
 	next := s.warmUp().Steps()
-	s.settings.Walk(func(ask goals.Ask) (goals.Trial, bool) {
+	play := func(ask goals.Ask) (goals.Trial, bool) {
 		c.ask, c.repeats, c.reason = ask, 0, ask.Reason
 		for ; next < len(history); next++ {
 			if t, counts := s.observe(&c, history[next]); counts {
@@ -129,7 +129,15 @@ func (s Search) replay(history []report.Window) course {
 		}
 		c.ended = false
 		return goals.Trial{}, false
-	})
+	}
+	s.settings.Walk(play)
+	for c.ended {
+		ask, wanted := s.apart(&c, history)
+		if !wanted {
+			break
+		}
+		play(ask)
+	}
 	if c.ended {
 		c.reason = fmt.Sprintf("the search is over after %s", wording.Counted(len(c.trials), "trial"))
 	}
@@ -182,6 +190,8 @@ func (s Search) Bound() procedure.Bound {
 		return procedure.Bound{Steps: s.warmUp().Steps(), Time: s.plan.WarmupDuration.Std(), Trials: s.warmUp().Steps(), Trial: s.plan.WarmupDuration.Std()}
 	}
 	trials, span, longest := s.settings.Longest()
+	apart, apartSpan := s.mostApart()
+	trials, span = trials+apart, span+apartSpan
 	repeats := min(repeatBudget, invalidRepeats*trials)
 	steps := s.warmUp().Steps() + trials + repeats
 	return procedure.Bound{Steps: steps, Time: s.plan.WarmupDuration.Std() + span + time.Duration(repeats)*longest, Trials: steps, Trial: max(s.plan.WarmupDuration.Std(), longest)}

@@ -105,6 +105,47 @@ func TestOneDirectionSetsTheLoadOfBoth(t *testing.T) {
 	}
 }
 
+// TestDirectionsThatFailByTurns: two directions of nearly one limit, of which each loses in half of the trials at the upper bound, have their limits shown by trials a little above it, and no bound
+// of the goals changes by that.
+func TestDirectionsThatFailByTurns(t *testing.T) {
+	const limit = 9_000
+	by := func(turn int) Device {
+		return func(window int, asked float64) (offered, received float64) {
+			if window%2 == turn {
+				return Limited(limit*1.003)(window, asked)
+			}
+			return Limited(limit*0.997)(window, asked)
+		}
+	}
+	for _, classify := range bothWays {
+		p := search.New(planned(classify))
+		history, trace := CarryOutOf(t, p, [2]Device{by(0), by(1)})
+		for _, g := range p.Conclude(history).Goals {
+			if low, high := rate(g.Lower.Load), rate(g.Upper.Load); !g.Saturated || g.Reason != report.LossAboveLimit || g.Irregular != "" || high-low > 0.0051*high || low > limit*1.003/0.995 || high < limit*0.997 {
+				t.Errorf("%s is %+v\n%s", g.Name, g, strings.Join(trace, "\n"))
+			}
+			for _, d := range g.Directions {
+				if high := rate(history[d.Lossy].Load); !d.Saturated || high < rate(g.Upper.Load) || high > rate(g.Upper.Load)*1.0111 {
+					t.Errorf("%s: a direction has its upper bound at %.0f, beside %.0f of both: %+v", g.Name, high, rate(g.Upper.Load), d)
+				}
+			}
+		}
+	}
+}
+
+// TestTrialsAboveTheBoundAreForWhoLostThere: a direction that lost nothing at the upper bound isn't asked again.
+func TestTrialsAboveTheBoundAreForWhoLostThere(t *testing.T) {
+	for _, classify := range bothWays {
+		p := search.New(planned(classify))
+		_, trace := CarryOutOf(t, p, [2]Device{Limited(15_000), Limited(4_000)})
+		for _, said := range trace {
+			if strings.Contains(said, "has its own limit") {
+				t.Errorf("the one direction lost nothing and the other one's limit is known, and yet: %s", said)
+			}
+		}
+	}
+}
+
 // TestEachDirectionByItself: one search after another, and in the end the first goal's loads at once.
 func TestEachDirectionByItself(t *testing.T) {
 	limits := [2]float64{15_000, 4_000}

@@ -32,6 +32,7 @@ var pages = flag.String("pages", "", "TestSearches: keep the pages of what was m
 
 // TestSearches: what the operator says of NDR and PDR is true of routers whose limit nobody else knows, in tests, in a suite and in a gate.
 func TestSearches(t *testing.T) {
+	claims, shown := 0, 0
 	for _, r := range []routerSearched{
 		{3_000, "", plan.ClassifyRFC9971},
 		{20_000, "", plan.ClassifySequential},
@@ -40,8 +41,12 @@ func TestSearches(t *testing.T) {
 		{3_000, forgets, plan.ClassifySequential},
 	} {
 		t.Run(fmt.Sprintf("a router of about %d has its NDR and PDR, %sclassified by %s", r.about, r.vary, r.classification), func(t *testing.T) {
-			r.play(begin(t))
+			claims += 4 // two goals of two directions each
+			shown += r.play(begin(t))
 		})
+	}
+	if 2*shown < claims {
+		t.Errorf("of %d limits, %d were shown, and the others said to be disturbed: this machine is too busy to prove anything here", claims, shown)
 	}
 	t.Run("a suite has NDR and PDR of each frame size", func(t *testing.T) { begin(t).searchedSuite() })
 	t.Run("a gate passes the same device, and fails one that is 5 % slower, by either goal", func(t *testing.T) { searchedGate(t) })
@@ -53,17 +58,18 @@ type routerSearched struct {
 	vary, classification string
 }
 
-// play has the operator search a router of a limit that is drawn.
-func (r routerSearched) play(s *scene) {
+// play has the operator search a router of a limit that is drawn, and says how many of its limits were shown.
+func (r routerSearched) play(s *scene) (shown int) {
 	s.Helper()
 	limit := r.about*9/10 + rand.Int64N(r.about/5)
 	s.apply("searched", links, router(limit), fmt.Sprintf(searched, r.vary, r.classification), bothGoals)
 	test := s.complete("searched", 2*patience)
 	s.want(test, "Accepted=True Valid", "Complete=True Measured", "Passed=True CriteriaMet")
-	s.goals(test, float64(limit), strings.Contains(r.vary, "Each"))
+	s.page(fmt.Sprintf("search-%d-%s.json", limit, r.classification), s.types("report", "searched", "-o", "json").wants(0, "{", "").out)
 	if r.vary == forgets {
 		s.resetBeforeEachTrial(test)
 	}
+	return s.goals(test, float64(limit), strings.Contains(r.vary, "Each"))
 }
 
 // resetBeforeEachTrial: every window says that the device was reset before it, by which command, and that it forwarded again.
@@ -89,15 +95,15 @@ func truthOfGoal(limit float64, name string) goalTruth {
 	return g
 }
 
-// What a search may be off: its bounds are half a percent apart, and a trial half a percent beside what was asked for.
+// What a search may be off: its bounds are half a percent apart, and a trial half a percent beside what was asked for, either way.
 const (
 	width = 0.005
 	blur  = 0.005
 )
 
 // goals holds what the status says of each goal, and the Report's bounds, to the router's limit each way. Where directions were searched one after another, the loads of the first goal alone
-// were tried at once, so that nothing is known of the sum of the others'.
-func (s *scene) goals(test *lineratev1alpha1.LoadTest, limit float64, each bool) {
+// were tried at once, so that nothing is known of the sum of the others'. It returns how many of them are limits: what a disturbed machine cost its answer is a lower bound, and says so.
+func (s *scene) goals(test *lineratev1alpha1.LoadTest, limit float64, each bool) (limits int) {
 	s.Helper()
 	if test.Status.Result == nil {
 		s.Fatalf("there is no result: %s", test.Status.Summary)
@@ -110,32 +116,40 @@ func (s *scene) goals(test *lineratev1alpha1.LoadTest, limit float64, each bool)
 	for number, g := range r.Result.Goals {
 		truth := truthOfGoal(limit, g.Name)
 		summed := !each || number == 0
-		if summed && !g.Result.Saturated && g.Result.Reason != report.OtherDirection || g.Irregular != "" || len(g.Result.Directions) != 2 {
-			s.Errorf("%s isn't shown to be the router's limit: %s %s", g.Name, g.Irregular, g.Result.Message)
+		if g.Irregular != "" || len(g.Result.Directions) != 2 {
+			s.Errorf("%s has no two bounds: %s %s", g.Name, g.Irregular, g.Result.Message)
 			continue
 		}
+		shown := 0
 		for i, m := range g.Result.Directions {
-			if m.Limit == nil || !m.Limit.Saturated && m.Limit.Reason != report.OtherDirection {
-				s.Errorf("%s, %s: it isn't shown to be the router's limit: %+v", g.Name, m.Name(), m.Limit)
+			if m.Limit == nil || !m.Limit.Saturated && !slices.Contains([]report.Reason{report.OtherDirection, report.GeneratorLimited, report.MachineLimited}, m.Limit.Reason) {
+				s.Errorf("%s, %s: it is neither shown to be the router's limit, nor said what disturbed it: %+v", g.Name, m.Name(), m.Limit)
 				continue
 			}
 			lower := float64(m.Intended.PacketsPerSecond)
 			s.Logf("%s, %s, of a router of %.0f: met at %.0f", g.Name, m.Name(), limit, lower)
-			if least, most := truth.forwards/(1-truth.loss)*(1-width-blur), truth.passes/(1-truth.loss); lower < least || lower > most+1 {
-				s.Errorf("%s, %s: met at %.0f, want %.0f to %.0f", g.Name, m.Name(), lower, least, most)
+			if most := truth.passes / (1 - truth.loss) * (1 + blur); lower > most+1 {
+				s.Errorf("%s, %s: met at %.0f, want %.0f at most", g.Name, m.Name(), lower, most)
 			}
-			if !m.Limit.Saturated { // both directions have one limit and climb together: chance decides whether both are seen to lose near it
+			if !m.Limit.Saturated {
+				s.Logf("disturbed: %s, %s is a lower bound, %s", g.Name, m.Name(), m.Limit.Reason)
 				continue
+			}
+			shown++
+			if least := truth.forwards / (1 - truth.loss) * (1 - width - blur); lower < least {
+				s.Errorf("%s, %s: met at %.0f, want %.0f at least", g.Name, m.Name(), lower, least)
 			}
 			upper := float64(r.Windows[m.Limit.Lossy-1].Directions[i].Intended.PacketsPerSecond)
 			if least := truth.forwards / (1 - truth.loss) * (1 - blur); upper < least {
 				s.Errorf("%s, %s: not met at %.0f, want %.0f at least", g.Name, m.Name(), upper, least)
 			}
 		}
-		if summed {
+		limits += shown
+		if summed && shown == 2 {
 			s.goalInStatus(test, g.Name, truth)
 		}
 	}
+	return limits
 }
 
 // goalInStatus: the status has the rate of the goal, of both directions together, as what the router forwards, and its high end is no less than that.
@@ -150,7 +164,7 @@ func (s *scene) goalInStatus(test *lineratev1alpha1.LoadTest, name string, truth
 	}
 	f := test.Status.Result.Figures[i]
 	low, high := report.Number(f.Low).Float()/2, report.Number(f.High).Float()/2
-	if low < truth.forwards*(1-width-blur) || low > truth.passes+1 || f.High != "" && high < max(low, truth.forwards*(1-blur)) {
+	if low < truth.forwards*(1-width-blur) || low > truth.passes*(1+blur)+1 || f.High != "" && high < max(low, truth.forwards*(1-blur)) {
 		s.Errorf("the status has %.0f to %.0f packets/s each way of %s, and the router forwards %.0f", low, high, name, truth.forwards)
 	}
 }

@@ -1,0 +1,82 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/goals"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// A trial's loss ratio is that of the direction which lost most. Two directions of nearly one limit therefore fail the upper bound by turns, each in some of its trials only; and a loss just above
+// what the goal allows may be a disturbance's as well. A little higher, whoever has its limit here surely loses too much in every trial:
+//
+//	load ──────┬────────┬──────────────┬───▶
+//	         lower    upper          apart: two widths above the upper bound
+//
+// So the last trials of a search are played there, for each goal with a direction that lost too much at the upper bound and isn't shown to have its limit there. They change no bound of a goal:
+// those are the lowest load that fails it, and the highest below that meets it.
+
+// apartWidths is how many of the goal's widths these trials lie above the upper bound. With the width between the bounds that is less than near.
+const apartWidths = 2
+
+// apart is the next of these trials; false: none is left that could show anything.
+func (s Search) apart(c *course, history []report.Window) (goals.Ask, bool) {
+	for i, found := range s.settings.Conclude(c.counted()) {
+		if found.Lower == nil || found.Upper == nil {
+			continue
+		}
+		v := verdict{s, c, history, i, s.plan.Goals[i], found}
+		load := found.Upper.Load / math.Pow(1-share(v.goal.Width), apartWidths)
+		if load > s.settings.MaxLoad || v.playedAt(load) >= v.goal.DurationSum.Std() {
+			continue
+		}
+		if d := v.unexplained(load); d >= 0 {
+			name := v.history[v.worstOf(found.Upper, d)].Directions[d].Name()
+			return goals.Ask{Load: load, Duration: v.goal.FinalTrialDuration.Std(), Goal: i,
+				Reason: fmt.Sprintf("%s: whether %s has its own limit here: a little above the load that was not met", v.goal.Name, name)}, true
+		}
+	}
+	return goals.Ask{}, false
+}
+
+// playedAt is for how long whole trials were played at a load.
+func (v verdict) playedAt(load float64) (span time.Duration) {
+	for _, t := range v.trials {
+		if t.Load == load && !t.Stopped {
+			span += t.Duration
+		}
+	}
+	return span
+}
+
+// unexplained is the first direction that lost too much in a trial of the upper bound, isn't shown to have its limit there, and isn't known to meet the goal at that higher load; -1: none.
+func (v verdict) unexplained(load float64) int {
+	for d, shown := range v.conclusion().Directions {
+		if shown.Saturated || !slices.ContainsFunc(v.found.Upper.Trials, func(i int) bool { return v.lostTooMuch(i, d) }) {
+			continue
+		}
+		if lower := v.ofDevice(d).Lower; lower == nil || lower.Load < load {
+			return d
+		}
+	}
+	return -1
+}
+
+// lostTooMuch says that more was lost in a direction of a trial than the goal allows, whoever lost it.
+func (v verdict) lostTooMuch(trial, direction int) bool {
+	directions := v.history[v.trials[trial].window].Directions
+	return direction < len(directions) && directions[direction].LossRatio > v.goal.LossRatio
+}
+
+// mostApart is how many of these trials there can be, and how long they are together: of each goal as many as decide a load.
+func (s Search) mostApart() (trials int, span time.Duration) {
+	for _, g := range s.plan.Goals {
+		most := int((g.DurationSum + g.FinalTrialDuration - 1) / g.FinalTrialDuration)
+		trials += most
+		span += time.Duration(most) * g.FinalTrialDuration.Std()
+	}
+	return trials, span
+}
