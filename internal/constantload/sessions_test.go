@@ -59,7 +59,8 @@ func TestDatagramsAtARate(t *testing.T) {
 	p := constantload.New(plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: units.Rate{Kind: units.Layer2Bits, Micros: 8e12}, Duration: plan.Duration(time.Second), Window: plan.Duration(time.Second)}})
 	direction := func(from, to string, sent, lost int64) report.Measured {
 		return report.Measured{From: from, To: to, Quality: report.Good, Sessions: &report.Sessions{Connections: 1, AskedBitsPerSecond: 8_000_000, WrittenBytes: sent * 1000, SentBytes: sent * 1000,
-			SentIn: plan.Duration(time.Second), ReceivedBytes: (sent - lost) * 1000, ReceivedIn: plan.Duration(time.Second), Datagrams: &report.Datagrams{Sent: sent, Received: sent - lost, Lost: lost}}}
+			SentIn: plan.Duration(time.Second), ReceivedBytes: (sent - lost) * 1000, ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: (sent - lost) * 8000,
+			Datagrams: &report.Datagrams{Sent: sent, Received: sent - lost, Lost: lost, LossRatio: units.RatioOf(lost, sent)}}}
 	}
 	for name, c := range map[string]struct {
 		there, back report.Measured

@@ -90,9 +90,10 @@ type server struct {
 type program struct {
 	id string
 
-	mu    sync.Mutex
-	waits processors.OwnWaits
-	seen  *Vitals // lately
+	mu      sync.Mutex
+	waits   processors.OwnWaits
+	started []int   // processes that run for an end
+	seen    *Vitals // lately
 }
 
 // at is the ends' own clock.
@@ -355,8 +356,8 @@ func (e *end) listen(l listenRequest) (err error) {
 }
 
 // keep keeps what was made, and nothing where it was not.
-func keep[T any](in *T, make func() (T, error)) error {
-	made, err := make()
+func keep[T any](in *T, create func() (T, error)) error {
+	made, err := create()
 	if err == nil {
 		*in = made
 	}
@@ -399,7 +400,7 @@ func (e *end) read(at func() time.Duration) *Reading {
 }
 
 func (e *end) socket(shape Shape) socket {
-	return socket{namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
+	return socket{program: e.program, namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
 }
 
 // The most that an end takes: what a Plan may ask for is less.

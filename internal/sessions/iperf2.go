@@ -97,6 +97,8 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 			if started <- err; err != nil {
 				return err
 			}
+			s.program.starts(cmd.Process.Pid)
+			defer s.program.ends(cmd.Process.Pid)
 			lines := bufio.NewScanner(pipe)
 			for lines.Scan() {
 				r.output.take(lines.Text())

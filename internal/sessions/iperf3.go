@@ -57,7 +57,7 @@ type iperf3Sender struct {
 	test     *iperf3.Standing
 	watched  *watched // nil with UDP
 	carrying sync.WaitGroup
-	ctx      context.CancelFunc
+	cancel   context.CancelFunc
 
 	mu      sync.Mutex
 	sending bool
@@ -113,7 +113,7 @@ func (w *iperf3Sender) send(lasts time.Duration) error {
 	}
 	w.sending = true
 	var ctx context.Context
-	ctx, w.ctx = context.WithCancel(context.Background())
+	ctx, w.cancel = context.WithCancel(context.Background())
 	w.carrying.Go(func() {
 		_, err := w.test.Carry(ctx)
 		w.mu.Lock()
@@ -167,8 +167,8 @@ func (w *iperf3Sender) close() {
 		w.watched.close()
 	}
 	reset(w.test.Conns(true))
-	if w.ctx != nil {
-		w.ctx()
+	if w.cancel != nil {
+		w.cancel()
 	}
 	w.carrying.Wait()
 	w.test.Close()
@@ -186,7 +186,7 @@ func reset(conns []net.Conn) {
 // iperf3Receiver is a direction's server. It is safe for concurrent use.
 type iperf3Receiver struct {
 	socket
-	ctx     context.CancelFunc
+	cancel  context.CancelFunc
 	serving sync.WaitGroup
 	came    chan struct{} // closed when the test's streams stand
 
@@ -210,7 +210,7 @@ func listenIperf3(s socket) (*iperf3Receiver, error) {
 	}
 	r := &iperf3Receiver{socket: s, came: make(chan struct{})}
 	var ctx context.Context
-	ctx, r.ctx = context.WithCancel(context.Background())
+	ctx, r.cancel = context.WithCancel(context.Background())
 	server := iperf3.Server{Most: 1, Longest: s.shape.Lasts + 2*time.Second, Interval: ledgerEvery, Began: r.began, Ended: r.ended}
 	r.serving.Go(func() {
 		if err := server.Serve(ctx, l); err != nil {
@@ -290,6 +290,6 @@ func (r *iperf3Receiver) close() {
 	if live != nil {
 		reset(live.Conns(false))
 	}
-	r.ctx()
+	r.cancel()
 	r.serving.Wait()
 }

@@ -24,6 +24,7 @@ import (
 
 // socket is where an end's sockets are made, and what they are like.
 type socket struct {
+	program   *program
 	namespace *netspace.Namespace
 	iface     string
 	local     netip.Addr
