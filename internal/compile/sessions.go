@@ -129,13 +129,24 @@ func (c *compiler) checkSessionRate() {
 	}
 }
 
-// leastWarmUpOfIperf2 is how long a warm-up must last that iperf 2's rows, of half a second each, tell anything of.
-const leastWarmUpOfIperf2 = 2 * time.Second
+// The bounds of applications.
+const (
+	leastWarmUpOfIperf2 = 2 * time.Second // that its rows, of half a second each, tell anything of
+	longestOfIperf3     = 23 * time.Hour  // with which a test stays below a day, as its protocol has it
+	mostMemoryOfIperf3  = 64 << 20        // of all messages of one test
+)
 
-// checkIperf2 refuses a warm-up in which nothing would seem to come.
-func (c *compiler) checkIperf2(p *plan.ConstantLoad) {
-	if w := p.WarmupDuration.Std(); w > 0 && w < leastWarmUpOfIperf2 {
-		c.refuse(specPath().Child("procedure", "constantLoad", "warmupDuration"), c.spec.Procedure.ConstantLoad.WarmupDuration, fmt.Sprintf("iperf 2 tells what it counted every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
+// checkApplication refuses what an application can't carry.
+func (c *compiler) checkApplication(s *plan.Sessions, load *plan.ConstantLoad) {
+	member := specPath().Child("procedure", "constantLoad")
+	warmUp, lasts := load.WarmupDuration.Std(), load.WarmupDuration.Std()+load.Duration.Std()
+	switch {
+	case s.Application == plan.ApplicationIperf2 && warmUp > 0 && warmUp < leastWarmUpOfIperf2:
+		c.refuse(member.Child("warmupDuration"), c.spec.Procedure.ConstantLoad.WarmupDuration, fmt.Sprintf("iperf 2 tells what it counted every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
+	case s.Application == plan.ApplicationIperf3 && lasts > longestOfIperf3:
+		c.refuse(member.Child("duration"), c.spec.Procedure.ConstantLoad.Duration, fmt.Sprintf("a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up", longestOfIperf3))
+	case s.Application == plan.ApplicationIperf3 && int64(s.Parallel)*s.MessageBytes > mostMemoryOfIperf3:
+		c.refuse(specPath().Child("traffic", "sessions", "messageSize"), s.MessageBytes, fmt.Sprintf("%d connections with messages of that size take more than 64Mi of memory: use fewer, or smaller ones", s.Parallel))
 	}
 }
 
@@ -183,8 +194,8 @@ func (c *compiler) checkTraffic(p *plan.Plan) {
 	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
 		c.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
 	}
-	if s := p.Sessions; s != nil && s.Application == plan.ApplicationIperf2 && p.Procedure.ConstantLoad != nil {
-		c.checkIperf2(p.Procedure.ConstantLoad)
+	if p.Sessions != nil && p.Procedure.ConstantLoad != nil {
+		c.checkApplication(p.Sessions, p.Procedure.ConstantLoad)
 	}
 	c.errs = append(c.errs, Counted(specPath().Child("criteria"), c.spec.Criteria, string(c.spec.Traffic.Type))...)
 }
