@@ -92,11 +92,11 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(r.ended)
-		_ = s.namespace.Do(func() error {
-			err := cmd.Start()
-			if started <- err; err != nil {
+		err := s.namespace.Do(func() error {
+			if err := cmd.Start(); err != nil {
 				return err
 			}
+			started <- nil
 			s.program.starts(cmd.Process.Pid)
 			defer s.program.ends(cmd.Process.Pid)
 			lines := bufio.NewScanner(pipe)
@@ -106,6 +106,9 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 			r.over(cmd.Wait())
 			return nil
 		})
+		if err != nil { // then it was not started
+			started <- err
+		}
 	}()
 	if err := <-started; err != nil {
 		cancel()
