@@ -2,10 +2,10 @@ package v1alpha1
 
 // Metric is a figure of the result.
 //
-// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;Observed
+// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;Observed
 type Metric string
 
-// The metrics. Of frames: what was received of them, and LossRatio. Of sessions: three. Of either: Observed.
+// The metrics. Of frames: what was received of them, and LossRatio. Of sessions: their goodput, and two of each protocol. Of either: Observed.
 const (
 	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate: 0 to 100, and more only where lineRate or counters are wrong.
 	MetricLineRatePercent Metric = "LineRatePercent"
@@ -23,6 +23,10 @@ const (
 	MetricRetransmitRatio Metric = "RetransmitRatio"
 	// MetricRoundTripMicroseconds is the mean of sessions' smoothed round trips, in microseconds.
 	MetricRoundTripMicroseconds Metric = "RoundTripMicroseconds"
+	// MetricDatagramLossRatio is the share of sessions' datagrams that did not come, 0 to 1.
+	MetricDatagramLossRatio Metric = "DatagramLossRatio"
+	// MetricJitterMicroseconds is the mean of the receivers' smoothed jitter of datagrams, in microseconds.
+	MetricJitterMicroseconds Metric = "JitterMicroseconds"
 	// MetricObserved is what an observer saw, in the unit of its series.
 	MetricObserved Metric = "Observed"
 )
@@ -113,16 +117,16 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(has(self.min) || has(self.max))",fieldPath=".maxRegression",message="maxRegression compares with a baseline, min and max don't: make two criteria of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds'])",fieldPath=".maxRegression",message="loss can't be compared with a baseline, as most have none, nor retransmits and round trips, of which less is better: demand a max, such as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds'])",fieldPath=".maxRegression",message="loss can't be compared with a baseline, as most have none, nor retransmits, round trips and jitter, of which less is better: demand a max, such as \"0.001\""
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || has(self.maxRegression)",fieldPath=".assumedSpread",message="assumedSpread is for criteria with maxRegression: remove it, or add that"
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !self.min.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || !self.max.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(self.min) <= double(self.max)",fieldPath=".max",message="max must not be less than min"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'LineRatePercent' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 100.0)",message="LineRatePercent is between 0 and 100 (of all that the links can carry)"
-// +kubebuilder:validation:XValidation:rule="!(self.metric in ['LossRatio', 'RetransmitRatio']) || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1, and so is RetransmitRatio: write 0.1 % as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="!(self.metric in ['LossRatio', 'RetransmitRatio', 'DatagramLossRatio']) || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1, and so are RetransmitRatio and DatagramLossRatio: write 0.1 % as \"0.001\""
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.maxRegression)",fieldPath=".maxRegression",message="what observers see can't be compared with a baseline, as less may be better or worse: demand a min or a max"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="what observers see has no direction: remove it, and say observed: {of: All} for all of a machine's processors together"
 // +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || (has(self.max) && !has(self.min) && !has(self.maxRegression))",fieldPath=".statistic",message="Spread is how far runs lie apart, of which less is better: demand a max alone, in percent of their median, such as max: \"1\""
-// +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'Observed'])",fieldPath=".statistic",message="Spread is of rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, GoodputBitsPerSecond or another rate"
+// +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds', 'Observed'])",fieldPath=".statistic",message="Spread is of rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, GoodputBitsPerSecond or another rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || !has(self.statistic) || self.statistic != 'Worst'",fieldPath=".assumedSpread",message="assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of the two"
 type Criterion struct {
 	// name identifies the criterion in the verdict. Example: imix-line-rate.
@@ -133,7 +137,7 @@ type Criterion struct {
 	Name string `json:"name"`
 
 	// metric is the figure that is judged: LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond or LossRatio;
-	// of Sessions GoodputBitsPerSecond, RetransmitRatio or RoundTripMicroseconds; or Observed, which is what an observer saw.
+	// of Sessions GoodputBitsPerSecond, with TCP RetransmitRatio or RoundTripMicroseconds, with UDP DatagramLossRatio or JitterMicroseconds; or Observed, which is what an observer saw.
 	// +required
 	Metric Metric `json:"metric"`
 

@@ -223,7 +223,8 @@ type (
 //	     └┴─────────┴────────┴────────┴────────┴──▶ time
 //	       warm-up           duration
 type ConstantLoadSpec struct {
-	// rate is the load that is held. Of sessions it is Unlimited: all that the ends can send.
+	// rate is the load that is held. Of sessions it is Unlimited, all that connections carry, or with iperf3 and UDP the payload of each direction in bits per second (100mbps), of UDP also
+	// in datagrams per second (10kpps).
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate HeldRate `json:"rate,omitempty"`

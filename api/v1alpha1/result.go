@@ -196,9 +196,13 @@ type SessionsResult struct {
 	// +optional
 	GoodputBitsPerSecond int64 `json:"goodputBitsPerSecond"`
 
-	// retransmittedSegments is how many segments were sent again.
+	// retransmittedSegments is how many segments were sent again; none with UDP.
 	// +optional
 	RetransmittedSegments int64 `json:"retransmittedSegments"`
+
+	// datagrams is what became of them; none with TCP.
+	// +optional
+	Datagrams *DatagramsResult `json:"datagrams,omitempty"`
 
 	// retransmitRatio is their share of all segments; none: they may be the ends' own, or the machine's, and say nothing of the device. Example: "0.0003".
 	// +optional
@@ -208,6 +212,30 @@ type SessionsResult struct {
 	// roundTripMicroseconds is the mean of the senders' smoothed round trips; none: unknown, or it may be the ends' or the machine's doing.
 	// +optional
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds,omitempty"`
+}
+
+// DatagramsResult is what became of UDP's datagrams. Sent is the sender's count, the others are the receiver's.
+type DatagramsResult struct {
+	// sent is how many were sent.
+	// +optional
+	Sent int64 `json:"sent"`
+
+	// received is how many came, each once.
+	// +optional
+	Received int64 `json:"received"`
+
+	// lost is how many did not come.
+	// +optional
+	Lost int64 `json:"lost"`
+
+	// lossRatio is lost ÷ (received + lost); none: some may be the ends' own loss, or the machine's, and say nothing of the device. Example: "0.01".
+	// +optional
+	// +kubebuilder:validation:MaxLength=24
+	LossRatio string `json:"lossRatio,omitempty"`
+
+	// jitterMicroseconds is the mean of the receivers' smoothed jitter; none: unknown, or it may be the ends' or the machine's doing.
+	// +optional
+	JitterMicroseconds *int64 `json:"jitterMicroseconds,omitempty"`
 }
 
 // FlowRate is a rate in its three usual units.

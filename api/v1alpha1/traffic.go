@@ -26,20 +26,20 @@ type TrafficType string
 const (
 	// TrafficFrames are frames that generators make, one by one.
 	TrafficFrames TrafficType = "Frames"
-	// TrafficSessions are bulk transfers over TCP between programs of linerate's own.
+	// TrafficSessions are bulk transfers over TCP or UDP between programs at the links' ends.
 	TrafficSessions TrafficType = "Sessions"
 )
 
 // TrafficSpec is what is sent, and which way.
 //
 // +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') == 'Sessions' || !has(self.sessions)",fieldPath=".sessions",message="set type: Sessions, or remove sessions"
-// +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') != 'Sessions' || self.profile == 'IMIX' && !has(self.flows)",fieldPath=".type",message="the frames of Sessions are TCP's own affair: remove profile, frameSize, mix, streams and flows"
+// +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') != 'Sessions' || self.profile == 'IMIX' && !has(self.flows)",fieldPath=".type",message="the frames of Sessions are their protocol's own affair: remove profile, frameSize, mix, streams and flows"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'FixedSize') == has(self.frameSize)",fieldPath=".frameSize",message="profile FixedSize needs frameSize, such as 64 (bytes, FCS included); every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="!has(self.flows) || self.profile != 'Streams'",fieldPath=".flows",message="profile Streams says itself what varies: remove flows, or use another profile"
 type TrafficSpec struct {
-	// type is what traffic is made of: Frames (default), or Sessions, which are bulk transfers over TCP.
+	// type is what traffic is made of: Frames (default), or Sessions, which are bulk transfers over TCP or UDP.
 	// +optional
 	Type TrafficType `json:"type,omitempty"`
 
@@ -101,18 +101,38 @@ type SessionProtocol string
 const (
 	// ProtocolTCP is TCP, of the kernels that the ends run on.
 	ProtocolTCP SessionProtocol = "TCP"
-	// ProtocolUDP is UDP, which can't be measured yet.
+	// ProtocolUDP is UDP, whose datagrams are iperf3's.
 	ProtocolUDP SessionProtocol = "UDP"
 )
 
+// SessionApplication is what the programs at the ends of sessions speak.
+//
+// +kubebuilder:validation:Enum=iperf3;iperf2
+type SessionApplication string
+
+// The applications.
+const (
+	// ApplicationIperf3 is iperf3's protocol, which linerate speaks itself at both ends.
+	ApplicationIperf3 SessionApplication = "iperf3"
+	// ApplicationIperf2 is the program iperf, version 2, of the machine of linerate run.
+	ApplicationIperf2 SessionApplication = "iperf2"
+)
+
 // SessionsSpec is what sessions are like.
+//
+// +kubebuilder:validation:XValidation:rule="self.?protocol.orValue('TCP') != 'UDP' || !has(self.congestionControl)",fieldPath=".congestionControl",message="UDP has no congestion control: remove congestionControl, or set protocol: TCP"
 type SessionsSpec struct {
-	// protocol is TCP.
+	// application is what the programs at the ends speak: iperf3, as a client and a server of linerate's own; or iperf2, which is the program iperf of the machine of linerate run, and isn't in a cluster. Default: with TCP a transfer of linerate's own, which the procedure can't hold at a
+	// rate; with UDP iperf3.
+	// +optional
+	Application SessionApplication `json:"application,omitempty"`
+
+	// protocol is TCP or UDP.
 	// +optional
 	// +kubebuilder:default=TCP
 	Protocol SessionProtocol `json:"protocol,omitempty"`
 
-	// parallel is how many connections each direction has.
+	// parallel is how many connections, or streams of datagrams, each direction has.
 	// +optional
 	// +kubebuilder:default=4
 	// +kubebuilder:validation:Minimum=1
@@ -123,10 +143,9 @@ type SessionsSpec struct {
 	// +optional
 	Window SessionSize `json:"window,omitempty"`
 
-	// messageSize is how much is written, and read, at a time.
+	// messageSize is how much is written, and read, at a time; with UDP the payload of a datagram, which must fit into a frame. Default: 128Ki, with UDP 1460. Example: "1400".
 	// +optional
-	// +kubebuilder:default="128Ki"
-	MessageSize SessionSize `json:"messageSize,omitempty"`
+	MessageSize MessageSize `json:"messageSize,omitempty"`
 
 	// congestionControl is Linux' name of the algorithm that senders use. Default: the ends' own choice. Example: cubic.
 	// +optional
@@ -134,6 +153,12 @@ type SessionsSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9_-]*$')",message="write an algorithm as Linux names it, such as cubic, reno or bbr"
 	CongestionControl string `json:"congestionControl,omitempty"`
 }
+
+// MessageSize is the size of a message: 1400, 128Ki, 1Mi.
+//
+// +kubebuilder:validation:MaxLength=8
+// +kubebuilder:validation:XValidation:rule="self.matches('^[1-9][0-9]{0,5}(Ki|Mi)?$')",message="write a size in bytes, or with its unit, such as \"1400\", 128Ki or 1Mi"
+type MessageSize string
 
 // SessionSize is an amount of payload: 128Ki, 1Mi.
 //

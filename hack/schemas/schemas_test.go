@@ -148,7 +148,7 @@ func TestThePlanOfEverySampleIsValid(t *testing.T) {
 
 func TestEveryKindOfReportIsValid(t *testing.T) {
 	schemas := published(t)
-	for _, s := range append(reporttest.Scenarios(), reporttest.Scenario{Name: "sessions", Report: reporttest.Sessions(46_500_000)}) {
+	for _, s := range append(reporttest.Scenarios(), reporttest.Scenario{Name: "sessions", Report: reporttest.Sessions(46_500_000)}, reporttest.Scenario{Name: "datagrams", Report: reporttest.Datagrams(40_000_000)}) {
 		var document bytes.Buffer
 		if err := report.JSON(&document, s.Report); err != nil {
 			t.Fatal(err)

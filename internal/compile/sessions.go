@@ -4,22 +4,28 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// sessions is linerate's own program as the ends of TCP connections, one on each link: in pods of the test's own, or on one machine.
+// sessions is linerate's own program as the ends of connections, one on each link: in pods of the test's own, or on one machine.
 type sessions struct{ inPods }
 
 // The sizes that sessions may have. A window below the least holds no two full segments; one message is a piece of memory of an end's.
 const (
-	defaultMessage = "128Ki"
-	leastWindow    = 4 << 10
-	mostWindow     = 512 << 20
-	mostMessage    = 16 << 20
+	defaultMessage  = "128Ki"
+	defaultDatagram = "1460"
+	leastWindow     = 4 << 10
+	mostWindow      = 512 << 20
+	mostMessage     = 16 << 20
+	mostOfIperf3    = 1 << 20       // of a message, as its protocol has it
+	leastDatagram   = 16            // its time and number
+	mostDatagram    = 9216 - 8 - 20 // what fits into the largest frame
 )
 
 // sessions are what traffic.sessions says, with its defaults.
@@ -28,21 +34,31 @@ func (c *compiler) sessions() *plan.Sessions {
 	if c.spec.Traffic.Sessions != nil {
 		spec = *c.spec.Traffic.Sessions
 	}
-	return &plan.Sessions{
-		Protocol: string(cmp.Or(spec.Protocol, v1alpha1.ProtocolTCP)), Parallel: int(cmp.Or(spec.Parallel, 4)), CongestionControl: spec.CongestionControl,
-		WindowBytes: c.sessionSize("window", spec.Window, leastWindow, mostWindow), MessageBytes: c.sessionSize("messageSize", cmp.Or(spec.MessageSize, defaultMessage), 1, mostMessage),
+	s := &plan.Sessions{
+		Protocol: string(cmp.Or(spec.Protocol, v1alpha1.ProtocolTCP)), Application: string(spec.Application), Parallel: int(cmp.Or(spec.Parallel, 4)), CongestionControl: spec.CongestionControl,
+		WindowBytes: c.sessionSize("window", string(spec.Window), leastWindow, mostWindow),
 	}
+	message, least, most := defaultMessage, int64(1), int64(mostMessage)
+	switch {
+	case s.Protocol == plan.UDP:
+		s.Application = cmp.Or(s.Application, plan.ApplicationIperf3)
+		message, least, most = defaultDatagram, leastDatagram, mostDatagram
+	case s.Application == plan.ApplicationIperf3:
+		most = mostOfIperf3
+	}
+	s.MessageBytes = c.sessionSize("messageSize", cmp.Or(string(spec.MessageSize), message), least, most)
+	return s
 }
 
 // sessionSize reads a size between two others; 0 where none is given.
-func (c *compiler) sessionSize(field string, text v1alpha1.SessionSize, least, most int64) int64 {
+func (c *compiler) sessionSize(field, text string, least, most int64) int64 {
 	if text == "" {
 		return 0
 	}
 	path := specPath().Child("traffic", "sessions", field)
-	q, err := resource.ParseQuantity(string(text))
+	q, err := resource.ParseQuantity(text)
 	if err != nil {
-		c.refuse(path, text, "write a size with its unit, such as 128Ki or 1Mi")
+		c.refuse(path, text, "write a size in bytes, or with its unit, such as 1400, 128Ki or 1Mi")
 		return 0
 	}
 	if v := q.Value(); v < least || v > most {
@@ -55,15 +71,11 @@ func (c *compiler) sessionSize(field string, text v1alpha1.SessionSize, least, m
 // check refuses what of a test sessions can't measure yet, each with what can be done.
 func (sessions) check(c *compiler) {
 	spec, path := c.spec, specPath()
-	if s := spec.Traffic.Sessions; s != nil && s.Protocol == v1alpha1.ProtocolUDP {
-		c.refuse(path.Child("traffic", "sessions", "protocol"), s.Protocol, "sessions over UDP can't be measured yet: use TCP, or traffic.type Frames, whose frames are UDP")
-	}
+	c.checkSessionMetrics()
 	procedure := path.Child("procedure", "type")
 	switch spec.Procedure.Type {
 	case v1alpha1.ProcedureConstantLoad:
-		if spec.Procedure.ConstantLoad.Rate != v1alpha1.Unlimited {
-			c.refuse(path.Child("procedure", "constantLoad", "rate"), spec.Procedure.ConstantLoad.Rate, "TCP finds its rate by itself, and sessions can't be held at another yet: set rate: Unlimited")
-		}
+		c.checkSessionRate()
 	case v1alpha1.ProcedureMaximumOfferedLoad:
 		c.refuse(procedure, spec.Procedure.Type, "finite trials of sessions would be judged from their slow start to their last acknowledgement, which can't be told apart yet: "+
 			"use type ConstantLoad with constantLoad.rate Unlimited")
@@ -92,9 +104,73 @@ func (sessions) check(c *compiler) {
 	}
 }
 
+// checkSessionRate refuses a load that can't be held, and of datagrams none at all: without congestion control they would overrun the sender's own sockets, whose loss isn't the device's.
+func (c *compiler) checkSessionRate() {
+	rate, path := c.spec.Procedure.ConstantLoad.Rate, specPath().Child("procedure", "constantLoad", "rate")
+	s := v1alpha1.SessionsSpec{}
+	if c.spec.Traffic.Sessions != nil {
+		s = *c.spec.Traffic.Sessions
+	}
+	udp := s.Protocol == v1alpha1.ProtocolUDP
+	is, err := units.ParseRate(string(rate))
+	switch {
+	case rate == "" && !udp, rate == v1alpha1.Unlimited && !udp:
+	case rate == "" || rate == v1alpha1.Unlimited:
+		c.refuse(path, cmp.Or(rate, v1alpha1.Unlimited), "datagrams have no rate of their own, and as many as the sender's sockets take would be lost there already: name the payload of each direction, such as 100mbps, or datagrams, such as 10kpps")
+	case !udp && s.Application == "":
+		c.refuse(path, rate, "TCP finds its rate by itself, and linerate's own transfer can't be held at another: set rate: Unlimited, or traffic.sessions.application: iperf3")
+	case err != nil: // which is refused elsewhere
+	case is.Kind == units.Packets && !udp:
+		c.refuse(path, rate, "TCP makes its own packets: name payload in bits per second, such as 100mbps")
+	case is.Kind == units.LinePercent, is.Kind == units.Layer1Bits:
+		c.refuse(path, rate, "the rate of sessions is of payload, whatever the line carries: name it in bits per second, such as 100mbps, or with UDP datagrams, such as 10kpps")
+	case is.Micros < 1_000_000*int64(cmp.Or(s.Parallel, 4)):
+		c.refuse(path, rate, fmt.Sprintf("each of %d connections must have a bit per second, or a datagram, at least: ask for more", cmp.Or(s.Parallel, 4)))
+	}
+}
+
+// The bounds of applications.
+const (
+	leastWarmUpOfIperf2 = 2 * time.Second // that its rows, of half a second each, tell anything of
+	longestOfIperf3     = 23 * time.Hour  // with which a test stays below a day, as its protocol has it
+	mostMemoryOfIperf3  = 64 << 20        // of all messages of one test
+)
+
+// checkApplication refuses what an application can't carry.
+func (c *compiler) checkApplication(s *plan.Sessions, load *plan.ConstantLoad) {
+	member := specPath().Child("procedure", "constantLoad")
+	warmUp, lasts := load.WarmupDuration.Std(), load.WarmupDuration.Std()+load.Duration.Std()
+	switch {
+	case s.Application == plan.ApplicationIperf2 && warmUp > 0 && warmUp < leastWarmUpOfIperf2:
+		c.refuse(member.Child("warmupDuration"), c.spec.Procedure.ConstantLoad.WarmupDuration, fmt.Sprintf("iperf 2 tells what it counted every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
+	case s.Application == plan.ApplicationIperf3 && lasts > longestOfIperf3:
+		c.refuse(member.Child("duration"), c.spec.Procedure.ConstantLoad.Duration, fmt.Sprintf("a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up", longestOfIperf3))
+	case s.Application == plan.ApplicationIperf3 && int64(s.Parallel)*s.MessageBytes > mostMemoryOfIperf3:
+		c.refuse(specPath().Child("traffic", "sessions", "messageSize"), s.MessageBytes, fmt.Sprintf("%d connections with messages of that size take more than 64Mi of memory: use fewer, or smaller ones", s.Parallel))
+	}
+}
+
+// checkSessionMetrics refuses criteria of the other protocol's metrics.
+func (c *compiler) checkSessionMetrics() {
+	of := map[v1alpha1.Metric]v1alpha1.SessionProtocol{v1alpha1.MetricRetransmitRatio: v1alpha1.ProtocolTCP, v1alpha1.MetricRoundTripMicroseconds: v1alpha1.ProtocolTCP,
+		v1alpha1.MetricDatagramLossRatio: v1alpha1.ProtocolUDP, v1alpha1.MetricJitterMicroseconds: v1alpha1.ProtocolUDP}
+	protocol := v1alpha1.ProtocolTCP
+	if s := c.spec.Traffic.Sessions; s != nil {
+		protocol = cmp.Or(s.Protocol, protocol)
+	}
+	for i, criterion := range c.spec.Criteria {
+		if needs, is := of[criterion.Metric]; is && needs != protocol {
+			c.refuse(specPath().Child("criteria").Index(i).Child("metric"), criterion.Metric, fmt.Sprintf("this is counted with %s, and traffic.sessions.protocol is %s: set that to %s, or use GoodputBitsPerSecond", needs, protocol, needs))
+		}
+	}
+}
+
 // checkPods refuses connections that need more than half of an end's memory: the kernel kills a pod that takes more than it has, and drops segments for which there is none, which
 // would look like the device's losses. Buffers of the kernels' own choice grow as there is memory.
 func (e sessions) checkPods(c *compiler) {
+	if s := c.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
+		c.refuse(specPath().Child("traffic", "sessions", "application"), s.Application, "iperf 2 is a program that linerate's image hasn't: use iperf3, or linerate run on a machine that has it (Debian: apt install iperf)")
+	}
 	again := &compiler{spec: c.spec} // what these refuse is refused already
 	p := again.sessions()
 	_, r := e.resources(again)
@@ -110,12 +186,16 @@ func (e sessions) checkPods(c *compiler) {
 func (sessions) resources(c *compiler) (devices, kernel Resources) { return software{}.resources(c) }
 
 // metricsOfSessions are what criteria of sessions may ask for, and no others.
-var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v1alpha1.MetricRetransmitRatio, v1alpha1.MetricRoundTripMicroseconds}
+var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v1alpha1.MetricRetransmitRatio, v1alpha1.MetricRoundTripMicroseconds,
+	v1alpha1.MetricDatagramLossRatio, v1alpha1.MetricJitterMicroseconds}
 
 // checkTraffic refuses what is of the other kind of traffic: an unlimited rate of frames, and criteria that ask for what is not counted.
 func (c *compiler) checkTraffic(p *plan.Plan) {
 	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
 		c.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
+	}
+	if p.Sessions != nil && p.Procedure.ConstantLoad != nil {
+		c.checkApplication(p.Sessions, p.Procedure.ConstantLoad)
 	}
 	c.errs = append(c.errs, Counted(specPath().Child("criteria"), c.spec.Criteria, string(c.spec.Traffic.Type))...)
 }

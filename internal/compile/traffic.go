@@ -99,17 +99,23 @@ func (frames) queues() bool                      { return false }
 func (frames) loads(c *compiler) map[string]load { return c.loads() }
 func (frames) sessions(*compiler) *plan.Sessions { return nil }
 
-// transfers are sessions: bulk transfers over TCP, between programs of ours that count their payload. TCP finds its rate by itself.
+// transfers are sessions: bulk transfers over TCP or UDP, between programs that count their payload. TCP finds its rate by itself, unless it is asked for less.
 type transfers struct{}
 
 func (transfers) uncounted(metric v1alpha1.Metric) string {
 	if !slices.Contains(metricsOfSessions, metric) {
-		return "sessions don't count frames: use GoodputBitsPerSecond, RetransmitRatio or RoundTripMicroseconds"
+		return "sessions don't count frames: use GoodputBitsPerSecond, with TCP RetransmitRatio or RoundTripMicroseconds, with UDP DatagramLossRatio or JitterMicroseconds"
 	}
 	return ""
 }
 
-func (transfers) called(*v1alpha1.TrafficSpec) string { return "tcp" }
+func (transfers) called(spec *v1alpha1.TrafficSpec) string {
+	if s := spec.Sessions; s != nil && s.Protocol == v1alpha1.ProtocolUDP {
+		return "udp"
+	}
+	return "tcp"
+}
+
 func (transfers) throughput() v1alpha1.Metric         { return v1alpha1.MetricGoodputBitsPerSecond }
 func (transfers) perLink() bool                       { return true }
 func (transfers) heldAt() v1alpha1.HeldRate           { return v1alpha1.Unlimited }

@@ -21,7 +21,7 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	case len(o.counted) > 0 && measure.OfSessions(o.counted[0]):
 		whole := measure.Together(o.counted)
 		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
-		said.Reason, said.Sentence = claimSessions(whole.Directions), o.sessionsSentence(whole)
+		said.Reason, said.Sentence = claimSessions(whole.Directions), o.sessionsSentence(c.load(), whole)
 	case len(o.counted) > 0:
 		whole := measure.Together(o.counted)
 		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
@@ -74,24 +74,32 @@ func mostLost(w report.Window) report.Measured {
 	return most
 }
 
-// claimSessions is the reason of an answer of sessions: what limited them, where several directions differ that which claims least.
+// claimSessions is the reason of an answer of sessions: what limited them, where several directions differ that which claims least. All that was asked for came only where it did in each.
 func claimSessions(directions []report.Measured) report.Reason {
-	said := report.PathLimited
+	said := report.ReachedTarget
 	for _, d := range directions {
 		reason := measure.LimitOfSessions(*d.Sessions).Reason()
 		if reason == report.GeneratorLimited {
 			return reason
 		}
-		if said == report.PathLimited {
+		if said == report.ReachedTarget || said == report.PathLimited && reason != report.ReachedTarget {
 			said = reason
 		}
 	}
 	return said
 }
 
+// load is what connections were to send, in words.
+func (c ConstantLoad) load() string {
+	if c.plan.Unlimited {
+		return "connections sent all they could"
+	}
+	return fmt.Sprintf("%s of payload per direction was to be sent", c.plan.Rate)
+}
+
 // sessionsSentence is the answer with its figures: what each direction's connections did, and what limited them.
-func (o observed) sessionsSentence(whole report.Window) string {
-	said := []string{fmt.Sprintf("connections sent all they could for %s in %s", whole.Duration.Std().Round(time.Millisecond), windows(len(o.counted)))}
+func (o observed) sessionsSentence(load string, whole report.Window) string {
+	said := []string{fmt.Sprintf("%s for %s in %s", load, whole.Duration.Std().Round(time.Millisecond), windows(len(o.counted)))}
 	for _, d := range whole.Directions {
 		limit := measure.LimitOfSessions(*d.Sessions)
 		said = append(said, fmt.Sprintf("%s: %s, %s", wording.Direction(d.From, d.To), measure.SessionsSentence(*d.Sessions, limit), limit.Sentence))

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/constantload"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // sessionsWindow is a second of 100 Mb/s in which receivers held the senders back for so much of the time.
@@ -50,5 +51,30 @@ func TestSessionsThatSendAllTheyCan(t *testing.T) {
 	}
 	if end := p.Next([]report.Window{sessionsWindow(report.WarmUp, 0, 0, report.Good)}); !end.Done || !strings.Contains(end.Reason, "no payload came from west to east") {
 		t.Errorf("a silent warm-up goes on: %+v", end)
+	}
+}
+
+// TestDatagramsAtARate: all that was asked for came only where it did in each direction.
+func TestDatagramsAtARate(t *testing.T) {
+	p := constantload.New(plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: units.Rate{Kind: units.Layer2Bits, Micros: 8e12}, Duration: plan.Duration(time.Second), Window: plan.Duration(time.Second)}})
+	direction := func(from, to string, sent, lost int64) report.Measured {
+		return report.Measured{From: from, To: to, Quality: report.Good, Sessions: &report.Sessions{Connections: 1, AskedBitsPerSecond: 8_000_000, WrittenBytes: sent * 1000, SentBytes: sent * 1000,
+			SentIn: plan.Duration(time.Second), ReceivedBytes: (sent - lost) * 1000, ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: (sent - lost) * 8000,
+			Datagrams: &report.Datagrams{Sent: sent, Received: sent - lost, Lost: lost, LossRatio: units.RatioOf(lost, sent)}}}
+	}
+	for name, c := range map[string]struct {
+		there, back report.Measured
+		reason      report.Reason
+		says        string
+	}{
+		"all came both ways":       {direction("west", "east", 1000, 0), direction("east", "west", 1000, 0), report.ReachedTarget, "8mbps of payload per direction was to be sent for 1s in 1 window"},
+		"some were lost one way":   {direction("west", "east", 1000, 0), direction("east", "west", 1000, 10), report.PathLimited, "east→west: 7.92 Mbps goodput, 10 of 1000 datagrams were lost (1 %)"},
+		"a sender was too weak":    {direction("west", "east", 900, 0), direction("east", "west", 1000, 10), report.GeneratorLimited, "the sender sent only 7.20 Mbps of 8.00 Mbps asked for"},
+		"the other direction's is": {direction("west", "east", 1000, 10), direction("east", "west", 1000, 0), report.PathLimited, "west→east: 7.92 Mbps goodput"},
+	} {
+		w := report.Window{Phase: report.Hold, Duration: plan.Duration(time.Second), Quality: report.Good, Directions: []report.Measured{c.there, c.back}}
+		if got := p.Conclude([]report.Window{w}); got.Reason != c.reason || !strings.Contains(got.Sentence, c.says) {
+			t.Errorf("%s: %s: %s; want %s, %q", name, got.Reason, got.Sentence, c.reason, c.says)
+		}
 	}
 }

@@ -124,6 +124,8 @@ func highOf(f report.Figure, result report.Result, m measured) report.Number {
 // it can carry, as less load makes shorter queues.
 func highOfSessions(f report.Figure, limit measure.SessionLimit) report.Number {
 	switch {
+	case f.Missing == "" && limit.By == measure.ByLoad && f.Metric != GoodputBitsPerSecond: // it is of the load that was asked for
+		return f.Low
 	case f.Missing != "", limit.By != measure.ByPath:
 		return ""
 	case f.Metric != GoodputBitsPerSecond:

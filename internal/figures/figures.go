@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -28,6 +29,10 @@ const (
 	GoodputBitsPerSecond  report.Metric = "GoodputBitsPerSecond"
 	RetransmitRatio       report.Metric = "RetransmitRatio"
 	RoundTripMicroseconds report.Metric = "RoundTripMicroseconds"
+
+	// Of sessions over UDP.
+	DatagramLossRatio  report.Metric = "DatagramLossRatio"
+	JitterMicroseconds report.Metric = "JitterMicroseconds"
 )
 
 // Metric is what there is to know of a metric.
@@ -38,8 +43,9 @@ type Metric struct {
 	Means string
 	// LessIsBetter is of what a device should have little of.
 	LessIsBetter bool
-	// Sessions says that it is of sessions; other metrics are of frames.
+	// Sessions says that it is of sessions; other metrics are of frames. Of those of sessions some are of one protocol only.
 	Sessions bool
+	Protocol string
 	// of is its number in a direction, or in all together.
 	of func(m measured) (report.Number, string)
 }
@@ -58,14 +64,20 @@ var Metrics = []Metric{
 	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, of: func(m measured) (report.Number, string) { return report.Number(m.mostLoss.String()), "" }},
 	{Name: OfferedPacketsPerSecond, Unit: "packets/s", Means: "frames that the generators sent: their own limit, where they were asked for more", of: func(m measured) (report.Number, string) { return whole(m.offered.PacketsPerSecond), "" }},
 	{Name: GoodputBitsPerSecond, Unit: "bit/s", Means: "payload that receiving programs read", Sessions: true, of: func(m measured) (report.Number, string) { return whole(m.sessions.GoodputBitsPerSecond), "" }},
-	{Name: RetransmitRatio, Unit: "ratio", Means: "segments that were sent again, of all segments", LessIsBetter: true, Sessions: true, of: func(m measured) (report.Number, string) {
+	{Name: RetransmitRatio, Unit: "ratio", Means: "segments that were sent again, of all segments", LessIsBetter: true, Sessions: true, Protocol: plan.TCP, of: func(m measured) (report.Number, string) {
 		return report.Number(m.sessions.RetransmitRatio.String()), ""
 	}},
-	{Name: RoundTripMicroseconds, Unit: "µs", Means: "mean of the senders' smoothed round trips", LessIsBetter: true, Sessions: true, of: func(m measured) (report.Number, string) {
+	{Name: RoundTripMicroseconds, Unit: "µs", Means: "mean of the senders' smoothed round trips", LessIsBetter: true, Sessions: true, Protocol: plan.TCP, of: func(m measured) (report.Number, string) {
 		if m.sessions.RoundTrip == nil {
 			return "", "no connection had a sample of its round trip"
 		}
 		return whole(m.sessions.RoundTrip.MeanMicroseconds), ""
+	}},
+	{Name: DatagramLossRatio, Unit: "ratio", Means: "datagrams that did not come, of those that should have", LessIsBetter: true, Sessions: true, Protocol: plan.UDP, of: func(m measured) (report.Number, string) {
+		return report.Number(max(0, m.sessions.Datagrams.LossRatio).String()), ""
+	}},
+	{Name: JitterMicroseconds, Unit: "µs", Means: "mean of the receivers' smoothed jitter", LessIsBetter: true, Sessions: true, Protocol: plan.UDP, of: func(m measured) (report.Number, string) {
+		return whole(m.sessions.Datagrams.JitterMicroseconds), ""
 	}},
 }
 
@@ -276,6 +288,9 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		if metric.Sessions != (m.sessions != nil) {
 			continue // sessions don't pretend to be frames
 		}
+		if metric.Protocol != "" && (metric.Protocol == plan.UDP) != (m.sessions.Datagrams != nil) {
+			continue
+		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
 		f.Low, f.Missing = metric.of(m)
 		switch {
@@ -355,6 +370,8 @@ func Text(f report.Figure) string {
 		return units.Percent(scaled(v, int64(units.Hundred)/100)).FormatFixed() + " % of line rate"
 	case LossRatio:
 		return "loss ratio " + lossInterval(f.Low.Rat(), v)
+	case DatagramLossRatio:
+		return "datagram loss ratio " + units.Ratio(scaled(v, int64(units.One))).String()
 	case RetransmitRatio:
 		return "retransmit ratio " + units.Ratio(scaled(v, int64(units.One))).String()
 	}
@@ -397,6 +414,10 @@ func Format(metric report.Metric, v float64) string {
 		return "retransmit ratio " + strconv.FormatFloat(v, 'g', 3, 64)
 	case RoundTripMicroseconds:
 		return "rtt " + wording.Microseconds(int64(math.Round(v)))
+	case DatagramLossRatio:
+		return "datagram loss ratio " + strconv.FormatFloat(v, 'g', 3, 64)
+	case JitterMicroseconds:
+		return "jitter " + wording.Microseconds(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }

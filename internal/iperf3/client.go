@@ -35,6 +35,22 @@ func interval(asked time.Duration) time.Duration {
 
 // Run makes one test. When ctx ends, the test does, without a result; when Run returns, nothing of it goes on.
 func (c Client) Run(ctx context.Context, t Test) (*Result, error) {
+	s, err := c.Connect(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Carry(ctx)
+}
+
+// Standing is a test of a client's whose streams stand. It must be closed.
+type Standing struct {
+	Live
+	run *clientRun
+}
+
+// Connect reaches the server and makes a test's streams. A server that sends does so at once; a client does when Carry is called.
+func (c Client) Connect(ctx context.Context, t Test) (*Standing, error) {
 	t = t.withDefaults()
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
@@ -47,18 +63,39 @@ func (c Client) Run(ctx context.Context, t Test) (*Result, error) {
 	if err != nil {
 		return nil, unreachable(ctx, at, err)
 	}
-	r := &clientRun{Client: c, test: t, at: at, control: &control{Conn: conn, with: "the server at " + at.String(), patience: cmp.Or(c.patience, answerTimeout)}}
-	defer r.close()
-	defer context.AfterFunc(ctx, r.terminate)() // wakes who reads or writes the control connection
-	result, err := r.run(ctx)
+	r := &clientRun{Client: c, at: at, side: side{test: t, control: &control{Conn: conn, with: "the server at " + at.String(), patience: cmp.Or(c.patience, answerTimeout)}}}
+	err = r.bounded(ctx, func() error { return r.connect(ctx) })
 	if err != nil {
-		r.terminate()
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("the test with %s was ended: %w", r.control.with, context.Cause(ctx))
-		}
+		r.close()
 		return nil, err
 	}
-	return result, nil
+	return &Standing{Live{&r.side}, r}, nil
+}
+
+// Carry has the payload go for the test's time, and returns what both sides counted. It is called once.
+func (s *Standing) Carry(ctx context.Context) (result *Result, err error) {
+	err = s.run.bounded(ctx, func() (err error) {
+		result, err = s.run.carry(ctx, s.run.measure, s.run.exchange)
+		return err
+	})
+	return result, err
+}
+
+// Close ends the test, whatever it does; when it returns, nothing goes on.
+func (s *Standing) Close() { s.run.close() }
+
+// bounded does something that ends with ctx; where it fails, the server is told that the test is over.
+func (r *clientRun) bounded(ctx context.Context, do func() error) error {
+	defer context.AfterFunc(ctx, r.terminate)() // wakes who reads or writes the control connection
+	err := do()
+	if err == nil {
+		return nil
+	}
+	r.terminate()
+	if ctx.Err() != nil {
+		return fmt.Errorf("the test with %s was ended: %w", r.control.with, context.Cause(ctx))
+	}
+	return err
 }
 
 // unreachable says why there is no connection to a server.
@@ -78,13 +115,9 @@ func unreachable(ctx context.Context, at netip.AddrPort, err error) error {
 // clientRun is one test of a client's.
 type clientRun struct {
 	Client
-	test     Test
-	at       netip.AddrPort
-	control  *control
-	streams  []*stream
-	transfer *transfer
-	ends     sync.Once
-	awaiting sync.WaitGroup
+	side
+	at   netip.AddrPort
+	ends sync.Once
 }
 
 // terminate tells the server that the test is over, whatever it does, and hangs up.
@@ -94,17 +127,6 @@ func (r *clientRun) terminate() {
 		_, _ = r.control.Write([]byte{byte(clientTerminate)})
 		_ = r.control.Close()
 	})
-}
-
-func (r *clientRun) close() {
-	_ = r.control.Close()
-	if r.transfer != nil {
-		r.transfer.close()
-	}
-	for _, s := range r.streams {
-		_ = s.conn.Close()
-	}
-	r.awaiting.Wait()
 }
 
 // newCookie is what the test's connections show, so that the server knows them.
@@ -119,35 +141,25 @@ func newCookie() []byte {
 	return cookie
 }
 
-func (r *clientRun) run(ctx context.Context) (*Result, error) {
+// connect agrees on the test, and makes its streams.
+func (r *clientRun) connect(ctx context.Context) error {
 	cookie := newCookie()
 	if err := r.control.write(cookie); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.first(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.control.writeDocument(r.test.parameters()); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.control.expect(createStreams, 3*r.control.patience); err != nil { // a server that sets up another test's streams comes to this one's later
-		return nil, err
+		return err
 	}
-	if err := r.connect(ctx, cookie); err != nil {
-		return nil, err
+	if err := r.connectStreams(ctx, cookie); err != nil {
+		return err
 	}
-	for _, s := range []state{testStart, testRunning} {
-		if err := r.control.expect(s, r.control.patience); err != nil {
-			return nil, err
-		}
-	}
-	r.transfer = newTransfer(r.test, r.streams, interval(r.Interval))
-	r.transfer.begin()
-	planned, err := r.measure(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return r.exchange(planned)
+	return r.ready(func(s state) error { return r.control.expect(s, r.control.patience) }, r.Interval)
 }
 
 // first awaits the server's first word, by which other programs than iperf3 are known.
@@ -186,8 +198,8 @@ func (c *control) explain(got state) error {
 	return fmt.Errorf("%w: %s says %d, which iperf3 doesn't at this point: either it is another program, or an iperf3 of another protocol: use 3.2 or newer there", ErrProtocol, c.with, got)
 }
 
-// connect makes all streams, those that the client sends first.
-func (r *clientRun) connect(ctx context.Context, cookie []byte) error {
+// connectStreams makes all streams, those that the client sends first.
+func (r *clientRun) connectStreams(ctx context.Context, cookie []byte) error {
 	for _, sends := range []bool{true, false} {
 		if sends && !r.test.Flow.sends(false) || !sends && !r.test.Flow.receives(false) {
 			continue

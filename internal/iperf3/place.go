@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,6 +20,10 @@ import (
 type Place struct {
 	Namespace *netspace.Namespace
 	Interface string
+	// Address is whence connections are made and datagrams sent; the zero Addr: the kernel's choice.
+	Address netip.Addr
+	// Hops is the time to live of all that is sent, and then datagrams are never fragmented, and servers keep what was left of it when a stream came; 0: the kernel's own.
+	Hops int
 }
 
 // control binds a socket to the place's interface before it is bound or connected, and does more.
@@ -33,10 +38,33 @@ func (p Place) control(more func(fd int, six bool) error) func(string, string, s
 					return
 				}
 			}
-			said = more(fd, network[len(network)-1] == '6')
+			six := network[len(network)-1] == '6'
+			if said = p.trace(fd, strings.HasPrefix(network, "udp"), six); said == nil {
+				said = more(fd, six)
+			}
 		})
 		return errors.Join(err, said)
 	}
+}
+
+// trace gives a socket what Hops says.
+func (p Place) trace(fd int, datagrams, six bool) error {
+	if p.Hops == 0 {
+		return nil
+	}
+	level, ttl, discover, tell := unix.IPPROTO_IP, unix.IP_TTL, unix.IP_MTU_DISCOVER, unix.IP_RECVTTL
+	if six {
+		level, ttl, discover, tell = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, unix.IPV6_MTU_DISCOVER, unix.IPV6_RECVHOPLIMIT
+	}
+	if err := sockets.SetOption(fd, level, ttl, p.Hops, "the time to live"); err != nil {
+		return err
+	}
+	if !datagrams {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // of who listens; without it nothing is known of what comes
+		return nil
+	}
+	_ = unix.SetsockoptInt(fd, level, tell, 1)
+	return sockets.SetOption(fd, level, discover, unix.IP_PMTUDISC_DO, "that datagrams stay whole")
 }
 
 func plain(int, bool) error { return nil }
@@ -45,7 +73,14 @@ func plain(int, bool) error { return nil }
 func (p Place) dial(ctx context.Context, network string, from, to netip.AddrPort, more func(fd int, six bool) error) (conn net.Conn, err error) {
 	dialer := net.Dialer{Timeout: answerTimeout, KeepAlive: -1, Control: p.control(more)}
 	dialer.SetMultipathTCP(false)
-	if from.IsValid() {
+	if !from.IsValid() && p.Address.IsValid() {
+		from = netip.AddrPortFrom(p.Address, 0)
+	}
+	switch {
+	case !from.IsValid():
+	case network == "tcp":
+		dialer.LocalAddr = net.TCPAddrFromAddrPort(from)
+	default:
 		dialer.LocalAddr = net.UDPAddrFromAddrPort(from)
 	}
 	err = p.Namespace.Do(func() (err error) {

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
@@ -27,6 +25,8 @@ type Server struct {
 	Longest time.Duration
 	// Interval is how often counters are read; 1 s where 0.
 	Interval time.Duration
+	// Began gets each test whose streams stand, before anything of its payload counts; nil: nobody wants it. It is called by several goroutines.
+	Began func(client netip.AddrPort, l *Live)
 	// Ended gets the result of each test, or why there is none; nil: nobody wants it. It is called by several goroutines.
 	Ended func(client netip.AddrPort, r *Result, err error)
 	Log   *slog.Logger // nil is silent
@@ -55,7 +55,13 @@ type serving struct {
 	mu      sync.Mutex
 	tests   int
 	waiting map[string]chan<- numbered // by cookie: tests that wait for TCP streams
-	hellos  chan<- netip.AddrPort      // the test that waits for UDP streams; nil: none does
+	hellos  chan<- greeting            // the test that waits for UDP streams; nil: none does
+}
+
+// greeting is a client's first datagram: whence it came, and what was left of its time to live; 0: unknown.
+type greeting struct {
+	from netip.AddrPort
+	hops int
 }
 
 // numbered is a connection, and how many were accepted before it: streams have numbers in that order.
@@ -98,9 +104,9 @@ func (s Server) Serve(ctx context.Context, l *Listener) error {
 
 // hear reads what comes to the port with UDP and belongs to no stream yet, until the listener closes.
 func (w *serving) hear(ctx context.Context) {
-	heard := make([]byte, helloLength+1)
+	heard, beside := make([]byte, helloLength+1), make([]byte, 128)
 	for {
-		n, from, err := w.listener.udp.ReadFromUDPAddrPort(heard)
+		n, more, _, from, err := w.listener.udp.ReadMsgUDPAddrPort(heard, beside)
 		switch {
 		case errors.Is(err, net.ErrClosed), err != nil && pause.For(ctx, mostUnheard) != nil:
 			return
@@ -109,7 +115,7 @@ func (w *serving) hear(ctx context.Context) {
 		}
 		w.mu.Lock()
 		select {
-		case w.hellos <- from: // nobody waits on nil
+		case w.hellos <- greeting{from, sockets.ReceivedHops(beside[:more])}: // nobody waits on nil
 		default:
 		}
 		w.mu.Unlock()
@@ -149,318 +155,4 @@ func (w *serving) meet(ctx context.Context, n numbered, known func()) {
 	default:
 		w.make(ctx, c, string(cookie))
 	}
-}
-
-// make makes one test, and tells how it ended.
-func (w *serving) make(ctx context.Context, c *control, cookie string) {
-	r := &serverRun{serving: w, control: c, cookie: cookie}
-	client := c.RemoteAddr().(*net.TCPAddr).AddrPort()
-	result, err := r.run(ctx)
-	if err != nil {
-		r.tell(ctx, err)
-	}
-	r.close()
-	w.mu.Lock()
-	w.tests--
-	w.mu.Unlock()
-	w.Log.Info("a test ended", "client", client, "error", err)
-	if w.Ended != nil {
-		w.Ended(client, result, err)
-	}
-}
-
-// serverRun is one test of a server's.
-type serverRun struct {
-	*serving
-	control  *control
-	cookie   string
-	test     Test
-	with     string
-	streams  []*stream
-	transfer *transfer
-	next     <-chan said // what the client says, once the test is agreed on
-	awaiting sync.WaitGroup
-}
-
-func (r *serverRun) close() {
-	_ = r.control.Close()
-	if r.transfer != nil {
-		r.transfer.close()
-	}
-	for _, s := range r.streams {
-		_ = s.conn.Close()
-	}
-	r.awaiting.Wait()
-}
-
-// tell says to the client that there will be no result.
-func (r *serverRun) tell(ctx context.Context, err error) {
-	refused, is := errors.AsType[*refusal](err)
-	switch {
-	case is:
-		said := binary.BigEndian.AppendUint32([]byte{0xfe}, uint32(refused.number)) // serverError, and no error of the kernel's
-		_ = r.control.write(binary.BigEndian.AppendUint32(said, 0))
-	case ctx.Err() != nil || !errors.Is(err, ErrGone):
-		_ = r.control.say(serverTerminate)
-	}
-}
-
-func (r *serverRun) run(ctx context.Context) (*Result, error) {
-	defer context.AfterFunc(ctx, func() { // wakes who reads the control connection; what is written last still goes
-		_ = r.control.Conn.(*net.TCPConn).CloseRead()
-	})()
-	if err := r.agree(); err != nil {
-		return nil, err
-	}
-	r.next = r.control.next(&r.awaiting)
-	if err := r.connect(ctx); err != nil {
-		return nil, err
-	}
-	for _, s := range []state{testStart, testRunning} {
-		if err := r.control.say(s); err != nil {
-			return nil, err
-		}
-	}
-	r.transfer = newTransfer(r.test, r.streams, interval(r.Interval))
-	r.transfer.begin()
-	planned, err := r.measure(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return r.exchange(planned)
-}
-
-// agree asks what the client wants.
-func (r *serverRun) agree() error {
-	if err := r.control.say(paramExchange); err != nil {
-		return err
-	}
-	document, err := r.control.readDocument(mostParameters)
-	if err != nil {
-		return err
-	}
-	if r.test, r.with, err = parseParameters(document); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrRefused, r.control.with, err)
-	}
-	streams := r.test.Parallel
-	if r.test.Flow == Both {
-		streams *= 2
-	}
-	longest := cmp.Or(r.Longest, time.Hour)
-	switch {
-	case streams*r.test.MessageBytes > mostMemory:
-		err = &refusal{7, fmt.Sprintf("%d streams with messages of %d bytes take more than %d bytes: use fewer, or smaller ones", streams, r.test.MessageBytes, mostMemory)}
-	case r.test.Omit+r.test.Duration > longest:
-		err = &refusal{5, fmt.Sprintf("a test of %s: this server allows %s", r.test.Omit+r.test.Duration, longest)}
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrRefused, r.control.with, err)
-	}
-	return nil
-}
-
-// connect awaits all streams: first those that the client sends.
-func (r *serverRun) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.control.patience, fmt.Errorf("%w: %s doesn't connect its streams", ErrGone, r.control.with))
-	defer cancel()
-	var sends []bool
-	for _, direction := range []bool{false, true} {
-		for range r.test.Parallel {
-			if !direction && r.test.Flow.receives(true) || direction && r.test.Flow.sends(true) {
-				sends = append(sends, direction)
-			}
-		}
-	}
-	var conns []net.Conn
-	var err error
-	if r.test.Protocol == TCP {
-		conns, err = r.awaitTCP(ctx, len(sends))
-	} else {
-		conns, err = r.awaitUDP(ctx, len(sends))
-	}
-	for i, conn := range conns {
-		r.streams = append(r.streams, &stream{id: streamID(i), sends: sends[i], conn: conn})
-	}
-	return err
-}
-
-// awaitTCP takes the connections that show the test's cookie, in the order in which they were made.
-func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []net.Conn, err error) {
-	came := make(chan numbered, n)
-	r.mu.Lock()
-	r.waiting[r.cookie] = came
-	r.mu.Unlock()
-	var streams []numbered
-	defer func() {
-		r.mu.Lock()
-		delete(r.waiting, r.cookie)
-		r.mu.Unlock()
-		for len(came) > 0 { // nobody adds any more
-			streams = append(streams, <-came)
-		}
-		slices.SortFunc(streams, func(a, b numbered) int { return cmp.Compare(a.order, b.order) })
-		for i, s := range streams {
-			if i >= n {
-				_ = s.conn.Close()
-				continue
-			}
-			conns = append(conns, s.conn)
-		}
-	}()
-	if err := r.control.say(createStreams); err != nil {
-		return nil, err
-	}
-	for len(streams) < n {
-		select {
-		case s := <-came:
-			streams = append(streams, s)
-			if err := errors.Join(r.test.own(s.conn), sockets.On(s.conn, func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
-				return nil, err
-			}
-		case s := <-r.next:
-			return nil, r.early(s)
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w (%d of %d came)", context.Cause(ctx), len(streams), n)
-		}
-	}
-	return nil, nil
-}
-
-// isSix says that a connection is IPv6's: a socket of IPv6 may carry IPv4.
-func isSix(a net.Addr) bool {
-	tcp, is := a.(*net.TCPAddr)
-	return is && !tcp.AddrPort().Addr().Unmap().Is4()
-}
-
-// awaitUDP makes a socket for each client's socket that says hello, on the server's own port. One test does so at a time.
-func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []net.Conn, err error) {
-	select {
-	case <-r.setup:
-		defer func() { r.setup <- struct{}{} }()
-	case s := <-r.next:
-		return nil, r.early(s)
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	came := make(chan netip.AddrPort, 1)
-	r.mu.Lock()
-	r.hellos = came
-	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		r.hellos = nil
-		r.mu.Unlock()
-	}()
-	client := r.control.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
-	own := netip.AddrPortFrom(r.control.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap(), r.listener.Address().Port())
-	if err := r.control.say(createStreams); err != nil {
-		return nil, err
-	}
-	for len(conns) < n {
-		select {
-		case from := <-came:
-			from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-			if from.Addr() != client {
-				continue
-			}
-			conn, err := r.listener.place.dial(ctx, "udp", own, from, func(fd int, six bool) error {
-				return errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), r.test.shape(fd, six))
-			})
-			if err != nil {
-				return conns, fmt.Errorf("a stream's socket: %w", err)
-			}
-			conns = append(conns, conn)
-			if _, err := conn.Write(binary.NativeEndian.AppendUint32(nil, reply)); err != nil {
-				return conns, fmt.Errorf("%w: %w", ErrGone, err)
-			}
-		case s := <-r.next:
-			return conns, r.early(s)
-		case <-ctx.Done():
-			return conns, fmt.Errorf("%w (%d of %d came)", context.Cause(ctx), len(conns), n)
-		}
-	}
-	return conns, nil
-}
-
-// measure waits until the client ends the test, and returns until when it was to send.
-func (r *serverRun) measure(ctx context.Context) (time.Duration, error) {
-	allowed := r.test.Omit + r.test.Duration + grace
-	if r.test.endless {
-		allowed = cmp.Or(r.Longest, time.Hour)
-	}
-	timer := time.NewTimer(allowed)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
-	case <-timer.C:
-		return 0, fmt.Errorf("%s doesn't end its test within %s", r.control.with, allowed)
-	case s := <-r.next:
-		if err := r.over(s); err != nil {
-			return 0, err
-		}
-	case err := <-r.transfer.broken:
-		select {
-		case s := <-r.next:
-			if err := r.over(s); err != nil {
-				return 0, err
-			}
-		case <-time.After(lastWords):
-			return 0, err
-		}
-	}
-	planned := r.test.Omit + r.test.Duration
-	if r.test.endless {
-		planned = r.transfer.at()
-	}
-	return planned, r.transfer.end(func() error { return nil })
-}
-
-// early is why a client that said something before the test ran has none.
-func (r *serverRun) early(s said) error {
-	if err := r.over(s); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %s ends the test before it began", ErrProtocol, r.control.with)
-}
-
-// over is nil where the client ended the test as it should.
-func (r *serverRun) over(s said) error {
-	switch {
-	case s.err != nil:
-		return s.err
-	case s.state == clientTerminate:
-		return fmt.Errorf("%w: %s ended the test before its end", ErrGone, r.control.with)
-	case s.state != testEnd:
-		return fmt.Errorf("%w: %s says %d in the middle of the test", ErrProtocol, r.control.with, s.state)
-	}
-	return nil
-}
-
-// exchange reads what the client counted, and tells what this side did.
-func (r *serverRun) exchange(planned time.Duration) (*Result, error) {
-	if err := r.control.say(exchangeResults); err != nil {
-		return nil, err
-	}
-	document, err := r.control.readDocument(mostResults)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the client's: %w", ErrIncomplete, err)
-	}
-	told, from, err := parseResults(document, ids(r.streams))
-	if err != nil {
-		return nil, err
-	}
-	if err := r.control.writeDocument(r.transfer.results(planned, told)); err != nil {
-		return nil, err
-	}
-	result, err := r.transfer.result(true, planned, told, from)
-	if err != nil {
-		return nil, err
-	}
-	result.With = r.with
-	if err := r.control.say(displayResults); err != nil {
-		return nil, err
-	}
-	_, _ = r.control.await(r.control.patience) // the client's last word, or its end; all is known
-	return result, nil
 }

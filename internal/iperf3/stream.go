@@ -22,6 +22,7 @@ type stream struct {
 	id    int
 	sends bool
 	conn  net.Conn // *net.TCPConn or *net.UDPConn
+	hops  int      // what was left of the time to live of the first packet that came; 0: unknown
 
 	bytes   atomic.Int64
 	packets atomic.Int64 // messages sent

@@ -132,6 +132,13 @@ func totalOf(s *report.Sum, directions []report.Measured) *v1alpha1.TotalResult 
 // sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are figures: who reads a status takes both for the device's.
 func sessionsOf(s *report.Sessions, directions ...report.Measured) *v1alpha1.SessionsResult {
 	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond, RetransmittedSegments: s.RetransmittedSegments}
+	if d := s.Datagrams; d != nil {
+		out.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}
+		if figures.NotThePaths(directions...) == "" {
+			out.Datagrams.LossRatio, out.Datagrams.JitterMicroseconds = max(0, d.LossRatio).String(), new(d.JitterMicroseconds)
+		}
+		return out
+	}
 	if figures.NotThePaths(directions...) != "" {
 		return out
 	}

@@ -72,6 +72,9 @@ func possible(w report.Window, direction int, limit units.Ratio) report.Quality 
 
 func recountSessions(m report.Measured) report.Measured {
 	s := *m.Sessions
+	if s.Datagrams != nil {
+		s.Datagrams = new(*s.Datagrams)
+	}
 	rateSessions(&s)
 	limit := LimitOfSessions(s)
 	reason := SessionsSentence(s, limit) + "; " + limit.Sentence

@@ -34,8 +34,18 @@ type Sending struct {
 	// ShortestRoundTrip is the kernels' own minimum; 0: there is none yet. LongestRoundTrip is the longest since the reading before.
 	ShortestRoundTrip time.Duration `json:"shortestRoundTripNanoseconds"`
 	LongestRoundTrip  time.Duration `json:"longestRoundTripNanoseconds"`
+	// Datagrams is how many each stream of UDP has sent, whose bytes are WrittenBytes and SentBytes; nil: it is TCP.
+	Datagrams []int64 `json:"datagrams,omitempty"`
+	// Overdue is, of each stream, how many had been sent so long before that they are lost unless they have come; the driver's to fill in.
+	Overdue []int64 `json:"-"`
 	// Broken is what became of the first connection that broke; empty: all stand.
 	Broken string `json:"broken,omitempty"`
+}
+
+// Arrivals are those of one stream of UDP: the highest number that came, and how many did, each once.
+type Arrivals struct {
+	Highest  int64 `json:"highest"`
+	Distinct int64 `json:"distinct"`
 }
 
 // Receiving is what a direction's receiver had read by a moment of its own clock, added up over its connections since they were made.
@@ -43,12 +53,20 @@ type Receiving struct {
 	At          time.Duration `json:"atNanoseconds"` // monotonic
 	Connections int           `json:"connections"`
 	Bytes       int64         `json:"bytes"`
-	Broken      string        `json:"broken,omitempty"`
+	// Streams are those of UDP; the others are report.Datagrams'.
+	Streams    []Arrivals    `json:"streams,omitempty"`
+	OutOfOrder int64         `json:"outOfOrder,omitempty"`
+	Duplicates int64         `json:"duplicates,omitempty"`
+	Dropped    int64         `json:"dropped,omitempty"`
+	Jitter     time.Duration `json:"jitterNanoseconds,omitempty"`
+	Broken     string        `json:"broken,omitempty"`
 }
 
 // SessionSpan is what both ends of a direction said from a window's first edge to its last.
 type SessionSpan struct {
-	From, To  string
+	From, To string
+	// Asked is the payload that was to be sent, in bits per second; 0: all that the connections carry.
+	Asked     int64
 	Sending   []Sending
 	Receiving []Receiving
 	// Ends is what both ends threw away themselves; nil: nobody asked them.
@@ -81,7 +99,7 @@ func (s SessionSpan) evidence() *report.Sessions {
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
 	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
 	e := &report.Sessions{
-		Connections: b.Connections, WrittenBytes: b.WrittenBytes - a.WrittenBytes, AcknowledgedBytes: b.AcknowledgedBytes - a.AcknowledgedBytes,
+		Connections: b.Connections, AskedBitsPerSecond: s.Asked, Datagrams: s.datagrams(), WrittenBytes: b.WrittenBytes - a.WrittenBytes, AcknowledgedBytes: b.AcknowledgedBytes - a.AcknowledgedBytes,
 		ReceivedBytes: to.Bytes - from.Bytes, ReceivedIn: plan.Duration(to.At - from.At),
 		Segments: b.Segments - a.Segments, RetransmittedSegments: b.RetransmittedSegments - a.RetransmittedSegments,
 		SentBytes: b.SentBytes - a.SentBytes, RetransmittedBytes: b.RetransmittedBytes - a.RetransmittedBytes,
@@ -90,6 +108,9 @@ func (s SessionSpan) evidence() *report.Sessions {
 			ReceiverLimited: plan.Duration(b.ReceiverLimited - a.ReceiverLimited), BufferLimited: plan.Duration(b.BufferLimited - a.BufferLimited),
 			Samples: b.Samples - a.Samples, HeldByPath: b.HeldByPath - a.HeldByPath,
 		},
+	}
+	if e.Datagrams != nil { // whose senders wait for nothing but the rate
+		e.SentIn, e.Senders = plan.Duration(b.At-a.At), report.SenderTime{}
 	}
 	if n := b.RoundTripSamples - a.RoundTripSamples; n > 0 {
 		e.RoundTrip = &report.RoundTrip{MinMicroseconds: b.ShortestRoundTrip.Microseconds(), MeanMicroseconds: (b.RoundTrips - a.RoundTrips).Microseconds() / n}
@@ -108,6 +129,9 @@ func (s SessionSpan) evidence() *report.Sessions {
 func rateSessions(e *report.Sessions) {
 	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(e.ReceivedIn)))
 	e.RetransmitRatio = units.RatioOf(e.RetransmittedSegments, e.Segments)
+	if d := e.Datagrams; d != nil {
+		d.LossRatio = units.RatioOf(d.Lost, d.Received+d.Lost)
+	}
 }
 
 // fault is why the readings say nothing of the device; empty: they are sound.
@@ -123,6 +147,8 @@ func (s SessionSpan) fault() string {
 	switch {
 	case a.Connections != b.Connections || from.Connections != to.Connections || a.Connections != to.Connections || a.Connections == 0:
 		return fmt.Sprintf("of %d connections %s the receiver had %d", a.Connections, wording.Direction(s.From, s.To), to.Connections)
+	case len(a.Datagrams) != len(b.Datagrams) || len(b.Datagrams) != len(to.Streams) || len(from.Streams) != len(to.Streams):
+		return fmt.Sprintf("of %d streams of datagrams %s the receiver had %d", len(b.Datagrams), wording.Direction(s.From, s.To), len(to.Streams))
 	case b.At <= a.At || to.At <= from.At:
 		return fmt.Sprintf("an end's clock stood still between the window's edges: %s passed at %s and %s at %s", b.At-a.At, s.From, to.At-from.At, s.To)
 	case to.Bytes < from.Bytes || b.SentBytes < a.SentBytes || b.AcknowledgedBytes < a.AcknowledgedBytes || b.Segments < a.Segments || b.Busy < a.Busy:
@@ -154,6 +180,7 @@ const (
 	ByEnds    Limiting = "Ends"    // receiver or sender: the figure is a lower bound of what the device can do
 	ByMachine Limiting = "Machine" // others had the processors that those needed who carry frames: a lower bound, too
 	ByPath    Limiting = "Path"    // what is between the ends: the device, as far as a lab's cables lose nothing
+	ByLoad    Limiting = "Load"    // all that was asked for came: a lower bound of what the device can do
 	ByUnknown Limiting = "Unknown" // neither can be shown, as where the ends' processors are too slow
 )
 
@@ -194,6 +221,8 @@ func (l SessionLimit) Reason() report.Reason {
 		return report.MachineLimited
 	case ByPath:
 		return report.PathLimited
+	case ByLoad:
+		return report.ReachedTarget
 	default:
 		return report.Inconclusive
 	}
@@ -207,12 +236,17 @@ func (l SessionLimit) Reason() report.Reason {
 //	dropped       = what the ends' own network cards and kernels threw away, which reads as loss on the path
 //	disturbed     = the time in which those who carry frames waited for processors that others had
 func LimitOfSessions(s report.Sessions) SessionLimit {
+	if s.Datagrams != nil {
+		return limitOfDatagrams(s)
+	}
 	t := s.Senders
 	l := SessionLimit{By: ByUnknown, HeldByEnds: min(timeShare(t, t.ReceiverLimited+t.BufferLimited+idleTime(t)), units.One), NotThePaths: notThePaths(s)}
 	path := units.RatioOf(t.HeldByPath, t.Samples)
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
 		l.Sentence = "nobody saw what the connections waited for: a lower bound"
+	case reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
+		l.By, l.HeldByEnds, l.Sentence = ByLoad, 0, "all that was asked for came: a lower bound"
 	case l.HeldByEnds > mostHeldByEnds:
 		l.By, l.Sentence = ByEnds, heldByEndsSentence(t)
 	case s.Disturbed > 0:
@@ -246,6 +280,9 @@ func heldByEndsSentence(t report.SenderTime) string {
 	}
 }
 
+// reached says that 99 % of a load that was asked for was had, as of a load of frames; of all that can be had it never is.
+func reached(bitsPerSecond, asked int64) bool { return asked > 0 && 100*bitsPerSecond >= 99*asked }
+
 // notThePaths is SessionLimit.NotThePaths.
 func notThePaths(s report.Sessions) string {
 	switch {
@@ -275,6 +312,9 @@ func waitedShare(s report.Sessions) units.Ratio {
 // SessionsSentence says what the sessions did: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". Retransmits are printed as counted, whoever lost the segments.
 // A round trip time is printed only where limit, which says what limited these sessions, shows that it is the path's.
 func SessionsSentence(s report.Sessions, limit SessionLimit) string {
+	if s.Datagrams != nil {
+		return datagramsSentence(s, limit)
+	}
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
 	if s.RoundTrip != nil && limit.NotThePaths == "" {
 		said += ", rtt " + wording.Microseconds(s.RoundTrip.MeanMicroseconds)
@@ -295,8 +335,8 @@ func SessionsTogether(parts []*report.Sessions) *report.Sessions {
 		return nil
 	}
 	for _, p := range parts {
-		whole.Connections = max(whole.Connections, p.Connections)
-		whole.ReceivedIn += p.ReceivedIn
+		whole.Connections, whole.AskedBitsPerSecond = max(whole.Connections, p.Connections), max(whole.AskedBitsPerSecond, p.AskedBitsPerSecond)
+		whole.ReceivedIn, whole.SentIn = whole.ReceivedIn+p.ReceivedIn, whole.SentIn+p.SentIn
 	}
 	rateSessions(whole)
 	return whole
@@ -312,12 +352,15 @@ func SessionsSum(directions []report.Measured) *report.Sessions {
 	if sum == nil {
 		return nil
 	}
-	sum.RetransmitRatio = units.RatioOf(sum.RetransmittedSegments, sum.Segments)
+	goodput := int64(0)
 	for _, p := range parts {
+		sum.AskedBitsPerSecond += p.AskedBitsPerSecond
 		sum.Connections += p.Connections
-		sum.ReceivedIn = max(sum.ReceivedIn, p.ReceivedIn)
-		sum.GoodputBitsPerSecond += p.GoodputBitsPerSecond
+		sum.ReceivedIn, sum.SentIn = max(sum.ReceivedIn, p.ReceivedIn), max(sum.SentIn, p.SentIn)
+		goodput += p.GoodputBitsPerSecond
 	}
+	rateSessions(sum)
+	sum.GoodputBitsPerSecond = goodput
 	return sum
 }
 
@@ -340,6 +383,7 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 		sum.WrittenBytes, sum.AcknowledgedBytes, sum.ReceivedBytes = sum.WrittenBytes+p.WrittenBytes, sum.AcknowledgedBytes+p.AcknowledgedBytes, sum.ReceivedBytes+p.ReceivedBytes
 		sum.Segments, sum.RetransmittedSegments = sum.Segments+p.Segments, sum.RetransmittedSegments+p.RetransmittedSegments
 		sum.SentBytes, sum.RetransmittedBytes = sum.SentBytes+p.SentBytes, sum.RetransmittedBytes+p.RetransmittedBytes
+		sum.Datagrams = addDatagrams(sum.Datagrams, p.Datagrams, len(parts))
 		a, b := &sum.Senders, p.Senders
 		a.Observed, a.Busy, a.ReceiverLimited, a.BufferLimited = a.Observed+b.Observed, a.Busy+b.Busy, a.ReceiverLimited+b.ReceiverLimited, a.BufferLimited+b.BufferLimited
 		a.Samples, a.HeldByPath = a.Samples+b.Samples, a.HeldByPath+b.HeldByPath

@@ -256,8 +256,8 @@ type OwnWaits struct {
 }
 
 // Read is how long they waited since the first reading, all together, threads that ended since then included as far as they were seen. It needs no rights, and in a
-// container counts the time in which that had used up its share of the processors, too.
-func (w *OwnWaits) Read() (time.Duration, error) {
+// container counts the time in which that had used up its share of the processors, too. Threads of processes that this one has started are read with its own, as long as these run.
+func (w *OwnWaits) Read(started ...int) (time.Duration, error) {
 	self, err := procfs.Self()
 	if err != nil {
 		return 0, fmt.Errorf("for how long this process waited: %w", err)
@@ -265,6 +265,11 @@ func (w *OwnWaits) Read() (time.Duration, error) {
 	threads, err := procfs.AllThreads(self.PID)
 	if err != nil {
 		return 0, fmt.Errorf("for how long this process waited: %w", err)
+	}
+	for _, pid := range started {
+		if its, err := procfs.AllThreads(pid); err == nil { // it may have ended
+			threads = append(threads, its...)
+		}
 	}
 	now, ran := map[int]time.Duration{}, time.Duration(0)
 	for _, thread := range threads {

@@ -2,6 +2,7 @@ package processors
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -159,6 +160,22 @@ func TestAReadingLastsNoLongerThanItMay(t *testing.T) {
 	cancel()
 	if r, err := (Watch{}).Read(ended); err == nil {
 		t.Errorf("read %+v after its time was over", r)
+	}
+}
+
+// What was started is read with this process, and needn't run any more.
+func TestOwnWaitsOfWhatWasStarted(t *testing.T) {
+	var w OwnWaits
+	if _, err := w.Read(os.Getppid(), 1<<30); err != nil {
+		t.Error(err)
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", os.Getppid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := strconv.Atoi(threads[0].Name())
+	if _, seen := w.seen[id]; err != nil || !seen {
+		t.Errorf("thread %d of the process that was named was not read: %v", id, err)
 	}
 }
 

@@ -66,6 +66,8 @@ func csvColumns() []string {
 		"planned_seconds",
 		// of RFC 2544's forms
 		"frame_bytes", "theoretical_packets_per_second", "loss_allowed_percent",
+		// of sessions over UDP
+		"datagrams_sent", "datagrams_received", "datagrams_lost", "datagrams_late", "datagram_loss_percent", "jitter_microseconds",
 	}
 }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -71,7 +72,8 @@ func (t track) since(before, now report.Sample) (goodput, retransmits float64) {
 			return -1, -1
 		}
 		goodput += float64(bits)
-		retransmits += float64(b.RetransmittedSegments-a.RetransmittedSegments) / (now.At - before.At).Std().Seconds()
+		missing := b.RetransmittedSegments - a.RetransmittedSegments + max(0, b.LostDatagrams-a.LostDatagrams) // of which one is always 0
+		retransmits += float64(missing) / (now.At - before.At).Std().Seconds()
 	}
 	return goodput, retransmits
 }
@@ -81,7 +83,7 @@ func (t track) sessionWindowReadings(r *report.Report) []reading {
 	for _, w := range t.windows(r) {
 		g := reading{from: w.from, to: w.to, cpu: -1, phase: w.phase, goodput: -1, retransmits: -1}
 		if s := w.sessions; s != nil && w.to > w.from {
-			g.goodput, g.retransmits = float64(s.GoodputBitsPerSecond), float64(s.RetransmittedSegments)/(w.to-w.from)
+			g.goodput, g.retransmits = float64(s.GoodputBitsPerSecond), float64(missingOf(s))/(w.to-w.from)
 		}
 		out = append(out, g)
 	}
@@ -99,9 +101,29 @@ func (t track) sessionsIn(w report.Window) *report.Sessions {
 		default:
 			sum.GoodputBitsPerSecond += d.Sessions.GoodputBitsPerSecond
 			sum.RetransmittedSegments += d.Sessions.RetransmittedSegments
+			if u := d.Sessions.Datagrams; u != nil {
+				sum.Datagrams = cmp.Or(sum.Datagrams, &report.Datagrams{})
+				sum.Datagrams.Lost += u.Lost
+			}
 		}
 	}
 	return sum
+}
+
+// missingOf is how many segments were sent again, or how many datagrams were lost.
+func missingOf(s *report.Sessions) int64 {
+	if s.Datagrams != nil {
+		return max(0, s.Datagrams.Lost)
+	}
+	return s.RetransmittedSegments
+}
+
+// whatIsMissing is what missingOf counts.
+func whatIsMissing(p *plan.Plan) string {
+	if p.Sessions != nil && p.Sessions.Protocol == plan.UDP {
+		return "lost datagram"
+	}
+	return "retransmit"
 }
 
 // goodputResult is the track's part of the result.
@@ -171,7 +193,7 @@ func (tl *timeline) retransmits() {
 		tl.line("grid", tl.x.from, y.at(v), tl.x.to, y.at(v))
 		tl.label("end", tl.x.from-7, y.at(v)+4, short(v))
 	}
-	tl.label("head", 2, retransmitsTop-10, "retransmits per second")
+	tl.label("head", 2, retransmitsTop-10, whatIsMissing(report.PlanOf(tl.r))+"s per second")
 	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.retransmits }, tl.x, y), Class: "retransmits"})
 }
 
@@ -179,7 +201,12 @@ func (tl *timeline) retransmits() {
 func (w judgedWindow) sessionsTitle() string {
 	said := "goodput " + wording.NotMeasured
 	if s := w.sessions; s != nil {
-		said = wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
+		said = wording.BitRate(s.GoodputBitsPerSecond) + " goodput, "
+		if s.Datagrams != nil {
+			said += wording.Counted(int(missingOf(s)), "lost datagram")
+		} else {
+			said += wording.Counted(int(missingOf(s)), "retransmit")
+		}
 	}
 	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": " + said + ". " + string(w.quality) + ": " + w.reason
 }

@@ -259,6 +259,12 @@ func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 		name := d.From + "-" + d.To + "."
 		if s := d.Sessions; s != nil {
 			add(name+"goodputBitsPerSecond", strconv.FormatInt(s.GoodputBitsPerSecond, 10))
+			if u := s.Datagrams; u != nil {
+				add(name+"datagramsSent", strconv.FormatInt(u.Sent, 10))
+				add(name+"datagramsReceived", strconv.FormatInt(u.Received, 10))
+				add(name+"datagramsLost", strconv.FormatInt(u.Lost, 10))
+				continue
+			}
 			add(name+"retransmittedSegments", strconv.FormatInt(s.RetransmittedSegments, 10))
 			if s.RoundTrip != nil && figures.NotThePaths(d) == "" {
 				add(name+"roundTripMicroseconds", strconv.FormatInt(s.RoundTrip.MeanMicroseconds, 10))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -27,6 +28,7 @@ type page struct {
 	Tests              []testView
 	Bounds, Loose      bool // some figure is a lower bound, or isn't confirmed
 	Frames, Sessions   bool // some test is of such traffic
+	Datagrams          bool // and some of these of UDP
 	Goodput            string
 }
 
@@ -102,6 +104,7 @@ func newPage(reports []*report.Report) (*page, error) {
 		p.Bounds, p.Loose = p.Bounds || t.Bound, p.Loose || t.Loose
 		sessions := report.PlanOf(t.Report).Sessions != nil
 		p.Frames, p.Sessions = p.Frames || !sessions, p.Sessions || sessions
+		p.Datagrams = p.Datagrams || sessions && report.PlanOf(t.Report).Sessions.Protocol == plan.UDP
 	}
 	p.Description = p.Title
 	if len(reports) > 0 {
@@ -304,6 +307,7 @@ type graph struct {
 	ID, Name string
 	Checked  bool
 	Sessions bool   // it is of connections
+	Missing  string // what is drawn below their goodput
 	Caption  string // what is drawn against time
 	Results  string // the key of the shaded windows
 	Drawings []drawing
@@ -315,7 +319,7 @@ type graph struct {
 func graphs(r *report.Report, id string) []graph {
 	var out []graph
 	for i, t := range tracksOf(r) {
-		g := graph{ID: id + "g" + strconv.Itoa(i), Name: t.Name, Checked: i == 0, Sessions: t.sessions, Caption: timelineCaption(t.sessions), Results: "the result's window"}
+		g := graph{ID: id + "g" + strconv.Itoa(i), Name: t.Name, Checked: i == 0, Sessions: t.sessions, Missing: whatIsMissing(report.PlanOf(r)) + "s", Caption: timelineCaption(r, t.sessions), Results: "the result's window"}
 		if len(r.ResultWindows()) > 1 {
 			g.Results += "s"
 		}

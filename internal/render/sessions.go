@@ -20,7 +20,7 @@ const noFrames = "-"
 // goodputHead is the head of a column of goodput whose cells have no unit.
 const goodputHead = "goodput bps"
 
-const goodputWords = "Goodput is the payload of TCP that receiving programs read, without headers and what was sent again, summed over all directions of one moment."
+const goodputWords = "Goodput is the payload that receiving programs read, without headers and what was sent again, summed over all directions of one moment."
 
 // traffic is what figures that stand together are of.
 type traffic int
@@ -139,6 +139,9 @@ func mainFigures(h report.Headline) (packets, bits, percent figure) {
 // sessionsTable has what the connections of each direction did, and of all together: dashes for the share that was sent again and for round trips where they are no figures, and for round trips
 // that nobody saw.
 func sessionsTable(r *report.Report) *table {
+	if s := report.PlanOf(r).Sessions; s != nil && s.Protocol == plan.UDP {
+		return datagramsTable(r)
+	}
 	t := newTable(1, "direction", "connections", "goodput", "retransmits", "of segments", "rtt least", "mean", "most")
 	row := func(name, sign string, s *report.Sessions, of ...report.Measured) {
 		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
@@ -163,6 +166,32 @@ func sessionsTable(r *report.Report) *table {
 	return t
 }
 
+// datagramsTable is the same of UDP: what was sent by the senders' counts, and what came, and did not, by the receivers'.
+func datagramsTable(r *report.Report) *table {
+	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "loss", "late", "jitter")
+	row := func(name, sign string, s *report.Sessions, of ...report.Measured) {
+		d := s.Datagrams
+		if d == nil {
+			return
+		}
+		cells := []string{name, wording.Count(int64(s.Connections)), wording.BitRate(s.AskedBitsPerSecond), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(d.Sent), wording.Count(d.Received), wording.Count(d.Lost),
+			"-", wording.Count(d.OutOfOrder), "-"}
+		if figures.NotThePaths(of...) == "" {
+			cells[7], cells[9] = wording.Loss(max(0, d.LossRatio)), wording.Microseconds(d.JitterMicroseconds)
+		}
+		t.add(cells...)
+	}
+	for _, d := range r.Result.Directions {
+		if d.Sessions != nil {
+			row(wording.Direction(d.From, d.To), goodputSign(r, wording.Direction(d.From, d.To)), d.Sessions, d)
+		}
+	}
+	if sum := r.Result.Total; sum.Sessions != nil && len(r.Result.Directions) > 1 {
+		row("all", goodputSign(r, report.AllDirections), sum.Sessions, r.Result.Directions...)
+	}
+	return t
+}
+
 // goodputSign goes before a direction's goodput that is a lower bound.
 func goodputSign(r *report.Report, direction string) string {
 	for _, f := range figures.OfAnswer(r, figures.GoodputBitsPerSecond) {
@@ -175,7 +204,14 @@ func goodputSign(r *report.Report, direction string) string {
 
 // sessionsText is what connections are like, for a list of facts.
 func sessionsText(s *plan.Sessions) string {
-	said := []string{fmt.Sprintf("%s of %s per direction", wording.Counted(s.Parallel, "connection"), s.Protocol), fmt.Sprintf("messages of %s bytes", wording.Count(s.MessageBytes))}
+	what := "connection"
+	if s.Protocol == plan.UDP {
+		what = "stream"
+	}
+	said := []string{fmt.Sprintf("%s of %s per direction", wording.Counted(s.Parallel, what), s.Protocol), fmt.Sprintf("messages of %s bytes", wording.Count(s.MessageBytes))}
+	if s.Application != "" {
+		said = append(said, "by "+s.Application+"'s protocol")
+	}
 	if s.WindowBytes > 0 {
 		said = append(said, fmt.Sprintf("windows of %s bytes", wording.Count(s.WindowBytes)))
 	}
@@ -187,16 +223,21 @@ func sessionsText(s *plan.Sessions) string {
 
 // sessionsLimitWords say what a goodput says of the device, and where retransmits and round trips say nothing.
 func sessionsLimitWords(r *report.Report) string {
-	return goodputLimitWords(r.Result.Reason) + notThePathsWords(r.Result.Directions)
+	return goodputLimitWords(r) + notThePathsWords(r.Result.Directions)
 }
 
-func goodputLimitWords(why report.Reason) string {
-	switch why {
-	case report.PathLimited:
+func goodputLimitWords(r *report.Report) string {
+	s := report.PlanOf(r).Sessions
+	switch why := r.Result.Reason; {
+	case why == report.PathLimited && s != nil && s.Protocol == plan.UDP:
+		return "this is what came through the device of what was sent: what is between the ends lost the rest, which is the device as far as cables and the ends' own network cards drop nothing."
+	case why == report.PathLimited:
 		return "this is what came through the device: what is between the ends held the connections back, which is the device as far as cables and the ends' own network cards drop nothing."
-	case report.GeneratorLimited:
+	case why == report.ReachedTarget:
+		return "all that was asked for came, so as much comes through the device, or more."
+	case why == report.GeneratorLimited:
 		return "an end of the connections could not send or receive more, so as much comes through the device, or more."
-	case report.MachineLimited:
+	case why == report.MachineLimited:
 		return "others had processors of this machine that the test needed, so as much comes through the device, or more."
 	default:
 		return "what held the connections back is not known, so as much comes through the device, or more."
@@ -207,7 +248,11 @@ func goodputLimitWords(why report.Reason) string {
 func notThePathsWords(directions []report.Measured) (words string) {
 	for _, d := range directions {
 		if why := figures.NotThePaths(d); why != "" {
-			words += fmt.Sprintf(" Retransmits and round trips %s are not told as the path's: %s.", wording.Direction(d.From, d.To), why)
+			what := "Retransmits and round trips"
+			if d.Sessions != nil && d.Sessions.Datagrams != nil {
+				what = "Loss and jitter"
+			}
+			words += fmt.Sprintf(" %s %s are not told as the path's: %s.", what, wording.Direction(d.From, d.To), why)
 		}
 	}
 	return words
@@ -216,6 +261,13 @@ func notThePathsWords(directions []report.Measured) (words string) {
 // sessions sets what the connections of these directions did. What was sent again is a count, and its share and the round trip are figures: only where they are the path's.
 func (r record) sessions(s *report.Sessions, directions ...report.Measured) record {
 	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections", int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
+	if d := s.Datagrams; d != nil {
+		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost", d.Lost).whole("datagrams_late", d.OutOfOrder)
+		if figures.NotThePaths(directions...) == "" {
+			r.percent("datagram_loss_percent", max(0, d.LossRatio).Percent()).whole("jitter_microseconds", d.JitterMicroseconds)
+		}
+		return r
+	}
 	r.whole("retransmitted_segments", s.RetransmittedSegments)
 	if figures.NotThePaths(directions...) != "" {
 		return r

@@ -22,6 +22,21 @@ func TestARunOfSessionsReadsAsItDid(t *testing.T) {
 	}
 }
 
+func TestARunOfDatagramsReadsAsItDid(t *testing.T) {
+	for _, format := range []string{"text", "markdown", "csv", "json"} {
+		golden(t, "datagrams."+map[string]string{"text": "txt", "markdown": "md", "csv": "csv", "json": "json"}[format], rendered(t, format, reporttest.Datagrams(40_000_000)))
+	}
+	page := string(rendered(t, "html", reporttest.Datagrams(40_000_000)))
+	for _, want := range []string{"Goodput and lost datagrams against time", `data-missing="lost datagrams"`, "lost, late, jitter", "<td class=\"n\">500</td>", "25 µs"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page doesn't say %q", want)
+		}
+	}
+	if strings.Contains(page, "retransmits per second") {
+		t.Error("the page draws retransmits, which UDP has none of")
+	}
+}
+
 // TestWhatIsNotThePathsStandsInNoCell: what was sent again west→east may be the ends' own, and so may what was in all directions together.
 func TestWhatIsNotThePathsStandsInNoCell(t *testing.T) {
 	r := reporttest.Sessions(46_500_000)

@@ -40,9 +40,9 @@ const (
 const timeHeight = 44
 
 // timelineCaption is what a timeline shows.
-func timelineCaption(sessions bool) string {
+func timelineCaption(r *report.Report, sessions bool) string {
 	if sessions {
-		return "Goodput and retransmits against time"
+		return "Goodput and " + whatIsMissing(report.PlanOf(r)) + "s against time"
 	}
 	return "Rates, loss and generator CPU against time"
 }
@@ -67,7 +67,7 @@ func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 		return drawing{}, false
 	}
 	tl.x = axis{top: end, from: left, to: tl.Width - right}
-	tl.Title = timelineCaption(t.sessions) + ", " + t.Name
+	tl.Title = timelineCaption(r, t.sessions) + ", " + t.Name
 	tl.Desc = tl.describe(stride)
 	tl.phases()
 	tl.time()

@@ -5,11 +5,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Sessions is what the TCP connections of a direction did in a window, or those of all directions together. Payload is counted where a program reads it, and
-// the rest is what the senders' kernels say of each connection (TCP_INFO, include/uapi/linux/tcp.h). None of it is a count of frames: a connection sends
+// Sessions is what the TCP connections or UDP streams of a direction did in a window, or those of all directions together. Payload is counted where a program reads it, and
+// the rest is, with TCP, what the senders' kernels say of each connection (TCP_INFO, include/uapi/linux/tcp.h); with UDP it is Datagrams. None of it is a count of frames: a connection sends
 // again what was lost, and the device's frames are not seen by either end.
 type Sessions struct {
 	Connections int `json:"connections"`
+	// AskedBitsPerSecond is the payload that was to be sent, all connections together; 0: all that they carry.
+	AskedBitsPerSecond int64 `json:"askedBitsPerSecond,omitempty"`
+	// Datagrams is what became of them; nil: the connections are TCP's. SentIn is the time between the two readings of what was sent of them, by the sender's own clock.
+	Datagrams *Datagrams    `json:"datagrams,omitempty"`
+	SentIn    plan.Duration `json:"sentIn,omitempty"`
 	// WrittenBytes is the payload that the senders' kernels took, AcknowledgedBytes what receivers' kernels confirmed, ReceivedBytes what the receiving programs read.
 	WrittenBytes      int64 `json:"writtenBytes"`
 	AcknowledgedBytes int64 `json:"acknowledgedBytes"`
@@ -35,6 +40,28 @@ type Sessions struct {
 	// in none, or nobody can tell. Disturbance is who waited, for what, and who had that meanwhile, of the ends' own threads, too, in windows in which that was worth telling.
 	Disturbed   plan.Duration `json:"disturbed,omitempty"`
 	Disturbance *Disturbance  `json:"disturbance,omitempty"`
+}
+
+// Datagrams is what became of UDP's datagrams. What was sent is the sender's count, everything else the receiver's, by the numbers in the datagrams.
+//
+//	numbers   1 2 3 4 5 6 7 8 9 …
+//	came      1 2   4 3 6     9        at 9: 7 of 9, so 2 are lost for now (5, 7, 8 of those below 9 are missing, and 3 came late)
+type Datagrams struct {
+	// Sent is how many the sender's kernel took in the window, by the sender's clock.
+	Sent int64 `json:"sent"`
+	// Received is how many the receiving program read, each once; Lost how many it misses of those that it should have had by then: whose later ones came, or that were sent half a second
+	// before. One that comes late is no longer lost: of a single window Lost may be below 0.
+	Received int64 `json:"received"`
+	Lost     int64 `json:"lost"`
+	// LossRatio is Lost ÷ (Received + Lost).
+	LossRatio units.Ratio `json:"lossRatio"`
+	// OutOfOrder came after later ones, Duplicates a second time.
+	OutOfOrder int64 `json:"outOfOrder"`
+	Duplicates int64 `json:"duplicates"`
+	// DroppedByReceiver are of the lost ones those that came, and for which the receiver's own sockets had no room.
+	DroppedByReceiver int64 `json:"droppedByReceiver,omitempty"`
+	// JitterMicroseconds is the mean of the receiver's smoothed jitter (RFC 1889, A.8), of the stream that had most.
+	JitterMicroseconds int64 `json:"jitterMicroseconds"`
 }
 
 // SessionEnds is what the ends of sessions threw away themselves, which reads as loss on the path to whoever sends.
@@ -90,8 +117,9 @@ type SessionsSoFar struct {
 	// moment by the receiver's own clock. The sample's At is the runner's clock, and only places it on an axis: how long an answer took to arrive is no part of a rate.
 	ReceivedBytes int64         `json:"receivedBytes"`
 	ReceivedIn    plan.Duration `json:"receivedIn"`
-	// RetransmittedSegments are those that the senders had sent again since the connections were made.
+	// RetransmittedSegments are those that the senders had sent again since the connections were made; LostDatagrams, instead, those that the receiver missed.
 	RetransmittedSegments int64 `json:"retransmittedSegments"`
+	LostDatagrams         int64 `json:"lostDatagrams,omitempty"`
 }
 
 // GoodputSince is the mean goodput since an earlier sample, 8 × received bytes ÷ time by the receiver's clock; ok is false where counters or clock went back or stood

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -23,6 +24,29 @@ func (m Measured) MarshalJSON() ([]byte, error) {
 		Reason   string    `json:"reason"`
 		Sessions *Sessions `json:"sessions"`
 	}{m.From, m.To, m.Quality, m.Reason, m.Sessions})
+}
+
+// MarshalJSON writes the members of TCP's connections, or of UDP's streams.
+func (s Sessions) MarshalJSON() ([]byte, error) {
+	type connections Sessions
+	if s.Datagrams == nil {
+		return written(connections(s))
+	}
+	return written(struct {
+		Connections          int           `json:"connections"`
+		AskedBitsPerSecond   int64         `json:"askedBitsPerSecond"`
+		Datagrams            *Datagrams    `json:"datagrams"`
+		WrittenBytes         int64         `json:"writtenBytes"`
+		SentBytes            int64         `json:"sentBytes"`
+		SentIn               plan.Duration `json:"sentIn"`
+		ReceivedBytes        int64         `json:"receivedBytes"`
+		ReceivedIn           plan.Duration `json:"receivedIn"`
+		GoodputBitsPerSecond int64         `json:"goodputBitsPerSecond"`
+		Ends                 *SessionEnds  `json:"ends,omitempty"`
+		EndsWaited           plan.Duration `json:"endsWaited,omitempty"`
+		Disturbed            plan.Duration `json:"disturbed,omitempty"`
+		Disturbance          *Disturbance  `json:"disturbance,omitempty"`
+	}{s.Connections, s.AskedBitsPerSecond, s.Datagrams, s.WrittenBytes, s.SentBytes, s.SentIn, s.ReceivedBytes, s.ReceivedIn, s.GoodputBitsPerSecond, s.Ends, s.EndsWaited, s.Disturbed, s.Disturbance})
 }
 
 // MarshalJSON writes the members of frames, or of sessions.

@@ -22,7 +22,7 @@ type remote struct {
 }
 
 // meet reaches an end and becomes its driver.
-func meet(ctx context.Context, server, link string, force bool) (*remote, error) {
+func meet(ctx context.Context, server, link, version string, force bool) (*remote, error) {
 	var dialer net.Dialer
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, engine.ErrSilent)
 	defer cancel()
@@ -31,7 +31,7 @@ func meet(ctx context.Context, server, link string, force bool) (*remote, error)
 		return nil, fmt.Errorf("reach the end of link %s at %s: %w", link, server, errors.Join(engine.ErrLost, err))
 	}
 	r := &remote{conn: conn, lines: json.NewDecoder(conn)}
-	a, err := r.ask(ctx, answerTimeout, request{Do: doHello, Hello: &hello{Version: Version, Link: link, Force: force}})
+	a, err := r.ask(ctx, answerTimeout, request{Do: doHello, Hello: &hello{Version: version, Link: link, Force: force}})
 	if err == nil && a.Welcome == nil {
 		err = fmt.Errorf("%w: it doesn't say who it is", engine.ErrIncompatible)
 	}

@@ -68,7 +68,8 @@ type run struct {
 	last    []Reading // of each end, at the last edge
 	at      time.Time // when that was
 	kept    samples
-	unread  []bool // of each end: it was told that what it drops isn't known
+	sent    []sentBy // lately, the oldest first
+	unread  []bool   // of each end: it was told that what it drops isn't known
 }
 
 // Prepare reaches the ends, gives them their addresses, and makes the connections: none of them sends yet.
@@ -121,10 +122,7 @@ func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, er
 // start has all connections send, for as long as the procedure may take and no longer.
 func (r *run) start(ctx context.Context) error {
 	r.Driving, r.sending = true, true
-	lasts := r.Procedure.Bound().Unattended()
-	if deadline := r.Plan.ActiveDeadline.Std(); deadline > 0 {
-		lasts = min(lasts, max(0, deadline-time.Since(r.Started))+stopTimeout)
-	}
+	lasts := r.lasts()
 	r.Note("connections send; whatever becomes of the runner, they are dropped %s after its last word, and after %s at the latest", DriverSilence, lasts.Round(time.Second))
 	return r.each(func(i int) error {
 		if !slices.ContainsFunc(r.Plan.Directions, func(d plan.Direction) bool { return d.From == r.places[i].Link }) {
@@ -136,6 +134,15 @@ func (r *run) start(ctx context.Context) error {
 		}
 		return err
 	})
+}
+
+// lasts is for how long connections send at most.
+func (r *run) lasts() time.Duration {
+	lasts := r.Procedure.Bound().Unattended()
+	if deadline := r.Plan.ActiveDeadline.Std(); deadline > 0 {
+		lasts = min(lasts, max(0, deadline-time.Since(r.Started))+stopTimeout)
+	}
+	return lasts
 }
 
 // watch waits for the step to pass, and makes a window of its second part. A step without a settling time goes on where the one before ended.
@@ -215,9 +222,40 @@ func (r *run) read(ctx context.Context) error {
 		return err
 	}
 	r.last, r.at = readings, at
+	r.overdue()
 	r.observe(counted)
 	r.tellUnread()
 	return nil
+}
+
+// sentBy is how many datagrams the streams from each end had been sent by a moment.
+type sentBy struct {
+	at   time.Time
+	sent [][]int64
+}
+
+// overdue notes with each end's datagrams how many of them had been sent so long before that they are lost unless they have come.
+func (r *run) overdue() {
+	if s := r.Plan.Sessions; s != nil && s.Application == plan.ApplicationIperf2 {
+		return // which tells late of what it counted
+	}
+	now := sentBy{at: r.at, sent: make([][]int64, len(r.last))}
+	for i, reading := range r.last {
+		if reading.Sending != nil {
+			now.sent[i] = reading.Sending.Datagrams // none of TCP's
+		}
+	}
+	r.sent = append(r.sent, now)
+	for len(r.sent) > 1 && r.at.Sub(r.sent[1].at) >= measure.OverdueAfter {
+		r.sent = r.sent[1:]
+	}
+	if then := r.sent[0]; r.at.Sub(then.at) >= measure.OverdueAfter {
+		for i := range r.last {
+			if s := r.last[i].Sending; s != nil {
+				s.Overdue = then.sent[i]
+			}
+		}
+	}
 }
 
 // tellUnread says once of each end that it can't be told what that drops.
@@ -245,7 +283,7 @@ func (r *run) tell(inStep time.Duration) {
 func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report.Disturbance) *report.Window {
 	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.at.Sub(opened))}
 	for _, d := range r.Plan.Directions {
-		span := measure.SessionSpan{From: d.From, To: d.To, Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.ourselves()}
+		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.ourselves()}
 		for _, at := range readings {
 			if s := at[r.placeOf(d.From)].Sending; s != nil {
 				span.Sending = append(span.Sending, *s)

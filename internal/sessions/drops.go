@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,11 +90,24 @@ func tcpExt(netstat string) map[string]int64 {
 	return counted
 }
 
+// starts and ends follow a process that an end started, whose waits are the program's, too.
+func (p *program) starts(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started = append(p.started, pid)
+}
+
+func (p *program) ends(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started = slices.DeleteFunc(p.started, func(s int) bool { return s == pid })
+}
+
 // waited is for how long the program's threads waited for processors; nil: this kernel doesn't tell.
 func (p *program) waited() *measure.Waits {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	waited, err := p.waits.Read()
+	waited, err := p.waits.Read(p.started...)
 	if err != nil {
 		return nil
 	}

@@ -19,6 +19,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
@@ -88,9 +90,10 @@ type server struct {
 type program struct {
 	id string
 
-	mu    sync.Mutex
-	waits processors.OwnWaits
-	seen  *Vitals // lately
+	mu      sync.Mutex
+	waits   processors.OwnWaits
+	started []int   // processes that run for an end
+	seen    *Vitals // lately
 }
 
 // at is the ends' own clock.
@@ -159,7 +162,7 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	switch {
 	case r.Do != doHello || r.Hello == nil:
 		return nil, nil, fmt.Errorf("hello comes first, not %q", r.Do)
-	case r.Hello.Version != Version:
+	case r.Hello.Version != Version && r.Hello.Version != VersionOfApplications:
 		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use one linerate for both", r.Hello.Version, Version)
 	}
 	i := slices.IndexFunc(s.ends, func(e *end) bool { return e.Link == r.Hello.Link })
@@ -219,8 +222,23 @@ type end struct {
 	// What follows is the driver's own goroutine's.
 	local    Network
 	gift     gift
-	sender   *sender
-	receiver *receiver
+	sender   sending
+	receiver receiving
+}
+
+// sending is one direction's sender at an end, and receiving one's receiver, whatever application it is. Both are safe for concurrent use.
+type sending interface {
+	// send begins to send, for so long; it is called once.
+	send(lasts time.Duration) error
+	read(at func() time.Duration) *measure.Sending
+	close()
+}
+
+type receiving interface {
+	// awaitAll waits until all connections have come.
+	awaitAll(ctx context.Context) (*Opened, error)
+	read(at func() time.Duration) *measure.Receiving
+	close()
 }
 
 // enter makes conn the end's driver. With force another one has to leave first.
@@ -326,7 +344,23 @@ func (e *end) listen(l listenRequest) (err error) {
 	if err := check(l.Shape, l.Token); err != nil {
 		return err
 	}
-	e.receiver, err = listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
+	switch l.Application {
+	case plan.ApplicationIperf3:
+		return keep(&e.receiver, func() (receiving, error) { return listenIperf3(e.socket(l.Shape)) })
+	case plan.ApplicationIperf2:
+		return keep(&e.receiver, func() (receiving, error) { return listenIperf2(e.socket(l.Shape), l.Token) })
+	}
+	return keep(&e.receiver, func() (receiving, error) {
+		return listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
+	})
+}
+
+// keep keeps what was made, and nothing where it was not.
+func keep[T any](in *T, create func() (T, error)) error {
+	made, err := create()
+	if err == nil {
+		*in = made
+	}
 	return err
 }
 
@@ -340,7 +374,17 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	e.sender, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.To)
+	err = keep(&e.sender, func() (made sending, err error) {
+		switch c.Application {
+		case plan.ApplicationIperf3:
+			made, opened, err = connectIperf3(ctx, e.socket(c.Shape), c.To)
+		case plan.ApplicationIperf2:
+			made, opened, err = connectIperf2(ctx, e.socket(c.Shape), c.Token, c.To)
+		default:
+			made, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.To)
+		}
+		return made, err
+	})
 	return opened, err
 }
 
@@ -356,7 +400,7 @@ func (e *end) read(at func() time.Duration) *Reading {
 }
 
 func (e *end) socket(shape Shape) socket {
-	return socket{namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
+	return socket{program: e.program, namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
 }
 
 // The most that an end takes: what a Plan may ask for is less.
@@ -371,6 +415,10 @@ func check(s Shape, token string) error {
 		return fmt.Errorf("%d connections: an end makes 1 to %d", s.Connections, mostConnections)
 	case s.MessageBytes < 1 || s.MessageBytes > mostMessage:
 		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, mostMessage)
+	case s.Application != "" && s.Application != plan.ApplicationIperf3 && s.Application != plan.ApplicationIperf2:
+		return fmt.Errorf("application %q is not known to this end, which has %s and %s: use one linerate for both", s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)
+	case s.Datagrams && s.Application == "":
+		return errors.New("datagrams need an application")
 	case len(token) != tokenBytes:
 		return fmt.Errorf("a token has %d bytes, and this one %d", tokenBytes, len(token))
 	}

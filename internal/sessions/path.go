@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/iperf3"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -21,8 +22,8 @@ func prove(check *report.PathCheck, forwarding plan.Forwarding, went, came *Open
 		return
 	}
 	check.Received = came.Connections
-	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s, segments of %d bytes", came.Connections, check.Sent, went.Local, went.Interface,
-		went.Route, came.Local, came.Interface, went.CongestionControl, went.SegmentBytes)
+	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s", came.Connections, check.Sent, went.Local, went.Interface,
+		went.Route, came.Local, came.Interface, went.carries())
 	if came.Remote != went.Local {
 		check.Message += fmt.Sprintf("; they came from %s: the device translates addresses", came.Remote)
 	}
@@ -41,6 +42,17 @@ func prove(check *report.PathCheck, forwarding plan.Forwarding, went, came *Open
 		return
 	}
 	check.Proven = check.Received == check.Sent
+}
+
+// carries says in what the connections carry their payload.
+func (o *Opened) carries() string {
+	if o.Application != "" {
+		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes}).carries()
+	}
+	if o.DatagramBytes > 0 {
+		return fmt.Sprintf("UDP, datagrams of %d bytes", o.DatagramBytes)
+	}
+	return fmt.Sprintf("%s, segments of %d bytes", o.CongestionControl, o.SegmentBytes)
 }
 
 // expectedTTL is what is left of the first TTL behind the device; where it may be configured to anything, what is.
@@ -75,7 +87,7 @@ func fromPath(err error) bool {
 	if _, is := errors.AsType[unansweredError](err); is {
 		return true
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errMissing) {
+	if errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errMissing) {
 		return true
 	}
 	errno, is := errors.AsType[unix.Errno](err)

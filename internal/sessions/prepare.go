@@ -20,7 +20,7 @@ import (
 func (r *run) meet(ctx context.Context) error {
 	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
 	err := r.each(func(i int) (err error) {
-		r.ends[i], err = meet(ctx, r.places[i].Server, r.places[i].Link, r.opts.Force)
+		r.ends[i], err = meet(ctx, r.places[i].Server, r.places[i].Link, r.version(), r.opts.Force)
 		return err
 	})
 	for _, g := range r.Plan.Generators {
@@ -31,8 +31,16 @@ func (r *run) meet(ctx context.Context) error {
 	return err
 }
 
+// version is the oldest of the protocols that can say what the Plan asks for.
+func (r *run) version() string {
+	if r.Plan.Sessions.Application != "" {
+		return VersionOfApplications
+	}
+	return Version
+}
+
 // throughSockets is how an end's payload gets to the network card and back.
-const throughSockets = "TCP sockets"
+func (r *run) throughSockets() string { return r.Plan.Sessions.Protocol + " sockets" }
 
 // describe is what the ends of a generator's links said of themselves and of their machine, which is one: each link's end is a
 // generator of its own, or all are on this machine. Ends that were not reached are left out.
@@ -47,7 +55,7 @@ func (r *run) describe(g plan.Generator) report.Generator {
 		described.Product, described.Hostname, described.Server = w.Product, w.Hostname, r.places[i].Server
 		described.CPUModel, described.Processors, described.Kernel, described.Hypervisor, described.Tuning, described.Allowed = w.Machine.CPUModel, w.Machine.Processors, w.Machine.Kernel, w.Machine.Hypervisor, w.Machine.Tuning, w.Machine.Allowed
 		described.Ports = append(described.Ports, report.GeneratorPort{Link: port.Link, Index: len(described.Ports), Name: w.Interface, Driver: w.Driver, NIC: w.NIC, Firmware: w.Firmware,
-			Path: throughSockets, MAC: w.MAC})
+			Path: r.throughSockets(), MAC: w.MAC})
 	}
 	return described
 }
@@ -188,8 +196,7 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 	if from < 0 || to < 0 {
 		return nil, fmt.Errorf("direction %s to %s: a link of it has no end", d.From, d.To)
 	}
-	s := r.Plan.Sessions
-	shape := Shape{Connections: s.Parallel, WindowBytes: s.WindowBytes, MessageBytes: s.MessageBytes, CongestionControl: s.CongestionControl}
+	s, shape := r.Plan.Sessions, r.shape()
 	address, err := r.address(d.To)
 	if err != nil {
 		return nil, err
@@ -215,8 +222,23 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 	if !fromPath(err) {
 		return nil, fmt.Errorf("link %s: its end can't connect to %s, whatever the device does: %w", d.From, d.To, err)
 	}
-	check.Message = err.Error() + ": check that the device forwards between the links, and TCP port " + fmt.Sprint(DataPort) + " with them"
+	ports := "TCP port"
+	if shape.Datagrams {
+		ports = "TCP and UDP port"
+	}
+	check.Message = fmt.Sprintf("%v: check that the device forwards between the links, and %s %d with them", err, ports, DataPort)
 	return check, nil
+}
+
+// shape is what each direction's connections are like.
+func (r *run) shape() Shape {
+	s := r.Plan.Sessions
+	shape := Shape{Connections: s.Parallel, WindowBytes: s.WindowBytes, MessageBytes: s.MessageBytes, CongestionControl: s.CongestionControl}
+	if s.Application != "" {
+		shape.Application, shape.Datagrams, shape.Lasts = s.Application, s.Protocol == plan.UDP, r.lasts()
+		shape.BitsPerSecond = s.BitsPerSecond(r.Plan.Procedure) / int64(max(1, s.Parallel))
+	}
+	return shape
 }
 
 // askLong asks one end for what may take long, while the others hear a word now and then: an end that hears none drops its connections.

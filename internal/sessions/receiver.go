@@ -24,6 +24,7 @@ import (
 
 // socket is where an end's sockets are made, and what they are like.
 type socket struct {
+	program   *program
 	namespace *netspace.Namespace
 	iface     string
 	local     netip.Addr
@@ -196,7 +197,7 @@ func (r *receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	defer r.mu.Unlock()
 	o := &Opened{Connections: len(r.conns), Local: r.local, Interface: r.iface}
 	for _, conn := range r.conns {
-		if ttl := savedTTL(conn); ttl > 0 {
+		if ttl := sockets.SavedHops(conn); ttl > 0 {
 			o.TTLs = append(o.TTLs, ttl)
 		}
 		o.Remote = addressOf(conn.RemoteAddr())

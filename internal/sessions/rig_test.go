@@ -90,6 +90,13 @@ func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(
 	}
 	_, err := forwarder.Configure(t.Context(), r.dut, spec)
 	must(t, err)
+	r.serve(t)
+	return r
+}
+
+// serve has the rig's ends wait for a driver.
+func (r *rig) serve(t *testing.T) {
+	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -104,7 +111,6 @@ func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(
 	for i := range r.places {
 		r.places[i].Server = listener.Addr().String()
 	}
-	return r
 }
 
 func cable(t *testing.T, ns, dut *netspace.Namespace, name string, mac, dutMAC net.HardwareAddr) {

@@ -3,6 +3,7 @@ package sessions
 import (
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -58,7 +59,8 @@ func (r *run) soFar() []report.SessionsSoFar {
 		if len(r.kept.opened) <= i {
 			r.kept.opened = append(r.kept.opened, to.At)
 		}
-		all = append(all, report.SessionsSoFar{ReceivedBytes: to.Bytes, ReceivedIn: plan.Duration(to.At - r.kept.opened[i]), RetransmittedSegments: from.RetransmittedSegments})
+		all = append(all, report.SessionsSoFar{ReceivedBytes: to.Bytes, ReceivedIn: plan.Duration(to.At - r.kept.opened[i]), RetransmittedSegments: from.RetransmittedSegments,
+			LostDatagrams: max(0, measure.Missing(*from, *to))})
 	}
 	return all
 }

@@ -1,10 +1,10 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -12,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/sockets"
@@ -26,20 +24,19 @@ const connectTimeout = 10 * time.Second
 type sender struct {
 	socket
 	conns   []*net.TCPConn
+	watched *watched // once all connections stand
 	written atomic.Int64
 	working sync.WaitGroup
-	ended   chan struct{} // closed when nothing is sent any more, so that sampling ends, too
 
 	mu      sync.Mutex
 	sending bool
 	closed  bool
 	broken  string
-	seen    measure.Sending // what samples add up to
 }
 
 // connect makes all connections, each from the link's own address by its own interface.
 func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sender, *Opened, error) {
-	w := &sender{socket: s, ended: make(chan struct{})}
+	w := &sender{socket: s}
 	opened := &Opened{Remote: to, Interface: s.iface}
 	err := s.namespace.Do(func() (err error) {
 		if opened.Route, err = routeTo(s.iface, to); err != nil {
@@ -64,6 +61,7 @@ func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sende
 		opened.Connections++
 		opened.SegmentBytes, opened.CongestionControl = int64(info.Snd_mss), sockets.CongestionControl(conn)
 	}
+	w.watched = watch(infosOf(w.conns))
 	return w, opened, nil
 }
 
@@ -84,12 +82,14 @@ func (w *sender) dial(ctx context.Context, token string, to netip.Addr) error {
 	return nil
 }
 
+var errTwice = errors.New("it sends already, or doesn't any more")
+
 // send begins to write to all connections, for so long; it is called once.
 func (w *sender) send(lasts time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sending || w.closed {
-		return errors.New("it sends already, or doesn't any more")
+		return errTwice
 	}
 	w.sending = true
 	until := time.Now().Add(lasts)
@@ -109,7 +109,6 @@ func (w *sender) send(lasts time.Duration) error {
 			}
 		})
 	}
-	w.working.Go(w.watch)
 	return nil
 }
 
@@ -124,62 +123,12 @@ func (w *sender) breakWith(err error, lasts time.Duration) {
 	}
 }
 
-// watch looks at all connections until nothing is sent any more.
-func (w *sender) watch() {
-	ticker := time.NewTicker(sampleEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-w.ended:
-			return
-		case <-ticker.C:
-		}
-		w.mu.Lock()
-		for _, conn := range w.conns {
-			if info, err := sockets.TCPInfo(conn); err == nil {
-				w.sample(info)
-			}
-		}
-		w.mu.Unlock()
-	}
-}
-
-func (w *sender) sample(info unix.TCPInfo) {
-	w.seen.Samples++
-	if heldByPath(info) {
-		w.seen.HeldByPath++
-	}
-	if info.Rtt > 0 {
-		rtt := microseconds(info.Rtt)
-		w.seen.RoundTripSamples++
-		w.seen.RoundTrips += rtt
-		w.seen.LongestRoundTrip = max(w.seen.LongestRoundTrip, rtt)
-	}
-}
-
-// read is what has been done by now. A connection whose counters can't be read makes the reading a broken one.
+// read is what has been done by now.
 func (w *sender) read(at func() time.Duration) *measure.Sending {
+	r := w.watched.read(at)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r := w.seen
-	w.seen.LongestRoundTrip = 0
-	r.At, r.Connections, r.WrittenBytes, r.Broken = at(), len(w.conns), w.written.Load(), w.broken
-	for _, conn := range w.conns {
-		info, err := sockets.TCPInfo(conn)
-		if err != nil {
-			if r.Broken == "" {
-				r.Broken = err.Error()
-			}
-			continue
-		}
-		r.AcknowledgedBytes += int64(info.Bytes_acked)
-		r.SentBytes, r.RetransmittedBytes = r.SentBytes+int64(info.Bytes_sent), r.RetransmittedBytes+int64(info.Bytes_retrans)
-		r.Segments, r.RetransmittedSegments = r.Segments+int64(info.Data_segs_out), r.RetransmittedSegments+int64(info.Total_retrans)
-		r.Busy, r.ReceiverLimited, r.BufferLimited = r.Busy+microseconds(info.Busy_time), r.ReceiverLimited+microseconds(info.Rwnd_limited), r.BufferLimited+microseconds(info.Sndbuf_limited)
-		if shortest := microseconds(info.Min_rtt); info.Min_rtt != 0 && info.Min_rtt != math.MaxUint32 && (r.ShortestRoundTrip == 0 || shortest < r.ShortestRoundTrip) {
-			r.ShortestRoundTrip = shortest
-		}
-	}
+	r.Connections, r.WrittenBytes, r.Broken = len(w.conns), w.written.Load(), cmp.Or(w.broken, r.Broken)
 	return &r
 }
 
@@ -192,7 +141,9 @@ func (w *sender) close() {
 	if was {
 		return
 	}
-	close(w.ended)
+	if w.watched != nil {
+		w.watched.close()
+	}
 	for _, conn := range w.conns {
 		_ = conn.Close()
 	}

@@ -1,4 +1,4 @@
-// Package sessions measures TCP between two ends of ours through the device: bulk transfers, whose goodput the receiver's program counts. Ends are one program per link,
+// Package sessions measures TCP and UDP between two ends of ours through the device: bulk transfers, whose goodput the receiver's program counts. Ends are one program per link,
 // each in a network namespace with nothing of the test but its link (Ends); a driver (New) tells them what to do, over a connection that is not the test's.
 //
 //	              driver (runner.Driver)
@@ -20,8 +20,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// Version is the protocol between driver and ends; either refuses another.
-const Version = "linerate.dev/sessions.v1"
+// Version is the protocol between driver and ends; either refuses another. VersionOfApplications is for what an end of the older one would take for its own transfer.
+const (
+	Version               = "linerate.dev/sessions.v1"
+	VersionOfApplications = "linerate.dev/sessions.v2"
+)
 
 const (
 	// DriverSilence is for how long an end goes on without a word of its driver, which reads counters four times a second. It is longer than a busy machine's stalls.
@@ -136,6 +139,13 @@ type Shape struct {
 	MessageBytes int64 `json:"messageBytes"`
 	// CongestionControl is the kernel's name of it; empty: the kernel's own choice.
 	CongestionControl string `json:"congestionControl,omitempty"`
+	// Application is plan.ApplicationIperf3 or ApplicationIperf2, or empty: a transfer of our own, over TCP. What follows is of applications only.
+	Application string `json:"application,omitempty"`
+	Datagrams   bool   `json:"datagrams,omitempty"` // UDP
+	// BitsPerSecond is the payload that each connection is to carry; 0: all that it can.
+	BitsPerSecond int64 `json:"bitsPerSecond,omitempty"`
+	// Lasts is for how long payload goes at most: both ends agree on that beforehand.
+	Lasts time.Duration `json:"lastsNanoseconds,omitempty"`
 }
 
 type listenRequest struct {
@@ -169,6 +179,10 @@ type Opened struct {
 	Interface string `json:"interface"` // that they are bound to
 	// SegmentBytes is the payload of a full segment; only of a sender.
 	SegmentBytes int64 `json:"segmentBytes,omitempty"`
+	// Application is whose connections they are, where they are not the test's own; only of a sender.
+	Application string `json:"application,omitempty"`
+	// DatagramBytes is the payload of each datagram, where it is UDP; only of a sender.
+	DatagramBytes int64 `json:"datagramBytes,omitempty"`
 	// CongestionControl is the sender's.
 	CongestionControl string `json:"congestionControl,omitempty"`
 	// TTLs are those of the first segments, as they came; only of a receiver. Empty: the kernel doesn't keep them.

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"fmt"
-	"net"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -50,16 +49,4 @@ func configure(fd int, iface string, shape Shape, six bool) error {
 		}
 	}
 	return nil
-}
-
-// savedTTL is the time to live of the segment that opened the connection, as it came: IPv4's, or IPv6's hop limit; 0: the kernel didn't keep it.
-func savedTTL(conn *net.TCPConn) int {
-	headers := sockets.SavedHeaders(conn)
-	switch {
-	case len(headers) < 20:
-		return 0
-	case headers[0]>>4 == 6:
-		return int(headers[7])
-	}
-	return int(headers[8])
 }

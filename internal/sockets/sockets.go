@@ -4,6 +4,7 @@ package sockets
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -66,8 +67,36 @@ func TCPInfo(conn *net.TCPConn) (unix.TCPInfo, error) {
 	return info, nil
 }
 
-// SavedHeaders are the headers of the segment that opened an accepted connection (TCP_SAVED_SYN), from the IP header on; empty: the kernel kept none.
-func SavedHeaders(conn *net.TCPConn) []byte {
+// SavedHops is what was left of the time to live of the segment that opened an accepted connection: IPv4's, or IPv6's hop limit; 0: the kernel didn't keep it.
+func SavedHops(conn *net.TCPConn) int {
+	headers := savedHeaders(conn)
+	switch {
+	case len(headers) < 20:
+		return 0
+	case headers[0]>>4 == 6:
+		return int(headers[7])
+	}
+	return int(headers[8])
+}
+
+// ReceivedHops is the same of a datagram, of what was received beside it (IP_RECVTTL, IPV6_RECVHOPLIMIT); 0: the kernel didn't tell.
+func ReceivedHops(beside []byte) int {
+	messages, err := unix.ParseSocketControlMessage(beside)
+	if err != nil {
+		return 0
+	}
+	for _, m := range messages {
+		four := m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_TTL
+		six := m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_HOPLIMIT
+		if (four || six) && len(m.Data) >= 4 {
+			return int(binary.NativeEndian.Uint32(m.Data))
+		}
+	}
+	return 0
+}
+
+// savedHeaders are the headers of the segment that opened an accepted connection (TCP_SAVED_SYN), from the IP header on; empty: the kernel kept none.
+func savedHeaders(conn *net.TCPConn) []byte {
 	var headers [128]byte
 	var length uintptr
 	err := On(conn, func(fd int) (err error) {

@@ -33,7 +33,7 @@
         cursor.setAttribute('x1', x); cursor.setAttribute('x2', x); cursor.setAttribute('visibility', 'visible');
         readout.hidden = false;
         if (figure.dataset.traffic === 'sessions') {
-          readout.textContent = clock(p[0]) + '  ' + p[3] + (p[1] >= 0 ? '  goodput ' + si(p[1], 'bps') + '  retransmits ' + p[2] + ' per second' : '  not known');
+          readout.textContent = clock(p[0]) + '  ' + p[3] + (p[1] >= 0 ? '  goodput ' + si(p[1], 'bps') + '  ' + (figure.dataset.missing || 'retransmits') + ' ' + p[2] + ' per second' : '  not known');
           return;
         }
         readout.textContent = clock(p[0]) + '  ' + p[5] + '  intended ' + si(p[1], 'pps') + '  offered ' + si(p[2], 'pps') +

@@ -95,3 +95,46 @@ func sessionsOf(goodput, directions int64, took, held time.Duration) *report.Ses
 		Senders: report.SenderTime{Observed: plan.Duration(senders), Busy: plan.Duration(senders), ReceiverLimited: plan.Duration(senders.Seconds() * float64(held)),
 			Samples: 2000 * directions, HeldByPath: 1900 * directions}}
 }
+
+// Datagrams is a run of UDP, both ways between west and east, with so much payload asked for in each direction, of which the path lost 1 in 100 datagrams of 1000 bytes west→east and none
+// east→west.
+func Datagrams(askedBitsPerSecond int64) *report.Report {
+	r := Sessions(askedBitsPerSecond)
+	r.Plan.Test.Name, r.Plan.Test.Loadtest = "linux-udp", "udp"
+	r.Plan.Sessions = &plan.Sessions{Protocol: plan.UDP, Application: plan.ApplicationIperf3, Parallel: 4, MessageBytes: 1000}
+	r.Plan.Procedure.ConstantLoad.Unlimited, r.Plan.Procedure.ConstantLoad.Rate = false, units.Rate{Kind: units.Layer2Bits, Micros: askedBitsPerSecond * 1_000_000}
+	sum := &report.Sessions{Datagrams: &report.Datagrams{}}
+	for i := range r.Result.Directions {
+		d := &r.Result.Directions[i]
+		d.Sessions = datagramsOf(askedBitsPerSecond, int64(1-i), d.Sessions.ReceivedIn)
+		addDatagrams(sum, d.Sessions)
+		r.Generators[0].Ports[i].Path, r.Generators[0].Ports[i].CongestionControl = "UDP sockets", ""
+		for s := range r.Samples {
+			so := r.Samples[s].Directions[i].Sessions
+			so.RetransmittedSegments, so.LostDatagrams = 0, int64(1-i)*so.ReceivedBytes/100_000
+		}
+	}
+	r.Windows[0].Directions, r.Result.Total.Sessions = r.Result.Directions, sum
+	r.Result.Message = "the path lost some"
+	return r
+}
+
+// datagramsOf are those of one direction; lost is how many of a hundred.
+func datagramsOf(asked, lost int64, took plan.Duration) *report.Sessions {
+	const bytes = 1000
+	sent := asked / 8 / bytes * int64(took.Std()/time.Second)
+	missing := sent * lost / 100
+	return &report.Sessions{Connections: 4, AskedBitsPerSecond: asked, WrittenBytes: sent * bytes, SentBytes: sent * bytes, SentIn: took, ReceivedBytes: (sent - missing) * bytes, ReceivedIn: took,
+		GoodputBitsPerSecond: asked * (100 - lost) / 100,
+		Datagrams:            &report.Datagrams{Sent: sent, Received: sent - missing, Lost: missing, LossRatio: units.RatioOf(missing, sent), OutOfOrder: 3 * lost, JitterMicroseconds: 25}}
+}
+
+// addDatagrams adds a direction to all together.
+func addDatagrams(sum, d *report.Sessions) {
+	sum.Connections, sum.AskedBitsPerSecond, sum.GoodputBitsPerSecond = sum.Connections+d.Connections, sum.AskedBitsPerSecond+d.AskedBitsPerSecond, sum.GoodputBitsPerSecond+d.GoodputBitsPerSecond
+	sum.WrittenBytes, sum.SentBytes, sum.ReceivedBytes = sum.WrittenBytes+d.WrittenBytes, sum.SentBytes+d.SentBytes, sum.ReceivedBytes+d.ReceivedBytes
+	sum.SentIn, sum.ReceivedIn = d.SentIn, d.ReceivedIn
+	a, b := sum.Datagrams, d.Datagrams
+	a.Sent, a.Received, a.Lost, a.OutOfOrder, a.JitterMicroseconds = a.Sent+b.Sent, a.Received+b.Received, a.Lost+b.Lost, a.OutOfOrder+b.OutOfOrder, b.JitterMicroseconds
+	a.LossRatio = units.RatioOf(a.Lost, a.Received+a.Lost)
+}

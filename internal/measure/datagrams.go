@@ -1,0 +1,150 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// OverdueAfter is how long after it was sent a datagram is lost, where none that was sent later came to show it. One that comes later still is lost no more.
+const OverdueAfter = 500 * time.Millisecond
+
+// datagrams is what became of them between the edges; nil: the connections are TCP's.
+func (s SessionSpan) datagrams() *report.Datagrams {
+	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
+	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
+	if len(b.Datagrams) == 0 {
+		return nil
+	}
+	received := distinct(to) - distinct(from)
+	d := &report.Datagrams{
+		Sent: total(b.Datagrams) - total(a.Datagrams), Received: received, Lost: Missing(b, to) - Missing(a, from),
+		OutOfOrder: to.OutOfOrder - from.OutOfOrder, Duplicates: to.Duplicates - from.Duplicates, DroppedByReceiver: to.Dropped - from.Dropped,
+	}
+	var jitter time.Duration
+	for _, r := range s.Receiving[1:] {
+		jitter += r.Jitter
+	}
+	d.JitterMicroseconds = (jitter / time.Duration(len(s.Receiving)-1)).Round(time.Microsecond).Microseconds()
+	return d
+}
+
+// Missing is how many datagrams a receiver should have had by now, and has not: of each stream those below the highest number that came, and those that are overdue.
+func Missing(s Sending, r Receiving) (missing int64) {
+	for i, stream := range r.Streams {
+		due := stream.Highest
+		if i < len(s.Overdue) {
+			due = max(due, s.Overdue[i])
+		}
+		missing += due - stream.Distinct
+	}
+	return missing
+}
+
+func distinct(r Receiving) (sum int64) {
+	for _, s := range r.Streams {
+		sum += s.Distinct
+	}
+	return sum
+}
+
+func total(each []int64) (sum int64) {
+	for _, n := range each {
+		sum += n
+	}
+	return sum
+}
+
+// addDatagrams adds a part, one of so many, to a sum; nil: there is none.
+func addDatagrams(sum, d *report.Datagrams, parts int) *report.Datagrams {
+	if d == nil {
+		return sum
+	}
+	if sum == nil {
+		sum = &report.Datagrams{}
+	}
+	sum.Sent, sum.Received, sum.Lost = sum.Sent+d.Sent, sum.Received+d.Received, sum.Lost+d.Lost
+	sum.OutOfOrder, sum.Duplicates, sum.DroppedByReceiver = sum.OutOfOrder+d.OutOfOrder, sum.Duplicates+d.Duplicates, sum.DroppedByReceiver+d.DroppedByReceiver
+	sum.JitterMicroseconds += d.JitterMicroseconds / int64(parts)
+	return sum
+}
+
+// sentRate is how much payload a second was sent, by the senders' clocks.
+func sentRate(s report.Sessions) int64 {
+	return int64(units.BitRateOver(8*s.WrittenBytes, int64(s.SentIn)))
+}
+
+// limitOfDatagrams is LimitOfSessions of UDP, which has no congestion control: what is sent is what was asked for, unless an end is too weak, and what doesn't come is lost.
+func limitOfDatagrams(s report.Sessions) SessionLimit {
+	d, l := s.Datagrams, SessionLimit{By: ByUnknown}
+	switch {
+	case s.Disturbed > 0:
+		l.By, l.Sentence, l.NotThePaths = ByMachine, disturbedSessionsSentence(s), "those who carry frames waited for processors"
+	case d.DroppedByReceiver > 0:
+		l.By, l.NotThePaths = ByEnds, "the receiver's own sockets had no room for some"
+		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
+	case interfaceDropped(s):
+		l.By, l.Sentence, l.NotThePaths = ByEnds, interfaceDropSentence(s), "an end itself dropped what may have been theirs"
+	case !reached(sentRate(s), s.AskedBitsPerSecond):
+		l.By = ByEnds
+		l.Sentence = fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)",
+			wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond))
+	case s.Ends != nil && s.Ends.Unknown != "":
+		l.Sentence, l.NotThePaths = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
+	case d.Lost > 0:
+		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and what is between the ends lost the rest", wording.BitRate(sentRate(s)))
+	default:
+		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
+	}
+	return l
+}
+
+// interfaceDropped says that an end's network card or kernel threw frames away. What TCP dropped at the ends was none of the datagrams.
+func interfaceDropped(s report.Sessions) bool { return len(interfaceDrops(s)) > 0 }
+
+func interfaceDrops(s report.Sessions) (all []report.EndDrop) {
+	if s.Ends == nil {
+		return nil
+	}
+	for _, d := range s.Ends.Dropped {
+		its := slices.ContainsFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
+		if its && (d.Counter != notOurs || s.Datagrams.Lost > 0) { // that one counts others' frames, too
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func interfaceDropSentence(s report.Sessions) string {
+	d := interfaceDrops(s)[0]
+	i := slices.IndexFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
+	c := InterfaceDropCounters[i]
+	return fmt.Sprintf("the end of link %s itself dropped %d, where %s (%s of %s: %s): a lower bound (%s)", d.Link, d.Packets, lostText(*s.Datagrams), d.Counter, d.Interface, c.Means, c.Way)
+}
+
+func lostText(d report.Datagrams) string {
+	return fmt.Sprintf("%d of %s %s lost", d.Lost, wording.Counted(int(d.Received+d.Lost), "datagram"), wording.Verb(int(d.Lost), "was", "were"))
+}
+
+// datagramsSentence is SessionsSentence of UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". Share and jitter are told only where they are the path's.
+func datagramsSentence(s report.Sessions, limit SessionLimit) string {
+	d := *s.Datagrams
+	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)
+	if limit.NotThePaths == "" {
+		said += " (" + Percent(max(0, d.LossRatio)) + ")"
+	}
+	if d.OutOfOrder > 0 {
+		said += fmt.Sprintf(", %d came late", d.OutOfOrder)
+	}
+	if d.Duplicates > 0 {
+		said += fmt.Sprintf(", %d came twice", d.Duplicates)
+	}
+	if limit.NotThePaths == "" {
+		said += ", jitter " + wording.Microseconds(d.JitterMicroseconds)
+	}
+	return said
+}

@@ -1,0 +1,123 @@
+package measure
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// datagramSpan is a window of a second in which streams were sent so many datagrams of 1000 bytes, and of each came the others.
+func datagramSpan(asked int64, sent []int64, overdue []int64, came []Arrivals) SessionSpan {
+	s := SessionSpan{From: "west", To: "east", Asked: asked, Window: time.Second}
+	n := len(sent)
+	s.Sending = []Sending{{Connections: n, Datagrams: make([]int64, n)}, {At: time.Second, Connections: n, Datagrams: sent, Overdue: overdue}}
+	s.Receiving = []Receiving{{Connections: n, Streams: make([]Arrivals, n)}, {At: time.Second, Connections: n, Streams: came, Jitter: 1500 * time.Microsecond}}
+	for _, d := range sent {
+		s.Sending[1].WrittenBytes, s.Sending[1].SentBytes = s.Sending[1].WrittenBytes+1000*d, s.Sending[1].SentBytes+1000*d
+	}
+	for _, c := range came {
+		s.Receiving[1].Bytes += 1000 * c.Distinct
+	}
+	for _, link := range []string{"west", "east"} {
+		counters := map[string]int64{"rx_dropped": 0}
+		waits := &Waits{Program: "one"}
+		s.Ends = append(s.Ends, EndSpan{Link: link, First: &Drops{Interface: link, Counters: counters}, Last: &Drops{Interface: link, Counters: counters}, WaitsFirst: waits, WaitsLast: waits})
+	}
+	return s
+}
+
+func TestWhatBecameOfDatagrams(t *testing.T) {
+	const asked = 8_000_000 // 1000 datagrams in a second
+	for name, c := range map[string]struct {
+		span   SessionSpan
+		lost   int64
+		reason report.Reason
+		says   string
+	}{
+		"all came":                               {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{1000, 1000}}), 0, report.ReachedTarget, "all that was asked for came"},
+		"the last ones are under way":            {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{950, 950}}), 0, report.ReachedTarget, "0 of 950 datagrams were lost (0 %)"},
+		"gaps":                                   {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{1000, 990}}), 10, report.PathLimited, "10 of 1000 datagrams were lost (1 %), jitter 1.5 ms; 8.00 Mbps was sent"},
+		"nothing came any more":                  {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{100, 100}}), 400, report.PathLimited, "400 of 500 datagrams were lost (80 %)"},
+		"nothing came at all":                    {datagramSpan(asked, []int64{1000}, []int64{500}, []Arrivals{{}}), 500, report.PathLimited, "500 of 500 datagrams were lost (100 %)"},
+		"one of two streams is blocked":          {datagramSpan(asked, []int64{500, 500}, []int64{250, 250}, []Arrivals{{500, 500}, {}}), 250, report.PathLimited, "250 of 750 datagrams were lost"},
+		"the sender was too weak":                {datagramSpan(asked, []int64{800}, []int64{400}, []Arrivals{{800, 790}}), 10, report.GeneratorLimited, "the sender sent only 6.40 Mbps of 8.00 Mbps asked for"},
+		"the driver has no older reading so far": {datagramSpan(asked, []int64{1000}, nil, []Arrivals{{1000, 990}}), 10, report.PathLimited, "10 of 1000"},
+	} {
+		m := Sessions(c.span)
+		if m.Quality != report.Good || m.Sessions == nil || m.Sessions.Datagrams == nil {
+			t.Errorf("%s: %+v", name, m)
+			continue
+		}
+		d := *m.Sessions.Datagrams
+		if d.Lost != c.lost || LimitOfSessions(*m.Sessions).Reason() != c.reason || !strings.Contains(m.Reason, c.says) {
+			t.Errorf("%s: %+v, %s: %s; want %d lost, %s, %q", name, d, LimitOfSessions(*m.Sessions).Reason(), m.Reason, c.lost, c.reason, c.says)
+		}
+	}
+}
+
+// What an end lost itself is never the device's: no share is told, and the figure is a lower bound.
+func TestDatagramsThatEndsLost(t *testing.T) {
+	lossy := func(change func(*SessionSpan)) SessionSpan {
+		s := datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 900}})
+		change(&s)
+		return s
+	}
+	for name, c := range map[string]struct {
+		span   SessionSpan
+		reason report.Reason
+		says   string
+	}{
+		"the receiver's socket": {lossy(func(s *SessionSpan) { s.Receiving[1].Dropped = 3 }), report.GeneratorLimited, "the receiver's own sockets had no room for 3"},
+		"an end's network card": {lossy(func(s *SessionSpan) {
+			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 7}}
+		}), report.GeneratorLimited, "the end of link east itself dropped 7, where 100 of 1000 datagrams were lost"},
+		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "what the ends themselves cost is not known"},
+		"the machine": {lossy(func(s *SessionSpan) {
+			s.Disturbance = &report.Disturbance{Over: 1e9, Waited: 3e8}
+		}), report.MachineLimited, "lower bound"},
+	} {
+		m := Sessions(c.span)
+		limit := LimitOfSessions(*m.Sessions)
+		if limit.Reason() != c.reason || limit.NotThePaths == "" || !strings.Contains(m.Reason, c.says) || strings.Contains(m.Reason, "jitter") || strings.Contains(m.Reason, "(10 %)") {
+			t.Errorf("%s: %s, %q: %s", name, limit.Reason(), limit.NotThePaths, m.Reason)
+		}
+	}
+}
+
+func TestDatagramsTogether(t *testing.T) {
+	window := func(lost int64) report.Measured {
+		return Sessions(datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 1000 - lost}}))
+	}
+	a, b := window(10), window(30)
+	whole := SessionsTogether([]*report.Sessions{a.Sessions, b.Sessions})
+	if d := whole.Datagrams; d.Sent != 2000 || d.Received != 1960 || d.Lost != 40 || d.LossRatio.String() != "0.02" || whole.AskedBitsPerSecond != 8_000_000 || d.JitterMicroseconds != 1500 {
+		t.Errorf("two windows: %+v of %d bit/s", d, whole.AskedBitsPerSecond)
+	}
+	sum := SessionsSum([]report.Measured{a, b})
+	if d := sum.Datagrams; d.LossRatio.String() != "0.02" || sum.AskedBitsPerSecond != 16_000_000 || sum.GoodputBitsPerSecond != a.Sessions.GoodputBitsPerSecond+b.Sessions.GoodputBitsPerSecond {
+		t.Errorf("two directions: %+v, %d of %d bit/s", d, sum.GoodputBitsPerSecond, sum.AskedBitsPerSecond)
+	}
+}
+
+func TestAReceiverOfOtherStreamsIsNone(t *testing.T) {
+	s := datagramSpan(8_000_000, []int64{500, 500}, nil, []Arrivals{{500, 500}, {500, 500}})
+	s.Receiving[1].Streams = s.Receiving[1].Streams[:1]
+	if m := Sessions(s); m.Quality != report.Invalid || !strings.Contains(m.Reason, "of 2 streams of datagrams west→east the receiver had 1") {
+		t.Errorf("%s: %s", m.Quality, m.Reason)
+	}
+}
+
+// A TCP connection that is asked for less than it carries is held back by nobody, and its round trip is a figure.
+func TestTCPThatIsAskedForLess(t *testing.T) {
+	for name, c := range map[string]struct {
+		goodput int64
+		want    Limiting
+	}{"it came": {9_950_000, ByLoad}, "it did not": {9_000_000, ByEnds}} {
+		s := report.Sessions{Connections: 1, AskedBitsPerSecond: 10_000_000, GoodputBitsPerSecond: c.goodput, Senders: report.SenderTime{Observed: 1e9, Busy: 1e8, Samples: 50}}
+		if l := LimitOfSessions(s); l.By != c.want || l.NotThePaths != "" {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}

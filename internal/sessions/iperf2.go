@@ -1,0 +1,354 @@
+package sessions
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/iperf3"
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+// iperf 2 is a program of this machine's, in the ends' namespaces: a server at the receiver, a client at the sender, whose output is read line by line. Connecting and sending are one thing
+// to it, so that the path is proven beforehand by connections of our own, which end before iperf's begin.
+
+const (
+	iperf2Program = "iperf"
+	iperf2Port    = 5001
+	// iperf2Every is how often iperf tells what it counted.
+	iperf2Every = 500 * time.Millisecond
+	// iperf2Late is how much longer than its client a server may go on.
+	iperf2Late = 30 * time.Second
+)
+
+// iperf2Path is where the program is.
+func iperf2Path() (string, error) {
+	path, err := exec.LookPath(iperf2Program)
+	if err != nil {
+		return "", fmt.Errorf("traffic.sessions.application: iperf 2 is a program of the machine's, and it isn't there: install it (Debian: apt install iperf), or use iperf3, which needs none: %w", err)
+	}
+	return path, nil
+}
+
+// iperf2Arguments are what client and server have in common.
+func (s socket) iperf2Arguments() []string {
+	a := []string{"-p", strconv.Itoa(iperf2Port), "-i", fmt.Sprint(iperf2Every.Seconds()), "-e", "-f", "b", "-B", s.local.String() + "%" + s.iface, "-l", strconv.FormatInt(s.shape.MessageBytes, 10)}
+	if s.shape.Datagrams {
+		a = append(a, "-u")
+	}
+	if s.local.Is6() {
+		a = append(a, "-V")
+	}
+	if s.shape.WindowBytes != 0 {
+		a = append(a, "-w", strconv.FormatInt(s.shape.WindowBytes, 10))
+	}
+	return a
+}
+
+// iperf2Run is iperf at work. It is safe for concurrent use.
+type iperf2Run struct {
+	output *iperf2Output
+	kill   context.CancelFunc
+	ended  chan struct{}
+
+	mu     sync.Mutex
+	closed bool
+	broken string
+}
+
+// startIperf2 starts the program in a namespace, for so many streams. It dies with this process, whatever becomes of that.
+func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
+	path, err := iperf2Path()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &iperf2Run{output: newIperf2Output(s.shape), kill: cancel, ended: make(chan struct{})}
+	cmd := exec.CommandContext(ctx, path, arguments...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // when the thread ends that starts it, which waits for it
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	cmd.Stderr = cmd.Stdout
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(r.ended)
+		err := s.namespace.Do(func() error {
+			if err := cmd.Start(); err != nil {
+				return err
+			}
+			started <- nil
+			s.program.starts(cmd.Process.Pid)
+			defer s.program.ends(cmd.Process.Pid)
+			lines := bufio.NewScanner(pipe)
+			for lines.Scan() {
+				r.output.take(lines.Text())
+			}
+			r.over(cmd.Wait())
+			return nil
+		})
+		if err != nil { // then it was not started
+			started <- err
+		}
+	}()
+	if err := <-started; err != nil {
+		cancel()
+		<-r.ended
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// over notes why it ended.
+func (r *iperf2Run) over(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.broken = "iperf ended in the middle of the test"
+	if err != nil {
+		r.broken += ": " + err.Error()
+	}
+	if said := r.output.complaint(); said != "" {
+		r.broken += ": it says " + strconv.Quote(said)
+	}
+}
+
+func (r *iperf2Run) brokenBy() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.broken
+}
+
+func (r *iperf2Run) close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.kill()
+	<-r.ended
+}
+
+// iperf2Sender is a direction's client; until it sends, connections of our own. It is safe for concurrent use.
+type iperf2Sender struct {
+	socket
+	to      netip.Addr
+	proof   *sender
+	watched *watched // nil with UDP, and before it sends
+
+	mu  sync.Mutex
+	run *iperf2Run // nil: it doesn't send yet
+}
+
+func connectIperf2(ctx context.Context, s socket, token string, to netip.Addr) (*iperf2Sender, *Opened, error) {
+	if s.shape.Datagrams {
+		if err := s.fits(); err != nil {
+			return nil, nil, err
+		}
+	}
+	proof, opened, err := connect(ctx, s, token, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	if opened.Application = "iperf 2, after connections of linerate's own"; s.shape.Datagrams {
+		opened.DatagramBytes = s.shape.MessageBytes
+	}
+	return &iperf2Sender{socket: s, to: to, proof: proof}, opened, nil
+}
+
+func (w *iperf2Sender) send(lasts time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.run != nil {
+		return errTwice
+	}
+	w.proof.close()
+	seconds := int64((lasts + time.Second - 1) / time.Second)
+	a := append(w.iperf2Arguments(), "-c", w.to.String(), "-t", strconv.FormatInt(seconds, 10), "-P", strconv.Itoa(w.shape.Connections))
+	if w.shape.BitsPerSecond > 0 {
+		a = append(a, "-b", strconv.FormatInt(w.shape.BitsPerSecond, 10))
+	}
+	if w.shape.CongestionControl != "" {
+		a = append(a, "-Z", w.shape.CongestionControl)
+	}
+	run, err := w.startIperf2(a)
+	if err != nil {
+		return err
+	}
+	w.run = run
+	if !w.shape.Datagrams {
+		w.watched = watch(w.diagnose)
+	}
+	return nil
+}
+
+// diagnose is what the kernel says of iperf's connections, as it says it of any process' (sock_diag(7)). A kernel that doesn't tell leaves unknown what they wait for.
+func (w *iperf2Sender) diagnose() (infos []unix.TCPInfo, err error) {
+	family := uint8(unix.AF_INET)
+	if w.local.Is6() {
+		family = unix.AF_INET6
+	}
+	err = w.namespace.Do(func() error {
+		all, err := netlink.SocketDiagTCPInfo(family)
+		for _, s := range all {
+			if t := s.TCPInfo; t != nil && s.InetDiagMsg.ID.DestinationPort == iperf2Port && s.InetDiagMsg.ID.Destination.Equal(w.to.AsSlice()) {
+				infos = append(infos, unix.TCPInfo{Ca_state: t.Ca_state, Snd_mss: t.Snd_mss, Unacked: t.Unacked, Sacked: t.Sacked, Lost: t.Lost, Retrans: t.Retrans, Rtt: t.Rtt, Snd_cwnd: t.Snd_cwnd,
+					Total_retrans: t.Total_retrans, Bytes_acked: t.Bytes_acked, Min_rtt: t.Min_rtt, Data_segs_out: t.Data_segs_out, Busy_time: t.Busy_time, Rwnd_limited: t.Rwnd_limited,
+					Sndbuf_limited: t.Sndbuf_limited, Bytes_sent: t.Bytes_sent, Bytes_retrans: t.Bytes_retrans})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("what the kernel says of iperf's connections (sock_diag): load its module tcp_diag, or use application iperf3: %w", err)
+	}
+	return infos, err
+}
+
+func (w *iperf2Sender) read(at func() time.Duration) *measure.Sending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.run == nil {
+		return &measure.Sending{At: at(), Connections: w.shape.Connections}
+	}
+	told := w.run.output.read()
+	r := measure.Sending{At: told.at}
+	if w.watched != nil {
+		r = w.watched.read(at)
+	}
+	r.Connections, r.WrittenBytes, r.Broken = w.shape.Connections, told.bytes, cmp.Or(w.run.brokenBy(), r.Broken)
+	if w.shape.Datagrams {
+		r.SentBytes = told.bytes
+		r.Datagrams = []int64{told.bytes / w.shape.MessageBytes}
+	}
+	return &r
+}
+
+func (w *iperf2Sender) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.proof.close()
+	if w.watched != nil {
+		w.watched.close()
+		w.watched = nil
+	}
+	if w.run != nil {
+		w.run.close()
+	}
+}
+
+// iperf2Receiver is a direction's server, and beside it one of our own, by which the path is proven. It is safe for concurrent use.
+type iperf2Receiver struct {
+	socket
+	proof *receiver
+	run   *iperf2Run
+}
+
+func listenIperf2(s socket, token string) (*iperf2Receiver, error) {
+	if err := s.free(); err != nil {
+		return nil, err
+	}
+	proof, err := listen(s, token, faults{})
+	if err != nil {
+		return nil, err
+	}
+	run, err := s.startIperf2(append(s.iperf2Arguments(), "-s", "-t", strconv.FormatInt(int64((s.shape.Lasts+iperf2Late)/time.Second), 10)))
+	if err != nil {
+		proof.close()
+		return nil, err
+	}
+	return &iperf2Receiver{s, proof, run}, nil
+}
+
+// free says whether iperf can have its port: it doesn't say itself that it can't but in words.
+func (s socket) free() error {
+	return s.namespace.Do(func() error {
+		at := netip.AddrPortFrom(s.local, iperf2Port).String()
+		var held interface{ Close() error }
+		var err error
+		if s.shape.Datagrams {
+			held, err = net.ListenPacket("udp", at)
+		} else {
+			held, err = net.Listen("tcp", at)
+		}
+		if errors.Is(err, unix.EADDRINUSE) {
+			return fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it)", at, iperf3.ErrTaken, iperf2Port)
+		}
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", at, err)
+		}
+		return held.Close()
+	})
+}
+
+func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) { return r.proof.awaitAll(ctx) }
+
+func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
+	told := r.run.output.read()
+	reading := &measure.Receiving{At: told.at, Connections: r.shape.Connections, Bytes: told.bytes, Broken: r.run.brokenBy()}
+	if !r.shape.Datagrams {
+		return reading
+	}
+	reading.Streams = []measure.Arrivals{{Highest: told.total, Distinct: told.total - told.lost}}
+	reading.OutOfOrder, reading.Jitter = told.late, told.jitter
+	dropped, err := r.dropped()
+	if err != nil {
+		reading.Broken = cmp.Or(reading.Broken, err.Error())
+	}
+	reading.Dropped = dropped
+	return reading
+}
+
+// dropped is what iperf's own sockets had no room for, as the kernel tells that of each socket (proc(5), net/udp).
+func (r *iperf2Receiver) dropped() (sum int64, err error) {
+	file := "/proc/thread-self/net/udp"
+	if r.local.Is6() {
+		file += "6"
+	}
+	err = r.namespace.Do(func() error {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("what iperf's sockets dropped: %w", err)
+		}
+		sum = udpDrops(string(text), iperf2Port)
+		return nil
+	})
+	return sum, err
+}
+
+// udpDrops adds up the last column of those sockets that have a port.
+func udpDrops(table string, port int) (sum int64) {
+	suffix := fmt.Sprintf(":%04X", port)
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		if len(fields) > 3 && strings.HasSuffix(fields[1], suffix) {
+			n, _ := strconv.ParseInt(fields[len(fields)-1], 10, 64)
+			sum += n
+		}
+	}
+	return sum
+}
+
+func (r *iperf2Receiver) close() {
+	r.proof.close()
+	r.run.close()
+}

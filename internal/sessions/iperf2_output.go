@@ -1,0 +1,125 @@
+package sessions
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// iperf2Output adds up what iperf tells of each stream, interval by interval. Rows of all streams that are of the same interval count together, so that counters and time are of one moment:
+//
+//	[  1] 0.0000-0.5000 sec …   ┐ a row: counted as soon as each stream has it
+//	[  2] 0.0000-0.5000 sec …   ┘
+//	[SUM] 0.0000-0.5000 sec …     iperf's own sums are not read, nor are those of the whole test
+//
+// It is safe for concurrent use.
+type iperf2Output struct {
+	streams int
+
+	mu      sync.Mutex
+	pending map[string][]iperf2Row
+	until   map[string]time.Duration // of each stream, by iperf's number of it: where its last interval ended
+	over    map[string]bool          // and whether iperf has told of its whole test
+	sum     iperf2Counted
+	said    string // what looks like a complaint
+}
+
+// iperf2Row is one stream's interval.
+type iperf2Row struct {
+	from, to, jitter  time.Duration
+	bytes, lost, sent int64 // lost of so many that were sent, as a receiver sees it
+}
+
+// iperf2Counted is what all streams had counted by a moment of iperf's clock.
+type iperf2Counted struct {
+	at, jitter               time.Duration
+	bytes, total, lost, late int64
+}
+
+func newIperf2Output(s Shape) *iperf2Output {
+	return &iperf2Output{streams: s.Connections, pending: map[string][]iperf2Row{}, until: map[string]time.Duration{}, over: map[string]bool{}}
+}
+
+var (
+	iperf2Interval   = regexp.MustCompile(`^\[ *(\d+)\] +(\d+\.\d+)-(\d+\.\d+) sec +(\d+) Bytes +\d+ bits/sec +(.*)$`)
+	iperf2Jitter     = regexp.MustCompile(`^(\d+\.\d+) ms +(-?\d+)/ *(\d+) `)
+	iperf2OutOfOrder = regexp.MustCompile(`^\[ *(\d+)\] +\d+\.\d+-\d+\.\d+ sec +(\d+) datagrams received out-of-order`)
+	iperf2Failed     = regexp.MustCompile(`(?i)failed|error|unable|unrecognized|invalid`)
+)
+
+// take reads a line of iperf's.
+func (o *iperf2Output) take(line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if m := iperf2OutOfOrder.FindStringSubmatch(line); m != nil {
+		if !o.over[m[1]] {
+			o.sum.late += count(m[2])
+		}
+		return
+	}
+	m := iperf2Interval.FindStringSubmatch(line)
+	if m == nil {
+		if iperf2Failed.MatchString(line) {
+			o.said = strings.TrimSpace(line)
+		}
+		return
+	}
+	row := iperf2Row{from: seconds(m[2]), to: seconds(m[3]), bytes: count(m[4])}
+	if row.from != o.until[m[1]] { // the whole test's, in its end
+		o.over[m[1]] = true
+		return
+	}
+	o.until[m[1]] = row.to
+	if j := iperf2Jitter.FindStringSubmatch(m[5]); j != nil {
+		row.jitter, row.lost, row.sent = seconds(j[1])/1000, count(j[2]), count(j[3])
+	}
+	o.pending[m[1]] = append(o.pending[m[1]], row)
+	o.fold()
+}
+
+// fold counts the rows that all streams have.
+func (o *iperf2Output) fold() {
+	if len(o.pending) < o.streams {
+		return
+	}
+	for {
+		for _, rows := range o.pending {
+			if len(rows) == 0 {
+				return
+			}
+		}
+		o.sum.jitter = 0
+		for stream, rows := range o.pending {
+			row := rows[0]
+			o.pending[stream] = rows[1:]
+			o.sum.at, o.sum.jitter = max(o.sum.at, row.to), max(o.sum.jitter, row.jitter)
+			o.sum.bytes, o.sum.lost, o.sum.total = o.sum.bytes+row.bytes, o.sum.lost+row.lost, o.sum.total+row.sent
+		}
+	}
+}
+
+func (o *iperf2Output) read() iperf2Counted {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.sum
+}
+
+// complaint is what iperf said last that went wrong; empty: nothing.
+func (o *iperf2Output) complaint() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.said
+}
+
+// seconds and count are numbers that the patterns above let through.
+func seconds(text string) time.Duration {
+	v, _ := strconv.ParseFloat(text, 64)
+	return time.Duration(v * float64(time.Second)).Round(time.Microsecond)
+}
+
+func count(text string) int64 {
+	v, _ := strconv.ParseInt(text, 10, 64)
+	return v
+}
