@@ -36,6 +36,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.?type.orValue('unsaid') == 'Pod') || !has(self.type)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
 // +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.?type.orValue('unsaid') in ['unsaid', 'Reference']",fieldPath=".reference",message="reference is for dut.type Reference only: remove it, or set type: Reference"
+// +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || !has(self.reference) || !has(self.reference.mode)",fieldPath=".forwarding",message="reference.mode says how the device forwards: remove forwarding, or the mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
 	// type is what is tested, and must be said: Pod (software in a pod, made from pod.template; in a cluster), Reference (the built-in
@@ -110,12 +111,116 @@ type HookSpec struct {
 	Deadline Duration `json:"deadline,omitempty"`
 }
 
-// ReferenceSpec configures the built-in forwarder.
+// ReferenceSpec configures the built-in forwarder: by an exact limit, or as a real device that is made of Linux.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.limit) || !has(self.mode)",fieldPath=".limit",message="a mode is a real device, which forwards what its machine can: remove limit, or mode"
 type ReferenceSpec struct {
 	// limit is the most that it forwards, in each direction on its own. Without one it forwards what the machine can.
 	// Example: {packetsPerSecond: 10000}.
 	// +optional
 	Limit *LimitSpec `json:"limit,omitempty"`
+
+	// mode makes it a real device: router, bridge, filter, nat, xdp, tunnel or userspace. It says how the device forwards, and so what must come back.
+	// Example: {router: {routes: 1000000}}.
+	// +optional
+	Mode *ModeSpec `json:"mode,omitempty"`
+}
+
+// ModeSpec is which device the Reference is: exactly one.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.router), has(self.bridge), has(self.filter), has(self.nat), has(self.xdp), has(self.tunnel), has(self.userspace)].filter(m, m).size() == 1",message="a device has one mode: set exactly one of router, bridge, filter, nat, xdp, tunnel and userspace, such as mode: {router: {routes: 1000}}"
+type ModeSpec struct {
+	// router forwards by the kernel's routing table.
+	// +optional
+	Router *RouterMode `json:"router,omitempty"`
+
+	// bridge is the kernel's bridge, which learns behind which port an address is.
+	// +optional
+	Bridge *BridgeMode `json:"bridge,omitempty"`
+
+	// filter is a router that holds each frame against rules (nftables).
+	// +optional
+	Filter *FilterMode `json:"filter,omitempty"`
+
+	// nat is a router that translates the addresses behind the first link, and tracks each connection (nftables, conntrack).
+	// +optional
+	NAT *NATMode `json:"nat,omitempty"`
+
+	// xdp is a router in a program in the receive path of the links' drivers, which asks the kernel's routing table (eBPF).
+	// +optional
+	XDP *XDPMode `json:"xdp,omitempty"`
+
+	// tunnel is two gateways, one at each link, with an encrypted tunnel between them.
+	// +optional
+	Tunnel *TunnelMode `json:"tunnel,omitempty"`
+
+	// userspace forwards in a program rather than in the kernel.
+	// +optional
+	Userspace *UserspaceMode `json:"userspace,omitempty"`
+}
+
+// RouterMode is a router of the kernel's.
+type RouterMode struct {
+	// routes is how many routes lead to the networks behind each link, of equal size. A direction's destinations are spread evenly over them. Example: 1000000.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Routes int32 `json:"routes,omitempty"`
+}
+
+// BridgeMode is a bridge of the kernel's.
+type BridgeMode struct{}
+
+// FilterMode is a router with a packet filter.
+type FilterMode struct {
+	// rules is how many rules each frame is held against, one after another, before it is let through: none of them is about it. Example: 1000.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	Rules int32 `json:"rules"`
+}
+
+// NATMode is a router that translates addresses.
+type NATMode struct {
+	// sessions is how many connections the device tracks already, of hosts that are silent meanwhile. Those of the traffic come on top: one for each flow. Example: 100000.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	Sessions int32 `json:"sessions,omitempty"`
+}
+
+// XDPMode is a router in the drivers' receive path.
+type XDPMode struct{}
+
+// TunnelKind is what encrypts.
+//
+// +kubebuilder:validation:Enum=wireguard
+type TunnelKind string
+
+// TunnelWireGuard is WireGuard in user space.
+const TunnelWireGuard TunnelKind = "wireguard"
+
+// TunnelMode is two gateways of an encrypted tunnel.
+type TunnelMode struct {
+	// kind is what encrypts. Example: wireguard.
+	// +required
+	Kind TunnelKind `json:"kind"`
+}
+
+// UserspaceKind is the program that forwards.
+//
+// +kubebuilder:validation:Enum=testpmd
+type UserspaceKind string
+
+// UserspaceTestpmd is DPDK's testpmd.
+const UserspaceTestpmd UserspaceKind = "testpmd"
+
+// UserspaceMode is a program that forwards.
+type UserspaceMode struct {
+	// kind is the program. Example: testpmd.
+	// +required
+	Kind UserspaceKind `json:"kind"`
 }
 
 // LimitSpec is an exact limit of the built-in forwarder, per direction.

@@ -18,3 +18,14 @@ func newLabHost(s Streams) *cobra.Command {
 		},
 	}
 }
+
+// newLabTunnel is a gateway of a run whose device is a tunnel; people have no use for it.
+func newLabTunnel() *cobra.Command {
+	return &cobra.Command{
+		Use:    lab.TunnelVerb,
+		Short:  "Be a gateway of a tunnel in a run (for linerate's own use)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(cmd *cobra.Command, _ []string) error { return lab.TunnelMain(cmd.Context()) },
+	}
+}

@@ -100,7 +100,7 @@ func engineOptions(p *plan.Plan) stl.Options {
 func (s *labSite) watch(l *lab.Lab) processors.Watch {
 	watch := processors.Watch{Generator: l.PID()}
 	if far, err := lab.FarEndOf(s.ports); err == nil {
-		watch.Device = far.Holds
+		watch.Device = func(pid int) bool { return far.Holds(pid) || l.Forwards(pid) }
 	}
 	return watch
 }

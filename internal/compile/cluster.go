@@ -52,6 +52,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 		p.DUT.Setup, p.DUT.Teardown = nil, nil // pods do it
 	}
 	c.checkResetInCluster()
+	c.checkModeInCluster()
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
 	c.checkGeneratorPod()
 	c.engine.checkPods(c)

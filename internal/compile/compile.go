@@ -17,7 +17,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		return nil, c.errs
 	}
 	p := &plan.Plan{
-		Test:           naming(test, c.traffic),
+		Test:           naming(test, c.traffic, c.mode()),
 		Engine:         string(test.Spec.Generator.Engine),
 		DUT:            c.dut(),
 		Sessions:       c.traffic.sessions(c),
@@ -32,6 +32,10 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	p.Version = plan.VersionFor(p.Procedure, p.Sessions)
 	c.readLinks()
 	c.readDirections()
+	if len(c.errs) == 0 {
+		c.fitMode(p.DUT.Mode())
+	}
+	c.device = p.DUT
 	p.Links = c.planLinks()
 	c.engine.check(c)
 	c.checkTraffic(p)
@@ -57,6 +61,7 @@ type compiler struct {
 	traffic    traffic
 	links      []link
 	directions []v1alpha1.Direction
+	device     plan.DUT
 	errs       field.ErrorList
 }
 

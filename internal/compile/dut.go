@@ -12,7 +12,7 @@ import (
 func (c *compiler) dut() plan.DUT {
 	d := plan.DUT{Type: string(c.spec.DUT.Type), Forwarding: c.forwarding()}
 	if c.spec.DUT.Type == v1alpha1.DUTReference {
-		d.Reference = &plan.Reference{Limit: c.limit()}
+		d.Reference = &plan.Reference{Limit: c.limit(), Mode: c.mode()}
 		c.checkRewriting()
 	}
 	d.Setup = c.program("setup", c.spec.DUT.Setup)
@@ -76,11 +76,13 @@ func (c *compiler) checkRewriting() {
 	}
 }
 
-// forwarding is how the device forwards: a Loopback as a bridge does, everything else as a router unless it is said.
+// forwarding is how the device forwards: a Loopback as a bridge does, a real device as its mode has it, everything else as a router unless it is said.
 func (c *compiler) forwarding() plan.Forwarding {
 	switch {
 	case c.spec.DUT.Type == v1alpha1.DUTLoopback:
 		return plan.L2
+	case c.modeSpec() != nil:
+		return c.mode().Forwarding()
 	case c.spec.DUT.Forwarding == "":
 		return plan.L3
 	}

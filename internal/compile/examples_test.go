@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func TestSamplesCompileToTheirPlans(t *testing.T) {
 
 func TestExamplesCompile(t *testing.T) {
 	server := newServer(t)
-	for _, file := range examples(t, "../examples") {
+	for _, file := range slices.Concat(examples(t, "../examples"), examples(t, "../examples/devices")) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			if err != nil {

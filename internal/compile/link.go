@@ -91,7 +91,7 @@ func (c *compiler) networks(path *field.Path, given []v1alpha1.Network, d linkDe
 	n := c.replicas()
 	switch len(given) {
 	case 0:
-		return d.networks(n)
+		return c.widened(d.networks(n))
 	case n:
 		return c.prefixes(path, given)
 	case 1:

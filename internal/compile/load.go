@@ -35,8 +35,8 @@ func (c *compiler) load(from, to link) load {
 	}
 	for r := range c.replicas() {
 		spec := c.profile()
-		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], to.networks[r]
-		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary}
+		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], c.destination(to, r)
+		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.modeSpec() != nil}
 		p, err := c.build(spec)
 		if err != nil {
 			c.errs = append(c.errs, err)
@@ -115,7 +115,7 @@ func (c *compiler) profile() profile.Spec {
 func (c *compiler) flows() profile.Flows {
 	in := c.spec.Traffic.Flows
 	if in == nil {
-		return profile.Flows{Count: 254, Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}
+		return profile.Flows{Count: c.flowsByDefault(), Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}
 	}
 	flows := profile.Flows{Count: in.Count}
 	for _, f := range in.Vary {

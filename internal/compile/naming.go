@@ -12,13 +12,13 @@ import (
 )
 
 // naming says what the run is called, and where it stands in a table of many.
-func naming(test *v1alpha1.LoadTest, kind traffic) plan.Test {
+func naming(test *v1alpha1.LoadTest, kind traffic, mode *plan.Mode) plan.Test {
 	return plan.Test{
 		Name:      test.Name,
 		Namespace: test.Namespace,
 		UID:       string(test.UID),
 		Attempt:   1,
-		Product:   labelled(test, v1alpha1.LabelProduct, product(&test.Spec.DUT)),
+		Product:   labelled(test, v1alpha1.LabelProduct, product(&test.Spec.DUT, mode)),
 		Loadtest:  labelled(test, v1alpha1.LabelLoadTest, kind.called(&test.Spec.Traffic)),
 	}
 }
@@ -30,8 +30,10 @@ func labelled(test *v1alpha1.LoadTest, label, otherwise string) string {
 	return otherwise
 }
 
-func product(dut *v1alpha1.DUTSpec) string {
+func product(dut *v1alpha1.DUTSpec, mode *plan.Mode) string {
 	switch {
+	case dut.Type == v1alpha1.DUTReference && mode != nil:
+		return "Linux " + mode.String()
 	case dut.Type == v1alpha1.DUTReference:
 		return "Linux reference"
 	case dut.Type == v1alpha1.DUTPod && dut.Pod != nil:

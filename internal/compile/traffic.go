@@ -25,6 +25,8 @@ type traffic interface {
 	heldAt() v1alpha1.HeldRate
 	// queues says that a frame may wait in the Reference's queue at a window's edge, and the figures stay right.
 	queues() bool
+	// passes says that it can be measured through a real device of a mode.
+	passes(mode *plan.Mode) bool
 	// loads are what each direction carries, by the link that it comes from; nil: nobody gives the ends a load.
 	loads(c *compiler) map[string]load
 	// sessions are the Plan's member of this name; nil: there are none.
@@ -96,6 +98,7 @@ func (frames) throughput() v1alpha1.Metric       { return v1alpha1.MetricPackets
 func (frames) perLink() bool                     { return false }
 func (frames) heldAt() v1alpha1.HeldRate         { return "100%" }
 func (frames) queues() bool                      { return false }
+func (frames) passes(*plan.Mode) bool            { return true }
 func (frames) loads(c *compiler) map[string]load { return c.loads() }
 func (frames) sessions(*compiler) *plan.Sessions { return nil }
 
@@ -120,5 +123,8 @@ func (transfers) throughput() v1alpha1.Metric         { return v1alpha1.MetricGo
 func (transfers) perLink() bool                       { return true }
 func (transfers) heldAt() v1alpha1.HeldRate           { return v1alpha1.Unlimited }
 func (transfers) queues() bool                        { return true }
+func (transfers) passes(m *plan.Mode) bool {
+	return m.Router != nil || m.Bridge != nil || m.Filter != nil
+}
 func (transfers) loads(*compiler) map[string]load     { return nil }
 func (transfers) sessions(c *compiler) *plan.Sessions { return c.sessions() }

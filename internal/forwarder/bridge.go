@@ -7,7 +7,7 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// forwardBridged joins each pair of links by a bridge of its own. The bridge learns nothing: with two ports, every frame leaves by the
+// forwardBridged joins each pair of links by a bridge of its own. The bridge learns nothing unless that is its mode: with two ports, every frame leaves by the
 // other one, whatever its addresses, from the first frame on.
 //
 //	west ──┤ lane.0 ├── east        north ──┤ lane.1 ├── south
@@ -16,10 +16,15 @@ import (
 func forwardBridged(spec Spec, info *Info) error {
 	for i, pair := range pairs(spec.Directions) {
 		name := fmt.Sprintf("lane.%d", i)
-		if err := bridge(name, pair, info); err != nil {
+		learns := spec.Mode != nil && spec.Mode.Bridge != nil
+		if err := bridge(name, pair, learns, info); err != nil {
 			return fmt.Errorf("bridge %s between %s and %s: %w", name, pair.From, pair.To, err)
 		}
-		info.applied("bridge between %s and %s", pair.From, pair.To)
+		what := "bridge"
+		if learns {
+			what = "learning bridge"
+		}
+		info.applied("%s between %s and %s", what, pair.From, pair.To)
 	}
 	return nil
 }
@@ -35,7 +40,7 @@ func pairs(directions []Direction) []Direction {
 	return ps
 }
 
-func bridge(name string, pair Direction, info *Info) error {
+func bridge(name string, pair Direction, learns bool, info *Info) error {
 	off := false
 	br := &netlink.Bridge{LinkAttrs: netlink.NewLinkAttrs(), MulticastSnooping: &off}
 	br.Name = name
@@ -44,7 +49,7 @@ func bridge(name string, pair Direction, info *Info) error {
 	}
 	tune(info, "ipv6/conf/"+name+"/disable_ipv6", "1")
 	for _, port := range []string{pair.From, pair.To} {
-		if err := bridgePort(br, port); err != nil {
+		if err := bridgePort(br, port, learns); err != nil {
 			return fmt.Errorf("port %s: %w", port, err)
 		}
 	}
@@ -54,7 +59,7 @@ func bridge(name string, pair Direction, info *Info) error {
 	return nil
 }
 
-func bridgePort(br *netlink.Bridge, port string) error {
+func bridgePort(br *netlink.Bridge, port string, learns bool) error {
 	link, err := find(port)
 	if err != nil {
 		return err
@@ -62,8 +67,8 @@ func bridgePort(br *netlink.Bridge, port string) error {
 	if err := netlink.LinkSetMaster(link, br); err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
-	if err := netlink.LinkSetLearning(link, false); err != nil {
-		return fmt.Errorf("turn learning off: %w", err)
+	if err := netlink.LinkSetLearning(link, learns); err != nil {
+		return fmt.Errorf("turn learning on or off: %w", err)
 	}
 	return nil
 }

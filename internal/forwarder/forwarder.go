@@ -32,6 +32,8 @@ type Spec struct {
 	Directions []Direction `json:"directions"`
 	// Limit is per direction; nil: what the kernel can.
 	Limit *plan.Limit `json:"limit,omitempty"`
+	// Mode is the real device that it is; nil: a plain forwarder.
+	Mode *plan.Mode `json:"mode,omitempty"`
 	// OwnCPU gives the forwarder a receive queue and a thread for each link, so that it can be overloaded like a device. Without, it
 	// works on the CPU of whoever sends and loses nothing but what a limit takes: right for known answers.
 	OwnCPU bool `json:"ownCPU,omitempty"`
@@ -108,8 +110,10 @@ func configure(ctx context.Context, spec Spec, info *Info) error {
 		quieten,      // nothing speaks unasked
 		openLinks,    // plain, up, addressed
 		forward,      // routes, or bridges
+		become,       // rules and tables of a real device
 		limitTraffic, // and header rewriting: both are rules at the source link
 		placeWork,    // which CPU does it
+		forwardByXDP, // or before the kernel's stack
 	}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {

@@ -51,7 +51,8 @@ func reset(spec Spec) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("removed %d neighbours, %d learned addresses, %s", neighbours, learned, connections), nil
+	again, err := retrack(spec.Mode)
+	return fmt.Sprintf("removed %d neighbours, %d learned addresses, %s%s", neighbours, learned, connections, again), err
 }
 
 // forget removes a link's entries of a family that weren't set by hand, and says how many those were.

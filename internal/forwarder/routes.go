@@ -18,12 +18,16 @@ func forwardRouted(spec Spec, info *Info) error {
 		if err != nil {
 			return fmt.Errorf("link %s: %w", l.Interface, err)
 		}
-		if err := routeIPv4(link); err != nil {
+		if err := Route(link); err != nil {
 			return fmt.Errorf("link %s: turn IPv4 forwarding on: %w", l.Interface, err)
 		}
 		for i := range l.Networks {
-			if err := addRoute(link, l.Networks[i], l.hop(i)); err != nil {
+			n := spec.routesTo(l, i)
+			if err := addRoutes(link, l.Networks[i], l.hop(i), n); err != nil {
 				return fmt.Errorf("link %s: %w", l.Interface, err)
+			}
+			if n > 1 {
+				info.applied("%d routes to %s", n, l.Networks[i])
 			}
 		}
 	}
@@ -31,9 +35,9 @@ func forwardRouted(spec Spec, info *Info) error {
 	return routeIPv6(spec, info)
 }
 
-// routeIPv4 turns forwarding on for what comes in on the interface, and source checks and redirects off. rtnetlink does it also where
+// Route turns IPv4 forwarding on for what comes in on the interface, and source checks and redirects off. rtnetlink does it also where
 // /proc/sys is read-only, as in a pod; kernels that don't take it there are told through /proc/sys.
-func routeIPv4(link netlink.Link) error {
+func Route(link netlink.Link) error {
 	name := link.Attrs().Name
 	if err := setIPv4Conf(link, map[uint16]uint32{confForwarding: 1, confReversePathFilter: 0, confSendRedirects: 0}); err == nil {
 		return nil
@@ -109,17 +113,6 @@ func nextHops(l Link) ([]netip.Addr, error) {
 		}
 	}
 	return hops, nil
-}
-
-func addRoute(link netlink.Link, network netip.Prefix, hop netip.Addr) error {
-	err := netlink.RouteReplace(&netlink.Route{
-		LinkIndex: link.Attrs().Index, Dst: IPNet(network.Masked()),
-		Gw: hop.AsSlice(), Flags: int(netlink.FLAG_ONLINK),
-	})
-	if err != nil {
-		return fmt.Errorf("network %s via %s: %w", network, hop, err)
-	}
-	return nil
 }
 
 // The members of an interface's IPv4 configuration (linux/ip.h, IPV4_DEVCONF_*) that are set here.

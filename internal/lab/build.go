@@ -18,14 +18,15 @@ import (
 
 // built is what was made, and what must be held for it to last: a namespace that nobody holds is gone.
 type built struct {
-	info forwarder.Info
-	held []io.Closer
-	dut  *netspace.Namespace            // the forwarder's; nil: there is none
-	ends map[string]*netspace.Namespace // by link, where links end in namespaces of their own; nil: they end in the process's
+	info   forwarder.Info
+	held   []io.Closer
+	dut    *netspace.Namespace            // the forwarder's; nil: there is none
+	device []*deviceProcess               // the processes that forward, where the kernel doesn't alone
+	ends   map[string]*netspace.Namespace // by link, where links end in namespaces of their own; nil: they end in the process's
 }
 
 func (b *built) close() {
-	for _, h := range b.held {
+	for _, h := range slices.Backward(b.held) {
 		_ = h.Close()
 	}
 }
@@ -139,11 +140,32 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 		return err
 	}
 	b.dut, b.held = dut, append(b.held, dut)
+	gateways := [2]*netspace.Namespace{dut}
+	if t.tunnels() {
+		if gateways[1], err = netspace.New(); err != nil {
+			return err
+		}
+		b.held = append(b.held, gateways[1])
+	}
 	for _, l := range t.Links {
 		end := cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: dut, forwarders: true}
+		if t.tunnels() {
+			end.namespace = gateways[t.endOfTunnel(l)]
+		}
 		if err := cable(b.endOf(l), end, t.MTU); err != nil {
 			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
+		if t.sendsByXDP() {
+			if err := b.endOf(l).takeXDP(); err != nil {
+				return fmt.Errorf("link %s: %w", l.Name, err)
+			}
+		}
+	}
+	switch {
+	case t.tunnels():
+		return b.gateways(ctx, t, gateways)
+	case t.Mode != nil && t.Mode.Userspace != nil:
+		return b.userspace(ctx, t)
 	}
 	b.info, err = forwarder.Configure(ctx, dut, t.forwarderSpec())
 	return err
@@ -249,6 +271,8 @@ func plainFrames(name string) {
 func (b *built) reply(t Topology, q question) (a answer, err error) {
 	switch {
 	case b.dut == nil:
+	case q.Reset && len(b.device) > 0:
+		a.Did = "nothing: this mode learns nothing"
 	case q.Reset:
 		a.Did, err = forwarder.Reset(b.dut, t.forwarderSpec())
 	default:

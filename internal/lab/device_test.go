@@ -251,11 +251,17 @@ func packetTo(mac net.HardwareAddr) []byte {
 	frame := make([]byte, 60)
 	copy(frame, mac)
 	copy(frame[6:], []byte{2, 0, 0, 0, 0, 8, 8, 0, 0x45, 0, 0, 20, 0, 0, 0, 0, 64, 253, 0, 0, 16, 0, 0, 1, 48, 0, 0, 1})
+	mendHeader(frame)
+	return frame
+}
+
+// mendHeader writes the checksum of an IPv4 header.
+func mendHeader(frame []byte) {
+	frame[24], frame[25] = 0, 0
 	sum := uint32(0)
 	for i := 14; i < 34; i += 2 {
 		sum += uint32(frame[i])<<8 | uint32(frame[i+1])
 	}
 	sum = sum>>16 + sum&0xffff
 	frame[24], frame[25] = byte(^sum>>8), byte(^sum)
-	return frame
 }

@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case lab.Verb:
 			exit(lab.HostMain(context.Background(), openFake))
+		case lab.TunnelVerb:
+			exit(lab.TunnelMain(context.Background()))
 		case "lab-parent":
 			exit(parent())
 		}
@@ -104,10 +106,50 @@ func (f *fake) Serve(ctx context.Context, l net.Listener) error {
 				runtime.GC()
 			}
 			_ = json.NewEncoder(c).Encode(f.view)
+		case "through\n":
+			_ = json.NewEncoder(c).Encode(f.through())
 		case "ping\n":
 			_ = json.NewEncoder(c).Encode(f.ping())
 		}
 		_ = c.Close()
+	}
+}
+
+// through sends an IPv4 packet with a TTL of 64 from the first port's network to the second's, by the device, and says which TTL it arrives with; 0: it doesn't within two seconds.
+func (f *fake) through() int {
+	var sockets [2]int
+	for i := range sockets {
+		link, err := netlink.LinkByName(f.view.Interfaces[i])
+		if err != nil {
+			return 0
+		}
+		if sockets[i], err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0); err != nil {
+			return 0
+		}
+		defer func() { _ = unix.Close(sockets[i]) }()
+		const all = unix.ETH_P_ALL << 8
+		if err := unix.Bind(sockets[i], &unix.SockaddrLinklayer{Protocol: all, Ifindex: link.Attrs().Index}); err != nil {
+			return 0
+		}
+	}
+	frame := packetTo(net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
+	copy(frame[30:], []byte{16, 1, 0, 1})
+	mendHeader(frame)
+	if _, err := unix.Write(sockets[0], frame); err != nil {
+		return 0
+	}
+	if err := unix.SetsockoptTimeval(sockets[1], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 2}); err != nil {
+		return 0
+	}
+	buffer := make([]byte, 2048)
+	for {
+		n, _, err := unix.Recvfrom(sockets[1], buffer, 0)
+		if err != nil {
+			return 0
+		}
+		if n >= 34 && bytes.Equal(buffer[26:34], frame[26:34]) {
+			return int(buffer[22])
+		}
 	}
 }
 

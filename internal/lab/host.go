@@ -103,7 +103,19 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	}
 	serve := func(ctx context.Context) error {
 		defer b.close()
-		return serveUntilEnd(ctx, engine, l)
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		for _, p := range b.device {
+			go func() {
+				<-p.done
+				stop(p.fault())
+			}()
+		}
+		err := serveUntilEnd(ctx, engine, l)
+		if fault := context.Cause(ctx); fault != nil && !errors.Is(fault, context.Canceled) {
+			return fault // without its device there is nothing to measure
+		}
+		return err
 	}
 	return serve, b, nil
 }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -176,6 +177,21 @@ func (l *Lab) Info() forwarder.Info { return l.info }
 
 // PID is the child's process: the software engine, whose threads send.
 func (l *Lab) PID() int { return l.child.command.Process.Pid }
+
+// Forwards says that a process is the device's: one of those that the lab's own process has started.
+func (l *Lab) Forwards(pid int) bool {
+	if m := l.topology.Mode; m == nil || m.Tunnel == nil && m.Userspace == nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false // it has ended
+	}
+	var state string
+	var parent int
+	_, err = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent) // behind the name, which may hold anything
+	return err == nil && parent == l.PID()
+}
 
 // Done is closed when the child has ended.
 func (l *Lab) Done() <-chan struct{} { return l.child.done }

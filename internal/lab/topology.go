@@ -29,6 +29,7 @@ type Topology struct {
 	Directions []forwarder.Direction `json:"directions"`
 	Forwarding plan.Forwarding       `json:"forwarding,omitempty"`
 	Limit      *plan.Limit           `json:"limit,omitempty"`
+	Mode       *plan.Mode            `json:"mode,omitempty"`
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int `json:"cores,omitempty"`
 	// Path is how the software engine sends, in its own words; "": as it likes.
@@ -79,7 +80,7 @@ func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	}
 	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, TakesXDP: o.TakesXDP, Sends: p.Sends(), Ends: o.Ends}
 	if p.DUT.Reference != nil {
-		t.Limit = p.DUT.Reference.Limit
+		t.Limit, t.Mode = p.DUT.Reference.Limit, p.DUT.Reference.Mode
 	}
 	for _, d := range p.Directions {
 		t.Directions = append(t.Directions, forwarder.Direction{From: d.From, To: d.To})
@@ -189,7 +190,7 @@ func (t Topology) checkPorts(ports []string) error {
 // forwarderSpec is the forwarder's part of the topology. Where it has a limit, the limit is the only thing that loses; where it has
 // none, it is overloaded like a device.
 func (t Topology) forwarderSpec() forwarder.Spec {
-	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil, TakesXDP: t.TakesXDP}
+	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil, TakesXDP: t.TakesXDP || t.sendsByXDP()}
 	byName := make(map[string]string, len(t.Links))
 	for _, l := range t.Links {
 		byName[l.Name] = l.Interface
@@ -197,11 +198,18 @@ func (t Topology) forwarderSpec() forwarder.Spec {
 			Interface: l.Interface, Addresses: l.DUT, Generator: addresses(l.Generator), GeneratorMAC: l.GeneratorMAC, Networks: l.Networks,
 		})
 	}
+	spec.Mode = t.Mode.On(byName)
 	for _, d := range t.Directions {
 		spec.Directions = append(spec.Directions, forwarder.Direction{From: byName[d.From], To: byName[d.To]})
 	}
 	return spec
 }
+
+// sendsByXDP says that the forwarder does, so that its cables' far ends must take that.
+func (t Topology) sendsByXDP() bool { return t.Mode != nil && t.Mode.XDP != nil }
+
+// tunnels says that the device is two gateways, in a namespace each.
+func (t Topology) tunnels() bool { return t.Mode != nil && t.Mode.Tunnel != nil }
 
 func addresses(prefixes []netip.Prefix) []netip.Addr {
 	as := make([]netip.Addr, len(prefixes))

@@ -327,6 +327,9 @@ func TestOurContainersAreNotPrivileged(t *testing.T) {
 				if !ours {
 					continue
 				}
+				if m := in.Compiled.Plan.DUT.Mode(); c.Name == "forwarder" && m != nil && m.XDP != nil {
+					want = []corev1.Capability{"BPF", "NET_ADMIN"}
+				}
 				s := c.SecurityContext
 				if s.Privileged != nil || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, want) {
 					t.Errorf("%s/%s: %+v", o.GetName(), c.Name, s)

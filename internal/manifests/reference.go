@@ -15,6 +15,7 @@ type forwarderSpec struct {
 	Links      []forwarderLink      `json:"links"`
 	Directions []forwarderDirection `json:"directions"`
 	Limit      *plan.Limit          `json:"limit,omitempty"`
+	Mode       *plan.Mode           `json:"mode,omitempty"`
 }
 
 // forwarderLink is forwarder.Link: Networks[i] is behind Generator[i].
@@ -37,7 +38,7 @@ func forwarderOf(in Input) forwarderSpec {
 	p := in.Compiled.Plan
 	spec := forwarderSpec{Forwarding: p.DUT.Forwarding}
 	if p.DUT.Reference != nil {
-		spec.Limit = p.DUT.Reference.Limit
+		spec.Limit, spec.Mode = p.DUT.Reference.Limit, p.DUT.Reference.Mode
 	}
 	for _, l := range p.Links {
 		spec.Links = append(spec.Links, forwarderLinkOf(in, l))
@@ -79,7 +80,7 @@ func reference(in Input) *corev1.Pod {
 		c.Env = append(c.Env, corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)})
 	}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
-	c.SecurityContext = forwarderRights()
+	c.SecurityContext = forwarderRights(in.Compiled.Plan.DUT.Mode())
 	c.Resources = corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(256)},
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(256)},

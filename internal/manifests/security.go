@@ -1,6 +1,10 @@
 package manifests
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
 
 // Our pods have the least rights that their work takes. Setup, teardown and DUT have what their user's template gives them.
 //
@@ -12,7 +16,7 @@ import corev1 "k8s.io/api/core/v1"
 //	                               NET_RAW, SYS_NICE
 //	end of sessions        0       NET_ADMIN, NET_RAW                 see sessionsRights
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
-//	DUT, Reference         0       NET_ADMIN                          see forwarderRights
+//	DUT, Reference         0       NET_ADMIN; mode xdp: BPF           see forwarderRights
 //
 // Any user but root: the image says 65532, and where a namespace has a range of users (OpenShift), it is one of those.
 //
@@ -56,9 +60,13 @@ func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 
 // forwarderRights are the Reference's.
 //
-//	NET_ADMIN  addresses, routes, forwarding, bridges and nftables in its own network namespace (rtnetlink(7))
-func forwarderRights() *corev1.SecurityContext {
+//	NET_ADMIN  addresses, routes, forwarding, bridges, nftables and tracked connections in its own network namespace (rtnetlink(7))
+//	BPF        mode xdp only: its program (bpf(2))
+func forwarderRights(mode *plan.Mode) *corev1.SecurityContext {
 	c := root("NET_ADMIN")
+	if mode != nil && mode.XDP != nil {
+		c = root("BPF", "NET_ADMIN")
+	}
 	c.ReadOnlyRootFilesystem = new(true)
 	return c
 }

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // asked are the capabilities that our pods ask for, as the documents name the pods.
 func asked() map[string][]string {
 	all := map[string][]string{}
-	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": softwareRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(), "runner": restricted()} {
+	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": softwareRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(nil), "DUT, Reference, mode xdp": forwarderRights(&plan.Mode{XDP: &plan.XDPMode{}}), "runner": restricted()} {
 		for _, name := range c.Capabilities.Add {
 			all[pod] = append(all[pod], string(name))
 		}

@@ -18,8 +18,10 @@ type Seen struct {
 // Judge says what became of one direction's probes among all frames that were captured on all ports meanwhile. Frames without a
 // token of these probes are other people's and don't count. Again says that frames are missing and nothing else is wrong: a device
 // that is still resolving addresses drops the first ones, so it is worth another try.
-func Judge(d plan.Direction, forwarding plan.Forwarding, probes []Probe, seen []Seen) (c report.PathCheck, again bool) {
-	t := tally{direction: d, forwarding: forwarding, sent: len(probes)}
+//
+// Routers is how many routers the frames meet on their way: each takes one from their TTL.
+func Judge(d plan.Direction, forwarding plan.Forwarding, routers int, probes []Probe, seen []Seen) (c report.PathCheck, again bool) {
+	t := tally{direction: d, forwarding: forwarding, routers: routers, sent: len(probes)}
 	for _, p := range probes {
 		t.count(p, seen)
 	}
@@ -32,6 +34,7 @@ func Judge(d plan.Direction, forwarding plan.Forwarding, probes []Probe, seen []
 type tally struct {
 	direction  plan.Direction
 	forwarding plan.Forwarding
+	routers    int
 	sent       int
 
 	arrived    int // on the right port, once or more
@@ -108,12 +111,7 @@ func (t *tally) inspect(p Probe, frame []byte) {
 	}
 }
 
-func (t *tally) expectedTTL() int {
-	if t.forwarding == plan.L3 {
-		return TTL - 1
-	}
-	return TTL
-}
+func (t *tally) expectedTTL() int { return TTL - t.routers }
 
 // macFault says what is wrong with the addresses of a frame that arrived, or nothing.
 func (t *tally) macFault(l Lane, destination, source engine.MAC) string {

@@ -256,7 +256,7 @@ func TestWhatFramesProve(t *testing.T) {
 					seen = append(seen, path.Seen{Generator: "g0", Port: a.port, Bytes: a.how(p.Frame)})
 				}
 			}
-			check, again := path.Judge(plan.Direction{From: "west", To: "east"}, test.forwarding, probes, seen)
+			check, again := path.Judge(plan.Direction{From: "west", To: "east"}, test.forwarding, plan.DUT{Forwarding: test.forwarding}.Routers(), probes, seen)
 			if check.Proven != test.proven || again != test.again || !strings.Contains(check.Message, test.says) {
 				t.Errorf("proven %v, again %v: %s\nwant %v, %v: …%s…", check.Proven, again, check.Message, test.proven, test.again, test.says)
 			}
@@ -267,12 +267,31 @@ func TestWhatFramesProve(t *testing.T) {
 	}
 }
 
+// TestTwoRoutersOfOneDevice: a tunnel is two gateways, and each takes one from the TTL.
+func TestTwoRoutersOfOneDevice(t *testing.T) {
+	probes, err := path.Probes(lane(plan.L3), [][]byte{udp4(60, 0)}, 9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tunnel := plan.DUT{Forwarding: plan.L3, Reference: &plan.Reference{Mode: &plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard}}}}
+	for how, proven := range map[string]bool{"once": false, "twice": true} {
+		frame := routed(probes[0].Frame)
+		if how == "twice" {
+			frame = routed(frame)
+		}
+		check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.L3, tunnel.Routers(), probes, []path.Seen{{Generator: "g0", Port: 1, Bytes: frame}})
+		if check.Proven != proven {
+			t.Errorf("routed %s: proven %v: %s", how, check.Proven, check.Message)
+		}
+	}
+}
+
 func TestAnotherGeneratorsPortIsTheWrongOne(t *testing.T) {
 	probes, err := path.Probes(lane(plan.L3), [][]byte{udp4(60, 0)}, 9, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.L3, probes, []path.Seen{{Generator: "g1", Port: 1, Bytes: routed(probes[0].Frame)}})
+	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.L3, 1, probes, []path.Seen{{Generator: "g1", Port: 1, Bytes: routed(probes[0].Frame)}})
 	if check.Proven || !strings.Contains(check.Message, "port 1 of generator g1") {
 		t.Errorf("%+v", check)
 	}
@@ -333,7 +352,7 @@ func FuzzMark(f *testing.F) {
 			t.Errorf("%x", probes[0].Frame)
 		}
 		seen := []path.Seen{{Generator: "g0", Port: 1, Bytes: append(captured, probes[0].Token[:]...)}}
-		if check, _ := path.Judge(plan.Direction{}, plan.L3, probes, seen); check.Message == "" || check.Received != 1 {
+		if check, _ := path.Judge(plan.Direction{}, plan.L3, 1, probes, seen); check.Message == "" || check.Received != 1 {
 			t.Errorf("%+v", check)
 		}
 	})

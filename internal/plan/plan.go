@@ -138,9 +138,11 @@ type Program struct {
 	Deadline Duration `json:"deadline"`
 }
 
-// Reference is the built-in Linux forwarder; without a limit it forwards what it can.
+// Reference is the built-in Linux forwarder; without a limit, as with any mode, it forwards what it can.
 type Reference struct {
 	Limit *Limit `json:"limit,omitempty"`
+	// Mode is the real device that it is; nil: a plain forwarder.
+	Mode *Mode `json:"mode,omitempty"`
 }
 
 // Link is one wire between the generators and the DUT.

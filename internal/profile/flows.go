@@ -14,7 +14,7 @@ type flowSet struct {
 	variables []variable
 }
 
-// variable is a field that takes the values low … low+count−1, upwards or downwards, and starts again.
+// variable is a field that takes count values from low on, each a step above the one before, upwards or downwards, and starts again.
 type variable struct {
 	name    string
 	address bool // an IP address
@@ -23,6 +23,7 @@ type variable struct {
 	size    int // bytes
 	low     uint64
 	count   int64
+	step    uint64 // 0: 1
 	down    bool
 }
 
@@ -34,7 +35,10 @@ func (v variable) first() uint64 {
 	return v.low
 }
 
-func (v variable) high() uint64 { return v.low + uint64(v.count) - 1 }
+// high is the end of the range. It is the largest value where the step is 1, and else less than a step above it: a range is a multiple of its step.
+func (v variable) high() uint64 { return v.low + uint64(v.count)*v.stride() - 1 }
+
+func (v variable) stride() uint64 { return max(v.step, 1) }
 
 func (v variable) put(frame []byte, value uint64) {
 	if v.size == 2 {
@@ -107,7 +111,10 @@ func (s Spec) variable(r room, from, count int64) (variable, error) {
 	switch {
 	case !slices.Contains(s.Flows.Vary, r.field):
 	case r.capacity >= s.Flows.Count:
-		v.low, v.count = r.first+uint64(from), count
+		if s.Flows.Apart && r.field == DestinationAddress {
+			v.step = uint64(r.capacity / s.Flows.Count)
+		}
+		v.low, v.count = r.first+uint64(from)*v.stride(), count
 	default:
 		v.count = largestDivisor(count, r.capacity)
 		if v.count == 1 && count > 1 {

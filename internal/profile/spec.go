@@ -59,6 +59,8 @@ type MixEntry struct {
 type Flows struct {
 	Count int64
 	Vary  []Field
+	// Apart has destination addresses as far apart as the network is wide, so that they meet all of a router's routes; else they follow each other.
+	Apart bool
 }
 
 // Profile is what a Spec comes to.

@@ -17,6 +17,8 @@ type Environment struct {
 	Generators []GeneratorEnvironment `json:"generators,omitempty"`
 	// Device is the machine that the device under test ran on; nil: it isn't known, or is the generator's own.
 	Device *Machine `json:"device,omitempty"`
+	// DeviceMode is the real device that a Reference was, and the kernel that it ran on: "router, 1000 routes; Linux 6.12". Empty: it had no mode.
+	DeviceMode string `json:"deviceMode,omitempty"`
 	// DeviceImages are what the device's pod ran; none: it was no pod, or its images aren't known.
 	DeviceImages []plan.Container `json:"deviceImages,omitempty"`
 }
@@ -146,7 +148,26 @@ func EnvironmentOf(r *Report) *Environment {
 	if r.Device != nil {
 		e.DeviceImages = r.Device.Containers
 	}
+	e.DeviceMode = deviceMode(r, e)
 	return e
+}
+
+// deviceMode is the mode and its kernel: that of the device's machine, or, where there is no other, of the generator's.
+func deviceMode(r *Report, e *Environment) string {
+	if r.Plan == nil || r.Plan.DUT.Mode() == nil {
+		return ""
+	}
+	kernel := e.Generators[0].Machine.Kernel
+	if r.Device != nil {
+		kernel = ""
+		if e.Device != nil {
+			kernel = e.Device.Kernel
+		}
+	}
+	if kernel == "" {
+		return r.Plan.DUT.Mode().String()
+	}
+	return r.Plan.DUT.Mode().String() + "; Linux " + kernel
 }
 
 func generatorEnvironment(g Generator) GeneratorEnvironment {

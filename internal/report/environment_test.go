@@ -54,6 +54,15 @@ func TestAnEnvironmentIsMadeOfWhatTheReportTells(t *testing.T) {
 			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Images: []plan.Container{{Name: "trex", ImageID: "lab/trex@sha256:cc"}}}},
 				DeviceImages: []plan.Container{{Name: "vpp", ImageID: "lab/vpp@sha256:aa"}}},
 		},
+		"a real device of the generator's machine is told with its kernel": {
+			report.Report{Plan: &plan.Plan{DUT: plan.DUT{Type: "Reference", Reference: &plan.Reference{Mode: &plan.Mode{Router: &plan.RouterMode{Routes: 7}}}}}, Generators: []report.Generator{{Name: "generator-0", Kernel: "6.1.0"}}},
+			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Kernel: "6.1.0"}}}, DeviceMode: "router, 7 routes; Linux 6.1.0"},
+		},
+		"a real device elsewhere with that of its own": {
+			report.Report{Plan: &plan.Plan{DUT: plan.DUT{Type: "Reference", Reference: &plan.Reference{Mode: &plan.Mode{XDP: &plan.XDPMode{}}}}}, Generators: []report.Generator{{Name: "generator-0", Kernel: "6.1.0"}},
+				Device: &plan.Device{Pod: "dut", Node: "node-2", Machine: &plan.Machine{Kernel: "6.9.0"}}},
+			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Kernel: "6.1.0"}}}, Device: &report.Machine{Node: "node-2", Kernel: "6.9.0"}, DeviceMode: "XDP; Linux 6.9.0"},
+		},
 		"a block is what it is": {
 			report.Report{Environment: &report.Environment{Linerate: "linerate v0.3.0"}, Generators: []report.Generator{{Name: "generator-0"}}},
 			&report.Environment{Linerate: "linerate v0.3.0"},

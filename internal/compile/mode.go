@@ -1,0 +1,179 @@
+package compile
+
+import (
+	"fmt"
+	"math/bits"
+	"net/netip"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// modeSpec is the real device that the Reference is; nil: it is none.
+func (c *compiler) modeSpec() *v1alpha1.ModeSpec {
+	if c.spec.DUT.Type != v1alpha1.DUTReference || c.spec.DUT.Reference == nil {
+		return nil
+	}
+	return c.spec.DUT.Reference.Mode
+}
+
+func modePath(names ...string) *field.Path {
+	path := specPath().Child("dut", "reference", "mode")
+	for _, name := range names {
+		path = path.Child(name)
+	}
+	return path
+}
+
+// mode is the Plan's member of this name, as far as it needs no links.
+func (c *compiler) mode() *plan.Mode {
+	in := c.modeSpec()
+	switch {
+	case in == nil:
+		return nil
+	case in.Router != nil:
+		return &plan.Mode{Router: &plan.RouterMode{Routes: c.routes()}}
+	case in.Bridge != nil:
+		return &plan.Mode{Bridge: &plan.BridgeMode{}}
+	case in.Filter != nil:
+		return &plan.Mode{Filter: &plan.FilterMode{Rules: int(in.Filter.Rules)}}
+	case in.NAT != nil:
+		return &plan.Mode{NAT: &plan.NATMode{Sessions: int(in.NAT.Sessions)}}
+	case in.XDP != nil:
+		return &plan.Mode{XDP: &plan.XDPMode{}}
+	case in.Tunnel != nil:
+		return &plan.Mode{Tunnel: &plan.TunnelMode{Kind: string(in.Tunnel.Kind)}}
+	default: // the schema wants exactly one
+		return &plan.Mode{Userspace: &plan.UserspaceMode{Kind: string(in.Userspace.Kind)}}
+	}
+}
+
+// checkModeInCluster: a device of two machines, or of a program that our image lacks, has no pods yet.
+func (c *compiler) checkModeInCluster() {
+	in := c.modeSpec()
+	switch {
+	case in == nil:
+	case in.Tunnel != nil:
+		c.refuse(modePath("tunnel"), field.OmitValueType{}, "a tunnel's two ends have no pods yet: measure it with linerate run on one machine, or bring gateways of your own (dut.type Pod or Device)")
+	case in.Userspace != nil:
+		c.refuse(modePath("userspace"), in.Userspace.Kind, "linerate's image doesn't have the program: use dut.type Pod with an image that has it, or linerate run on a machine that has it")
+	}
+}
+
+// routes is how many routes a router has to the networks behind each link; 1 of other devices.
+func (c *compiler) routes() int {
+	if in := c.modeSpec(); in != nil && in.Router != nil {
+		return max(int(in.Router.Routes), 1)
+	}
+	return 1
+}
+
+// fitMode gives the mode what it needs of the links, and refuses links and traffic that the device can't have.
+func (c *compiler) fitMode(m *plan.Mode) {
+	if m == nil {
+		return
+	}
+	if !c.traffic.passes(m) {
+		c.refuse(modePath(), m.String(), "sessions are measured through a router, a bridge or a filter yet: use one of these, or traffic.type Frames")
+	}
+	switch {
+	case m.Router != nil:
+		c.checkRoutes()
+	case m.NAT != nil:
+		c.translate(m.NAT)
+	case m.Tunnel != nil && len(c.links) != 2:
+		c.refuse(modePath("tunnel"), field.OmitValueType{}, "a tunnel has one link at each end: use two links")
+	case m.Tunnel != nil:
+		m.Tunnel.Far = c.links[1].name
+	}
+}
+
+// checkRoutes: each route is to a network of its own.
+func (c *compiler) checkRoutes() {
+	for _, l := range c.links {
+		for i, network := range l.networks {
+			room := int64(1) << min(network.Addr().BitLen()-network.Bits(), 32)
+			if need := part(int64(c.routes()), i, len(l.networks)); need > room {
+				c.refuse(l.path.Child("generator", "networks"), network.String(), fmt.Sprintf("%d routes lead to this network, which has %d addresses: use a wider one, such as 16.0.0.0/8 behind the first link and 48.0.0.0/8 behind the second, or fewer routes",
+					need, room))
+				return
+			}
+		}
+	}
+}
+
+// translated is where hosts behind the inside link are known to others: RFC 2544's second network, which no link has by default.
+var translated = netip.MustParsePrefix("198.19.0.0/16")
+
+// translate gives each network and each address of the first link a place in translated, of the same size, one after another.
+func (c *compiler) translate(m *plan.NATMode) {
+	inside := c.links[0]
+	m.Inside = inside.name
+	next := translated.Addr()
+	for _, network := range hosts(inside) {
+		if network.Addr().Is6() {
+			c.refuse(modePath("nat"), network.String(), "addresses of IPv4 are translated only: give the links IPv4 addresses")
+			return
+		}
+		place, fits := placeFor(next, network.Bits())
+		if !fits {
+			c.refuse(inside.path.Child("generator", "networks"), network.String(), fmt.Sprintf("hosts behind the first link are known to others by addresses in %s, which has no room for these: use networks of fewer addresses, such as 16.0.0.0/17", translated))
+			return
+		}
+		m.Translations = append(m.Translations, plan.Translation{Inside: network.Masked(), Outside: place})
+		next = last(place).Next()
+	}
+	for _, l := range c.links {
+		for _, network := range append(hosts(l), l.dut) {
+			if network.Overlaps(translated) {
+				c.refuse(l.path.Child("generator", "networks"), network.String(), fmt.Sprintf("hosts behind the first link are known to others by addresses in %s: use networks apart from it", translated))
+				return
+			}
+		}
+	}
+}
+
+// hosts are the networks behind a link, the widest first in each replica's order, and then the generators' own addresses.
+func hosts(l link) (all []netip.Prefix) {
+	all = append(all, l.networks...)
+	for _, a := range l.addresses {
+		all = append(all, netip.PrefixFrom(a.Addr(), a.Addr().BitLen()))
+	}
+	return all
+}
+
+// placeFor is the first network of a size from an address on that is all in translated.
+func placeFor(from netip.Addr, length int) (netip.Prefix, bool) {
+	if !translated.Contains(from) || length < translated.Bits() {
+		return netip.Prefix{}, false
+	}
+	place := netip.PrefixFrom(from, length).Masked()
+	if place.Addr() != from { // not where such networks begin: the next one is
+		place = netip.PrefixFrom(last(place).Next(), length)
+	}
+	return place, translated.Contains(place.Addr())
+}
+
+// destination is the network that others send to, to reach a replica's hosts behind a link.
+func (c *compiler) destination(to link, replica int) netip.Prefix {
+	if c.device.Reference == nil || c.device.Reference.Mode == nil || c.device.Reference.Mode.NAT == nil || c.device.Reference.Mode.NAT.Inside != to.name {
+		return to.networks[replica]
+	}
+	return c.device.Reference.Mode.NAT.Translations[replica].Outside
+}
+
+// flowsByDefault are as many as there are routes, so that each carries something.
+func (c *compiler) flowsByDefault() int64 { return max(defaultFlows, int64(c.routes())) }
+
+const defaultFlows = 254
+
+// widened is the network of a router's link that was left out: wide enough for four addresses behind each route, where one replica has it.
+func (c *compiler) widened(networks []netip.Prefix) []netip.Prefix {
+	if len(networks) != 1 || len(c.spec.Links) > 2 || networks[0].Addr().Is6() {
+		return networks
+	}
+	wanted := 32 - bits.Len(uint(c.routes()-1)) - 2
+	return []netip.Prefix{netip.PrefixFrom(networks[0].Addr(), min(wanted, networks[0].Bits())).Masked()}
+}

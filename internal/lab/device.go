@@ -1,0 +1,297 @@
+package lab
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/program"
+	"github.com/linerate-dev/linerate/internal/tunnel"
+)
+
+// TunnelVerb is the hidden verb of our own binary that runs TunnelMain.
+const TunnelVerb = "lab-tunnel"
+
+// startWithin bounds how long a device's process may take until it forwards.
+const startWithin = 30 * time.Second
+
+// deviceProcess is a process that forwards. It is the lab's child, and ends when the lab does.
+type deviceProcess struct {
+	name    string
+	command *exec.Cmd
+	life    io.Closer // its standard input
+	words   *program.Words
+	done    chan struct{} // closed when it has ended, and ended is set
+	ended   error
+}
+
+// startDevice starts a process in a namespace and waits until it has said that it forwards: a line of its standard output that holds ready.
+func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string, cmd *exec.Cmd, order []byte) (*deviceProcess, error) {
+	life, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	p := &deviceProcess{name: name, command: cmd, life: life, words: &program.Words{}, done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = writer, p.words
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // of the thread that starts it, which waits for it below
+	started := make(chan error, 1)
+	go func() {
+		_ = ns.Do(func() error {
+			err := cmd.Start()
+			_ = writer.Close()
+			started <- err
+			if err == nil {
+				p.ended = cmd.Wait()
+				close(p.done)
+			}
+			return nil
+		})
+	}()
+	if err := <-started; err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", name, err), life.Close(), reader.Close())
+	}
+	forwards := make(chan bool, 1)
+	go func() {
+		defer func() { _ = reader.Close() }()
+		lines := bufio.NewScanner(reader)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), ready) {
+				forwards <- true
+				break
+			}
+			_, _ = p.words.Write(append(lines.Bytes(), '\n'))
+		}
+		_, _ = io.Copy(io.Discard, reader)
+	}()
+	if _, err := life.Write(order); err != nil {
+		<-p.done
+		return nil, p.fault()
+	}
+	bounded, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	select {
+	case <-forwards:
+		return p, nil
+	case <-p.done:
+		return nil, p.fault()
+	case <-bounded.Done():
+		return nil, errors.Join(fmt.Errorf("%s doesn't forward after %s: %s", name, startWithin, p.words), p.Close())
+	}
+}
+
+// fault is what to say of one that ended by itself.
+func (p *deviceProcess) fault() error {
+	how := "ended"
+	if p.ended != nil {
+		how = "ended: " + p.ended.Error()
+	}
+	return fmt.Errorf("the device's process %s %s; its last words: %s", p.name, how, p.words)
+}
+
+// Close ends the process, and kills it where it doesn't end by itself.
+func (p *deviceProcess) Close() error {
+	_ = p.life.Close()
+	_ = p.command.Process.Signal(syscall.SIGTERM)
+	grace := time.AfterFunc(stopGrace/2, func() { _ = p.command.Process.Kill() })
+	defer grace.Stop()
+	<-p.done
+	return nil
+}
+
+// The network between a tunnel's gateways (RFC 5737), and what WireGuard adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
+var outerAddresses = [2]netip.Prefix{netip.MustParsePrefix("192.0.2.1/30"), netip.MustParsePrefix("192.0.2.2/30")}
+
+const (
+	outerInterface = "tunnel.out"
+	outerBytes     = 100
+)
+
+// gateways makes two routers with a tunnel between them: one has the far link, the other one all others.
+//
+//	west ──┤ gateway ├── tunnel.0 ═══ tunnel.0 ──┤ gateway ├── east
+//	                     tunnel.out ── tunnel.out
+func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Namespace) error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU, attrs.Namespace, attrs.NumTxQueues, attrs.NumRxQueues = outerInterface, t.MTU+outerBytes, netlink.NsFd(ends[0].Fd()), 1, 1
+	cable := netlink.NewVeth(attrs)
+	cable.PeerName, cable.PeerNamespace, cable.PeerMTU = outerInterface, netlink.NsFd(ends[1].Fd()), uint32(attrs.MTU)
+	if err := netlink.LinkAdd(cable); err != nil {
+		return fmt.Errorf("lay the cable between the gateways: %w", err)
+	}
+	var keys [2]struct{ private, public string }
+	for i := range keys {
+		var err error
+		if keys[i].private, keys[i].public, err = tunnel.Keys(); err != nil {
+			return err
+		}
+	}
+	for i, ns := range ends {
+		info, err := forwarder.Configure(ctx, ns, t.gatewaySpec(i))
+		b.info.Applied, b.info.Missing = append(b.info.Applied, info.Applied...), append(b.info.Missing, info.Missing...)
+		if err != nil {
+			return err
+		}
+		if err := ns.Do(func() error { return openOuter(outerAddresses[i]) }); err != nil {
+			return err
+		}
+		g := tunnel.Gateway{PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Peer: netip.AddrPortFrom(outerAddresses[1-i].Addr(), tunnel.Port), MTU: t.MTU, Networks: t.behind(1 - i)}
+		order, err := json.Marshal(g)
+		if err != nil {
+			return fmt.Errorf("write a gateway's order: %w", err)
+		}
+		p, err := startDevice(ctx, ns, fmt.Sprintf("WireGuard of gateway %d", i+1), tunnelReady, exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'))
+		if err != nil {
+			return err
+		}
+		b.device = append(b.device, p)
+		b.held = append(b.held, p)
+	}
+	b.info.Applied = append(b.info.Applied, "WireGuard (ChaCha20-Poly1305) in user space between two routers, a packet at a time")
+	return nil
+}
+
+func openOuter(a netip.Prefix) error {
+	if err := setUp(outerInterface); err != nil {
+		return err
+	}
+	l, err := netlink.LinkByName(outerInterface)
+	if err == nil {
+		err = forwarder.AddAddress(l, a)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: address %s: %w", outerInterface, a, err)
+	}
+	return nil
+}
+
+// gatewaySpec is the part of the forwarder that the first gateway has, or the second.
+func (t Topology) gatewaySpec(end int) forwarder.Spec {
+	all := t.forwarderSpec()
+	spec := forwarder.Spec{Forwarding: all.Forwarding, OwnCPU: all.OwnCPU, TakesXDP: all.TakesXDP}
+	for i, l := range t.Links {
+		if t.endOfTunnel(l) == end {
+			spec.Links = append(spec.Links, all.Links[i])
+		}
+	}
+	return spec
+}
+
+// endOfTunnel says which gateway has a link.
+func (t Topology) endOfTunnel(l Link) int {
+	if t.Mode.Tunnel.Far == l.Name {
+		return 1
+	}
+	return 0
+}
+
+// behind are the networks behind a gateway.
+func (t Topology) behind(end int) (all []netip.Prefix) {
+	for _, l := range t.Links {
+		if t.endOfTunnel(l) == end {
+			all = append(append(all, l.Networks...), l.DUT...)
+		}
+	}
+	return all
+}
+
+// tunnelReady is what a gateway says once it forwards.
+const tunnelReady = "the tunnel is open"
+
+// TunnelMain is the whole life of a gateway's process: it reads its order from standard input, and ends when that does.
+func TunnelMain(ctx context.Context) error {
+	in := bufio.NewReader(os.Stdin)
+	order, err := in.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("read the order: %w (this verb is for the lab's own use)", err)
+	}
+	var g tunnel.Gateway
+	if err := json.Unmarshal(order, &g); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		stop()
+	}()
+	return g.Serve(ctx, func() error {
+		_, err := fmt.Fprintln(os.Stdout, tunnelReady)
+		return err
+	})
+}
+
+// testpmd is DPDK's forwarding program, in Debian's package dpdk-dev.
+const testpmd = "dpdk-testpmd"
+
+// userspace has testpmd forward between the two links of each pair, with the addresses of the ends that frames go to.
+func (b *built) userspace(ctx context.Context, t Topology) error {
+	path, err := exec.LookPath(testpmd)
+	if err != nil {
+		return badInput("dut.reference.mode.userspace: this machine has no %s: install Debian's package dpdk-dev", testpmd)
+	}
+	if err := b.dut.Do(func() error { return openBare(t) }); err != nil {
+		return err
+	}
+	args := []string{"--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf"}
+	for i, l := range t.Links {
+		args = append(args, "--vdev", fmt.Sprintf("net_af_packet%d,iface=%s,blocksz=65536,framesz=%d,framecnt=1024,qpairs=1", i, l.Interface, frameRoom(t.MTU)))
+	}
+	args = append(args, "--", "--forward-mode=mac", "--auto-start", "--total-num-mbufs=8192", "--nb-cores=1", "--stats-period=1") // it holds what it says back until it prints statistics
+	for i, l := range t.Links {
+		args = append(args, fmt.Sprintf("--eth-peer=%d,%s", i, net.HardwareAddr(l.GeneratorMAC)))
+	}
+	p, err := startDevice(ctx, b.dut, testpmd, "NIC statistics for port", exec.Command(path, args...), nil)
+	if err != nil {
+		return err
+	}
+	b.device, b.held = append(b.device, p), append(b.held, p)
+	b.info.Applied = append(b.info.Applied, fmt.Sprintf("%s forwards by AF_PACKET", path))
+	return nil
+}
+
+// frameRoom is what AF_PACKET's ring has for a frame: the next power of two, with room for its own header.
+func frameRoom(mtu int) int {
+	room := 2048
+	for room < mtu+128 {
+		room *= 2
+	}
+	return room
+}
+
+// openBare sets the links up with nothing else: the kernel has no part in forwarding.
+func openBare(t Topology) error {
+	for _, l := range t.Links {
+		if err := os.WriteFile("/proc/sys/net/ipv6/conf/"+l.Interface+"/disable_ipv6", []byte("1"), 0); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("link %s: keep the kernel quiet: %w", l.Name, err)
+		}
+		if err := setUp(l.Interface); err != nil {
+			return fmt.Errorf("link %s: %w", l.Name, err)
+		}
+		link, err := netlink.LinkByName(l.Interface)
+		if err == nil {
+			err = netlink.LinkSetARPOff(link)
+		}
+		if err != nil {
+			return fmt.Errorf("link %s: keep the kernel off: %w", l.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package lab_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+func inMode(m plan.Mode) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.DUT.Forwarding, p.DUT.Reference = m.Forwarding(), &plan.Reference{Mode: &m}
+	}
+}
+
+// TestRealDevicesOfALab: each takes from the TTL what its routers do.
+func TestRealDevicesOfALab(t *testing.T) {
+	for _, m := range []plan.Mode{{Router: &plan.RouterMode{Routes: 100}}, {XDP: &plan.XDPMode{}}, {Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}} {
+		t.Run(m.String(), func(t *testing.T) {
+			p := planOf([]string{"west", "east"}, inMode(m))
+			l := start(t, topologyOf(t, p, lab.Options{}))
+			var ttl int
+			ask(t, l.Address(), "through", &ttl)
+			if want := 64 - p.DUT.Routers(); ttl != want {
+				t.Errorf("a packet with a TTL of 64 arrived with %d, want %d (0: it did not)", ttl, want)
+			}
+		})
+	}
+}
+
+// TestARunEndsWithItsDevice kills a gateway's process, without which there is nothing to measure.
+func TestARunEndsWithItsDevice(t *testing.T) {
+	l := start(t, topologyOf(t, planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
+	if !l.Forwards(aGateway(t, l)) || l.Forwards(l.PID()) || l.Forwards(os.Getpid()) {
+		t.Error("the lab doesn't know which processes forward")
+	}
+	if err := syscall.Kill(aGateway(t, l), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-l.Done()
+	if err := l.Err(); err == nil || !strings.Contains(err.Error(), "the device's process WireGuard of gateway") {
+		t.Errorf("it ended as %v", err)
+	}
+}
+
+// aGateway is one of the lab's children.
+func aGateway(t *testing.T, l *lab.Lab) int {
+	t.Helper()
+	tasks, err := os.ReadDir("/proc/" + strconv.Itoa(l.PID()) + "/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		children, err := os.ReadFile("/proc/" + strconv.Itoa(l.PID()) + "/task/" + task.Name() + "/children")
+		if err != nil {
+			continue
+		}
+		if all := strings.Fields(string(children)); len(all) > 0 {
+			pid, err := strconv.Atoi(all[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pid
+		}
+	}
+	t.Fatal("the lab has no process that forwards")
+	return 0
+}

@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// Mode is the real device that a Reference is, made of Linux. Exactly one member is set.
+type Mode struct {
+	Router    *RouterMode    `json:"router,omitempty"`
+	Bridge    *BridgeMode    `json:"bridge,omitempty"`
+	Filter    *FilterMode    `json:"filter,omitempty"`
+	NAT       *NATMode       `json:"nat,omitempty"`
+	XDP       *XDPMode       `json:"xdp,omitempty"`
+	Tunnel    *TunnelMode    `json:"tunnel,omitempty"`
+	Userspace *UserspaceMode `json:"userspace,omitempty"`
+}
+
+// RouterMode is the kernel's router.
+type RouterMode struct {
+	Routes int `json:"routes"` // to the networks behind each link
+}
+
+// BridgeMode is the kernel's bridge, which learns.
+type BridgeMode struct{}
+
+// XDPMode is a router in the drivers' receive path.
+type XDPMode struct{}
+
+// FilterMode is a router that holds each frame against rules that are not about it.
+type FilterMode struct {
+	Rules int `json:"rules"`
+}
+
+// NATMode is a router that translates the addresses of the hosts behind one link, one for one.
+type NATMode struct {
+	Inside       string        `json:"inside"` // the link whose hosts others know by other addresses
+	Translations []Translation `json:"translations"`
+	// Sessions are tracked from the beginning, of hosts that are silent.
+	Sessions int `json:"sessions,omitempty"`
+}
+
+// Translation is a network behind the inside link, and by which addresses others reach it: host by host.
+type Translation struct {
+	Inside  netip.Prefix `json:"inside"`
+	Outside netip.Prefix `json:"outside"`
+}
+
+// The kinds of tunnel and of forwarding programs.
+const (
+	TunnelWireGuard  = "wireguard"
+	UserspaceTestpmd = "testpmd"
+)
+
+// TunnelMode is two gateways with an encrypted tunnel between them.
+type TunnelMode struct {
+	Kind string `json:"kind"`
+	// Far is the link behind the second gateway.
+	Far string `json:"far"`
+}
+
+// UserspaceMode is a program that forwards.
+type UserspaceMode struct {
+	Kind string `json:"kind"`
+}
+
+// Mode is the device's mode; nil: it has none.
+func (d DUT) Mode() *Mode {
+	if d.Reference == nil {
+		return nil
+	}
+	return d.Reference.Mode
+}
+
+// Routers is how many routers a frame meets on its way through the device: each takes one from its TTL.
+func (d DUT) Routers() int {
+	switch m := d.Mode(); {
+	case d.Forwarding != L3:
+		return 0
+	case m != nil && m.Tunnel != nil:
+		return 2
+	}
+	return 1
+}
+
+// ReachedAt is the address by which a host behind a link is reached from behind another: its own, unless the device translates it.
+func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
+	m := d.Mode()
+	if m == nil || m.NAT == nil || m.NAT.Inside != link {
+		return host
+	}
+	for _, t := range m.NAT.Translations {
+		if t.Inside.Contains(host) {
+			return t.outside(host)
+		}
+	}
+	return host
+}
+
+// outside replaces the network's bits and keeps the host's.
+func (t Translation) outside(host netip.Addr) netip.Addr {
+	a, network := host.AsSlice(), t.Outside.Masked().Addr().AsSlice()
+	for bit := range t.Outside.Bits() {
+		mask := byte(1) << (7 - bit%8)
+		a[bit/8] = a[bit/8]&^mask | network[bit/8]&mask
+	}
+	outside, _ := netip.AddrFromSlice(a) // as long as it was
+	return outside
+}
+
+// On is the mode with the interfaces of links in place of their names.
+func (m *Mode) On(interfaces map[string]string) *Mode {
+	if m == nil {
+		return nil
+	}
+	on := *m
+	if m.NAT != nil {
+		nat := *m.NAT
+		nat.Inside, on.NAT = interfaces[nat.Inside], &nat
+	}
+	if m.Tunnel != nil {
+		tunnel := *m.Tunnel
+		tunnel.Far, on.Tunnel = interfaces[tunnel.Far], &tunnel
+	}
+	return &on
+}
+
+// Forwarding is how a device of the mode forwards.
+func (m *Mode) Forwarding() Forwarding {
+	switch {
+	case m.Bridge != nil:
+		return L2
+	case m.Userspace != nil:
+		return MACRewrite
+	}
+	return L3
+}
+
+// String names the mode in a few words: "router, 1000 routes".
+func (m *Mode) String() string {
+	switch {
+	case m == nil:
+		return ""
+	case m.Router != nil && m.Router.Routes == 1:
+		return "router"
+	case m.Router != nil:
+		return fmt.Sprintf("router, %d routes", m.Router.Routes)
+	case m.Bridge != nil:
+		return "bridge"
+	case m.Filter != nil:
+		return fmt.Sprintf("filter, %d rules", m.Filter.Rules)
+	case m.NAT != nil && m.NAT.Sessions > 0:
+		return fmt.Sprintf("NAT, %d sessions", m.NAT.Sessions)
+	case m.NAT != nil:
+		return "NAT"
+	case m.XDP != nil:
+		return "XDP"
+	case m.Tunnel != nil:
+		return "WireGuard tunnel"
+	case m.Userspace != nil:
+		return m.Userspace.Kind
+	}
+	return "unknown mode"
+}
