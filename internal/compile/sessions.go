@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -22,6 +23,10 @@ const (
 	mostMessage    = 16 << 20
 )
 
+func (sessions) uncounted() string {
+	return "the ends of sessions don't tell of their interfaces: remove this observer, or use traffic of type Frames"
+}
+
 // sessions are what traffic.sessions says, with its defaults.
 func (c *compiler) sessions() *plan.Sessions {
 	spec := v1alpha1.SessionsSpec{}
@@ -35,11 +40,11 @@ func (c *compiler) sessions() *plan.Sessions {
 }
 
 // sessionSize reads a size between two others; 0 where none is given.
-func (c *compiler) sessionSize(field string, text v1alpha1.SessionSize, least, most int64) int64 {
+func (c *compiler) sessionSize(name string, text v1alpha1.SessionSize, least, most int64) int64 {
 	if text == "" {
 		return 0
 	}
-	path := specPath().Child("traffic", "sessions", field)
+	path := specPath().Child("traffic", "sessions", name)
 	q, err := resource.ParseQuantity(string(text))
 	if err != nil {
 		c.refuse(path, text, "write a size with its unit, such as 128Ki or 1Mi")
@@ -47,7 +52,7 @@ func (c *compiler) sessionSize(field string, text v1alpha1.SessionSize, least, m
 	}
 	if v := q.Value(); v < least || v > most {
 		in := func(v int64) string { return resource.NewQuantity(v, resource.BinarySI).String() }
-		c.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", field, in(least), in(most)))
+		c.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", name, in(least), in(most)))
 	}
 	return q.Value()
 }
@@ -55,6 +60,9 @@ func (c *compiler) sessionSize(field string, text v1alpha1.SessionSize, least, m
 // check refuses what of a test sessions can't measure yet, each with what can be done.
 func (sessions) check(c *compiler) {
 	spec, path := c.spec, specPath()
+	if spec.Generator.Software != nil {
+		c.refuse(path.Child("generator", "software"), field.OmitValueType{}, "sessions aren't sent as frames, but by their ends' kernels: remove software")
+	}
 	if s := spec.Traffic.Sessions; s != nil && s.Protocol == v1alpha1.ProtocolUDP {
 		c.refuse(path.Child("traffic", "sessions", "protocol"), s.Protocol, "sessions over UDP can't be measured yet: use TCP, or traffic.type Frames, whose frames are UDP")
 	}

@@ -14,7 +14,7 @@ type flowSet struct {
 	variables []variable
 }
 
-// variable is a field that takes the values low … low+count−1, upwards or downwards, and starts again.
+// variable is a field that takes the values low … low+count−1: upwards or downwards, and then again, or at random.
 type variable struct {
 	name    string
 	address bool // an IP address
@@ -24,6 +24,7 @@ type variable struct {
 	low     uint64
 	count   int64
 	down    bool
+	random  bool // each frame's value is drawn
 }
 
 // first is the value in the first frame.
@@ -86,6 +87,7 @@ func (s Spec) flows() (flowSet, error) {
 		if v.count == 1 {
 			set.fixed = append(set.fixed, v)
 		} else {
+			v.random = s.Flows.Random
 			set.variables = append(set.variables, v)
 		}
 	}
@@ -129,6 +131,12 @@ func (s Spec) checkFlows() error {
 		if slices.Contains(s.Flows.Vary[:i], field) {
 			return fmt.Errorf("flows.vary[%d]: %s is there twice", i, field)
 		}
+	}
+	if s.Flows.Random && len(s.Flows.Vary) != 1 {
+		return fmt.Errorf("flows.vary: order Random draws one field: name one of %s", join(fields()))
+	}
+	if s.Flows.Random && s.Source.Addr().Is6() {
+		return fmt.Errorf("flows.order: Random would need a UDP checksum of its own in each IPv6 frame, which generators don't make: use Sequential, or IPv4")
 	}
 	if s.Flows.Count > 1 && len(s.Flows.Vary) == 0 {
 		return fmt.Errorf("flows.count %d without a field that varies: set flows.vary to one or more of %s", s.Flows.Count, join(fields()))

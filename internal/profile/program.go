@@ -55,7 +55,10 @@ func (f form) program(flows flowSet) stream.VM {
 
 func (v variable) definition(split bool) stream.Instruction {
 	op := "inc"
-	if v.down {
+	switch {
+	case v.random:
+		op = "random"
+	case v.down:
 		op = "dec"
 	}
 	return stream.Instruction{
@@ -64,10 +67,10 @@ func (v variable) definition(split bool) stream.Instruction {
 }
 
 // splittable says whether the cores of a port may divide the variables' values among them. That keeps the flows the same only where all
-// variables take equally many values in the same direction; else each core plays all flows.
+// variables take equally many values in the same direction, one after the other; else each core plays all flows.
 func (f form) splittable(flows flowSet) bool {
 	for _, v := range flows.variables {
-		if f.ipv6 || v.count != flows.count {
+		if f.ipv6 || v.random || v.count != flows.count {
 			return false
 		}
 	}

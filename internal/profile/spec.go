@@ -59,6 +59,8 @@ type MixEntry struct {
 type Flows struct {
 	Count int64
 	Vary  []Field
+	// Random draws each frame's flow; else they take turns in their order.
+	Random bool
 }
 
 // Profile is what a Spec comes to.
