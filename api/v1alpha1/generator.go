@@ -37,6 +37,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.engine)",fieldPath=".engine",message="say what sends the traffic: engine: TRex (in pods of the test's own; it needs trex.image), Software (linerate's own) or External (a TRex that already runs)"
 // +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.?engine.orValue('unsaid') == 'TRex') || !has(self.engine)",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
+// +kubebuilder:validation:XValidation:rule="!has(self.software) || self.?engine.orValue('unsaid') in ['unsaid', 'Software']",fieldPath=".software",message="software configures engine Software: set engine: Software, or remove software"
 // +kubebuilder:validation:XValidation:rule="!has(self.hugepages) || self.?engine.orValue('unsaid') in ['unsaid', 'TRex']",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
 // +kubebuilder:validation:XValidation:rule="self.?engine.orValue('unsaid') != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
 // +kubebuilder:validation:XValidation:rule="has(self.external) == (self.?engine.orValue('unsaid') == 'External') || !has(self.engine)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
@@ -61,7 +62,7 @@ type GeneratorSpec struct {
 
 	// coresPerPortPair is how many CPUs send and receive for each pair of ports. A pod requests this for each of its pairs and two more,
 	// rounded up to an even number, as exclusive CPUs. Default: 4 of TRex on devices; elsewhere one thread, on CPUs that are shared with
-	// others. TRex uses 1 on kernel interfaces whatever is said. In a cluster; on one machine see linerate run --cores. Example: 4.
+	// others. TRex uses 1 on kernel interfaces whatever is said. On one machine it is how many threads may send on each port, whatever --cores says. Example: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
@@ -80,6 +81,10 @@ type GeneratorSpec struct {
 	// trex configures engine TRex.
 	// +optional
 	TRex *TRexSpec `json:"trex,omitempty"`
+
+	// software configures engine Software.
+	// +optional
+	Software *SoftwareSpec `json:"software,omitempty"`
 
 	// placement says where generator pods may run.
 	// +optional
@@ -159,6 +164,29 @@ type TRexSpec struct {
 	// their order, the number of cores and the RPC's port are linerate's. Example: {rx_desc: 4096}.
 	// +optional
 	Config Freeform `json:"config,omitempty"`
+}
+
+// SendingPath is how the software engine sends.
+//
+// +kubebuilder:validation:Enum=Live;AFXDP;AFPacket
+type SendingPath string
+
+// The paths.
+const (
+	// PathLive has the kernel make and pace the frames.
+	PathLive SendingPath = "Live"
+	// PathAFXDP hands frames to the driver past the kernel's protocols.
+	PathAFXDP SendingPath = "AFXDP"
+	// PathAFPacket hands them to the kernel.
+	PathAFPacket SendingPath = "AFPacket"
+)
+
+// SoftwareSpec configures engine Software.
+type SoftwareSpec struct {
+	// path is how it sends: Live (the kernel makes and paces the frames), AFXDP or AFPacket. Where the machine can't do that, the test ends and says so. Default: the fastest that the machine has; with linerate run what --path says.
+	// Example: AFXDP.
+	// +optional
+	Path SendingPath `json:"path,omitempty"`
 }
 
 // PlacementSpec says where generator pods may run.

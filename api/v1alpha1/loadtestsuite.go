@@ -34,7 +34,7 @@ type LoadTestSuite struct {
 	// spec is what to measure, and how often. It can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: a
 	// new run is a new LoadTestSuite (metadata.generateName names it).
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.calibration) == has(oldSelf.calibration) && (!has(self.calibration) || self.calibration == oldSelf.calibration)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped suite can't be continued: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Spec LoadTestSuiteSpec `json:"spec"`
 
@@ -89,6 +89,11 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:items:MinProperties=1
 	// +kubebuilder:validation:items:MaxProperties=4
 	Exclude []Exclusion `json:"exclude,omitempty"`
+
+	// calibration has the generators measured by themselves before anything else, over a cable in the device's place, with each traffic of the suite: rows of their own, which figures are held against.
+	// {} has all defaults. Default: they aren't measured. Example: {margin: 10%}.
+	// +optional
+	Calibration *CalibrationSpec `json:"calibration,omitempty"`
 
 	// repetitions is how often each cell is measured. What differs between the repetitions is the spread that figures are given with.
 	// Example: 5.

@@ -17,7 +17,7 @@ const (
 
 // ObserverType is what an observer reads.
 //
-// +kubebuilder:validation:Enum=Processors;Limiter
+// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces
 type ObserverType string
 
 // What an observer reads.
@@ -26,11 +26,14 @@ const (
 	ObserverProcessors ObserverType = "Processors"
 	// ObserverLimiter is what the built-in Reference's limit passes and drops, in each direction.
 	ObserverLimiter ObserverType = "Limiter"
+	// ObserverInterfaces is what the kernels of the generators' machines count of the interfaces on links.
+	ObserverInterfaces ObserverType = "Interfaces"
 )
 
 // Observer reads a vital sign beside the traffic: its values are in the Report, over time and in each window.
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'Limiter' || self.of == 'DUT'",fieldPath=".of",message="a Limiter is the built-in Reference's: say of: DUT"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.of == 'Generator'",fieldPath=".of",message="only generators' interfaces are read, of which the one that a direction goes to is its receiver's: say of: Generator"
 type Observer struct {
 	// name identifies the observer in the Report. Example: cpu.
 	// +required
@@ -43,7 +46,7 @@ type Observer struct {
 	// +required
 	Of ObserverOf `json:"of"`
 
-	// type is what it reads: Processors or Limiter.
+	// type is what it reads: Processors, Limiter or Interfaces.
 	// +required
 	Type ObserverType `json:"type"`
 }

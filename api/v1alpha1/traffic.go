@@ -208,7 +208,22 @@ const (
 	VaryDestinationPort FlowField = "DestinationPort"
 )
 
+// FlowOrder is the order in which flows take turns.
+//
+// +kubebuilder:validation:Enum=Sequential;Random
+type FlowOrder string
+
+// The orders of flows.
+const (
+	// FlowsSequential sends a frame of each flow, then a frame of each once more.
+	FlowsSequential FlowOrder = "Sequential"
+	// FlowsRandom draws each frame's flow.
+	FlowsRandom FlowOrder = "Random"
+)
+
 // FlowsSpec says how many flows there are, and what tells them apart.
+//
+// +kubebuilder:validation:XValidation:rule="self.?order.orValue('Sequential') != 'Random' || size(self.vary) == 1",fieldPath=".vary",message="order Random draws one field of each frame, so that there are no more flows than count: name one field, such as [DestinationAddress]"
 type FlowsSpec struct {
 	// count is the number of flows per direction, over all replicas. Example: 254.
 	// +optional
@@ -224,6 +239,10 @@ type FlowsSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	Vary []FlowField `json:"vary,omitempty"`
+
+	// order is the order in which flows take turns: Sequential (default: one after the other, over and over) or Random (each frame's flow is drawn anew, all alike). Random needs one field in vary, and IPv4. Example: Random.
+	// +optional
+	Order FlowOrder `json:"order,omitempty"`
 }
 
 // Direction is traffic from one link to another, through the device under test.

@@ -157,6 +157,8 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.traffic.sessions.protocol":       {string(v1alpha1.ProtocolTCP), string(v1alpha1.ProtocolUDP)},
 		"spec.traffic.profile":                 {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams)},
 		"spec.traffic.flows.vary[]":            {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
+		"spec.traffic.flows.order":             {string(v1alpha1.FlowsSequential), string(v1alpha1.FlowsRandom)},
+		"spec.generator.software.path":         {string(v1alpha1.PathLive), string(v1alpha1.PathAFXDP), string(v1alpha1.PathAFPacket)},
 		"spec.procedure.search.classification": {string(v1alpha1.ClassifyRFC9971), string(v1alpha1.ClassifySequential)},
 		"spec.procedure.search.preset":         {string(v1alpha1.PresetRFC2544), string(v1alpha1.PresetTST009)},
 		"spec.procedure.type":                  {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad), string(v1alpha1.ProcedureSearch)},
@@ -165,7 +167,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.criteria[].metric":               metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
 		"spec.observers[].of":   {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode)},
-		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter)},
+		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter), string(v1alpha1.ObserverInterfaces)},
 	})
 }
 

@@ -28,6 +28,7 @@ func documents() []document {
 		{"table", "linerate: table", reflect.TypeFor[report.Table](), []any{report.TableVersion}},
 		{"comparison", "linerate: comparison", reflect.TypeFor[report.Comparison](), []any{report.ComparisonVersion}},
 		{"rfc2544", "linerate: Reports in the forms of RFC 2544", reflect.TypeFor[report.RFC2544](), []any{report.RFC2544Version}},
+		{"heatmap", "linerate: heat maps", reflect.TypeFor[report.Heatmap](), []any{report.HeatmapVersion}},
 		{"trend", "linerate: trend", reflect.TypeFor[report.Trend](), []any{report.TrendVersion}},
 	}
 }

@@ -75,7 +75,7 @@ func validate(schemas map[string]*jsonschema.Resolved, in io.Reader, seen map[st
 func TestEveryDocumentThatIsStoredHereIsValid(t *testing.T) {
 	schemas, seen := published(t), map[string]int{}
 	for _, pattern := range []string{
-		"internal/render/testdata/gate.json", "internal/render/testdata/one-direction.json", "internal/render/testdata/rfc2544.json", "internal/render/testdata/search.json", "internal/render/testdata/table-*.json", "internal/history/testdata/*.json",
+		"internal/render/testdata/gate.json", "internal/render/testdata/heatmap.json", "internal/render/testdata/one-direction.json", "internal/render/testdata/rfc2544.json", "internal/render/testdata/search.json", "internal/render/testdata/table-*.json", "internal/history/testdata/*.json",
 		"test/compatibility/testdata/v1alpha1/reports/*.json.gz", "test/compatibility/testdata/v1alpha1/plans/*.json.gz", "test/e2e/testdata/*/report.json",
 	} {
 		files, err := filepath.Glob(root + pattern)

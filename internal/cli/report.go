@@ -20,7 +20,8 @@ func newReport(s Streams) *cobra.Command {
 		Use:   "report FILE...",
 		Short: "Render saved Reports again, as one table, and suites' tables",
 		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -\n" +
-			"  linerate report --view rfc2544 -o html 64b.json 512b.json 1518b.json > rfc2544.html",
+			"  linerate report --view rfc2544 -o html 64b.json 512b.json 1518b.json > rfc2544.html\n" +
+			"  linerate report --view heatmap -o html linerate-reports/loss-grid.suite.json > grid.html",
 		Args: someFiles("at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			kind := render.Kind(view)
@@ -34,32 +35,39 @@ func newReport(s Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if kind == render.RFC2544 {
+			switch kind {
+			case render.RFC2544:
 				return writeRFC2544(s.Out, format, all)
+			case render.Heatmap:
+				return writeView(s.Out, format, render.OfHeatmap(history.Heatmap(all)))
+			default:
 			}
 			if err := render.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
 				return exit.BadInput("--output: %w", err)
 			}
-			if err := sidebyside.Write(s.Out, format, render.OfTests(all)); err != nil {
-				return exit.NotMeasured("print: %w", err)
-			}
-			return nil
+			return writeView(s.Out, format, render.OfTests(all))
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
-	cmd.Flags().StringVar(&view, "view", string(render.Tests), "how to show them: tests, each with its evidence; rfc2544, in the forms of RFC 2544, section 26: throughput over frame sizes, frame loss over load")
+	cmd.Flags().StringVar(&view, "view", string(render.Tests), "how to show them: tests, each with its evidence; rfc2544, in the forms of RFC 2544, section 26: throughput over frame sizes, frame loss over load; heatmap, throughput over product and loadtest, frame loss over load and loadtest")
 	_ = cmd.RegisterFlagCompletionFunc("view", cobra.FixedCompletions(reportViews(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // reportViews are the ways in which Reports are shown.
-func reportViews() []string { return []string{string(render.Tests), string(render.RFC2544)} }
+func reportViews() []string {
+	return []string{string(render.Tests), string(render.RFC2544), string(render.Heatmap)}
+}
 
 func writeRFC2544(out io.Writer, format string, all report.Documents) error {
 	if len(all.Suites) > 0 {
 		return exit.BadInput("--view rfc2544: a suite's document tells of Reports without their windows: give the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
 	}
-	if err := sidebyside.Write(out, format, render.OfRFC2544(history.RFC2544(all.Reports))); err != nil {
+	return writeView(out, format, render.OfRFC2544(history.RFC2544(all.Reports)))
+}
+
+func writeView(out io.Writer, format string, d render.Document) error {
+	if err := sidebyside.Write(out, format, d); err != nil {
 		return exit.NotMeasured("print: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,14 @@ type runOptions struct {
 	sites func(*plan.Plan) (site, error)
 }
 
+// sending is how the software engine sends: as the test says, or else as the flags do.
+func (o runOptions) sending(p *plan.Plan) (cores int, path string) {
+	if p.Sending == nil {
+		return o.cores, o.path
+	}
+	return cmp.Or(p.Sending.Cores, o.cores), cmp.Or(p.Sending.Path, o.path)
+}
+
 func newRun(s Streams) *cobra.Command { return newRunIn(s, nil) }
 
 // newRunIn is newRun where plans are run elsewhere.
@@ -55,8 +64,8 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	sidebyside.FormatFlag(cmd, &o.format, render.Formats(render.Tests))
 	f.StringVar(&o.save, "save", "linerate-reports", "directory to keep each test's Report in, as JSON and as a page; \"\" keeps nothing")
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
-	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine")
-	f.StringVar(&o.path, "path", "auto", "how the software engine sends: live, af_xdp, af_packet or auto (see linerate generator --help)")
+	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine, where the test doesn't say it (generator.coresPerPortPair)")
+	f.StringVar(&o.path, "path", "auto", "how the software engine sends, where the test doesn't say it (generator.software.path): live, af_xdp, af_packet or auto (see linerate generator --help)")
 	f.BoolVar(&o.force, "force", false, "take TRex ports that somebody else owns")
 	f.StringArrayVar(&o.against, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
 	o.allowDifferent.Flag(cmd)

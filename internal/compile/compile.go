@@ -43,6 +43,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		return nil, c.errs // what follows builds on sound links and quantities
 	}
 	p.Generators, p.Directions = c.generators()
+	p.Sending = c.engine.sending(c)
 	c.checkLoad(p)
 	c.checkTime(p)
 	if len(c.errs) > 0 {

@@ -25,6 +25,10 @@ type engine interface {
 	checkPods(c *compiler)
 	// resources are what each of its pods requests, on devices and on kernel interfaces, or refuses what can't be requested.
 	resources(c *compiler) (devices, kernel Resources)
+	// sending is what of the spec says how it sends, for the Plan; nil: nothing, or nobody can say it.
+	sending(c *compiler) *plan.Sending
+	// uncounted is why no kernel's counters of its interfaces are told; empty: they are.
+	uncounted() string
 }
 
 // inPods is what all engines have in common that run in pods of the test's own, or are started on one machine.
@@ -32,6 +36,12 @@ type inPods struct{}
 
 func (inPods) elsewhere() bool              { return false }
 func (inPods) server(*compiler, int) string { return "" }
+
+func (inPods) sending(*compiler) *plan.Sending { return nil }
+
+func (inPods) uncounted() string {
+	return "no kernel counts this engine's frames: use engine Software, or remove this observer"
+}
 
 // engines are all that a LoadTest can be measured with. It is the one place here that knows which there are.
 var engines = map[plan.Sender]engine{

@@ -3,6 +3,8 @@ package compile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // external is a TRex that runs already: a place rather than an engine. linerate starts nothing there, and asks for nothing.
@@ -14,6 +16,9 @@ func (external) elsewhere() bool { return true }
 func (external) checkPods(*compiler) {}
 
 func (external) resources(*compiler) (devices, kernel Resources) { return Resources{}, Resources{} }
+
+func (external) sending(*compiler) *plan.Sending { return nil }
+func (external) uncounted() string               { return trex{}.uncounted() }
 
 // defaultRPCPort is where TRex listens.
 const defaultRPCPort = ":4501"

@@ -36,7 +36,7 @@ func (c *compiler) load(from, to link) load {
 	for r := range c.replicas() {
 		spec := c.profile()
 		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], c.destination(to, r)
-		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.modeSpec() != nil}
+		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.modeSpec() != nil, Random: flows.Random}
 		p, err := c.build(spec)
 		if err != nil {
 			c.errs = append(c.errs, err)
@@ -79,7 +79,7 @@ func (c *compiler) build(spec profile.Spec) (profile.Profile, *field.Error) {
 func easy(spec profile.Spec) profile.Spec {
 	wide := func(p netip.Prefix) netip.Prefix { return netip.PrefixFrom(p.Addr(), p.Addr().BitLen()/2).Masked() }
 	spec.Source, spec.Destination = wide(spec.Source), wide(spec.Destination)
-	spec.Flows.Count = min(spec.Flows.Count, 2)
+	spec.Flows.Count, spec.Flows.Random = min(spec.Flows.Count, 2), false
 	return spec
 }
 
@@ -117,7 +117,7 @@ func (c *compiler) flows() profile.Flows {
 	if in == nil {
 		return profile.Flows{Count: c.flowsByDefault(), Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}
 	}
-	flows := profile.Flows{Count: in.Count}
+	flows := profile.Flows{Count: in.Count, Random: in.Order == v1alpha1.FlowsRandom}
 	for _, f := range in.Vary {
 		flows.Vary = append(flows.Vary, profile.Field(f))
 	}

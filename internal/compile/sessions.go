@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -27,6 +28,10 @@ const (
 	leastDatagram   = 16            // its time and number
 	mostDatagram    = 9216 - 8 - 20 // what fits into the largest frame
 )
+
+func (sessions) uncounted() string {
+	return "the ends of sessions don't tell of their interfaces: remove this observer, or use traffic of type Frames"
+}
 
 // sessions are what traffic.sessions says, with its defaults.
 func (c *compiler) sessions() *plan.Sessions {
@@ -51,11 +56,11 @@ func (c *compiler) sessions() *plan.Sessions {
 }
 
 // sessionSize reads a size between two others; 0 where none is given.
-func (c *compiler) sessionSize(field, text string, least, most int64) int64 {
+func (c *compiler) sessionSize(name, text string, least, most int64) int64 {
 	if text == "" {
 		return 0
 	}
-	path := specPath().Child("traffic", "sessions", field)
+	path := specPath().Child("traffic", "sessions", name)
 	q, err := resource.ParseQuantity(text)
 	if err != nil {
 		c.refuse(path, text, "write a size in bytes, or with its unit, such as 1400, 128Ki or 1Mi")
@@ -63,7 +68,7 @@ func (c *compiler) sessionSize(field, text string, least, most int64) int64 {
 	}
 	if v := q.Value(); v < least || v > most {
 		in := func(v int64) string { return resource.NewQuantity(v, resource.BinarySI).String() }
-		c.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", field, in(least), in(most)))
+		c.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", name, in(least), in(most)))
 	}
 	return q.Value()
 }
@@ -72,6 +77,9 @@ func (c *compiler) sessionSize(field, text string, least, most int64) int64 {
 func (sessions) check(c *compiler) {
 	spec, path := c.spec, specPath()
 	c.checkSessionMetrics()
+	if spec.Generator.Software != nil {
+		c.refuse(path.Child("generator", "software"), field.OmitValueType{}, "sessions aren't sent as frames, but by their ends' kernels: remove software")
+	}
 	procedure := path.Child("procedure", "type")
 	switch spec.Procedure.Type {
 	case v1alpha1.ProcedureConstantLoad:

@@ -1,6 +1,11 @@
 package compile
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
 
 // software is linerate's own engine, in pods of the test's own or on one machine.
 type software struct{ inPods }
@@ -24,3 +29,21 @@ func (software) resources(c *compiler) (devices, kernel Resources) {
 	}
 	return r, r
 }
+
+// paths are what linerate generator --path calls the ways to send.
+var paths = map[v1alpha1.SendingPath]string{v1alpha1.PathLive: "live", v1alpha1.PathAFXDP: "af_xdp", v1alpha1.PathAFPacket: "af_packet"}
+
+// sending is what a test says of threads and path.
+func (software) sending(c *compiler) *plan.Sending {
+	g := c.spec.Generator
+	s := plan.Sending{Cores: int(g.CoresPerPortPair)}
+	if g.Software != nil {
+		s.Path = paths[g.Software.Path]
+	}
+	if s == (plan.Sending{}) {
+		return nil
+	}
+	return &s
+}
+
+func (software) uncounted() string { return "" }

@@ -85,6 +85,10 @@ func ownedArguments() map[string]string {
 // check has nothing to refuse: what the schema lets through TRex can send.
 func (trex) check(*compiler) {}
 
+func (trex) uncounted() string {
+	return "TRex has the ports to itself, and no kernel counts their frames: use engine Software, or remove this observer"
+}
+
 // checkPods refuses what would take TRex out of linerate's hands.
 func (e trex) checkPods(c *compiler) {
 	spec := c.spec.Generator.TRex

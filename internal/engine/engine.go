@@ -207,8 +207,16 @@ type PortCounters struct {
 	PauseFrames int64 // received; -1 unknown
 	// PauseFramesSent held the device up, as the port had no room; -1 unknown.
 	PauseFramesSent int64
+	// Kernel is what the machine's kernel counts of the port's interface, all frames included; KernelTold: the generator says it.
+	Kernel     KernelCounters
+	KernelTold bool
 	// Paced: whatever holds the port up, it never makes up for it in a burst.
 	Paced bool
+}
+
+// KernelCounters are frames, as an interface's own counters have them since the generator opened it. Dropped ones found no room, or nobody who wanted them.
+type KernelCounters struct {
+	Received, Sent, Dropped int64
 }
 
 // CapturedFrame is a frame as received, without FCS.

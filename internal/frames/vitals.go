@@ -33,7 +33,7 @@ func (r *run) keepSilence(ctx context.Context) error {
 
 // observers begin with nothing read.
 func (r *run) observers() *observe.Log {
-	return observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions, Whereabouts: r.opts.Whereabouts})
+	return observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Links: r.links(), Directions: r.Plan.Directions, Whereabouts: r.opts.Whereabouts})
 }
 
 // aged is how old a value may be when it is told: generators look at their processors each 100 ms at most. Nothing is sent in that time before it is listened.
@@ -44,7 +44,24 @@ func (r *run) idle(since time.Duration, after bool) {
 	r.vitals.Idle(since-aged, time.Since(r.Started), after)
 }
 
+// links are the links that each generator's ports are on.
+func (r *run) links() []map[int]string {
+	all := make([]map[int]string, len(r.gens))
+	for g := range r.gens {
+		all[g] = map[int]string{}
+		for _, planned := range r.Plan.Generators[g].Ports {
+			all[g][r.gens[g].PortOfLink[planned.Link]] = planned.Link
+		}
+	}
+	return all
+}
+
 // observed is what they saw in a window.
 func (r *run) observed(w *report.Window) {
-	w.Observed = r.vitals.Window(w.Start.Std(), w.Start.Std()+w.Duration.Std())
+	from := w.Start.Std()
+	if to := from + w.Duration.Std(); w.Took > 0 { // a trial
+		w.Observed = r.vitals.Trial(from, to, from+w.Took.Std())
+	} else {
+		w.Observed = r.vitals.Window(from, to)
+	}
 }

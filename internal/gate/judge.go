@@ -50,6 +50,9 @@ func Judge(all []Measured, version string) *report.Gate {
 		g.Suites = append(g.Suites, judged.Report)
 		g.Notes = append(g.Notes, judged.Report.Notes...)
 		for i := range judged.Cells {
+			if judged.Report.Cells[i].Calibration {
+				continue // no device, and nothing to be released
+			}
 			row := rowOf(m, judged, i)
 			anchored(&row, m, i)
 			if itself := judged.Cells[i].Itself; itself && (m.Test || row.Outcome == report.Passed) {

@@ -185,3 +185,13 @@ func TestTheEngineReadsItsSpeeds(t *testing.T) {
 		})
 	}
 }
+
+func TestAPodSendsByThePathThatTheTestSays(t *testing.T) {
+	command := manifests.Generators(sample(t, "software-path"))[0].Spec.Containers[0].Command
+	if i := slices.Index(command, "--path"); i < 0 || command[i+1] != "af_xdp" || command[slices.Index(command, "--cores")+1] != "2" {
+		t.Errorf("%q, want --path af_xdp and --cores 2", command)
+	}
+	if command := manifests.Generators(sample(t, "loadtest_software_reference"))[0].Spec.Containers[0].Command; slices.Contains(command, "--path") {
+		t.Errorf("%q: nobody asked for a path", command)
+	}
+}

@@ -20,6 +20,9 @@ const softwareGraceSeconds = 5
 func (e software) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	arguments := []string{"generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":" + strconv.Itoa(rpcPort),
 		"--cores", strconv.Itoa(resourcesOf(in, g).Cores), "--speed", speeds(in, g), "--heartbeat", "10s"}
+	if s := in.Compiled.Plan.Sending; s != nil && s.Path != "" {
+		arguments = append(arguments, "--path", s.Path)
+	}
 	c := ourContainer(in, "generator", arguments...)
 	c.Env = whoAmI()
 	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}

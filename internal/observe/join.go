@@ -53,6 +53,31 @@ func (s *series) rate(from, to, reach time.Duration) report.Observed {
 	return o
 }
 
+// between is a counter's part of a trial: all that it grew by between two times at which it stood still, over the time in which frames were sent.
+//
+//	samples   ·        ·     ·     ·        ·
+//	trial        ├──────────────────┤ drain
+//	          └────────── Δ value ──────────┘ ÷ the trial's time
+func (s *series) between(from, to, rested time.Duration) report.Observed {
+	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
+	first, last := -1, nearest(s.Samples, rested, mostReach)
+	for i, sample := range s.Samples {
+		if sample.At.Std() <= from {
+			first = i
+		}
+	}
+	switch {
+	case first < 0 || last < 0 || from-s.Samples[first].At.Std() > mostReach || s.Samples[last].At.Std() < to:
+		o.Missing = "it was not read while the counters stood still, before the trial and after it"
+	case wentBack(s.Samples[first : last+1]):
+		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
+	default:
+		over := to - from
+		o.Over, o.Mean = plan.Duration(over), new((s.Samples[last].Value-s.Samples[first].Value)/over.Seconds())
+	}
+	return o
+}
+
 // leastIdle is the shortest time that a counter's rate is told of where nothing is sent.
 const leastIdle = 200 * time.Millisecond
 

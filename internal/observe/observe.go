@@ -54,6 +54,8 @@ type Told struct {
 // Setup is what stays the same for a run.
 type Setup struct {
 	Generators []string
+	// Links are the links that each generator's ports are on, by the ports' numbers.
+	Links      []map[int]string
 	Directions []plan.Direction
 	Whereabouts
 }
@@ -100,6 +102,7 @@ type observer interface {
 var observers = map[string]observer{
 	plan.ObserveProcessors: processorTimes{},
 	plan.ObserveLimiter:    limiter{},
+	plan.ObserveInterfaces: interfaces{},
 }
 
 // Log keeps what a Plan's observers read. It is used by one goroutine.
@@ -232,11 +235,23 @@ func (l *Log) Idle(from, to time.Duration, after bool) {
 }
 
 // Window is what each series was in a window; of an observer that has none, why.
-func (l *Log) Window(from, to time.Duration) []report.Observed {
+func (l *Log) Window(from, to time.Duration) []report.Observed { return l.window(from, to, 0) }
+
+// Trial is Window of a trial that was sent from one time to another, before and after which counters of traffic stood still; at rested they did again.
+func (l *Log) Trial(from, to, rested time.Duration) []report.Observed {
+	return l.window(from, to, rested)
+}
+
+func (l *Log) window(from, to, rested time.Duration) []report.Observed {
 	var all []report.Observed
 	for _, b := range l.each {
 		for _, s := range b.series {
-			was := s.join(from, to, reachOf(from, to))
+			var was report.Observed
+			if rested > 0 && b.ofTraffic(s) {
+				was = s.between(from, to, rested)
+			} else {
+				was = s.join(from, to, reachOf(from, to))
+			}
 			was.Observer = b.plan.Name
 			if lack := b.lack(s); was.Missing != "" && lack != "" {
 				was.Missing += ": " + lack

@@ -32,6 +32,7 @@ func (p *Plan) method() *Plan {
 	m := *p
 	m.Version = Version // which version a Plan is written in changes no figure
 	m.Test, m.DUT, m.Criteria, m.Observers, m.Baseline, m.AllowDifferent, m.ActiveDeadline = Test{}, DUT{}, nil, nil, "", nil, 0
+	m.Sending = nil
 	if p.Procedure.Reset != nil {
 		m.Procedure.Reset = &Reset{} // how long it may take changes no figure
 	}

@@ -41,12 +41,13 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 		"somebody looks on": {func(p *plan.Plan) {
 			p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}
 		}, ""},
-		"another engine":        {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},
-		"another frame size":    {func(p *plan.Plan) { p.Directions[0].Mix.Bytes = 1518 }, "directions[0].mix.bytes is 64 in the one and 1518 in the other"},
-		"one direction more":    {func(p *plan.Plan) { p.Directions = append(p.Directions, plan.Direction{From: "east", To: "west"}) }, "directions is a list of 1 in the one and a list of 2 in the other"},
-		"another line rate":     {func(p *plan.Plan) { p.Links[1].LineRate = 0 }, "links[1].lineRateBitsPerSecond is 1000000000 in the one and not set in the other"},
-		"a port that is shared": {func(p *plan.Plan) { p.SharedPort = true }, "sharedPort is not set in the one and true in the other"},
-		"another loss allowed":  {func(p *plan.Plan) { p.Procedure.MaxLossRatio = 0 }, `procedure.maxLossRatio is "0.001" in the one and "0" in the other`},
+		"other threads, by another path": {func(p *plan.Plan) { p.Sending = &plan.Sending{Cores: 2, Path: "live"} }, ""},
+		"another engine":                 {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},
+		"another frame size":             {func(p *plan.Plan) { p.Directions[0].Mix.Bytes = 1518 }, "directions[0].mix.bytes is 64 in the one and 1518 in the other"},
+		"one direction more":             {func(p *plan.Plan) { p.Directions = append(p.Directions, plan.Direction{From: "east", To: "west"}) }, "directions is a list of 1 in the one and a list of 2 in the other"},
+		"another line rate":              {func(p *plan.Plan) { p.Links[1].LineRate = 0 }, "links[1].lineRateBitsPerSecond is 1000000000 in the one and not set in the other"},
+		"a port that is shared":          {func(p *plan.Plan) { p.SharedPort = true }, "sharedPort is not set in the one and true in the other"},
+		"another loss allowed":           {func(p *plan.Plan) { p.Procedure.MaxLossRatio = 0 }, `procedure.maxLossRatio is "0.001" in the one and "0" in the other`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := some(c.change)
@@ -90,7 +91,7 @@ func TestTheMethodHasWhetherTheDeviceIsReset(t *testing.T) {
 func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
 	method := map[string]bool{
 		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Sessions": true, "Procedure": true, "SharedPort": true,
-		"Test": false, "DUT": false, "Criteria": false, "Observers": false, "Baseline": false, "AllowDifferent": false, "ActiveDeadline": false,
+		"Test": false, "DUT": false, "Criteria": false, "Observers": false, "Baseline": false, "AllowDifferent": false, "ActiveDeadline": false, "Sending": false,
 	}
 	for _, member := range reflect.VisibleFields(reflect.TypeFor[plan.Plan]()) {
 		if _, decided := method[member.Name]; !decided {

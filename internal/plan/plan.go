@@ -55,6 +55,8 @@ type Plan struct {
 	Links      []Link      `json:"links"`
 	Directions []Direction `json:"directions"`
 	Generators []Generator `json:"generators"`
+	// Sending is how the software engine is to send, as far as the test says it; nil: it doesn't. It is no part of the method: what sent, and how, is the environment's.
+	Sending *Sending `json:"sending,omitempty"`
 	// Sessions is what connections are like, where traffic is sessions; nil: it is frames.
 	Sessions  *Sessions   `json:"sessions,omitempty"`
 	Procedure Procedure   `json:"procedure"`
@@ -95,6 +97,7 @@ const (
 	OfNode            = "Node" // each machine that generators or device are on
 	ObserveProcessors = "Processors"
 	ObserveLimiter    = "Limiter"
+	ObserveInterfaces = "Interfaces"
 )
 
 // Test names the run. Product and Loadtest are its row and column in a table of many ("VPP", "imix").
@@ -170,6 +173,14 @@ type Direction struct {
 
 // Name is the direction for people, and in documents: "west→east".
 func (d Direction) Name() string { return d.From + "→" + d.To }
+
+// Sending is how the software engine sends.
+type Sending struct {
+	// Cores is how many threads may send on each port; 0: nobody says.
+	Cores int `json:"cores,omitempty"`
+	// Path is live, af_xdp or af_packet, as linerate generator --path has it; empty: nobody says.
+	Path string `json:"path,omitempty"`
+}
 
 // Generator is one replica, with a port on every link; or, where replicas are spread over pods, one replica's port on one link.
 type Generator struct {

@@ -14,7 +14,7 @@ type flowSet struct {
 	variables []variable
 }
 
-// variable is a field that takes count values from low on, each a step above the one before, upwards or downwards, and starts again.
+// variable is a field that takes count values from low on, each a step above the one before: upwards or downwards, and then again, or at random.
 type variable struct {
 	name    string
 	address bool // an IP address
@@ -25,6 +25,7 @@ type variable struct {
 	count   int64
 	step    uint64 // 0: 1
 	down    bool
+	random  bool // each frame's value is drawn
 }
 
 // first is the value in the first frame.
@@ -90,6 +91,7 @@ func (s Spec) flows() (flowSet, error) {
 		if v.count == 1 {
 			set.fixed = append(set.fixed, v)
 		} else {
+			v.random = s.Flows.Random
 			set.variables = append(set.variables, v)
 		}
 	}
@@ -111,7 +113,7 @@ func (s Spec) variable(r room, from, count int64) (variable, error) {
 	switch {
 	case !slices.Contains(s.Flows.Vary, r.field):
 	case r.capacity >= s.Flows.Count:
-		if s.Flows.Apart && r.field == DestinationAddress {
+		if s.Flows.Apart && !s.Flows.Random && r.field == DestinationAddress { // what is drawn may be any value between the least and the most
 			v.step = uint64(r.capacity / s.Flows.Count)
 		}
 		v.low, v.count = r.first+uint64(from)*v.stride(), count
@@ -136,6 +138,12 @@ func (s Spec) checkFlows() error {
 		if slices.Contains(s.Flows.Vary[:i], field) {
 			return fmt.Errorf("flows.vary[%d]: %s is there twice", i, field)
 		}
+	}
+	if s.Flows.Random && len(s.Flows.Vary) != 1 {
+		return fmt.Errorf("flows.vary: order Random draws one field: name one of %s", join(fields()))
+	}
+	if s.Flows.Random && s.Source.Addr().Is6() {
+		return fmt.Errorf("flows.order: Random would need a UDP checksum of its own in each IPv6 frame, which generators don't make: use Sequential, or IPv4")
 	}
 	if s.Flows.Count > 1 && len(s.Flows.Vary) == 0 {
 		return fmt.Errorf("flows.count %d without a field that varies: set flows.vary to one or more of %s", s.Flows.Count, join(fields()))

@@ -158,6 +158,9 @@ func TestFlowsThatDontFit(t *testing.T) {
 		{"IPv4 to IPv6", Spec{Source: netip.MustParsePrefix("16.0.0.0/24"), Destination: netip.MustParsePrefix("2001:2::/64")}, "must both be IPv4 or both IPv6"},
 		{"one network only", Spec{Source: netip.MustParsePrefix("16.0.0.0/24")}, "must both be IPv4 or both IPv6"},
 		{"a replica that doesn't exist", Spec{Replica: 2, Replicas: 2}, "replica 2 of 2 doesn't exist"},
+		{"two fields at random", Spec{Flows: Flows{Count: 2, Vary: []Field{SourceAddress, SourcePort}, Random: true}}, "order Random draws one field: name one of"},
+		{"at random over IPv6", Spec{Source: netip.MustParsePrefix("2001:2::/64"), Destination: netip.MustParsePrefix("2001:2:0:1::/64"), Flows: Flows{Count: 2, Vary: []Field{SourcePort}, Random: true}},
+			"use Sequential, or IPv4"},
 		{"a reserved VLAN", Spec{VLAN: 4095}, "vlan 4095 doesn't exist: use 1 to 4094"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -166,6 +169,26 @@ func TestFlowsThatDontFit(t *testing.T) {
 				t.Errorf("got %d streams, %v; want an error with %q", len(p.Streams), err, tt.want)
 			}
 		})
+	}
+}
+
+// Flows at random are drawn from the same values as those that take turns, each replica's from its own.
+func TestFlowsAtRandomAreDrawnFromAReplicasOwnValues(t *testing.T) {
+	for replica, want := range [][2]uint64{{48<<24 + 1, 48<<24 + 127}, {48<<24 + 128, 48<<24 + 254}} {
+		p, err := Build(Spec{Kind: FixedSize, FrameSize: 64, Replica: replica, Replicas: 2, Flows: Flows{Count: 254, Vary: []Field{DestinationAddress}, Random: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := checkProgram(p.Streams[0]); err != nil {
+			t.Fatalf("no server takes it: %v", err)
+		}
+		v := p.Streams[0].VM.Instructions[0]
+		if got := [2]uint64{v.MinValue, v.MaxValue}; v.Op != "random" || got != want || v.InitValue != want[0] {
+			t.Errorf("replica %d: %s from %d to %d, the first %d; want random from %d to %d", replica, v.Op, v.MinValue, v.MaxValue, v.InitValue, want[0], want[1])
+		}
+		if reach := Reach(p.Streams[0]); !reach[1].Addr().Is4() || !netip.MustParsePrefix("48.0.0.0/24").Overlaps(reach[1]) || reach[1].Bits() < 24 {
+			t.Errorf("replica %d reaches %s, want nothing outside 48.0.0.0/24", replica, reach[1])
+		}
 	}
 }
 

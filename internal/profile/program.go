@@ -60,7 +60,10 @@ func (f form) program(flows flowSet) stream.VM {
 
 func (v variable) definition(split bool) stream.Instruction {
 	op := "inc"
-	if v.down {
+	switch {
+	case v.random:
+		op = "random"
+	case v.down:
 		op = "dec"
 	}
 	return stream.Instruction{
@@ -72,7 +75,7 @@ func (v variable) definition(split bool) stream.Instruction {
 // variables take equally many values in the same direction, one by one; else each core plays all flows.
 func (f form) splittable(flows flowSet) bool {
 	for _, v := range flows.variables {
-		if f.ipv6 || v.count != flows.count || v.stride() != 1 {
+		if f.ipv6 || v.random || v.count != flows.count || v.stride() != 1 {
 			return false
 		}
 	}

@@ -59,8 +59,10 @@ type MixEntry struct {
 type Flows struct {
 	Count int64
 	Vary  []Field
-	// Apart has destination addresses as far apart as the network is wide, so that they meet all of a router's routes; else they follow each other.
+	// Apart has destination addresses as far apart as the network is wide, so that they meet all of a router's routes; else, or at Random, they follow each other.
 	Apart bool
+	// Random draws each frame's flow; else they take turns in their order.
+	Random bool
 }
 
 // Profile is what a Spec comes to.

@@ -262,6 +262,8 @@ func recordsOf(source any) (rows []record) {
 		}
 	case *report.RFC2544:
 		rows = rfc2544Records(s)
+	case *report.Heatmap:
+		rows = heatRecords(s)
 	case *report.Gate:
 		rows = gateRecords(s)
 	}
@@ -330,14 +332,19 @@ func rfc2544Records(b *report.RFC2544) (rows []record) {
 	}
 	for _, p := range b.FrameLoss {
 		row := stream("frame_loss", p.Stream).percent("load_percent", p.InputPercent).text("offered_packets_per_second", string(p.Offered)).text("received_packets_per_second", string(p.Received))
-		for column, loss := range map[string]report.Number{"loss_percent": p.LossRatio, "loss_at_least_percent": p.LossRatioMin} {
-			if v := loss.Rat(); v != nil {
-				row[column] = string(report.NumberOf(v.Mul(v, big.NewRat(100, 1))))
-			}
-		}
+		row["loss_percent"], row["loss_at_least_percent"] = hundredfold(p.LossRatio), hundredfold(p.LossRatioMin)
 		rows = append(rows, row)
 	}
 	return append(rows, record{}.gaps("missing", b.Without)...)
+}
+
+// hundredfold is a ratio in percent; empty: there is none.
+func hundredfold(n report.Number) string {
+	v := n.Rat()
+	if v == nil {
+		return ""
+	}
+	return string(report.NumberOf(v.Mul(v, big.NewRat(100, 1))))
 }
 
 // cellRecord is a row of a table.

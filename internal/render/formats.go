@@ -23,6 +23,7 @@ const (
 	Trend      Kind = "trend"
 	Gate       Kind = "gate"
 	RFC2544    Kind = "rfc2544" // Reports in the forms of RFC 2544, section 26
+	Heatmap    Kind = "heatmap" // figures over two things that were varied
 )
 
 // Document is what can be written in the formats of its kind.
@@ -39,7 +40,9 @@ func OfTests(d report.Documents) Document {
 		out.views = append(out.views, viewOfReports(d.Reports))
 	}
 	for _, s := range d.Suites {
-		out.views = append(out.views, viewOfTable(s.Table()))
+		v := viewOfTable(s.Table())
+		v.heat = heatOfSuite(s)
+		out.views = append(out.views, v)
 	}
 	return out
 }
@@ -65,6 +68,9 @@ func OfGate(g *report.Gate) Document { return Document{Gate, g, []view{viewOfGat
 
 // OfRFC2544 are Reports in the forms of RFC 2544, section 26.
 func OfRFC2544(b *report.RFC2544) Document { return Document{RFC2544, b, []view{viewOfRFC2544(b)}} }
+
+// OfHeatmap are maps of figures.
+func OfHeatmap(h *report.Heatmap) Document { return Document{Heatmap, h, []view{viewOfHeatmap(h)}} }
 
 // format is one way to write documents, in a file of its own: what it writes of a view, and what of a document itself.
 type format struct {

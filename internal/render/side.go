@@ -28,6 +28,7 @@ type sidePage struct {
 	Trend              *trendPage
 	Runs               []runsView
 	Benchmark          *benchmarkPage
+	Heat               *heatPage
 }
 
 // runsView are the runs of a gate's row, drawn.
@@ -56,10 +57,16 @@ func newSidePage(v *view) *sidePage {
 	case *report.Trend:
 		p.Title = cmp.Or(p.Title, "linerate: "+strconv.Itoa(len(s.Series))+" series")
 		p.Trend = newTrendPage(v, s)
+	case *report.Heatmap:
+		p.Heat = newHeatPage(v, s)
 	case *report.RFC2544:
 		p.Benchmark = newBenchmarkPage(v, s)
 	case *report.Gate:
 		p = newGatePage(s)
+	}
+	if v.heat != nil {
+		heat := viewOfHeatmap(v.heat)
+		p.Heat = newHeatPage(&heat, v.heat)
 	}
 	p.Description = p.Title
 	return p
@@ -72,6 +79,9 @@ func (p *sidePage) write(w io.Writer) (err error) {
 	}
 	if p.Benchmark != nil {
 		styles = append(styles, "page/benchmark.css")
+	}
+	if p.Heat != nil {
+		styles = append(styles, "page/heat.css")
 	}
 	if p.Style, err = pageStyle(styles...); err != nil {
 		return err

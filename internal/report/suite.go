@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -58,10 +59,16 @@ type SuiteCell struct {
 	// Product and Loadtest are its place in the table.
 	Product  string `json:"product"`
 	Loadtest string `json:"loadtest"`
+	// Calibration: it has no device, and its figures are what the generators do by themselves. No criterion is of it.
+	Calibration bool `json:"calibration,omitempty"`
+	// Capacity is what the generators of this cell did by themselves; nil: nobody found out.
+	Capacity *Capacity `json:"capacity,omitempty"`
 	// Figures are the medians over the runs that were measured; nil: none was.
 	Figures *Figures `json:"figures,omitempty"`
 	// Goals are the same of each goal of a search for several, in its order; empty: it isn't one, or an older linerate measured it. Figures are the first goal's.
 	Goals []GoalFigures `json:"goals,omitempty"`
+	// Curve is what each load of a FrameLoss lost, over the runs that were measured; empty: it is another procedure, the loads are too many for one document, or an older linerate measured it.
+	Curve []CurvePoint `json:"curve,omitempty"`
 	// Outliers are the tests, among the runs, that lie far from the others. They count nevertheless.
 	Outliers []string `json:"outliers,omitempty"`
 	// Verdict is the judgement over all runs; nil: there are no criteria.
@@ -72,6 +79,15 @@ type SuiteCell struct {
 	Images []plan.Container `json:"images,omitempty"`
 	// Runs may have been left out where they are too many for one document.
 	Runs []SuiteRun `json:"runs,omitempty"`
+}
+
+// Capacity is what generators do by themselves, which a figure of a device is held against.
+type Capacity struct {
+	Cell             string `json:"cell"` // the calibration
+	PacketsPerSecond int64  `json:"packetsPerSecond"`
+	// Share is the cell's figure as a share of it, and Near says that it is so close that the limit may be the generators': the figure is a lower bound then.
+	Share units.Percent `json:"sharePercent"`
+	Near  bool          `json:"near,omitempty"`
 }
 
 // SuiteRun is one test of a cell.

@@ -59,6 +59,7 @@ func allowances() []*allowance {
 		{at: "get_port_stats/result/send_drops", reason: readings},
 		{at: "get_port_stats/result/stray_packets", reason: readings},
 		{at: "get_port_stats/result/stray_bytes", reason: readings},
+		{at: "get_port_stats/result/kernel", reason: readings},
 		{at: "get_port_stats/result/queue_full", reason: readings},
 		{at: "get_port_stats/result/peer_full", reason: readings},
 		{at: "get_port_stats/result/link_flaps", reason: readings},

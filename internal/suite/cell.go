@@ -13,7 +13,9 @@ type Cell struct {
 	// Product and Loadtest are its place in tables: the first axis' value, and those of the others.
 	Product, Loadtest string
 
-	patches []v1alpha1.Freeform
+	// calibrates: the generators are measured by themselves in it.
+	calibrates bool
+	patches    []v1alpha1.Freeform
 	// stem is what its tests' names begin with.
 	stem string
 }
@@ -22,6 +24,9 @@ type Cell struct {
 type Matrix struct {
 	Cells []Cell
 	suite *v1alpha1.LoadTestSuite
+	// calibrations is how many of the cells, the first ones, are those of the generators by themselves; calibratedBy is the one that each cell is held against, -1: none.
+	calibrations int
+	calibratedBy []int
 	// at are the cells by their values, where one of them is the baseline of others.
 	at map[string]int
 	// sheetSize is how many bytes a sheet of runs takes before the next one is begun.
@@ -38,14 +43,15 @@ func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 			m.Cells = append(m.Cells, c)
 		}
 	}
+	m.addCalibrations()
 	m.name()
 	if b := s.Spec.Baseline; b != nil && b.Axis != "" {
 		m.at = make(map[string]int, len(m.Cells))
-		for i := range m.Cells {
+		for i := m.calibrations; i < len(m.Cells); i++ {
 			m.at[keyOf(m.Cells[i].Values)] = i
 		}
 	}
-	m.slots = order(s, len(m.Cells))
+	m.slots = order(s, m.calibrations, len(m.Cells)-m.calibrations)
 	return m
 }
 

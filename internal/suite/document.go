@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -34,8 +35,16 @@ func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *rep
 		}
 		out.Axes = append(out.Axes, a)
 	}
+	points := 0
 	for i := range v.Matrix.Cells {
-		out.Cells = append(out.Cells, cellOf(i))
+		cell := cellOf(i)
+		if points += len(cell.Curve); points > mostCurvePoints {
+			cell.Curve = nil
+		}
+		out.Cells = append(out.Cells, cell)
+	}
+	if points > mostCurvePoints {
+		out.Notes = append(out.Notes, fmt.Sprintf("the cells' curves have %d loads, of which this document holds %d at most: the others are in the runs' Reports", points, mostCurvePoints))
 	}
 	if ref := v.reference(); ref != nil {
 		out.Baseline = &report.Baseline{Kind: ref.Kind, Name: ref.Name, Message: ref.Fault}
@@ -52,6 +61,9 @@ func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *rep
 	}
 	return out
 }
+
+// mostCurvePoints bounds the loads of all cells' curves in a suite's document.
+const mostCurvePoints = 4096
 
 func testsWere(n int32) string {
 	if n == 1 {
@@ -72,6 +84,9 @@ func overall(judged bool, cells []report.SuiteCell) report.Verdict {
 	out.Outcome = report.Passed
 	var verdicts []*report.Verdict
 	for _, c := range cells {
+		if c.Calibration {
+			continue
+		}
 		verdicts = append(verdicts, c.Verdict)
 		switch {
 		case c.Verdict == nil || c.Verdict.Outcome == report.Undecided:
@@ -129,16 +144,21 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 		out.Runs = append(out.Runs, run.SuiteRun)
 	}
 	out.Figures, out.Outliers = medians(figures)
-	out.Goals = mediansOfGoals(figures)
+	out.Goals, out.Curve = mediansOfGoals(figures), medianCurve(figures)
 	out.Images, out.Message = imagesOf(figures)
 	out.Message = joinNonEmpty(out.Message, severalEnvironments(v.evidence(number)))
 	out.Message = joinNonEmpty(out.Message, vain)
+	if out.Calibration = c.calibrates; out.Calibration { // no criterion is of it
+		return out
+	}
+	v.hold(number, &out)
 	if len(v.spec.Criteria) == 0 {
 		return out
 	}
 	awaited := v.awaited(number)
 	if awaited == "" {
 		out.Verdict = v.verdict(number)
+		excuse(&out)
 		return out
 	}
 	out.Verdict = &report.Verdict{Outcome: report.Undecided}
@@ -209,6 +229,17 @@ func medians(runs []Run) (*report.Figures, []string) {
 		outliers = append(outliers, runs[i].Test)
 	}
 	return all, outliers
+}
+
+// medianCurve is what each load lost, over the runs whose evidence is still at hand.
+func medianCurve(runs []Run) []report.CurvePoint {
+	var curves [][]report.CurvePoint
+	for _, r := range runs {
+		if r.Evidence != nil {
+			curves = append(curves, figures.CurveOf(r.Evidence))
+		}
+	}
+	return figures.MedianCurve(curves)
 }
 
 // mediansOfGoals are the figures of several runs together of each goal that any of them has, over the runs that have some.

@@ -18,30 +18,38 @@ type slot struct {
 // order is how the measurements follow each other. It follows from the spec and the suite's name alone, so that whoever goes on with a suite goes on in its order. A suite that says no order
 // is of a release that knew Interleaved only.
 //
+// Calibrations come first, so that what the generators can do is known before anything else.
+//
 //	ByCell        AAAABBBB           drift makes a difference of all of it
 //	Interleaved   ABABABAB           drift makes a little; what comes back every second run meets B alone
 //	Shuffled      ABBABAAB           orders that are drawn, as many as their reverses, in an order that is drawn: neither drift nor what comes back every second run meets one side
-func order(s *v1alpha1.LoadTestSuite, cells int) []slot {
+func order(s *v1alpha1.LoadTestSuite, calibrations, cells int) []slot {
 	repetitions := max(s.Spec.Repetitions, 1)
-	slots := make([]slot, 0, cells*int(repetitions))
+	slots := make([]slot, 0, (calibrations+cells)*int(repetitions))
+	for r := range repetitions {
+		for cell := range calibrations {
+			slots = append(slots, slot{cell, r + 1})
+		}
+	}
+	add := func(cell int, repetition int32) { slots = append(slots, slot{calibrations + cell, repetition}) }
 	switch s.Spec.Order {
 	case v1alpha1.OrderByCell:
 		for cell := range cells {
 			for r := range repetitions {
-				slots = append(slots, slot{cell, r + 1})
+				add(cell, r+1)
 			}
 		}
 	case v1alpha1.OrderShuffled:
 		blocks := shuffled(rand.NewPCG(uint64(seedOf(s)), 0), cells, int(repetitions))
 		for r, block := range blocks {
 			for _, cell := range block {
-				slots = append(slots, slot{cell, int32(r) + 1})
+				add(cell, int32(r)+1)
 			}
 		}
 	default:
 		for r := range repetitions {
 			for cell := range cells {
-				slots = append(slots, slot{cell, r + 1})
+				add(cell, r+1)
 			}
 		}
 	}

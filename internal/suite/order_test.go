@@ -115,7 +115,7 @@ var orders = []struct {
 }
 
 func cellsOf(o v1alpha1.SuiteOrder, runs int, seed int64) (all []int) {
-	for _, s := range order(&v1alpha1.LoadTestSuite{Spec: v1alpha1.LoadTestSuiteSpec{Order: o, Repetitions: int32(runs), Seed: seed}}, 2) {
+	for _, s := range order(&v1alpha1.LoadTestSuite{Spec: v1alpha1.LoadTestSuiteSpec{Order: o, Repetitions: int32(runs), Seed: seed}}, 0, 2) {
 		all = append(all, s.cell)
 	}
 	return all

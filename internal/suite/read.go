@@ -3,9 +3,11 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 )
 
@@ -34,6 +36,9 @@ func (m *Matrix) origin(f *Fault) string {
 	if f.ofSuite || len(f.Cells) == 0 || f.Field != "" && !is {
 		return f.Field
 	}
+	if m.Cells[f.first].calibrates && !strings.HasPrefix(inside, ".generator") && !strings.HasPrefix(inside, ".traffic") {
+		return "spec.calibration"
+	}
 	at, deepest := "spec.template.spec", depth(m.suite.Spec.Template.Spec.Raw, inside)
 	for i, patch := range m.Cells[f.first].patches {
 		if d := depth(patch.Raw, inside); d > 0 && d >= deepest {
@@ -45,8 +50,13 @@ func (m *Matrix) origin(f *Fault) string {
 
 // patchAt is where the patch of a cell's value stands in the suite.
 func (m *Matrix) patchAt(cell, axis int) string {
+	name := m.suite.Spec.Axes[axis].Name
+	of := slices.IndexFunc(m.Cells[cell].Values, func(v v1alpha1.CellValue) bool { return v.Axis == name })
+	if of < 0 {
+		return "spec.calibration" // of a calibration, which stands for all values
+	}
 	for i, v := range m.suite.Spec.Axes[axis].Values {
-		if v.Name == m.Cells[cell].Values[axis].Value {
+		if v.Name == m.Cells[cell].Values[of].Value {
 			return fmt.Sprintf("spec.axes[%d].values[%d].patch", axis, i)
 		}
 	}

@@ -134,7 +134,7 @@ func withoutCriteria(v *view, s *step) string {
 func (v *view) verdictOfAll() metav1.Condition {
 	counts, first := map[v1alpha1.SuiteVerdict]int{}, map[v1alpha1.SuiteVerdict]string{}
 	var verdicts []*report.Verdict
-	for i := range v.Matrix.Cells {
+	for i := v.Matrix.calibrations; i < len(v.Matrix.Cells); i++ {
 		row := v.row(i)
 		verdicts = append(verdicts, v.cell(i).Verdict)
 		verdict := row.Verdict
@@ -146,7 +146,7 @@ func (v *view) verdictOfAll() metav1.Condition {
 		}
 	}
 	failed, open := counts[v1alpha1.VerdictFailed], counts[v1alpha1.VerdictUndecided]
-	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed], len(v.Matrix.Cells), failed, open)
+	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed], len(v.Matrix.Cells)-v.Matrix.calibrations, failed, open)
 	switch {
 	case failed > 0 && !report.FailedTogether(verdicts):
 		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+amongSoMany+"; "+first[v1alpha1.VerdictFailed])

@@ -83,5 +83,8 @@ func (m *Matrix) spec(c *Cell) (map[string]any, error) {
 	if err := utiljson.Unmarshal(document, &spec); err != nil { // whole numbers stay whole
 		return nil, fmt.Errorf("the patched spec: %w", err)
 	}
+	if c.calibrates {
+		spec = m.calibrated(spec)
+	}
 	return spec, nil
 }

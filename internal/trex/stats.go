@@ -26,6 +26,8 @@ type PortStats struct {
 	// StrayPackets and StrayBytes are what of ReceivedPackets and ReceivedBytes keeps the link up, ARP and the like, for servers that tell it apart; TRex doesn't.
 	StrayPackets *wire.Count `json:"stray_packets"`
 	StrayBytes   *wire.Count `json:"stray_bytes"`
+	// Kernel is what the kernel of the server's machine counts of the port's interface: frames received, sent and dropped. The software engine says it; TRex has no such interface.
+	Kernel []wire.Count `json:"kernel"`
 	// CPUPercent is the use of the cores that serve this port.
 	CPUPercent wire.Float `json:"m_cpu_util"`
 	// TS is the server's clock at which these counters were read, for servers that say it; TRex doesn't.

@@ -74,7 +74,10 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	busiest := float64(s.Global.CPUPercent)
 	for port, stats := range s.Ports {
 		busiest = math.Max(busiest, float64(stats.CPUPercent))
+		kernel, told := kernelCounters(stats)
 		r.Ports[port] = e.watch.counters(port, engine.PortCounters{
+			Kernel:        kernel,
+			KernelTold:    told,
 			Sent:          units.Traffic{Packets: int64(stats.SentPackets), Bytes: int64(stats.SentBytes)},
 			Received:      units.Traffic{Packets: int64(stats.ReceivedPackets), Bytes: int64(stats.ReceivedBytes)},
 			Strays:        units.Traffic{Packets: count(stats.StrayPackets), Bytes: count(stats.StrayBytes)},
@@ -91,6 +94,14 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 		r.CPUPercent = busiest
 	}
 	return r
+}
+
+// kernelCounters are those of the port's interface; told says that the server has them.
+func kernelCounters(s trex.PortStats) (counters engine.KernelCounters, told bool) {
+	if len(s.Kernel) != 3 {
+		return counters, false
+	}
+	return engine.KernelCounters{Received: int64(s.Kernel[0]), Sent: int64(s.Kernel[1]), Dropped: int64(s.Kernel[2])}, true
 }
 
 // count is a counter that not every server has.

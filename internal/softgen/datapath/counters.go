@@ -19,6 +19,7 @@ func (p *port) Counters() Counters {
 	refused := p.sent.dropped.Load() // before the kernel tells its own, so that none of its drops is taken for one that we were told of
 	k := p.kernel.counts()           // others may keep us waiting for them, so they are not of the moment
 	c.ReceiveErrors, c.Damaged = c.ReceiveErrors+p.missed(k), k.damaged
+	c.Kernel = KernelFrames{Received: k.received, Sent: k.sent, Dropped: k.missed + k.dropped}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	c.SendDrops = p.sendDrops(k, refused)

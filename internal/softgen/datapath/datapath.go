@@ -115,12 +115,17 @@ type Counters struct {
 	SendDrops int64
 	// QueueFull is how often a sending thread found its queue full and had to try again; nothing is lost by it.
 	QueueFull int64
+	// Kernel is what the kernel counts of the interface: all frames, whosever they are. A buffer that it merged of several counts as one there.
+	Kernel KernelFrames
 	// PeerFull are frames of Sent that found the receive queue of a veth's far end full: the device's loss, seen here.
 	PeerFull   int64
 	CPUPercent float64
 	// Behind is how far the schedule was stretched: packets that should have left by now and have not.
 	Behind int64
 }
+
+// KernelFrames are an interface's own counters since it was opened; dropped ones found no room, or nobody who wanted them.
+type KernelFrames struct{ Received, Sent, Dropped int64 }
 
 // FlowCounters are one flow id's (TRex's pg_id) packets and bytes on one port.
 type FlowCounters struct{ Sent, Received units.Traffic }

@@ -26,6 +26,8 @@ type kernelCounts struct {
 	damaged int64
 	// unsent the driver took and did not send.
 	unsent int64
+	// received and sent are all frames, whosever they are.
+	received, sent int64
 }
 
 // open begins to count, in the network namespace of the calling thread.
@@ -65,11 +67,14 @@ func countsBetween(a, b netlink.LinkStatistics) kernelCounts {
 		dropped: int64(b.RxDropped) - int64(a.RxDropped),
 		damaged: int64(b.RxCrcErrors+b.RxLengthErrors+b.RxFrameErrors) - int64(a.RxCrcErrors+a.RxLengthErrors+a.RxFrameErrors),
 		unsent:  int64(b.TxDropped+b.TxErrors) - int64(a.TxDropped+a.TxErrors),
+
+		received: int64(b.RxPackets) - int64(a.RxPackets),
+		sent:     int64(b.TxPackets) - int64(a.TxPackets),
 	}
 }
 
 func (c kernelCounts) atLeast(d kernelCounts) kernelCounts {
-	return kernelCounts{max(c.missed, d.missed), max(c.dropped, d.dropped), max(c.damaged, d.damaged), max(c.unsent, d.unsent)}
+	return kernelCounts{max(c.missed, d.missed), max(c.dropped, d.dropped), max(c.damaged, d.damaged), max(c.unsent, d.unsent), max(c.received, d.received), max(c.sent, d.sent)}
 }
 
 func (k *kernelCounters) close() {

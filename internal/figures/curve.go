@@ -1,0 +1,82 @@
+package figures
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first; nil: the Report is of another procedure, or no load could be judged.
+func CurveOf(r *report.Report) (points []report.CurvePoint) {
+	p := report.PlanOf(r).Procedure.FrameLoss
+	if p == nil {
+		return nil
+	}
+	for _, of := range Points(r.Result.Curve) {
+		i := slices.IndexFunc(of, func(f report.Figure) bool { return f.Metric == LossRatio })
+		if i < 0 || of[i].Low == "" {
+			continue
+		}
+		points = append(points, report.CurvePoint{Load: shareOf(p.From, of[i].Load), LossRatio: cmp.Or(of[i].High, of[i].Low), LossRatioMin: of[i].Low})
+	}
+	return points
+}
+
+// shareOf is so much of a rate, to five digits: a share is exact to a billionth only, and a load that was written as 20kpps is to be read as that.
+func shareOf(r units.Rate, share units.Ratio) units.Rate {
+	micros := float64(r.Micros) * (float64(share) / float64(units.One))
+	if micros <= 0 {
+		return units.Rate{Kind: r.Kind}
+	}
+	step := math.Pow(10, math.Floor(math.Log10(micros))-4)
+	r.Micros = int64(math.Round(math.Round(micros/step) * step))
+	return r
+}
+
+// MedianCurve is the median of each load of several runs' curves, over those that have it. The highest load is first.
+func MedianCurve(curves [][]report.CurvePoint) (points []report.CurvePoint) {
+	each := map[units.Rate][]report.CurvePoint{}
+	var loads []units.Rate
+	for _, curve := range curves {
+		for _, p := range curve {
+			if _, known := each[p.Load]; !known {
+				loads = append(loads, p.Load)
+			}
+			each[p.Load] = append(each[p.Load], p)
+		}
+	}
+	slices.SortStableFunc(loads, higherFirst)
+	for _, load := range loads {
+		of := each[load]
+		points = append(points, report.CurvePoint{Load: load,
+			LossRatio:    medianOf(of, func(p report.CurvePoint) report.Number { return p.LossRatio }),
+			LossRatioMin: medianOf(of, func(p report.CurvePoint) report.Number { return p.LossRatioMin })})
+	}
+	return points
+}
+
+// higherFirst orders loads for a curve: the highest first, those of one unit together.
+func higherFirst(a, b units.Rate) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Micros, a.Micros))
+}
+
+// medianOf is the median of numbers; of an even number of them the mean of the two in the middle.
+func medianOf(of []report.CurvePoint, number func(report.CurvePoint) report.Number) report.Number {
+	var all []*big.Rat
+	for _, p := range of {
+		if v := number(p).Rat(); v != nil {
+			all = append(all, v)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortFunc(all, (*big.Rat).Cmp)
+	n := len(all)
+	sum := new(big.Rat).Add(all[(n-1)/2], all[n/2])
+	return report.NumberOf(sum.Quo(sum, big.NewRat(2, 1)))
+}

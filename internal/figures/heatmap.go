@@ -1,0 +1,138 @@
+package figures
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Heated is what has one place in a heat map: a suite's cell, or the Reports of one test.
+type Heated struct {
+	Product, Loadtest string
+	Figures           *report.Figures // nil: there are none, and Missing says why
+	Curve             []report.CurvePoint
+	Missing           report.Missing
+}
+
+// HeatmapOfSuite has the maps of a suite: of curves of frame loss the loss over load and traffic, a map for each product, and of all other cells throughput over product and traffic.
+func HeatmapOfSuite(s *report.Suite) *report.Heatmap {
+	if len(s.Axes) == 1 { // a row of what it was varied to, rather than a column
+		return Heatmap(s.Name, "suite", axisName(s, 0), heatedCells(s, func(c report.Cell) (string, string) { return s.Name, c.Product + c.Loadtest }))
+	}
+	return Heatmap(s.Name, axisName(s, 0), axisName(s, 1), heatedCells(s, func(c report.Cell) (string, string) { return c.Product, cmp.Or(c.Loadtest, "-") }))
+}
+
+// axisName is what a suite's axis is called; of those from the second on all that there are.
+func axisName(s *report.Suite, from int) (name string) {
+	for i, a := range s.Axes {
+		switch {
+		case i < from, from == 0 && i > 0:
+		case name == "":
+			name = a.Name
+		default:
+			name += ", " + a.Name
+		}
+	}
+	return cmp.Or(name, "test")
+}
+
+func heatedCells(s *report.Suite, place func(report.Cell) (product, loadtest string)) (all []Heated) {
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		for _, row := range c.Rows() {
+			t := Heated{Figures: row.Figures, Curve: c.Curve, Missing: report.Missing{Test: c.Name, Reason: string(report.NotMeasured), Message: row.Message}}
+			t.Product, t.Loadtest = place(row)
+			if len(row.Missing) > 0 {
+				t.Missing.Reason, t.Missing.Message = row.Missing[0].Reason, row.Missing[0].Message
+			}
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Heatmap makes a map of loss for each product that has curves, and one of throughput of all that has none; name is what all of it is of, and rows and columns what products and loadtests are.
+func Heatmap(name, rows, columns string, tests []Heated) *report.Heatmap {
+	out, of := new(report.Heatmap), heated{name, rows, columns}
+	var curved, others []Heated
+	for _, t := range tests {
+		switch {
+		case t.Figures == nil:
+			out.Without = append(out.Without, t.Missing)
+		case len(t.Curve) > 0:
+			curved = append(curved, t)
+		default:
+			others = append(others, t)
+		}
+	}
+	for _, product := range named(curved, func(t Heated) string { return t.Product }) {
+		out.Maps = append(out.Maps, lossMap(of, product, curved))
+	}
+	for _, sessions := range []bool{false, true} { // whose rates are of different units
+		some := slices.DeleteFunc(slices.Clone(others), func(t Heated) bool { return t.Figures.OfSessions() != sessions })
+		if len(some) > 0 {
+			out.Maps = append(out.Maps, throughputMap(of, some, sessions))
+		}
+	}
+	return out
+}
+
+// heated is what tests of one map have in common.
+type heated struct{ name, rows, columns string }
+
+// named are the different names of tests, in the order in which they first appear.
+func named(tests []Heated, name func(Heated) string) (all []string) {
+	for _, t := range tests {
+		if n := name(t); !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// lossMap is a product's loss over load and traffic, the highest load on top.
+func lossMap(of heated, product string, tests []Heated) report.HeatGrid {
+	tests = slices.DeleteFunc(slices.Clone(tests), func(t Heated) bool { return t.Product != product })
+	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: "ratio", RowsAre: "load", ColumnsAre: of.columns,
+		Columns: named(tests, func(t Heated) string { return t.Loadtest })}
+	if of.name != "" && of.name != product {
+		g.Of = of.name + ": " + product
+	}
+	var loads []units.Rate
+	for _, t := range tests {
+		for _, p := range t.Curve {
+			if !slices.Contains(loads, p.Load) {
+				loads = append(loads, p.Load)
+			}
+		}
+	}
+	slices.SortFunc(loads, higherFirst)
+	for _, load := range loads {
+		g.Rows = append(g.Rows, load.String())
+	}
+	for _, t := range tests {
+		for _, p := range t.Curve {
+			g.Spots = append(g.Spots, report.Spot{Row: slices.Index(loads, p.Load), Column: slices.Index(g.Columns, t.Loadtest), Value: p.LossRatio, Least: p.LossRatioMin})
+		}
+	}
+	g.Sort()
+	return g
+}
+
+// throughputMap is throughput over product and traffic.
+func throughputMap(of heated, tests []Heated, sessions bool) report.HeatGrid {
+	g := report.HeatGrid{Of: cmp.Or(of.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s", RowsAre: of.rows, ColumnsAre: of.columns,
+		Rows: named(tests, func(t Heated) string { return t.Product }), Columns: named(tests, func(t Heated) string { return t.Loadtest })}
+	if sessions {
+		g.Metric, g.Unit = GoodputBitsPerSecond, "bit/s"
+	}
+	for _, t := range tests {
+		g.Spots = append(g.Spots, report.Spot{Row: slices.Index(g.Rows, t.Product), Column: slices.Index(g.Columns, t.Loadtest), Value: report.NumberOf(big.NewRat(t.Figures.Throughput(), 1)),
+			LowerBound: t.Figures.LowerBound, Unconfirmed: t.Figures.Unconfirmed > 0})
+	}
+	g.Sort()
+	return g
+}

@@ -1,0 +1,43 @@
+package history
+
+import (
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Heatmap has the maps of suites and of Reports. Several Reports of one test make one spot, of their medians.
+func Heatmap(all report.Documents) *report.Heatmap {
+	out := new(report.Heatmap)
+	add := func(h *report.Heatmap) {
+		out.Maps, out.Without = append(out.Maps, h.Maps...), append(out.Without, h.Without...)
+	}
+	for _, s := range all.Suites {
+		add(figures.HeatmapOfSuite(s))
+	}
+	if len(all.Reports) > 0 {
+		add(figures.Heatmap("", "product", "loadtest", heatedReports(all.Reports)))
+	}
+	return out
+}
+
+func heatedReports(reports []*report.Report) (all []figures.Heated) {
+	var records []Record
+	for _, r := range reports {
+		records = append(records, Record{Report: r})
+	}
+	for _, p := range places(records) {
+		of := at(p, records)
+		t := figures.Heated{Product: p.product, Loadtest: p.loadtest, Missing: of[0].missing()}
+		var each []*report.Figures
+		var curves [][]report.CurvePoint
+		for _, r := range of {
+			if f := r.figures(); f != nil {
+				each, curves = append(each, f), append(curves, figures.CurveOf(r.Report))
+			}
+		}
+		t.Figures, _ = Medians(each)
+		t.Curve = figures.MedianCurve(curves)
+		all = append(all, t)
+	}
+	return all
+}

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// HeatmapVersion is the kind and version of a Heatmap as JSON.
+const HeatmapVersion = "linerate.dev/heatmap.v1alpha1"
+
+// Heatmap is figures over two things that were varied, for eyes that look for where it changes: frame loss over load and frame size, throughput over device and traffic.
+type Heatmap struct {
+	Version string     `json:"version"`
+	Maps    []HeatGrid `json:"maps"`
+	// Without are those that have no place in any map, with why.
+	Without []Missing `json:"without,omitempty"`
+}
+
+// HeatGrid is one of a Heatmap's maps.
+//
+//	             64b     512b    1518b     Columns
+//	100%       66.7 %   33.3 %    none
+//	50%        33.3 %    none      ·       Spots, as far as there are any
+//	Rows
+type HeatGrid struct {
+	// Of is what it is of: a suite, a product.
+	Of     string `json:"of"`
+	Metric Metric `json:"metric"`
+	Unit   string `json:"unit"`
+	// RowsAre and ColumnsAre say what was varied.
+	RowsAre    string   `json:"rowsAre"`
+	Rows       []string `json:"rows"`
+	ColumnsAre string   `json:"columnsAre"`
+	Columns    []string `json:"columns"`
+	Spots      []Spot   `json:"spots"`
+}
+
+// Spot is a figure in its place, by numbers of row and column from 0.
+type Spot struct {
+	Row    int `json:"row"`
+	Column int `json:"column"`
+	// Value is what was measured; of frame loss the most that may have been lost, and Least what surely was.
+	Value Number `json:"value"`
+	Least Number `json:"least,omitempty"`
+	// LowerBound: the device's limit lies there or above; Unconfirmed: it wasn't held as long as was asked for.
+	LowerBound  bool `json:"lowerBound,omitempty"`
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
+}
+
+// Headline has the sign that goes before the spot's figure.
+func (s *Spot) Headline() Headline {
+	return Headline{Measured: true, Bound: s.LowerBound, Loose: s.Unconfirmed}
+}
+
+// At is the spot in a place; nil: nothing was measured there.
+func (g *HeatGrid) At(row, column int) *Spot {
+	for i := range g.Spots {
+		if s := &g.Spots[i]; s.Row == row && s.Column == column {
+			return s
+		}
+	}
+	return nil
+}
+
+// Sort puts the spots row by row.
+func (g *HeatGrid) Sort() {
+	slices.SortStableFunc(g.Spots, func(a, b Spot) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Column, b.Column)) })
+}
+
+// JSON writes it as one document.
+func (h *Heatmap) JSON(w io.Writer) error {
+	out := *h
+	out.Version = HeatmapVersion
+	return writeDocument(w, &out)
+}
+
+// CurvePoint is what a load of a FrameLoss lost, of all directions together.
+type CurvePoint struct {
+	// Load is what was asked for in each direction.
+	Load units.Rate `json:"load"`
+	// LossRatio is the most that may have been lost, LossRatioMin what surely was; of several runs their medians.
+	LossRatio    Number `json:"lossRatio"`
+	LossRatioMin Number `json:"lossRatioMin"`
+}
