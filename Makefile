@@ -141,7 +141,7 @@ known-answers: ## Full tier: measure devices of which all is known, impaired one
 	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/known-answers.md
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, iperf3's figures against known ones, with real packets (as root; 30 minutes)
-	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
+	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
 
 neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times, and sessions through a Reference (as root; 12 minutes)
 	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)

@@ -31,7 +31,7 @@ type labSite struct {
 
 // labHere makes the site of a Plan whose generator is the software engine in a lab.
 func labHere(p *plan.Plan, o runOptions) (site, error) {
-	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Path: o.path, TakesXDP: o.path == string(datapath.PathLive)})
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Path: o.path, Batch: o.batch, TakesXDP: o.path == string(datapath.PathLive)})
 	return &labSite{plan: p, topology: topology, ports: o.ports}, err
 }
 

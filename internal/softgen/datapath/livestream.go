@@ -35,7 +35,7 @@ func (s *liveSender) stream(k int) error {
 	if err != nil {
 		return fmt.Errorf("%w: stream %d: %w", errNotLive, t.id, err)
 	}
-	if t.flow != nil && t.flow.latency {
+	if t.flow != nil && t.flow.stamped {
 		if err := s.stamp(k, a); err != nil {
 			return fmt.Errorf("%w: stream %d: %w", errNotLive, t.id, err)
 		}
