@@ -85,6 +85,9 @@ func (s *liveSender) template(k int) {
 // stamp writes what stamp.write does; the time is the last thing known.
 func (s *liveSender) stamp(k int, a fieldengine.Assembler) error {
 	c, t := &s.code, s.tracks[k]
+	if t.program.Trims() {
+		return fieldengine.ErrNotCarried // its end is elsewhere
+	}
 	at := int16(t.program.MaxLength() - stampSize)
 	head := [4]byte{stampMagic, s.generation}
 	binary.LittleEndian.PutUint16(head[2:], uint16(t.flow.id))

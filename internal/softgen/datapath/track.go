@@ -1,6 +1,7 @@
 package datapath
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -90,6 +91,9 @@ func (c compiler) track(s RunStream) (*track, error) {
 	}
 	t := &track{id: s.ID, selfStart: s.Stream.SelfStart && !s.Stream.StartPaused, silent: s.Stream.Flags&flagNull != 0, program: program,
 		flow: flow, loops: s.Stream.ActionCount, wait: s.Stream.ISG * 1e3}
+	if flow != nil && flow.stamped && !flow.latency && program.Trims() {
+		return nil, errors.New("its frames vary in length (trim_pkt_size), so that a stamp in each may find no room: leave stamped out")
+	}
 	t.fixedRate = flow != nil && flow.latency
 	t.alone = flow != nil && flow.stamped
 	if t.perSecond, err = c.framesPerSecond(s.Stream.Mode.Rate, program.MeanLength()); err != nil {
