@@ -73,6 +73,9 @@ const (
 	liveBurstLeast = 0.75
 	liveBurstMost  = 8
 	liveBurstOwed  = 3 // bits: an eighth
+	// liveBurstEven is the same of a batch of one, so little that stalls which follow each other keep to a queue of two frames; liveLookEvery is some more than the program takes to look again, in ns.
+	liveBurstEven = 0.25
+	liveLookEvery = 600
 	// liveCrowding is how much closer than a mean gap frames of several streams may follow each other.
 	liveCrowding = 1.0 / 16
 )
@@ -80,6 +83,11 @@ const (
 // livePace is what the program has to know of the rate as a whole: how much overdue time may leave at once, at least and at most, and the least time between two frames of a thread.
 func livePace(tracks []*track, factor float64, threads, batch int) (least, most, spacing uint64) {
 	gap := 1e9 * float64(threads) / liveRate(tracks, factor)
-	burst := max(liveBurstLeast, min(liveBurstMost, float64(batch)/2))
-	return uint64(liveBurstLeast * gap), uint64(burst * gap), uint64(gap * (1 - liveCrowding))
+	atLeast := liveBurstLeast * gap
+	atMost := max(atLeast, min(liveBurstMost, float64(batch)/2)*gap)
+	if batch == 1 {
+		atLeast = min(atLeast, max(liveBurstEven*gap, liveLookEvery))
+		atMost = atLeast
+	}
+	return uint64(atLeast), uint64(atMost), uint64(gap * (1 - liveCrowding))
 }
