@@ -30,6 +30,19 @@ const (
 	TrafficSessions TrafficType = "Sessions"
 )
 
+// Stamps says which frames bear their number and the time at which they were sent.
+//
+// +kubebuilder:validation:Enum=None;EveryFrame
+type Stamps string
+
+// The stamps.
+const (
+	// StampsNone leaves frames as the profile has them.
+	StampsNone Stamps = "None"
+	// StampsEveryFrame writes a stamp into the last 16 bytes of each frame's payload.
+	StampsEveryFrame Stamps = "EveryFrame"
+)
+
 // TrafficSpec is what is sent, and which way.
 //
 // +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') == 'Sessions' || !has(self.sessions)",fieldPath=".sessions",message="set type: Sessions, or remove sessions"
@@ -38,6 +51,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="!has(self.flows) || self.profile != 'Streams'",fieldPath=".flows",message="profile Streams says itself what varies: remove flows, or use another profile"
+// +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') == 'Frames' || self.?stamps.orValue('None') == 'None'",fieldPath=".stamps",message="the frames of Sessions are TCP's own affair and bear no stamps: remove stamps"
 type TrafficSpec struct {
 	// type is what traffic is made of: Frames (default), or Sessions, which are bulk transfers over TCP or UDP.
 	// +optional
@@ -73,6 +87,11 @@ type TrafficSpec struct {
 	// flows say how many flows there are, and what tells them apart. Default: 254 flows by source and destination address.
 	// +optional
 	Flows *FlowsSpec `json:"flows,omitempty"`
+
+	// stamps: EveryFrame has each frame end with its number and the time at which it was sent, in place of 16 bytes of payload, so that the latency of every frame is known, by direction and frame size, and
+	// whether frames came twice or late. It takes engine Software. Default: None.
+	// +optional
+	Stamps Stamps `json:"stamps,omitempty"`
 
 	// directions are the ways that traffic flows, from a link through the device to another link. A link is the source of at most one
 	// and the destination of at most one. Default: both ways between two links. Example: [{from: west, to: east}].

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/linerate-dev/linerate/internal/aside"
 	"github.com/linerate-dev/linerate/internal/exit"
@@ -28,7 +29,7 @@ const heartbeat = 10 * time.Second
 type generatorOptions struct {
 	listen, most, terminationLog string
 	ports, nextHops, speeds      []string
-	cores, ring                  int
+	cores, ring, batch           int
 	heartbeat, wait              time.Duration
 	plain                        bool
 	path                         string
@@ -59,7 +60,8 @@ func newGenerator(s Streams) *cobra.Command {
 	f.StringVar(&o.most, "max-rate", "", "the most that a port sends whatever it is asked for, such as 5kpps: a generator as weak as you like")
 	f.DurationVar(&o.heartbeat, "heartbeat", heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
 	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
-	f.StringVar(&o.path, "path", "auto", "how to send: live (the kernel makes and paces the frames), af_xdp, af_packet, or auto: live over virtual cables where processors are free for it, else af_xdp, else af_packet")
+	f.StringVar(&o.path, "path", "auto", "how to send: live (the kernel makes and paces the frames), af_xdp, zero_copy (af_xdp from memory that the card reads, where its driver can), af_packet, or auto: live over virtual cables where processors are free for it, else af_xdp, else af_packet")
+	batchFlag(f, &o.batch)
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	cmd.AddCommand(newRPCProbe(s, "generator", "the software engine"))
@@ -86,6 +88,9 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	if err != nil {
 		return err
 	}
+	if err := checkBatch(o.batch); err != nil {
+		return err
+	}
 	if o.heartbeat < 0 {
 		return exit.BadInput("--heartbeat %v: a time span, or 0 for never", o.heartbeat)
 	}
@@ -95,7 +100,7 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 		return exit.NotMeasured("%w", err)
 	}
 	for i, name := range o.ports {
-		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, Path: path, ReceiveRing: o.ring})
+		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, Path: path, Batch: o.batch, ReceiveRing: o.ring, Follow: true})
 		if err != nil {
 			return exit.NotMeasured("%w%s", err, missingRight(err))
 		}
@@ -125,6 +130,18 @@ func readPath(text string) (datapath.Path, error) {
 		return "", exit.BadInput("--path: %w", err)
 	}
 	return path, nil
+}
+
+// batchFlag is --batch.
+func batchFlag(f *pflag.FlagSet, to *int) {
+	f.IntVar(to, "batch", 0, "live frames that the kernel takes in hand at a time, 1 to 64, and twice as many as leave at once after a stall: 1 sends most evenly, and less where others take the processor (default 16)")
+}
+
+func checkBatch(frames int) error {
+	if frames < 0 || frames > datapath.MostBatch {
+		return exit.BadInput("--batch %d: 1 to %d frames, or 0 for the default", frames, datapath.MostBatch)
+	}
+	return nil
 }
 
 // missingRight is what a process lacks that may not open an interface, as the end of a sentence.
@@ -177,7 +194,7 @@ func engineConfig(talk io.Writer) softgen.Config {
 func openSoftware(talk io.Writer, ports []lab.Port) (lab.Engine, error) {
 	cfg := engineConfig(talk)
 	for _, p := range ports {
-		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, Path: datapath.Path(p.Path)})
+		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, Path: datapath.Path(p.Path), Batch: p.Batch, Follow: true})
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", p.Interface, err)
 		}

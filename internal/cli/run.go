@@ -24,6 +24,7 @@ type runOptions struct {
 	ports   []string
 	cores   int
 	path    string
+	batch   int
 	force   bool
 	quiet   bool
 	verbose bool
@@ -65,7 +66,8 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	f.StringVar(&o.save, "save", "linerate-reports", "directory to keep each test's Report in, as JSON and as a page; \"\" keeps nothing")
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine, where the test doesn't say it (generator.coresPerPortPair)")
-	f.StringVar(&o.path, "path", "auto", "how the software engine sends, where the test doesn't say it (generator.software.path): live, af_xdp, af_packet or auto (see linerate generator --help)")
+	f.StringVar(&o.path, "path", "auto", "how the software engine sends, where the test doesn't say it (generator.software.path): live, af_xdp, zero_copy, af_packet or auto (see linerate generator --help)")
+	batchFlag(f, &o.batch)
 	f.BoolVar(&o.force, "force", false, "take TRex ports that somebody else owns")
 	f.StringArrayVar(&o.against, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
 	o.allowDifferent.Flag(cmd)
@@ -82,6 +84,9 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 		return exit.BadInput("--cores %d: a port has 1 to 64 sending threads", o.cores)
 	}
 	if _, err := readPath(o.path); err != nil {
+		return err
+	}
+	if err := checkBatch(o.batch); err != nil {
 		return err
 	}
 	in, err := readInputs(s.In, files)

@@ -32,7 +32,7 @@ type labSite struct {
 // labHere makes the site of a Plan whose generator is the software engine in a lab.
 func labHere(p *plan.Plan, o runOptions) (site, error) {
 	cores, path := o.sending(p)
-	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, TakesXDP: path == string(datapath.PathLive)})
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, TakesXDP: path == string(datapath.PathLive)})
 	return &labSite{plan: p, topology: topology, ports: o.ports}, err
 }
 

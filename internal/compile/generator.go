@@ -16,6 +16,7 @@ import (
 //	PerLink   generator-0-west: west              generator-1-west: west
 //	          generator-0-east: east              generator-1-east: east
 func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
+	c.checkStamps()
 	loads := c.traffic.loads(c)
 	if len(c.errs) > 0 {
 		return nil, nil
@@ -23,6 +24,9 @@ func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
 	var generators []plan.Generator
 	for r := range c.replicas() {
 		generators = append(generators, c.spreadOut(c.replica(r, loads))...)
+	}
+	if len(c.errs) > 0 {
+		return nil, nil
 	}
 	var directions []plan.Direction
 	for _, d := range c.directions {
@@ -36,6 +40,9 @@ func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
 	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: c.engine.server(c, r)}
 	for _, l := range c.links {
 		g.Ports = append(g.Ports, port(l, r, loads[l.name]))
+	}
+	if c.stamped() {
+		c.stamp(g.Ports)
 	}
 	return g
 }

@@ -101,7 +101,7 @@ func (c *compiler) blameFrames(err error) *field.Error {
 // profile is what all replicas have in common.
 func (c *compiler) profile() profile.Spec {
 	t := c.spec.Traffic
-	spec := profile.Spec{Kind: profile.Kind(t.Profile), FrameSize: units.FrameSize(t.FrameSize)}
+	spec := profile.Spec{Kind: profile.Kind(t.Profile), FrameSize: units.FrameSize(t.FrameSize), Stamped: c.stamped()}
 	for _, entry := range t.Mix {
 		spec.Mix = append(spec.Mix, profile.MixEntry{Size: units.FrameSize(entry.FrameSize), Weight: int64(entry.Weight)})
 	}

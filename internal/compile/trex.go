@@ -83,7 +83,11 @@ func ownedArguments() map[string]string {
 }
 
 // check has nothing to refuse: what the schema lets through TRex can send.
-func (trex) check(*compiler) {}
+func (trex) check(c *compiler) {
+	if c.stamped() {
+		c.refuse(stampsPath(), c.spec.Traffic.Stamps, "TRex stamps frames of streams with a rate of their own alone (flow_stats with rule_type latency, in profile Streams): use engine Software, or leave stamps out")
+	}
+}
 
 func (trex) uncounted() string {
 	return "TRex has the ports to itself, and no kernel counts their frames: use engine Software, or remove this observer"

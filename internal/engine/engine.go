@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -76,6 +77,12 @@ type EdgeReader interface {
 	ReadEdge(ctx context.Context, ports []int) (Reading, error)
 }
 
+// Follower is an Engine that may time each frame of streams with stamps (stream.Flow.Stamped), on ports that say so.
+type Follower interface {
+	// Followed says what became of these flow ids' frames since their streams were loaded. One whose frames never came may be missing.
+	Followed(ctx context.Context, ids []uint32) (map[uint32]Followed, error)
+}
+
 // Capture is a running capture.
 type Capture interface {
 	// Fetch returns the frames received since the last Fetch, in order of arrival; it may be empty.
@@ -120,6 +127,8 @@ type Port struct {
 	// ReceiveDrops says whether the port tells of frames that reached it and that it had no room for: where it doesn't, a frame that the generator lost is missing like one that the
 	// device lost. PauseFrames says the same of pause frames that it received; "" is as good as VisibilityUnknown.
 	ReceiveDrops, PauseFrames Visibility
+	// Untimed is why the port doesn't follow stamps of every frame; empty: it does.
+	Untimed string
 }
 
 // Visibility is whether a port tells of something.
@@ -224,6 +233,15 @@ type CapturedFrame struct {
 	Port  int
 	At    time.Duration
 	Bytes []byte
+}
+
+// Followed is what became of a stream's frames that each bear their number and when they were sent. Only differences mean something.
+type Followed struct {
+	// Received are those that came and were timed. Of them Duplicates had come before, Late ones came behind a later one, and of Stale ones, which came later than that, nobody knows which.
+	Received, Duplicates, Late, Stale int64
+	// Merged came, and were not timed, as the kernel had made one buffer of several.
+	Merged   int64
+	Transits transit.Histogram
 }
 
 // LatencyStats is what a latency stream's receiver saw.

@@ -75,6 +75,7 @@ type run struct {
 	nextHops  []map[string]engine.MAC // per generator and link
 	claimed   []bool
 	setup     measure.Setup
+	stamped   []stamped
 	upkeep    bool // streams of the test look like what keeps a link up: nothing that comes back is a stray
 
 	machine disturbed.Machine

@@ -152,7 +152,7 @@ func (r *run) address(ctx context.Context) error {
 
 // forwarding is how frames are addressed and come back; without a device they come back as they were sent.
 func (r *run) forwarding() plan.Forwarding {
-	if r.Plan.DUT.Type == "Loopback" {
+	if r.Plan.DUT.Loopback() {
 		return plan.L2
 	}
 	return r.Plan.DUT.Forwarding
@@ -224,13 +224,13 @@ func hops(a engine.Addressing) string {
 
 // load gives every sending port its streams.
 func (r *run) load(ctx context.Context) error {
+	r.findStamped()
 	return r.each(ctx, callTimeout, "load streams on", func(ctx context.Context, g int) error {
-		for _, d := range r.Plan.Directions {
+		for i, d := range r.Plan.Directions {
 			if !r.on(g, d.From) {
 				continue
 			}
-			port := r.planned(g, d.From)
-			if err := r.gens[g].Engine.Load(ctx, r.gens[g].PortOfLink[d.From], port.Streams); err != nil {
+			if err := r.gens[g].Engine.Load(ctx, r.gens[g].PortOfLink[d.From], r.streams(g, i)); err != nil {
 				return fmt.Errorf("link %s: %w", d.From, err)
 			}
 		}

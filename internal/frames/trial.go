@@ -41,6 +41,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		}
 	}
 	keep(before)
+	followed := r.follow(ctx)
 	r.observe(before, limited)
 	opened := time.Now()
 	if err := r.start(ctx, r.loads(r.drive.intended), step.Judge); err != nil {
@@ -78,6 +79,8 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = since(limited, rest.limited)
 	span.Disturbance = r.machine.Since(ctx)
+	span.Latency = r.latency(followed, r.follow(ctx))
+	span.Unstamped = r.unstamped(before, rest.readings, span.Latency)
 	if rest.still {
 		r.drive.learnFlight(r.setup, span)
 	}

@@ -35,6 +35,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	opened, pace, bursty := time.Time{}, r.setup.Pace(r.drive.intended), !paced(r.drive.last)
 	span.Pace = pace
 	var before []report.Limiter
+	var followed []map[uint32]engine.Followed
 	for _, moment := range moments(begin, step) {
 		if moment.Equal(edge) {
 			r.machine.Before(ctx, edge)
@@ -54,7 +55,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 			continue
 		}
 		if opened.IsZero() {
-			opened, before = time.Now(), limited
+			opened, before, followed = time.Now(), limited, r.follow(ctx)
 		}
 		span.Limited = since(before, limited)
 		pace.Add(readings)
@@ -62,6 +63,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
+	span.Latency = r.latency(followed, r.follow(ctx))
 	span.Disturbance = r.machine.Since(ctx)
 	w := measure.Judge(r.setup.Window(span), r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))

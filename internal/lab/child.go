@@ -82,9 +82,10 @@ func (c *child) pipes() error {
 	return nil
 }
 
-// attributes put the child in its namespaces, and out of reach of the terminal's signals: an interrupt is ours to handle, in order.
+// attributes put the child in its namespaces, and in a session of its own: the terminal's signals don't reach it, as an interrupt is ours to handle, in order, and where its engine puts its session before all others
+// (live frames do, while they are sent) nothing that the user runs beside us comes first with it.
 func attributes(k Kind, rootless bool) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if k != Device {
 		a.Cloneflags = unix.CLONE_NEWNET
 	}

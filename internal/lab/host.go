@@ -27,6 +27,7 @@ type Port struct {
 	Speed     units.BitRate // 0: what the interface says
 	Cores     int           // threads that may send on it; 0: one
 	Path      string        // how to send, in the software engine's words; "": as it likes
+	Batch     int           // how many frames it has the kernel take in hand at a time; 0: as it likes
 }
 
 // Engine is a generator with its ports open.
@@ -94,7 +95,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	}
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
-		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Path: o.Topology.Path}
+		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Path: o.Topology.Path, Batch: o.Topology.Batch}
 	}
 	engine, err := open(ctx, o.Topology.Sends, ports)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab"
@@ -39,6 +40,9 @@ func TestALab(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
 		var v view
 		ask(t, l.Address(), "view", &v)
+		if session, err := unix.Getsid(v.PID); err != nil || session != v.PID {
+			t.Errorf("the engine's process %d is in session %d (%v), which is not its own", v.PID, session, err)
+		}
 		own, err := os.Readlink("/proc/self/ns/net")
 		if err != nil {
 			t.Fatal(err)

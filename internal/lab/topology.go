@@ -32,8 +32,9 @@ type Topology struct {
 	Mode       *plan.Mode            `json:"mode,omitempty"`
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int `json:"cores,omitempty"`
-	// Path is how the software engine sends, in its own words; "": as it likes.
-	Path string `json:"path,omitempty"`
+	// Path is how the software engine sends, in its own words; "": as it likes. Batch is how many frames it has the kernel take in hand at a time where that makes them; 0: as it likes.
+	Path  string `json:"path,omitempty"`
+	Batch int    `json:"batch,omitempty"`
 	// TakesXDP has the far ends of the lab's own cables take what the engine sends by XDP (forwarder.TakeXDP).
 	TakesXDP bool `json:"takesXDP,omitempty"`
 	// Sends is what the child opens on the ports.
@@ -65,8 +66,9 @@ type Options struct {
 	Ports []string
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int
-	// Path is how the software engine sends, in its own words; "": as it likes.
-	Path string
+	// Path is how the software engine sends, in its own words; "": as it likes. Batch is how many frames it has the kernel take in hand at a time where that makes them; 0: as it likes.
+	Path  string
+	Batch int
 	// TakesXDP says that the engine may send by XDP, which the far ends of virtual cables drop unless they are made for it.
 	TakesXDP bool
 	// Ends says that what sends is an end on each link, in a namespace of its own, rather than one generator with all ports.
@@ -78,7 +80,7 @@ func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	if len(p.Generators) != 1 && !o.Ends {
 		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, TakesXDP: o.TakesXDP, Sends: p.Sends(), Ends: o.Ends}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, Batch: o.Batch, TakesXDP: o.TakesXDP, Sends: p.Sends(), Ends: o.Ends}
 	if p.DUT.Reference != nil {
 		t.Limit, t.Mode = p.DUT.Reference.Limit, p.DUT.Reference.Mode
 	}

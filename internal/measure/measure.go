@@ -96,6 +96,9 @@ type Span struct {
 	Varied string
 	// Limited is what the device's limit counted meanwhile, in the order of Setup.Directions; nil: it can't be asked.
 	Limited []report.Limiter
+	// Latency is how long frames were under way, and Unstamped which of those that came back bear no stamp, in the order of Setup.Directions; nil: they bear none.
+	Latency   [][]report.Latency
+	Unstamped []int64
 	// Disturbance is what kept threads from running meanwhile; nil: nobody can tell.
 	Disturbance *report.Disturbance
 	// Pace followed it, from readings in between; nil: nobody did.
@@ -114,6 +117,7 @@ func (s Setup) Window(span Span) Window {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
 		m.Limiter = span.limiter(i)
+		span.timed(i, &m)
 		switch {
 		case !span.judges(d): // whatever is counted there decides nothing
 			m.Quality, m.Reason = report.Unjudged, unjudgedSentence(m, span.Varied)

@@ -2,6 +2,7 @@ package measure_test
 
 import (
 	"cmp"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -169,7 +170,7 @@ func TestAWindowsFigures(t *testing.T) {
 		Sent:      units.Traffic{Packets: 15000, Bytes: 960_000},
 		Returned:  units.Traffic{Packets: 14970, Bytes: 958_080},
 		LossRatio: 2_000_000, LossRatioMin: 1_533_333, LossRatioMax: 2_133_334, ReceiveErrors: 5, EdgeFrames: 2, LineRatePercent: 670_656, Quality: report.Lossy, Reason: d.Reason}
-	if d != want {
+	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v\nwant %+v", d, want)
 	}
 	if w.Duration != plan.Duration(1500*time.Millisecond) || w.GeneratorCPUPercent != 40 {

@@ -97,7 +97,8 @@ func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRat
 		m.Intended = was.Intended
 	}
 	m.Quality, m.Reason, m.Limit, m.Limiter, m.MachineLost = was.Quality, was.Reason, was.Limit, was.Limiter, was.MachineLost
-	if f.direction.Sizes.Most == 0 { // the streams were not kept
+	m.Latency, m.Unstamped = was.Latency, was.Unstamped // stamps are raw: the counters say nothing of them
+	if f.direction.Sizes.Most == 0 {                    // the streams were not kept
 		m.MiscountedBytes, m.ResizedBytes = was.MiscountedBytes, was.ResizedBytes
 	}
 	switch varied := w.Varied == "" || w.Varied == was.Name(); {

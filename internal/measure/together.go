@@ -30,6 +30,7 @@ func SurelyLost(m report.Measured) int64 {
 //     surely lost, and the second takes the edges of all windows off at once. LossRatioMax is of what may have been lost in each window, added up.
 //   - Quality is the worst.
 //   - What observers saw is the mean over the time that it is of, and the least and the most in any window; missing in one window, it is missing.
+//   - Each percentile of latency is the longest of the windows', so at least that of all their frames.
 //   - Sessions' counters and times are added up, and their goodput is all that was received in all the time.
 //
 // The whole has no Number, as it is no window of a Report, and neither bursts nor evidence: those stay with the windows that they were seen in. Phase, Load and
@@ -81,6 +82,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 		whole.EdgeFrames += d.EdgeFrames
 		whole.DisturbedFrames += d.DisturbedFrames
 		whole.MachineLost += d.MachineLost
+		whole.Unstamped += d.Unstamped
 		whole.Limiter = limiterTogether(whole.Limiter, d.Limiter)
 		surelyLost += SurelyLost(d)
 		most += mostLost(d)
@@ -88,6 +90,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 			whole.Quality = d.Quality
 		}
 	}
+	whole.Latency = latencyTogether(parts)
 	lost, sent := whole.Sent.Packets-whole.Returned.Packets, whole.Sent.Packets
 	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
 	whole.LossRatioMax = mostRatio(lost, most, sent)

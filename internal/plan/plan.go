@@ -135,6 +135,9 @@ type DUT struct {
 	ResetCommand []string `json:"resetCommand,omitempty"`
 }
 
+// Loopback says that there is no device: each generator's ports are cabled to each other, and it measures itself.
+func (d DUT) Loopback() bool { return d.Type == "Loopback" }
+
 // Program is what is run to its end, within a bound.
 type Program struct {
 	Command  []string `json:"command"`

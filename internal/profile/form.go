@@ -102,6 +102,18 @@ func (f form) holds(size units.FrameSize, payload int) error {
 	return fmt.Errorf("frame size %d can't hold UDP over %s%s%s: use at least %d", size, version, tag, balance, smallest)
 }
 
+// stampBytes is how much payload a stamp takes.
+const stampBytes = 16
+
+// stampable refuses a size that leaves no room for a stamp.
+func (f form) stampable(size units.FrameSize) error {
+	if smallest := units.FrameSize(f.payload() + stampBytes + units.FCSBytes); size < smallest {
+		return fmt.Errorf("frames of %d bytes have %d bytes of payload, and a stamp takes %d (traffic.stamps): use at least %d bytes, or stamps: None",
+			size, max(int(size)-units.FCSBytes-f.payload(), 0), stampBytes, smallest)
+	}
+	return nil
+}
+
 // frame makes the template, without FCS: the first flow's frame, complete with checksums.
 func (f form) frame(size units.FrameSize, flows flowSet) []byte {
 	b := make([]byte, int(size)-units.FCSBytes)

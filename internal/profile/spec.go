@@ -38,6 +38,8 @@ type Spec struct {
 	Streams   []byte          // Streams only: what ParseStreams reads
 	// Flows say how many flows the direction has over all replicas, and in what they differ. Streams bring their own.
 	Flows Flows
+	// Stamped: each frame's last bytes are to be a stamp, for which there has to be room.
+	Stamped bool
 	// VLAN is the tag's id, 1 to 4094; 0: untagged.
 	VLAN uint16
 	// Source and Destination are the networks that the frames come from and go to. Both are IPv4 or both IPv6, which decides the
@@ -114,6 +116,9 @@ func buildSizes(spec Spec, sizes []MixEntry, flows flowSet) (Profile, error) {
 	form := spec.form()
 	for i, entry := range sizes {
 		if err := form.holds(entry.Size, flows.balanceBytes()); err != nil {
+			return Profile{}, err
+		}
+		if err := form.stampable(entry.Size); spec.Stamped && err != nil {
 			return Profile{}, err
 		}
 		p.Streams = append(p.Streams, stream.Stream{

@@ -58,7 +58,9 @@ type testView struct {
 	Goals, Attributes  grid      // of a search: a row for each goal
 	GoalWords          [2]string // what their columns are
 	Trials             []trialsView
-	Vitals             grid // of observers: a row for each series
+	Latency            grid   // a row for each direction and frame size
+	LatencyWords       string // what it is
+	Vitals             grid   // of observers: a row for each series
 	Graphs             []graph
 	Windows            []windowView
 	Plan               string
@@ -96,7 +98,7 @@ type windowView struct {
 func newPage(reports []*report.Report) (*page, error) {
 	p := &page{Goodput: goodputWords, Title: fmt.Sprintf("linerate: %s", wording.Counted(len(reports), "load test"))}
 	for i, r := range reports {
-		t, err := newTestView(r, "t"+strconv.Itoa(i+1))
+		t, err := newTestView(r, reports, "t"+strconv.Itoa(i+1))
 		if err != nil {
 			return nil, fmt.Errorf("report %d: %w", i+1, err)
 		}
@@ -116,7 +118,7 @@ func newPage(reports []*report.Report) (*page, error) {
 	return p, nil
 }
 
-func newTestView(r *report.Report, id string) (testView, error) {
+func newTestView(r *report.Report, all []*report.Report, id string) (testView, error) {
 	var document bytes.Buffer
 	enc := json.NewEncoder(&document)
 	enc.SetEscapeHTML(false) // the template escapes
@@ -139,6 +141,9 @@ func newTestView(r *report.Report, id string) (testView, error) {
 	}
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
+	}
+	if latency := latencyTable(r, all); latency != nil {
+		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords
 	}
 	if vitals := vitalsTable(r); vitals != nil {
 		v.Vitals = vitals.grid(together, nil)

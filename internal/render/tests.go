@@ -33,7 +33,7 @@ func viewOfReports(reports []*report.Report) view {
 			loose = " " + looseWords
 		}
 		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))}, throughputCells(of, h)...)...)
-		v.sections = append(v.sections, evidenceOf(r, h))
+		v.sections = append(v.sections, evidenceOf(r, h, reports))
 	}
 	v.legend = throughputLegend(of)
 	v.legend.summed = append(v.legend.summed, signWords(all)...)
@@ -49,8 +49,8 @@ func outcomeOf(v report.Verdict) report.Outcome {
 	return cmp.Or(v.Outcome, report.Undecided)
 }
 
-// evidenceOf is a test's section.
-func evidenceOf(r *report.Report, h report.Headline) section {
+// evidenceOf is a test's section, in a document of all these.
+func evidenceOf(r *report.Report, h report.Headline, all []*report.Report) section {
 	s := section{title: h.Title(), name: h.Name, summary: figures.Summary(r), standing: standing(r), tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
 	switch {
 	case report.HasFigure(r) && h.OfSessions:
@@ -72,6 +72,9 @@ func evidenceOf(r *report.Report, h report.Headline) section {
 		if m := r.Result.MaxReceived; m != nil {
 			s.facts = append(s.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
 		}
+	}
+	if latency := latencyTable(r, all); latency != nil {
+		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, latencyWords)
 	}
 	if goals := goalsTable(r); goals != nil {
 		s.tables = append(s.tables, goals)

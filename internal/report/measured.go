@@ -44,6 +44,10 @@ type Measured struct {
 	// MachineLost is how many frames were lost or held up by the machine that plays the device, as the Reference's limit lets such a load
 	// through. The window is Invalid then.
 	MachineLost int64 `json:"machineLost,omitempty"`
+	// Latency is how long the frames were under way, by frame size, where they bear stamps (traffic.stamps); none: they don't, or nobody follows them here, which a note says.
+	Latency []Latency `json:"latency,omitempty"`
+	// Unstamped are frames that came back in a trial and bear no stamp of the direction's: other people's, or ones whose end the device has changed. Where windows follow each other without a pause nobody can tell.
+	Unstamped int64 `json:"unstamped,omitempty"`
 	// Sessions is what connections did, where traffic is sessions: nothing above but the direction, Quality and Reason says anything then. Nil: traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`
 }

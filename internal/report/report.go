@@ -50,7 +50,9 @@ type Report struct {
 	// Numbered is what became of frames that carry sequence numbers, which latency streams of the profile do: counters alone don't tell a frame that was lost from one that came twice. None: the
 	// profile has none.
 	Numbered []Numbered `json:"numbered,omitempty"`
-	Result   Result     `json:"result"`
+	// Untimed is why frames that were to bear stamps (traffic.stamps) were sent without; none: none were to, or all were timed.
+	Untimed []Untimed `json:"untimed,omitempty"`
+	Result  Result    `json:"result"`
 	// Figures are what the run claims, for whoever reads the document: they follow from Result, LineRates and Windows, and nothing here reads them back.
 	Figures []Figure `json:"figures,omitempty"`
 	// Baseline is what relative criteria were judged against; nil: nothing was given.

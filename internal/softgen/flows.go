@@ -26,6 +26,7 @@ type flow struct {
 	slot    uint32
 	streams int
 	latency bool
+	stamped bool                // each frame bears a stamp; a latency flow's always does
 	started bool                // by a run, since the id is in use
 	gauges  map[int]*flowGauges // by port
 }
@@ -40,9 +41,10 @@ func (f *flows) add(of stream.Flow) error {
 		return nil
 	}
 	latency := of.RuleType == "latency"
+	stamped := latency || of.Stamped
 	known, ok := f.active[of.StreamID]
 	switch {
-	case ok && known.latency != latency:
+	case ok && (known.latency != latency || known.stamped != stamped):
 		return refused("flow id %d is in use with another rule_type", of.StreamID)
 	case ok:
 		known.streams++
@@ -50,7 +52,7 @@ func (f *flows) add(of stream.Flow) error {
 	case len(f.active) >= maxFlows || latency && len(f.ids(true)) >= maxLatencyFlows:
 		return refused("Failed allocating statistic counter. Probably all are used for this rule type.")
 	}
-	f.active[of.StreamID] = &flow{slot: f.free(of.StreamID), streams: 1, latency: latency, gauges: map[int]*flowGauges{}}
+	f.active[of.StreamID] = &flow{slot: f.free(of.StreamID), streams: 1, latency: latency, stamped: stamped, gauges: map[int]*flowGauges{}}
 	f.versions[of.StreamID]++
 	return nil
 }
@@ -107,10 +109,10 @@ func (f *flows) ids(latency bool) []uint32 {
 
 func (f *flows) anyLatency() bool { return len(f.ids(true)) > 0 }
 
-// checkLatencyIDs refuses two latency streams of one flow id: their sequence numbers could not be told apart.
-func (s *Server) checkLatencyIDs() error {
+// checkStampedIDs refuses two streams with stamps of one flow id: their sequence numbers could not be told apart.
+func (s *Server) checkStampedIDs() error {
 	for _, known := range s.flows.active {
-		if known.latency && known.streams > 1 {
+		if known.stamped && known.streams > 1 {
 			return refused("For payload rules: Can't have two streams with same pg_id, or same stream on more than one port")
 		}
 	}

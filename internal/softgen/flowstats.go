@@ -10,7 +10,7 @@ import (
 
 // getFlowStats is get_pgid_stats: per flow id and port what was sent and received, and per latency flow that
 // has been sent what its receiver saw. A section without flows is null. Ours beside TRex's, for whoever asks for it with the parameter transits, which TRex doesn't
-// know: how long the stamped frames of each flow id took, in a section of that name.
+// know: how long the stamped frames of each flow id took, in a section of that name, and what their numbers tell, in a section "followed".
 func (s *Server) getFlowStats(p *params) (any, error) {
 	wanted := p.flag("transits")
 	ids, err := s.wantedFlows(p)
@@ -35,9 +35,25 @@ func (s *Server) getFlowStats(p *params) (any, error) {
 		stats = object{"flow_stats": nil, "latency": latency, "ver_id": nil}
 	}
 	if wanted {
-		stats["transits"] = s.transits(ids)
+		stats["transits"], stats["followed"] = s.transits(ids), s.followed(ids, delays)
 	}
 	return stats, nil
+}
+
+// followed is what the numbers of stamped frames tell, by flow id: frames that came and were timed, numbers that did not come, those that came again or late, those that came so late that nobody knows which, and those
+// whose stamps were lost in a buffer that the kernel had merged. Flows of which nothing came have none.
+func (s *Server) followed(ids []uint32, byPort []map[uint32]datapath.Latency) object {
+	flows := object{}
+	for _, id := range ids {
+		one := s.flows.active[id]
+		if !one.stamped {
+			continue
+		}
+		seen := received(one.slot, byPort)
+		flows[strconv.FormatUint(uint64(id), 10)] = object{"received": seen.Received, "lost": seen.Dropped, "duplicate": seen.Duplicate, "late": seen.OutOfOrder, "stale": seen.Stale,
+			"merged": seen.Merged, "anew": seen.SequenceTooHigh + seen.SequenceTooLow}
+	}
+	return flows
 }
 
 // transits are the frames by flow id and by the shortest time of their bucket, in nanoseconds; buckets follow each other as internal/transit has them, and those without frames are left out. Flows that bring no

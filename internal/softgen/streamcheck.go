@@ -98,7 +98,7 @@ func readFlow(p *params) stream.Flow {
 	if !f.Enabled {
 		return f
 	}
-	f.StreamID, f.RuleType = p.uint32("stream_id"), p.choice("rule_type", "stats", "latency", "tpg")
+	f.StreamID, f.RuleType, f.Stamped = p.uint32("stream_id"), p.choice("rule_type", "stats", "latency", "tpg"), p.flag("stamped")
 	if f.RuleType == "tpg" || p.flag("vxlan") || p.flag("ieee_1588") {
 		p.fail("tpg, vxlan and ieee_1588 are not supported by the software engine")
 	}

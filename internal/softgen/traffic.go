@@ -108,7 +108,7 @@ func (s *Server) play(at *port, f *profile, factor float64, want startRequest) e
 
 // compile is what the data path gets to play: the enabled streams with their rates in packets per second and their flows' slots.
 func (s *Server) compile(at *port, f *profile) ([]datapath.RunStream, error) {
-	if err := s.checkLatencyIDs(); err != nil {
+	if err := s.checkStampedIDs(); err != nil {
 		return nil, err
 	}
 	var streams []datapath.RunStream

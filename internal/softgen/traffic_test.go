@@ -307,6 +307,29 @@ func TestLargeFlowIDs(t *testing.T) {
 	}
 }
 
+// TestEveryFramesStamp: frames of a stream whose rate is scaled bear stamps where the client asks for it, and it is told what they tell.
+func TestEveryFramesStamp(t *testing.T) {
+	clock := fakeport.NewManual(0)
+	west, east := fakeport.NewPair(clock, fakeport.Options{MAC: [6]byte{2}}, fakeport.Options{MAC: [6]byte{2, 1}}, fakeport.Cable{Latency: 47 * time.Microsecond})
+	r := &rig{clock: clock, west: west, east: east, handlers: map[int]string{}, server: newServer(t, west, east, clock)}
+	r.own(t, 0)
+	stamped := func(o object) { o["flow_stats"].(object)["stamped"] = true }
+	must[object](t, r, "add_stream", streamOf(0, 1, at(100), counted("stats", 5), stamped))
+	must[object](t, r, "add_stream", streamOf(0, 2, at(100), counted("stats", 6)))
+	must[object](t, r, "start_traffic", start(0, mul("raw", 3), 2))
+	clock.Advance(3 * time.Second)
+	got := must[struct {
+		Followed map[string]map[string]int64 `json:"followed"`
+		Transits map[string]map[string]int64 `json:"transits"`
+	}](t, r, "get_pgid_stats", object{"pgids": []int{}, "transits": true})
+	if want := map[string]map[string]int64{"5": {"received": 600, "lost": 0, "duplicate": 0, "late": 0, "stale": 0, "merged": 0, "anew": 0}}; !cmp.Equal(got.Followed, want) {
+		t.Errorf("followed %+v, want %+v", got.Followed, want)
+	}
+	if want := map[string]map[string]int64{"5": {"46848": 600}}; !cmp.Equal(got.Transits, want) {
+		t.Errorf("transit times %+v, want %+v", got.Transits, want)
+	}
+}
+
 func TestFlowStatistics(t *testing.T) {
 	clock := fakeport.NewManual(0)
 	west, east := fakeport.NewPair(clock, fakeport.Options{MAC: [6]byte{2}}, fakeport.Options{MAC: [6]byte{2, 1}},

@@ -36,14 +36,16 @@ type PortInfo struct {
 	// ReceiveDrops and PauseFrames say whether the port counts frames that it had no room for, and pause frames: "counted", "hidden", "unknown" or "none"; only the software engine says so.
 	ReceiveDrops string `json:"receive_drops"`
 	PauseFrames  string `json:"pause_frames"`
-	PCIAddress   string `json:"pci_addr"` // "N/A" for what isn't on PCI
-	NUMA         int    `json:"numa"`
-	MAC          string `json:"hw_mac"`
-	Stack        string `json:"stack"` // "legacy" or "linux_based"
-	Virtual      bool   `json:"is_virtual"`
-	FlowControl  bool   `json:"is_fc_supported"`
-	Promiscuous  bool   `json:"is_prom_supported"`
-	Receive      struct {
+	// Stamps is "followed" where the port follows the stamps of streams whose every frame has one, else why it doesn't; only the software engine says it.
+	Stamps      string `json:"stamps"`
+	PCIAddress  string `json:"pci_addr"` // "N/A" for what isn't on PCI
+	NUMA        int    `json:"numa"`
+	MAC         string `json:"hw_mac"`
+	Stack       string `json:"stack"` // "legacy" or "linux_based"
+	Virtual     bool   `json:"is_virtual"`
+	FlowControl bool   `json:"is_fc_supported"`
+	Promiscuous bool   `json:"is_prom_supported"`
+	Receive     struct {
 		Capabilities []string `json:"caps"`
 		Counters     int      `json:"counters"` // how many flow ids it can count
 	} `json:"rx"`

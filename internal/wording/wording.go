@@ -74,6 +74,19 @@ func Count(v int64) string {
 // Span is a duration for people, to the millisecond: "1m30s".
 func Span(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
+// Nanoseconds is a very short time for people, to three digits: "850 ns", "3.52 µs", "1.9 ms".
+func Nanoseconds(v int64) string {
+	unit := "ns"
+	amount := float64(v)
+	for _, next := range []string{"µs", "ms", "s"} {
+		if amount < 999.5 {
+			break
+		}
+		amount, unit = amount/1000, next
+	}
+	return strconv.FormatFloat(amount, 'g', 3, 64) + " " + unit
+}
+
 // Microseconds is a short time for people, to three digits: "85 µs", "1.9 ms".
 func Microseconds(v int64) string {
 	switch {

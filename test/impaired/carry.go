@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/transit"
 )
 
 // Counts are what became of the frames that entered a port. Came is the sum of Chosen to Missed, and of what left or is still inside: Left − Doubled + Inside.
@@ -34,6 +36,9 @@ type carrier struct {
 
 	taken, chosen, bent, overload, noRoom, refused, doubled, left, accepted atomic.Int64
 	idle                                                                    atomic.Bool
+
+	came   []time.Duration                // of the frames in the batch
+	stayed [transit.Buckets]atomic.Uint64 // for how long frames did
 
 	slots    []int     // to give back when the batch has left
 	leaving  []*parcel // likewise
@@ -167,11 +172,12 @@ func (c *carrier) decide(f came) {
 	case forwarded:
 		c.doubled.Add(int64(what.copies - 1))
 		if c.line.ReorderOneIn > 0 || c.line.Delay > 0 || c.line.Queue > 0 {
-			c.outbox.accept(f.frame, of, what)
+			c.outbox.accept(f.frame, f.at, of, what)
 			return
 		}
 		for range what.copies {
 			c.outlet.add(f.frame)
+			c.came = append(c.came, f.at)
 		}
 	}
 }
@@ -188,6 +194,7 @@ func (c *carrier) release() {
 				c.flush()
 				c.outlet.add(p.frame)
 			}
+			c.came = append(c.came, p.came)
 		}
 		c.flushSoon(p)
 	}
@@ -204,7 +211,13 @@ func (c *carrier) flushSoon(p *parcel) {
 
 // flush sends the batch, and gives back the memory of its frames.
 func (c *carrier) flush() {
+	began := wallClock()
 	left, refused := c.outlet.flush()
+	gone := began + (wallClock()-began)/2 // a frame leaves at some moment of the call
+	for _, came := range c.came {
+		c.stayed[transit.Index(gone-came)].Add(1)
+	}
+	c.came = c.came[:0]
 	c.left.Add(left)
 	c.refused.Add(refused)
 	for _, slot := range c.slots {
@@ -215,6 +228,17 @@ func (c *carrier) flush() {
 		c.outbox.reuse(p)
 	}
 	c.leaving = c.leaving[:0]
+}
+
+// held implements port.
+func (c *carrier) held() map[int]uint64 {
+	held := map[int]uint64{}
+	for bucket := range c.stayed {
+		if frames := c.stayed[bucket].Load(); frames > 0 {
+			held[bucket] = frames
+		}
+	}
+	return held
 }
 
 // atRest says whether nothing is inside.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/transit"
 )
 
 // Device is a device that forwards, in a process of its own. Its methods are safe for concurrent use.
@@ -67,22 +68,35 @@ func Start(ns *netspace.Namespace, s Spec) (_ *Device, err error) {
 
 // Counts are what became of the frames that entered each port since the device was started, by the Spec's order. It waits for a second at most until nothing is
 // inside; what comes while it is asked may be counted or not.
-func (d *Device) Counts() ([2]Counts, error) { return d.ask("counts") }
+func (d *Device) Counts() ([2]Counts, error) {
+	a, err := d.ask("counts")
+	return a.Counts, err
+}
 
-func (d *Device) ask(question any) ([2]Counts, error) {
+// Held is for how long the frames that entered each port stayed inside, by the device's own clock: from when its kernel had received one until the middle of the call that handed it on. Not of a device in the kernel.
+func (d *Device) Held() (held [2]transit.Histogram, err error) {
+	a, err := d.ask("held")
+	for i, buckets := range a.Held {
+		for bucket, frames := range buckets {
+			held[i].Add(bucket, frames)
+		}
+	}
+	return held, err
+}
+
+func (d *Device) ask(question any) (a answer, err error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	var a answer
 	if err := json.NewEncoder(d.life).Encode(question); err != nil {
-		return a.Counts, fmt.Errorf("ask the impaired device: %w; it said: %s", err, d.talk)
+		return a, fmt.Errorf("ask the impaired device: %w; it said: %s", err, d.talk)
 	}
 	if err := d.answers.Decode(&a); err != nil {
-		return a.Counts, fmt.Errorf("the impaired device ended: %w; it said: %s", err, d.talk)
+		return a, fmt.Errorf("the impaired device ended: %w; it said: %s", err, d.talk)
 	}
 	if a.Error != "" {
-		return a.Counts, errors.New("the impaired device: " + a.Error)
+		return a, errors.New("the impaired device: " + a.Error)
 	}
-	return a.Counts, nil
+	return a, nil
 }
 
 // Close ends the device.

@@ -108,3 +108,6 @@ func (k *kernelPort) counts() (n Counts, err error) {
 
 // atRest is always so: a frame has left when whoever sent it is through.
 func (k *kernelPort) atRest() bool { return true }
+
+// held is nothing: the kernel doesn't say it.
+func (k *kernelPort) held() map[int]uint64 { return nil }

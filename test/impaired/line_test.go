@@ -130,7 +130,7 @@ func TestOrderWithinFlows(t *testing.T) {
 	left := map[byte]string{}
 	for n := range 24 {
 		f, at := flow{byte(n % 2)}, time.Duration(n)*time.Millisecond
-		b.accept([]byte{byte(n % 2), byte(n / 2)}, f, l.take(at, f))
+		b.accept([]byte{byte(n % 2), byte(n / 2)}, at, f, l.take(at, f))
 		for p, there := b.due(at); there; p, there = b.due(at) {
 			left[p.frame[0]] += fmt.Sprint(p.frame[1], " ")
 			b.reuse(p)
@@ -150,7 +150,7 @@ func TestOrderWithinFlows(t *testing.T) {
 func TestWhatLeavesLater(t *testing.T) {
 	var b outbox
 	for n, leaves := range []time.Duration{5, 1, 3, 3, 2} {
-		b.add([]byte{byte(n)}, leaves, 1)
+		b.add([]byte{byte(n)}, leaves, leaves, 1)
 	}
 	var order []byte
 	for p, there := b.due(4); there; p, there = b.due(4) {

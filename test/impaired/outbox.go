@@ -19,6 +19,7 @@ type outbox struct {
 // parcel is a frame that waits.
 type parcel struct {
 	frame  []byte
+	came   time.Duration
 	leaves time.Duration
 	order  int64
 	place  int // in waiting
@@ -26,22 +27,22 @@ type parcel struct {
 }
 
 // add keeps a copy of the frame until it leaves.
-func (b *outbox) add(frame []byte, leaves time.Duration, copies int) *parcel {
-	p := &parcel{frame: append(b.buffer(), frame...), leaves: leaves, order: b.put, copies: copies}
+func (b *outbox) add(frame []byte, came, leaves time.Duration, copies int) *parcel {
+	p := &parcel{frame: append(b.buffer(), frame...), came: came, leaves: leaves, order: b.put, copies: copies}
 	b.put++
 	heap.Push(&b.waiting, p)
 	return p
 }
 
 // accept puts a frame by its fate. What its flow held back leaves right behind it.
-func (b *outbox) accept(frame []byte, f flow, what fate) {
+func (b *outbox) accept(frame []byte, came time.Duration, f flow, what fate) {
 	before := b.held[f]
 	delete(b.held, f)
 	leaves := what.leaves
 	if what.behind {
 		leaves += patience
 	}
-	p := b.add(frame, leaves, what.copies)
+	p := b.add(frame, came, leaves, what.copies)
 	if before != nil && before.place >= 0 {
 		before.leaves, before.order = what.leaves, b.put
 		b.put++

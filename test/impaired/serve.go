@@ -31,12 +31,15 @@ type port interface {
 	counts() (Counts, error)
 	// atRest says whether nothing is inside.
 	atRest() bool
+	// held is for how long frames stayed inside, by their bucket in package transit; nil: nobody knows.
+	held() map[int]uint64
 }
 
 // answer is what a device says when it forwards, and whenever it is asked for its counts.
 type answer struct {
-	Error  string    `json:"error,omitempty"`
-	Counts [2]Counts `json:"counts"`
+	Error  string            `json:"error,omitempty"`
+	Counts [2]Counts         `json:"counts"`
+	Held   [2]map[int]uint64 `json:"held"`
 }
 
 // Main makes this process a device if it was started as one (Start), and then never returns. It must come first in main, or in TestMain.
@@ -74,6 +77,7 @@ func serve(questions io.Reader, answers io.Writer) error {
 			if a.Counts[i], err = p.counts(); err != nil {
 				return err
 			}
+			a.Held[i] = p.held()
 		}
 		if err := to.Encode(a); err != nil {
 			return err

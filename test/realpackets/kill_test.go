@@ -29,22 +29,26 @@ spec:
 // gone within 5 s.
 func TestNothingOutlivesAKilledRun(t *testing.T) {
 	needRoot(t)
-	cmd, talk := start(t, "run", writeFile(t, "long.yaml", longTest), "--save", "")
-	awaitLine(t, talk, "ramping")
-	mine := descendants(t, cmd.Process.Pid)
-	if len(mine) == 0 {
-		t.Fatal("the run has no child process: this test would prove nothing")
+	for _, path := range []string{"auto", "live"} { // the kernel that sends live frames has threads of the run in a call without an end
+		t.Run(path, func(t *testing.T) {
+			cmd, talk := start(t, "run", writeFile(t, "long.yaml", longTest), "--save", "", "--path", path)
+			awaitLine(t, talk, "ramping")
+			mine := descendants(t, cmd.Process.Pid)
+			if len(mine) == 0 {
+				t.Fatal("the run has no child process: this test would prove nothing")
+			}
+			own := pinned(t, mine)
+			if len(own) == 0 {
+				t.Fatal("the run has no namespace of its own: this test would prove nothing")
+			}
+			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			eventually(t, 5*time.Second, "a process of the run is still there", func() bool { return !anyAlive(mine) })
+			eventually(t, 5*time.Second, "a namespace of the run is still there", func() bool { return !anyHeld(t, own) })
+		})
 	}
-	own := pinned(t, mine)
-	if len(own) == 0 {
-		t.Fatal("the run has no namespace of its own: this test would prove nothing")
-	}
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	eventually(t, 5*time.Second, "a process of the run is still there", func() bool { return !anyAlive(mine) })
-	eventually(t, 5*time.Second, "a namespace of the run is still there", func() bool { return !anyHeld(t, own) })
 }
 
 // trialTest asks an engine that already runs for trials of trialTime.

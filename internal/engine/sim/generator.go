@@ -36,6 +36,10 @@ type Generator struct {
 	Paced bool
 	// Numbered is what its latency streams' receivers saw; none: it has none.
 	Numbered map[uint32]engine.LatencyStats
+	// Timed is what became of its streams with stamps, by flow id, each time it is asked, the first time with n = 0; nil: nothing came.
+	Timed func(n int) map[uint32]engine.Followed
+	// Untimed is why its ports don't follow stamps; empty: they do.
+	Untimed string
 	// Faults happen at their time after the first start of traffic.
 	Faults []Fault
 }
@@ -72,6 +76,7 @@ type Engine struct {
 	started  bool
 	startAt  time.Duration // of the first traffic
 	readings int
+	timed    int                         // how often it was asked for what it timed
 	cleared  map[int]engine.PortCounters // what the counters were when somebody cleared them
 	// injected and delivered are single frames, by port, beside the fluid.
 	injected, delivered map[int]units.Traffic
@@ -207,7 +212,7 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 	d := engine.Description{Product: "simulated generator", Server: fmt.Sprintf("sim:%d", e.index), Hostname: "memory", CoreCount: 1}
 	for i, l := range e.world.cfg.Links {
 		d.Ports = append(d.Ports, engine.Port{Index: i, Name: l.Name, Driver: "sim", MAC: e.mac(i), Virtual: l.Virtual, Speed: l.Speed,
-			LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off"})
+			LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off", Untimed: e.Untimed})
 	}
 	return d, nil
 }

@@ -183,3 +183,12 @@ func frames(n float64, mix units.Traffic) units.Traffic {
 func (e *Engine) Latency(context.Context) (map[uint32]engine.LatencyStats, error) {
 	return e.Numbered, nil
 }
+
+// Followed implements engine.Follower: it is what the test says.
+func (e *Engine) Followed(context.Context, []uint32) (map[uint32]engine.Followed, error) {
+	if e.Timed == nil {
+		return nil, nil
+	}
+	e.timed++
+	return e.Timed(e.timed - 1), nil
+}

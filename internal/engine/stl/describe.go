@@ -62,7 +62,19 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 		FlowControl: flowControl(s.Attributes.FlowControlMode()),
 		// What the server says, or else what its driver is known for.
 		ReceiveDrops: cmp.Or(engine.Visibility(p.ReceiveDrops), driverOf(p.Driver).drops),
+		Untimed:      untimed(p.Stamps),
 	}
+}
+
+// untimed is why a port doesn't follow stamps of every frame, by what its server said of that; empty: it does.
+func untimed(said string) string {
+	switch said {
+	case "followed":
+		return ""
+	case "":
+		return "its server knows no stamps of every frame: linerate's software engine does"
+	}
+	return said
 }
 
 // nicOf is the network card's model: TRex describes what it has on PCI by the card's name, and other ports by their own.

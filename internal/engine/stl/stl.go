@@ -60,6 +60,7 @@ var (
 	_ engine.Engine     = (*Engine)(nil)
 	_ engine.Remarker   = (*Engine)(nil)
 	_ engine.EdgeReader = (*Engine)(nil)
+	_ engine.Follower   = (*Engine)(nil)
 )
 
 // Dial connects to "host" or "host:port" (4501 by default) and makes sure that what answers can be driven.

@@ -98,7 +98,7 @@ func plan(tracks []*track, slots, room int) layout {
 // with is the size once this track's frames are built too; false: they are made while sending.
 func (l layout) with(t *track) (size int, ok bool) {
 	period := t.program.Period()
-	if period == 0 || period > prebuiltFrames || (t.flow != nil && t.flow.latency) {
+	if period == 0 || period > prebuiltFrames || (t.flow != nil && t.flow.stamped) {
 		return 0, false
 	}
 	for size = l.size; period > 0; period-- {

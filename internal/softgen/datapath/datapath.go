@@ -23,6 +23,9 @@ type Options struct {
 	Plain bool
 	// Path is how to send; "" is PathAuto.
 	Path Path
+	// Batch is how many frames the kernel takes in hand at a time where it sends live frames, from 1 to MostBatch, and twice as many as may leave at once after a stall; 0 is 16. A small one sends evenly, a large one
+	// keeps its rate on a busy machine.
+	Batch int
 	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into; 0 is 8 MiB. What it has no room for is a ReceiveError.
 	ReceiveRing int
 	// Receive is where frames are counted; Plain overrides it.
@@ -42,6 +45,8 @@ const (
 	PathLive Path = "live"
 	// PathXDP is AF_XDP in copy mode.
 	PathXDP Path = "af_xdp"
+	// PathZeroCopy is AF_XDP with frames that the card reads from our own memory, where its driver does that; else it is PathXDP, and Info().Path says why. No card was ever tried, so PathAuto doesn't take it.
+	PathZeroCopy Path = "zero_copy"
 	// PathPacket is AF_PACKET.
 	PathPacket Path = "af_packet"
 )
@@ -56,13 +61,16 @@ const (
 	ReceiveXDP ReceivePath = "xdp"
 )
 
+// MostBatch is the largest batch: more at a time is more than a virtual cable takes.
+const MostBatch = 64
+
 // ReadPath reads what people type.
 func ReadPath(text string) (Path, error) {
 	switch p := Path(text); p {
-	case "", PathAuto, PathLive, PathXDP, PathPacket:
+	case "", PathAuto, PathLive, PathXDP, PathZeroCopy, PathPacket:
 		return p, nil
 	}
-	return "", fmt.Errorf("%q is no way to send: it is one of %s, %s, %s, %s", text, PathAuto, PathLive, PathXDP, PathPacket)
+	return "", fmt.Errorf("%q is no way to send: it is one of %s, %s, %s, %s, %s", text, PathAuto, PathLive, PathXDP, PathZeroCopy, PathPacket)
 }
 
 // Info is what a port is. Speed is 0 where the interface has none.
@@ -80,6 +88,8 @@ type Info struct {
 	Path string
 	// ReceiveDrops says whether the interface counts frames that it had no room for, PauseFrames whether pause frames are: "counted", "hidden", "unknown" or "none".
 	ReceiveDrops, PauseFrames string
+	// Untimed is why not every frame of a stream can be timed here, by stamps that nobody misses; empty: it can.
+	Untimed string
 }
 
 // Run is traffic to play: streams with their own ids, the factor on every non-latency stream's base rate, and how long.

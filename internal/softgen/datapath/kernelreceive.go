@@ -49,7 +49,19 @@ func openXDPReceiver(p *port) (receiver, error) {
 	})
 }
 
-func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error)) (_ receiver, err error) {
+// openKernelReceiver follows stamped frames where it is asked to; a kernel that lets no program do that has one count all the same.
+func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error)) (receiver, error) {
+	r, err := newKernelReceiver(p, h, attach, p.options.Follow)
+	if err == nil || !p.options.Follow {
+		return r, err
+	}
+	if plain, without := newKernelReceiver(p, h, attach, false); without == nil {
+		return plain, nil
+	}
+	return nil, err
+}
+
+func newKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error), follow bool) (_ receiver, err error) {
 	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where it matters and fails, the maps say so
 	r := &kernelReceiver{sink: p.inbox, mac: p.mac, dropsCountHere: h.countedAsDropped(p.nic.Driver)}
 	defer func() {
@@ -57,7 +69,7 @@ func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, 
 			err = errors.Join(fmt.Errorf("count on %s in eBPF: %w", p.name, err), r.close())
 		}
 	}()
-	if err := r.load(h, p.options.Follow); err != nil {
+	if err := r.load(h, follow); err != nil {
 		return nil, err
 	}
 	if err := r.look(wanted{}); err != nil {

@@ -96,7 +96,7 @@ func (l *live) load(p *port, threads int) error {
 		}
 		t := &liveThread{memory: memory, ended: make(chan struct{})}
 		l.threads = append(l.threads, t)
-		s := &liveSender{tracks: l.tracks, thread: k, threads: threads, interfaceAt: p.index, frame: len(l.frame), finite: l.finite(), generation: uint8(p.runs.Load() + 1),
+		s := &liveSender{tracks: l.tracks, thread: k, threads: threads, batch: p.batch(), interfaceAt: p.index, frame: len(l.frame), finite: l.finite(), generation: uint8(p.runs.Load() + 1),
 			memory: memory, table: &l.table, templates: templates, lists: lists}
 		instructions, err := s.assemble()
 		if err != nil {

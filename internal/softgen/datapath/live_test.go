@@ -437,3 +437,47 @@ func TestLiveFramesOfManyStreams(t *testing.T) {
 		})
 	}
 }
+
+// TestStampsOfEveryFrame: frames of streams that the factor scales bear stamps where they are asked for, whichever way they are sent, and each of them is followed.
+func TestStampsOfEveryFrame(t *testing.T) {
+	for name, path := range map[string]Path{"live frames": PathLive, "AF_XDP": PathXDP} {
+		t.Run(name, func(t *testing.T) {
+			a, b := liveCable(t, Options{})
+			must(t, errors.Join(a.Close(), b.Close()))
+			a, b = open(t, Options{Interface: "west", Path: path}), open(t, Options{Interface: "east", Follow: true})
+			if untimed := b.Info().Untimed; untimed != "" {
+				t.Fatalf("not timed: %s", untimed)
+			}
+			small, large := addressed(continuous(3000, frame(60))), addressed(continuous(1000, frame(590)))
+			small.FlowStats = stream.Flow{Enabled: true, StreamID: 5, RuleType: "stats", Stamped: true}
+			large.FlowStats = stream.Flow{Enabled: true, StreamID: 6, RuleType: "stats", Stamped: true}
+			must(t, a.Start(Run{Streams: streams(small, large), Factor: 2, NextHop: macOf(b), Duration: 300 * time.Millisecond}))
+			finish(t, a)
+			must(t, a.Stop())
+			for id, length := range map[uint32]int64{5: 64, 6: 594} {
+				sent := a.Flows()[id].Sent
+				if sent.Packets == 0 || sent.Bytes != length*sent.Packets {
+					t.Errorf("flow %d: sent %v", id, sent)
+				}
+				eventually(t, fmt.Sprintf("all %d of flow %d are followed", sent.Packets, id), func() bool {
+					return b.Flows()[id].Received == sent && b.Latency()[id].Received == sent.Packets && b.Transits()[id].Frames() == uint64(sent.Packets)
+				})
+				if l := b.Latency()[id]; l.Dropped+l.OutOfOrder+l.Duplicate+l.Stale+l.Merged+l.SequenceTooHigh+l.SequenceTooLow != 0 || l.Min <= 0 || l.Max > time.Second {
+					t.Errorf("flow %d: %+v", id, l)
+				}
+			}
+		})
+	}
+	t.Run("threads that share a stream tell nothing", func(t *testing.T) {
+		_, b := liveCable(t, Options{Cores: 2})
+		must(t, b.Close())
+		for want, o := range map[string]Options{"2 threads share each stream": {Cores: 2, Follow: true}, "it receives by AF_PACKET": {Plain: true, Follow: true}, "it receives by eBPF": {}} {
+			o.Interface = "east"
+			p := open(t, o)
+			if got := p.Info().Untimed; !strings.HasPrefix(got, want) {
+				t.Errorf("untimed: %q, want %s", got, want)
+			}
+			must(t, p.Close())
+		}
+	})
+}

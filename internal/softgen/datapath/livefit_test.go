@@ -62,10 +62,14 @@ func TestLivePace(t *testing.T) {
 		}
 	})
 	t.Run("what leaves at once follows the rate", func(t *testing.T) {
-		for _, test := range []struct{ perSecond, factor, least, most, spacing float64 }{{1e6, 1, 750, 8_000, 937}, {1e6, 0.1, 7_500, 80_000, 9375}, {1000, 500, 1500, 16_000, 1875}} {
-			least, most, spacing := livePace(compiled(t, streams(continuous(test.perSecond, frame(60)))...), test.factor, 1)
+		for _, test := range []struct {
+			perSecond, factor    float64
+			batch                int
+			least, most, spacing float64
+		}{{1e6, 1, 16, 750, 8_000, 937}, {1e6, 0.1, 16, 7_500, 80_000, 9375}, {1000, 500, 64, 1500, 16_000, 1875}, {1e6, 1, 8, 750, 4_000, 937}, {1e6, 1, 2, 750, 1_000, 937}, {1e6, 1, 1, 600, 600, 937}, {1e5, 1, 1, 2500, 2500, 9375}} {
+			least, most, spacing := livePace(compiled(t, streams(continuous(test.perSecond, frame(60)))...), test.factor, 1, test.batch)
 			if float64(least) != test.least || float64(most) != test.most || float64(spacing) != test.spacing {
-				t.Errorf("%v packets/s at %v: %d to %d ns at once, %d ns apart", test.perSecond, test.factor, least, most, spacing)
+				t.Errorf("%v packets/s at %v in batches of %d: %d to %d ns at once, %d ns apart", test.perSecond, test.factor, test.batch, least, most, spacing)
 			}
 		}
 	})

@@ -8,7 +8,7 @@ import (
 // prepare writes what the program finds when it is first run.
 func (s *liveSender) prepare(factor float64) {
 	s.memory.store(liveStart, liveNever)
-	tellFactor(s.memory, s.tracks, factor, s.threads)
+	tellFactor(s.memory, s.tracks, factor, s.threads, s.batch)
 	next, stream := liveNever, 0
 	for k, t := range s.tracks {
 		first := uint64(s.thread)
@@ -44,8 +44,8 @@ func bit(set bool) uint64 {
 }
 
 // tellFactor writes what follows of a factor; an order makes it hold.
-func tellFactor(m *liveMemory, tracks []*track, factor float64, threads int) {
-	least, most, spacing := livePace(tracks, factor, threads)
+func tellFactor(m *liveMemory, tracks []*track, factor float64, threads, batch int) {
+	least, most, spacing := livePace(tracks, factor, threads, batch)
 	m.store(liveLeast, least)
 	m.store(liveMost, most)
 	m.store(liveSpacing, spacing)
@@ -77,7 +77,7 @@ func (l *live) order(o order) error {
 	}
 	for _, t := range l.threads {
 		if o.kind == changeFactor {
-			tellFactor(t.memory, l.tracks, o.factor, len(l.threads))
+			tellFactor(t.memory, l.tracks, o.factor, len(l.threads), l.port.batch())
 		}
 		t.memory.store(liveOrder, uint64(kind))
 		t.memory.store(liveVersion, t.memory.load(liveVersion)+1)

@@ -48,6 +48,7 @@ type liveSender struct {
 	tracks      []*track
 	thread      int
 	threads     int
+	batch       int
 	interfaceAt int // its index
 	frame       int // the length of the frames that the kernel makes
 	finite      bool

@@ -35,7 +35,7 @@ func (s *liveSender) stream(k int) error {
 	if err != nil {
 		return fmt.Errorf("%w: stream %d: %w", errNotLive, t.id, err)
 	}
-	if t.flow != nil && t.flow.latency {
+	if t.flow != nil && t.flow.stamped {
 		if err := s.stamp(k, a); err != nil {
 			return fmt.Errorf("%w: stream %d: %w", errNotLive, t.id, err)
 		}
@@ -85,6 +85,9 @@ func (s *liveSender) template(k int) {
 // stamp writes what stamp.write does; the time is the last thing known.
 func (s *liveSender) stamp(k int, a fieldengine.Assembler) error {
 	c, t := &s.code, s.tracks[k]
+	if t.program.Trims() {
+		return fieldengine.ErrNotCarried // its end is elsewhere
+	}
 	at := int16(t.program.MaxLength() - stampSize)
 	head := [4]byte{stampMagic, s.generation}
 	binary.LittleEndian.PutUint16(head[2:], uint16(t.flow.id))

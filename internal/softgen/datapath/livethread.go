@@ -94,7 +94,7 @@ func (t *liveThread) run(l *live, k int) {
 			continue
 		}
 		t.calls.Add(1)
-		if err := runLive(t.program, l.frame, liveRepeats, liveBatch); err != nil && !errors.Is(err, unix.EINTR) {
+		if err := runLive(t.program, l.frame, liveRepeats, l.port.batch()); err != nil && !errors.Is(err, unix.EINTR) {
 			t.err = fmt.Errorf("send live frames on %s: %w", l.port.name, err)
 		}
 	}

@@ -21,7 +21,8 @@ const (
 type flowMark struct {
 	id      uint32
 	latency bool
-	network int // where the IP header starts
+	stamped bool // each frame ends with a stamp; a latency stream's always does
+	network int  // where the IP header starts
 }
 
 // mark writes a flow's mark into the template, and moves an unmarked IPv4 template's id out of the range of marks.
@@ -34,6 +35,7 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 		return nil, nil
 	}
 	m := &flowMark{id: f.StreamID, latency: f.RuleType == "latency", network: network}
+	m.stamped = m.latency || f.Stamped
 	switch {
 	case f.RuleType != "latency" && f.RuleType != "stats":
 		return nil, fmt.Errorf("flow_stats rule_type '%s' is not one of stats, latency", f.RuleType)
@@ -41,7 +43,7 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 		return nil, fmt.Errorf("flow id %d: the software engine counts ids up to %d", f.StreamID, maxFlowID)
 	case version == 0:
 		return nil, fmt.Errorf("flow id %d: only IPv4 and IPv6 packets can be counted by flow", f.StreamID)
-	case m.latency && len(template)-payloadStart(template, network) < stampSize:
+	case m.stamped && len(template)-payloadStart(template, network) < stampSize:
 		return nil, fmt.Errorf("need at least %d payload bytes for payload rules. Packet only has %d bytes", stampSize, len(template)-payloadStart(template, network))
 	}
 	value := uint16(markBase + f.StreamID)

@@ -19,10 +19,19 @@ type outlets struct {
 func openOutlets(p *port) (o *outlets, by string, err error) {
 	by = "AF_PACKET"
 	if !p.options.Plain && p.options.Path != PathPacket {
-		if o, err = openXDPOutlets(p); err == nil {
+		var instead error
+		if p.options.Path == PathZeroCopy {
+			if o, instead = openXDPOutlets(p, unix.XDP_ZEROCOPY); instead == nil {
+				return o, "AF_XDP in zero copy", nil
+			}
+		}
+		if o, err = openXDPOutlets(p, unix.XDP_COPY); err == nil && instead != nil {
+			return o, "AF_XDP (no zero copy: " + brief(instead) + ")", nil
+		}
+		if err == nil {
 			return o, "AF_XDP", nil
 		}
-		if p.options.Path == PathXDP {
+		if p.options.Path == PathXDP || p.options.Path == PathZeroCopy {
 			return nil, "", err
 		}
 		by += " (no AF_XDP: " + brief(err) + ")"
@@ -42,7 +51,13 @@ func brief(err error) string {
 // patience is how long a queue may stay busy with a socket that was closed before.
 const patience = time.Second
 
-func openXDPOutlets(p *port) (*outlets, error) {
+// errSharedQueue is why threads can't send in zero copy: a queue's completions say whose frame it was to nobody.
+var errSharedQueue = errors.New("two threads would share a queue")
+
+func openXDPOutlets(p *port, mode uint16) (*outlets, error) {
+	if mode == unix.XDP_ZEROCOPY && p.options.Cores > p.queues {
+		return nil, errSharedQueue
+	}
 	a, err := newArena(arenaSize)
 	if err != nil {
 		return nil, err
@@ -51,10 +66,10 @@ func openXDPOutlets(p *port) (*outlets, error) {
 	pools := map[int]*xdpPool{}
 	for k := range max(p.options.Cores, 1) {
 		queue := k % p.queues
-		x, pool, err := openXDP(p.name, p.index, queue, a, pools[queue])
+		x, pool, err := openXDP(p.name, p.index, queue, a, pools[queue], mode)
 		for deadline := Now() + patience; errors.Is(err, unix.EBUSY) && Now() < deadline; {
 			sleep(time.Millisecond)
-			x, pool, err = openXDP(p.name, p.index, queue, a, pools[queue])
+			x, pool, err = openXDP(p.name, p.index, queue, a, pools[queue], mode)
 		}
 		if err != nil {
 			return nil, errors.Join(err, o.close())

@@ -1,6 +1,7 @@
 package datapath
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -63,6 +64,9 @@ var _ Port = (*port)(nil)
 // Open takes an interface, in the calling thread's network namespace, and begins to receive on it. It needs CAP_NET_RAW; with CAP_BPF
 // and CAP_NET_ADMIN as well, frames are counted by a program in the kernel instead of being copied out of it. Info().Path says which.
 func Open(options Options) (Port, error) {
+	if options.Batch < 0 || options.Batch > MostBatch {
+		return nil, fmt.Errorf("open %s: a batch of %d frames; it is 1 to %d, or 0 for %d", options.Interface, options.Batch, MostBatch, liveBatch)
+	}
 	p := &port{options: options, injector: -1, baseline: map[uint32]FlowCounters{}, known: map[uint32]bool{}}
 	if err := p.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", options.Interface, err), p.release())
@@ -133,6 +137,9 @@ func (p *port) path() string {
 		instead = preferLive(p)
 	}
 	sending := "live frames"
+	if p.options.Batch > 0 {
+		sending = fmt.Sprintf("live frames in batches of %d", p.options.Batch)
+	}
 	if instead != nil || p.play != nil && p.play.live == nil {
 		sending = p.sending
 		if p.play != nil && longest(p.play.tracks) > unix.Getpagesize() {
@@ -147,7 +154,21 @@ func (p *port) path() string {
 
 func (p *port) Info() Info {
 	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.up.Load(),
-		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver)}
+		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.untimed()}
+}
+
+// batch is how many live frames the kernel takes in hand at a time.
+func (p *port) batch() int { return cmp.Or(p.options.Batch, liveBatch) }
+
+// untimed says why stamps of every frame tell nothing here; empty: they do. Threads that share a stream send its frames in an order of their own.
+func (p *port) untimed() string {
+	switch {
+	case p.options.Cores > 1:
+		return fmt.Sprintf("%d threads share each stream, and nobody can tell their order from the device's: one thread a port times every frame", p.options.Cores)
+	case p.receiver.follower() == nil:
+		return "it receives by " + p.receiving + ", which doesn't follow stamps: eBPF does (CAP_BPF, CAP_NET_ADMIN and Linux 6.6)"
+	}
+	return ""
 }
 
 func (p *port) generation() uint8 { return uint8(p.runs.Load()) }

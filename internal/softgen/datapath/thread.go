@@ -162,14 +162,14 @@ func (t *thread) obey() {
 	}
 }
 
-// send hands over what is due up to the horizon, at most a batch. A latency stream's frame goes alone, right after it was stamped.
+// send hands over what is due up to the horizon, at most a batch. A frame with a stamp goes alone, right after it was stamped.
 func (t *thread) send(horizon float64) error {
 	t.batch, t.owners = t.batch[:0], t.owners[:0]
 	for len(t.batch) < batchSize && t.schedule.next() <= horizon {
 		track, index := t.schedule.pop()
 		switch {
 		case track == nil || track.silent:
-		case track.flow != nil && track.flow.latency:
+		case track.flow != nil && track.flow.stamped:
 			if err := t.flush(); err != nil {
 				return err
 			}

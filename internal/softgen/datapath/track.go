@@ -1,6 +1,7 @@
 package datapath
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -27,7 +28,7 @@ type track struct {
 	next      *track
 
 	prebuilt []piece // the frames of one period where they are few
-	sequence uint32  // of a latency stream; its one thread's own
+	sequence uint32  // of a stream with stamps; its one thread's own
 }
 
 func (t *track) gap(factor float64) float64 {
@@ -90,8 +91,11 @@ func (c compiler) track(s RunStream) (*track, error) {
 	}
 	t := &track{id: s.ID, selfStart: s.Stream.SelfStart && !s.Stream.StartPaused, silent: s.Stream.Flags&flagNull != 0, program: program,
 		flow: flow, loops: s.Stream.ActionCount, wait: s.Stream.ISG * 1e3}
+	if flow != nil && flow.stamped && !flow.latency && program.Trims() {
+		return nil, errors.New("its frames vary in length (trim_pkt_size), so that a stamp in each may find no room: leave stamped out")
+	}
 	t.fixedRate = flow != nil && flow.latency
-	t.alone = t.fixedRate
+	t.alone = flow != nil && flow.stamped
 	if t.perSecond, err = c.framesPerSecond(s.Stream.Mode.Rate, program.MeanLength()); err != nil {
 		return nil, err
 	}

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// xdpPool is an AF_XDP socket's memory and completion ring, shared by all threads that send on one queue of an interface. The kernel
-// copies each frame as it sends it, so a completion says nothing that the transmit ring hasn't said; the ring is just kept empty.
+// xdpPool is an AF_XDP socket's memory and completion ring, shared by all threads that send on one queue of an interface. In copy mode the kernel
+// copies each frame as it sends it, so a completion says nothing that the transmit ring hasn't said; the ring is just kept empty. In zero copy a completion says that the card is through with a frame (zerocopy.go).
 type xdpPool struct {
 	fd        int
 	mutex     sync.Mutex
@@ -35,27 +36,34 @@ type xdpTransmitter struct {
 	fd    int
 	pool  *xdpPool
 	ring  ring
+	zero  bool                      // zero copy: the card reads frames from our memory
+	kick  func() (errno unix.Errno) // has the kernel look at the ring
+	clock func() time.Duration
+	open  []piece // of the batch, what the card hasn't completed
 }
 
 // openXDP opens a sender on a queue of the interface, with the pool of an earlier one on the same queue, or nil.
-func openXDP(iface string, index, queue int, a *arena, pool *xdpPool) (*xdpTransmitter, *xdpPool, error) {
+func openXDP(iface string, index, queue int, a *arena, pool *xdpPool, mode uint16) (*xdpTransmitter, *xdpPool, error) {
 	fd, err := unix.Socket(unix.AF_XDP, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open an AF_XDP socket: %w", err)
 	}
-	t := &xdpTransmitter{iface: iface, fd: fd, pool: pool}
-	if err := t.setUp(index, queue, a); err != nil {
+	t := &xdpTransmitter{iface: iface, fd: fd, pool: pool, zero: mode == unix.XDP_ZEROCOPY, clock: Now, kick: func() unix.Errno {
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
+		return errno
+	}}
+	if err := t.setUp(index, queue, a, mode); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("set up AF_XDP on %s queue %d: %w", iface, queue, err), unix.Close(fd))
 	}
 	return t, t.pool, nil
 }
 
-func (t *xdpTransmitter) setUp(index, queue int, a *arena) error {
+func (t *xdpTransmitter) setUp(index, queue int, a *arena, mode uint16) error {
 	if err := unix.SetsockoptInt(t.fd, unix.SOL_XDP, unix.XDP_TX_RING, xdpRingSize); err != nil {
 		return err
 	}
 	_ = unix.SetsockoptInt(t.fd, unix.SOL_XDP, xdpMaxTxBudget, xdpRingSize/2) // since Linux 6.17; without it 32 frames leave per call
-	bind := unix.SockaddrXDP{Ifindex: uint32(index), QueueID: uint32(queue), Flags: unix.XDP_COPY}
+	bind := unix.SockaddrXDP{Ifindex: uint32(index), QueueID: uint32(queue), Flags: mode}
 	if t.pool != nil {
 		bind.Flags, bind.SharedUmemFD = unix.XDP_SHARED_UMEM, uint32(t.pool.fd)
 	} else if err := t.register(a); err != nil {
@@ -70,7 +78,7 @@ func (t *xdpTransmitter) setUp(index, queue int, a *arena) error {
 	}
 	if t.pool == nil {
 		t.pool = &xdpPool{fd: t.fd}
-		if t.pool.completed, err = mapRing(t.fd, unix.XDP_UMEM_PGOFF_COMPLETION_RING, offsets.Cr, 4*xdpRingSize*8); err != nil {
+		if t.pool.completed, err = mapRing(t.fd, unix.XDP_UMEM_PGOFF_COMPLETION_RING, offsets.Cr, completionRingSize*8); err != nil {
 			return err
 		}
 	}
@@ -94,7 +102,7 @@ func (t *xdpTransmitter) register(a *arena) error {
 		return fmt.Errorf("register %d bytes: %w", len(a.memory), errno)
 	}
 	return errors.Join(unix.SetsockoptInt(t.fd, unix.SOL_XDP, unix.XDP_UMEM_FILL_RING, xdpRingSize),
-		unix.SetsockoptInt(t.fd, unix.SOL_XDP, unix.XDP_UMEM_COMPLETION_RING, 4*xdpRingSize))
+		unix.SetsockoptInt(t.fd, unix.SOL_XDP, unix.XDP_UMEM_COMPLETION_RING, completionRingSize))
 }
 
 func (t *xdpTransmitter) offsets() (unix.XDPMmapOffsets, error) {
@@ -115,17 +123,28 @@ func mapRing(fd int, at int64, o unix.XDPRingOffset, size uintptr) (ring, error)
 	return ring{memory, (*uint32)(unsafe.Pointer(&memory[o.Producer])), (*uint32)(unsafe.Pointer(&memory[o.Consumer])), unsafe.Pointer(&memory[o.Desc])}, nil
 }
 
-func (t *xdpTransmitter) send(batch []piece, results []outcome) (retries int, err error) {
-	first := atomic.LoadUint32(t.ring.producer)
+// put puts the batch on the transmit ring, and says where it begins and ends.
+func (t *xdpTransmitter) put(batch []piece) (first, last uint32) {
+	first = atomic.LoadUint32(t.ring.producer)
 	descriptors := (*[xdpRingSize]unix.XDPDesc)(t.ring.entries)
 	for i, p := range batch {
 		descriptors[(first+uint32(i))%xdpRingSize] = unix.XDPDesc{Addr: p.offset, Len: p.length}
+	}
+	last = first + uint32(len(batch))
+	atomic.StoreUint32(t.ring.producer, last)
+	return first, last
+}
+
+func (t *xdpTransmitter) send(batch []piece, results []outcome) (retries int, err error) {
+	if t.zero {
+		return t.sendUncopied(batch, results)
+	}
+	for i := range batch {
 		results[i] = accepted
 	}
-	last := first + uint32(len(batch))
-	atomic.StoreUint32(t.ring.producer, last)
+	first, last := t.put(batch)
 	for done := first; done != last; {
-		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(t.fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
+		errno := t.kick()
 		before := done
 		done = atomic.LoadUint32(t.ring.consumer)
 		t.pool.drain()

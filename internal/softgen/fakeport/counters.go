@@ -125,7 +125,7 @@ func (r *run) receivedInto(flows map[uint32]datapath.FlowCounters, delays map[ui
 		arrived := s.traffic(s.received)
 		c.Received = c.Received.Add(arrived)
 		flows[id] = c
-		if isLatency(s.stream) && arrived.Packets > 0 {
+		if (isLatency(s.stream) || s.stream.FlowStats.Stamped) && arrived.Packets > 0 {
 			delays[id] += arrived.Packets
 		}
 	}

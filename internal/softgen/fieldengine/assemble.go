@@ -253,6 +253,9 @@ func (p *Program) AssembleTransport(a Assembler, offset, from, to int) error {
 	protocol := p.template[kind]
 	field, ok := checksumOffset[protocol]
 	at, end := start+field, max(payloadEnd(p.template, offset), start)
+	if p.touches(offset, offset+1) || p.touches(kind, kind+1) { // a frame may have a checksum where the template has none
+		return errors.New("its fields change what a stamped frame's transport protocol is")
+	}
 	if !ok || at+2 > end {
 		return nil
 	}
@@ -260,7 +263,7 @@ func (p *Program) AssembleTransport(a Assembler, offset, from, to int) error {
 	switch {
 	case p.trim != nil || p.touchesLength(offset):
 		return ErrNotCarried
-	case p.touches(offset, offset+1) || p.touches(kind, kind+1) || (!fixed && p.touches(at, at+2)):
+	case !fixed && p.touches(at, at+2):
 		return errors.New("its fields change where the transport checksum of a stamped frame stands")
 	case protocol == protocolUDP && p.template[offset]>>4 == 4 && p.template[at] == 0 && p.template[at+1] == 0 && !fixed:
 		return nil

@@ -95,6 +95,8 @@ type Flow struct {
 	RuleType string `json:"rule_type,omitempty"`
 	VXLAN    bool   `json:"vxlan,omitempty"`     // look at the inner frame
 	IEEE1588 bool   `json:"ieee_1588,omitempty"` // hardware time stamps
+	// Stamped: each frame of a "stats" stream ends with its number and when it was sent. Only the software engine knows it.
+	Stamped bool `json:"stamped,omitempty"`
 }
 
 var (

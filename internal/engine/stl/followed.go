@@ -1,0 +1,33 @@
+package stl
+
+import (
+	"context"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/transit"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+// Followed implements engine.Follower, of the software engine. It reads, so that a start that takes its time doesn't make it late.
+func (e *Engine) Followed(ctx context.Context, ids []uint32) (map[uint32]engine.Followed, error) {
+	all := make(map[uint32]engine.Followed, len(ids))
+	if len(ids) == 0 {
+		return all, nil // no ids would mean everybody's
+	}
+	seen, err := e.reader.Followed(ctx, ids...)
+	if err != nil {
+		return nil, e.explain(ctx, err)
+	}
+	for id, one := range seen {
+		all[id] = followed(one)
+	}
+	return all, nil
+}
+
+func followed(f trex.Followed) engine.Followed {
+	out := engine.Followed{Received: int64(f.Received), Duplicates: int64(f.Duplicate), Late: int64(f.Late), Stale: int64(f.Stale), Merged: int64(f.Merged)}
+	for shortest, frames := range f.Transits {
+		out.Transits.Add(transit.Index(shortest), uint64(max(frames, 0)))
+	}
+	return out
+}

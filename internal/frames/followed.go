@@ -1,0 +1,170 @@
+package frames
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+)
+
+// stamped is a stream whose frames bear stamps that are followed: whose it is, its flow id there, and how long its frames are, FCS included; 0: that varies.
+type stamped struct {
+	direction, generator int
+	id                   uint32
+	size                 int64
+}
+
+// streams are what a generator sends in a direction. Stamps that nobody follows are left out.
+func (r *run) streams(g, direction int) []stream.Stream {
+	streams := r.planned(g, r.Plan.Directions[direction].From).Streams
+	if r.untimed(g, r.Plan.Directions[direction]) == "" {
+		return streams
+	}
+	plain := slices.Clone(streams)
+	for i := range plain {
+		if plain[i].FlowStats.Stamped {
+			plain[i].FlowStats = stream.Flow{}
+		}
+	}
+	return plain
+}
+
+// findStamped finds the streams whose frames are timed, and says of directions in which they were to be, and aren't, why.
+func (r *run) findStamped() {
+	r.stamped, r.Report.Untimed = nil, nil
+	for i, d := range r.Plan.Directions {
+		for _, g := range r.senders(d) {
+			streams := r.planned(g, d.From).Streams
+			if !slices.ContainsFunc(streams, func(s stream.Stream) bool { return s.FlowStats.Stamped }) {
+				continue
+			}
+			if why := r.untimed(g, d); why != "" {
+				r.Report.Untimed = append(r.Report.Untimed, report.Untimed{Generator: r.gens[g].Name, From: d.From, To: d.To, Reason: why})
+				r.Note("frames of %s are sent without stamps, and not timed: %s", d.Name(), why)
+				continue
+			}
+			for _, s := range streams {
+				if s.FlowStats.Stamped {
+					r.stamped = append(r.stamped, stamped{direction: i, generator: g, id: s.FlowStats.StreamID, size: sizeOf(s)})
+				}
+			}
+		}
+	}
+}
+
+// sizeOf is the size of a stream's frames, FCS included; 0: it varies.
+func sizeOf(s stream.Stream) int64 {
+	if sizes := measure.SizesOf([]stream.Stream{s}, measure.Sizes{}); sizes.Least == sizes.Most {
+		return sizes.Most
+	}
+	return 0
+}
+
+// untimed says why frames that a generator sends in a direction can't be timed; empty: they can.
+func (r *run) untimed(g int, d plan.Direction) string {
+	if _, follows := r.gens[g].Engine.(engine.Follower); !follows {
+		return fmt.Sprintf("generator %s follows none", r.gens[g].Name)
+	}
+	for _, link := range []string{d.From, d.To} {
+		port, err := r.port(g, link)
+		if err != nil {
+			return fmt.Sprintf("generator %s has no port on %s, and the clock of another machine is another", r.gens[g].Name, link)
+		}
+		if port.Untimed != "" {
+			return fmt.Sprintf("generator %s on %s: %s", r.gens[g].Name, link, port.Untimed)
+		}
+	}
+	return ""
+}
+
+// follow reads what became of frames with stamps so far, by generator; nil: there are none, or nobody knows.
+func (r *run) follow(ctx context.Context) []map[uint32]engine.Followed {
+	if len(r.stamped) == 0 {
+		return nil
+	}
+	all := make([]map[uint32]engine.Followed, len(r.gens))
+	err := r.each(ctx, readTimeout, "read the stamps of", func(ctx context.Context, g int) (err error) {
+		var ids []uint32
+		for _, s := range r.stamped {
+			if s.generator == g {
+				ids = append(ids, s.id)
+			}
+		}
+		if len(ids) > 0 {
+			all[g], err = r.gens[g].Engine.(engine.Follower).Followed(ctx, ids)
+		}
+		return err
+	})
+	if err != nil {
+		r.Note("the latency of a window is not known: %v", err)
+		return nil
+	}
+	return all
+}
+
+// latency is how long frames were under way between two readings, in the order of the Plan's directions; nil where either is unknown.
+func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Latency {
+	if len(before) == 0 || len(now) == 0 {
+		return nil
+	}
+	type class struct {
+		direction int
+		size      int64
+	}
+	bySize := map[class]engine.Followed{}
+	for _, s := range r.stamped {
+		of := class{s.direction, s.size}
+		bySize[of] = plus(bySize[of], minus(now[s.generator][s.id], before[s.generator][s.id]))
+	}
+	all := make([][]report.Latency, len(r.Plan.Directions))
+	for of, f := range bySize {
+		all[of.direction] = append(all[of.direction], latencyOf(of.size, f))
+	}
+	for _, sizes := range all {
+		slices.SortFunc(sizes, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
+	}
+	return all
+}
+
+func minus(now, before engine.Followed) engine.Followed {
+	return engine.Followed{Received: now.Received - before.Received, Duplicates: now.Duplicates - before.Duplicates, Late: now.Late - before.Late, Stale: now.Stale - before.Stale,
+		Merged: now.Merged - before.Merged, Transits: now.Transits.Since(before.Transits)}
+}
+
+func plus(a, b engine.Followed) engine.Followed {
+	b.Transits.Merge(a.Transits)
+	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates, Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Transits: b.Transits}
+}
+
+func latencyOf(size int64, f engine.Followed) report.Latency {
+	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale, Merged: f.Merged}
+	for _, a := range f.Transits.Read().Shares {
+		l.Within = append(l.Within, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Within.Nanoseconds(), Open: !a.Known})
+	}
+	return l
+}
+
+// unstamped are frames that came back in a trial and were none of those with stamps, by direction.
+func (r *run) unstamped(before, now []engine.Reading, latency [][]report.Latency) []int64 {
+	if latency == nil {
+		return nil
+	}
+	var all []int64
+	for i, d := range r.setup.Directions {
+		others := between(d, before, now).Returned.Packets
+		for _, l := range latency[i] {
+			others -= l.Frames + l.Merged
+		}
+		if len(latency[i]) == 0 {
+			others = 0
+		}
+		all = append(all, max(others, 0))
+	}
+	return all
+}

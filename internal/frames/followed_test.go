@@ -1,0 +1,129 @@
+package frames_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/transit"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+)
+
+// stampedStreams has each generator's streams bear stamps: two in each direction, of 64 and of 594 bytes, by four flow ids.
+func stampedStreams(s *scenario) {
+	for g := range s.plan.Generators {
+		id := uint32(0)
+		for i := range s.plan.Generators[g].Ports {
+			p := &s.plan.Generators[g].Ports[i]
+			template := p.Streams[0]
+			p.Streams = nil
+			for _, length := range []int{60, 590} {
+				one := template
+				id++
+				one.Packet.Binary, one.VM.Instructions = append(udp(byte(16+32*i)), make([]byte, length-60)...), nil
+				one.FlowStats = stream.Flow{Enabled: true, RuleType: "stats", StreamID: id, Stamped: true}
+				p.Streams = append(p.Streams, one)
+			}
+		}
+	}
+}
+
+// timed says at each reading that so many more frames of each flow id came, all of them within id microseconds, one of them twice and one late.
+func timed(each uint64) func(n int) map[uint32]engine.Followed {
+	return func(n int) map[uint32]engine.Followed {
+		all := map[uint32]engine.Followed{}
+		for id := uint32(1); id <= 4; id++ {
+			f := engine.Followed{Received: int64(each) * int64(n), Duplicates: int64(n), Late: int64(n)}
+			f.Transits.Add(transit.Index(time.Duration(id)*time.Microsecond), each*uint64(n))
+			all[id] = f
+		}
+		return all
+	}
+}
+
+func TestLatencyStandsInTheWindows(t *testing.T) {
+	for name, procedure := range map[string]option{"held": hold(5), "trials": searching(plan.ClassifySequential, 1, 21)} {
+		t.Run(name, func(t *testing.T) {
+			s := scene(replicas(2), procedure)
+			stampedStreams(s)
+			for g := range s.world.Generators {
+				s.world.Generators[g].Timed = timed(1000)
+			}
+			r := s.run(t)
+			seen := 0
+			for _, w := range r.Windows {
+				for i, d := range w.Directions {
+					if w.Phase == report.WarmUp && len(d.Latency) == 0 {
+						continue
+					}
+					seen++
+					within := func(id int64) int64 {
+						_, longest := transit.Bounds(transit.Index(time.Duration(id) * time.Microsecond))
+						return longest.Nanoseconds()
+					}
+					for k, size := range []int64{64, 594} {
+						l := d.Latency[k]
+						if p, told := l.Of("p99"); l.FrameSize != size || l.Frames != 2000 || l.Duplicates != 2 || l.Late != 2 || !told || p.Nanoseconds != within(int64(2*i+k+1)) {
+							t.Errorf("window %d, %s: %+v", w.Number, d.Name(), l)
+						}
+					}
+				}
+			}
+			if seen == 0 || len(r.Untimed) > 0 {
+				t.Errorf("%d directions of windows, untimed %+v", seen, r.Untimed)
+			}
+		})
+	}
+}
+
+// unfollowed is an engine that follows no stamps.
+type unfollowed struct {
+	engine.Engine
+	loaded *[]stream.Stream
+}
+
+func (u unfollowed) Load(ctx context.Context, port int, streams []stream.Stream) error {
+	*u.loaded = append(*u.loaded, streams...)
+	return u.Engine.Load(ctx, port, streams)
+}
+
+// TestWhatIsNotTimedIsSaid: a path that follows no stamps is sent none, and the Report says why nobody knows the latency.
+func TestWhatIsNotTimedIsSaid(t *testing.T) {
+	const why = "it receives by AF_PACKET"
+	var loaded []stream.Stream
+	for name, c := range map[string]struct {
+		option
+		says string
+	}{
+		"an engine that follows none": {func(s *scenario) {
+			s.engine = func(_ int, e engine.Engine) engine.Engine { return unfollowed{e, &loaded} }
+		}, "generator g0 follows none"},
+		"ports that don't": {onGenerator(func(g *sim.Generator) { g.Untimed = why }), "generator g0 on west: " + why},
+	} {
+		t.Run(name, func(t *testing.T) {
+			loaded = nil
+			s := scene(c.option, hold(5))
+			stampedStreams(s)
+			r := s.run(t)
+			if len(r.Untimed) != 2 || r.Untimed[0].From != "west" || !strings.HasSuffix(r.Untimed[0].Reason, c.says) {
+				t.Errorf("untimed %+v", r.Untimed)
+			}
+			for _, w := range r.Windows {
+				for _, d := range w.Directions {
+					if len(d.Latency) > 0 || d.Unstamped > 0 {
+						t.Errorf("window %d: %+v", w.Number, d)
+					}
+				}
+			}
+			if slices.ContainsFunc(loaded, func(s stream.Stream) bool { return s.FlowStats.Enabled }) {
+				t.Errorf("streams were loaded with stamps that nobody follows: %+v", loaded)
+			}
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package measure
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// timed writes what stamps told of a direction.
+func (s Span) timed(direction int, m *report.Measured) {
+	if direction < len(s.Latency) {
+		m.Latency = s.Latency[direction]
+	}
+	if direction < len(s.Unstamped) {
+		m.Unstamped = s.Unstamped[direction]
+	}
+}
+
+// latencyTogether is that of several windows: frames are added up, and each percentile is the longest of theirs, so at least that of all their frames. One that some window doesn't tell isn't told.
+func latencyTogether(parts []report.Measured) []report.Latency {
+	bySize := map[int64][]report.Latency{}
+	for _, d := range parts {
+		for _, l := range d.Latency {
+			bySize[l.FrameSize] = append(bySize[l.FrameSize], l)
+		}
+	}
+	var all []report.Latency
+	for size, each := range bySize {
+		whole := report.Latency{FrameSize: size, Within: slices.Clone(each[0].Within)}
+		for _, l := range each {
+			whole.Frames, whole.Duplicates, whole.Late = whole.Frames+l.Frames, whole.Duplicates+l.Duplicates, whole.Late+l.Late
+			whole.Stale, whole.Merged = whole.Stale+l.Stale, whole.Merged+l.Merged
+			whole.Within = longest(whole.Within, l)
+		}
+		all = append(all, whole)
+	}
+	slices.SortFunc(all, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
+	return all
+}
+
+func longest(within []report.Percentile, l report.Latency) (out []report.Percentile) {
+	for _, p := range within {
+		other, told := l.Of(p.Share)
+		if !told {
+			continue
+		}
+		p.Nanoseconds, p.Open = max(p.Nanoseconds, other.Nanoseconds), p.Open || other.Open
+		out = append(out, p)
+	}
+	return out
+}

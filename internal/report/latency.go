@@ -1,0 +1,45 @@
+package report
+
+// Latency is how long frames of one size were under way in one direction of a window: from the stamp, which is written right before a frame is sent, to the receiving port's program. What the generator itself takes of that is in
+// it: the same test with a Loopback shows it, and nothing is ever subtracted.
+type Latency struct {
+	// FrameSize is in bytes, FCS included; 0: it varies.
+	FrameSize int64 `json:"frameSize,omitempty"`
+	// Frames came and were timed. Duplicates had come before, Late ones came behind a later one of their stream, and of Stale ones nobody knows which: too many had come since. All three are among Frames.
+	Frames     int64 `json:"frames"`
+	Duplicates int64 `json:"duplicates,omitempty"`
+	Late       int64 `json:"late,omitempty"`
+	Stale      int64 `json:"stale,omitempty"`
+	// Merged came and were not timed: the kernel had made one buffer of several.
+	Merged int64 `json:"merged,omitempty"`
+	// Within are the percentiles, at most 1 % too long, from the median to the longest time. A percentile that fewer than ten frames lie above isn't told. Of several windows together each is the longest of theirs,
+	// which is at least that of all of their frames.
+	Within []Percentile `json:"within,omitempty"`
+}
+
+// Percentile is the time within which a share of the frames came.
+type Percentile struct {
+	// Share is p50, p90, p99, p99.9, p99.99, p99.999, or all.
+	Share string `json:"share"`
+	// Nanoseconds is that time; Open: it was that or longer, and nobody knows by how much.
+	Nanoseconds int64 `json:"nanoseconds"`
+	Open        bool  `json:"open,omitempty"`
+}
+
+// Of is the percentile of a share; false: it isn't told.
+func (l Latency) Of(share string) (Percentile, bool) {
+	for _, p := range l.Within {
+		if p.Share == share {
+			return p, true
+		}
+	}
+	return Percentile{}, false
+}
+
+// Untimed is why a generator's frames of a direction were sent without the stamps that were asked for.
+type Untimed struct {
+	Generator string `json:"generator"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Reason    string `json:"reason"`
+}
