@@ -145,7 +145,7 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 	}
 	alone := v.cell(by)
 	if alone.Figures == nil {
-		out.Message = joined(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s was not measured", alone.Name))
+		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s was not measured", alone.Name))
 		return
 	}
 	margin, err := units.ParseRatio(string(cmp.Or(v.spec.Calibration.Margin, "10%")))
@@ -166,7 +166,7 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 		return
 	}
 	out.Capacity.Near, out.Figures = true, bound(out.Figures)
-	out.Message = joined(out.Message, fmt.Sprintf("it is within %s of the %s that the generators do by themselves (%s): the limit may be theirs", wording.Percent(margin.Percent()), wording.PacketRate(can), alone.Name))
+	out.Message = joinNonEmpty(out.Message, fmt.Sprintf("it is within %s of the %s that the generators do by themselves (%s): the limit may be theirs", wording.Percent(margin.Percent()), wording.PacketRate(can), alone.Name))
 }
 
 // excuse leaves a verdict open that failed where the generators may have been the limit.
