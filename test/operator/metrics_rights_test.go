@@ -26,18 +26,20 @@ func TestOnlyWhoMayReadMetricsDoes(t *testing.T) {
 		status, text := l.scraped("https://"+address+"/metrics", readersToken)
 		return status == http.StatusOK && strings.Contains(text, "\nlinerate_loadtests{")
 	})
+	if status, text := l.scraped("http://"+address+"/metrics", readersToken); status == http.StatusOK || strings.Contains(text, "linerate_") {
+		t.Errorf("over HTTP: %d: %.300s", status, text)
+	}
 	for who, c := range map[string]struct {
-		url, token string
-		want       int
+		token string
+		want  int
 	}{
-		"without a token":                   {"https://" + address + "/metrics", "", http.StatusUnauthorized},
-		"with a forged token":               {"https://" + address + "/metrics", readersToken[:len(readersToken)-4] + "AAAA", http.StatusInternalServerError}, // as controller-runtime has it
-		"with the token of somebody else":   {"https://" + address + "/metrics", strangersToken, http.StatusForbidden},
-		"with the reader's token":           {"https://" + address + "/metrics", readersToken, http.StatusOK},
-		"over HTTP with the reader's token": {"http://" + address + "/metrics", readersToken, http.StatusBadRequest},
+		"without a token":                 {"", http.StatusUnauthorized},
+		"with a forged token":             {readersToken[:len(readersToken)-4] + "AAAA", http.StatusInternalServerError}, // as controller-runtime has it
+		"with the token of somebody else": {strangersToken, http.StatusForbidden},
+		"with the reader's token":         {readersToken, http.StatusOK},
 	} {
 		t.Run(who, func(t *testing.T) {
-			status, text := l.scraped(c.url, c.token)
+			status, text := l.scraped("https://"+address+"/metrics", c.token)
 			if status != c.want || strings.Contains(text, "linerate_") != (c.want == http.StatusOK) {
 				t.Errorf("%d, want %d: %.300s", status, c.want, text)
 			}
@@ -45,7 +47,7 @@ func TestOnlyWhoMayReadMetricsDoes(t *testing.T) {
 	}
 }
 
-// scraped is what is answered to who shows a token; 0: nobody listens yet. The certificate is the manager's own word for itself.
+// scraped is what is answered to who shows a token; 0: nothing, as when the server doesn't listen yet. The certificate is the manager's own word for itself.
 func (l *lab) scraped(url, token string) (status int, text string) {
 	l.t.Helper()
 	request, err := http.NewRequestWithContext(l.t.Context(), http.MethodGet, url, nil)
@@ -60,7 +62,9 @@ func (l *lab) scraped(url, token string) (status int, text string) {
 	}
 	defer response.Body.Close() //nolint:errcheck // it is read only
 	body, err := io.ReadAll(response.Body)
-	l.must(err)
+	if err != nil {
+		return response.StatusCode, "" // it closed the connection
+	}
 	return response.StatusCode, string(body)
 }
 
