@@ -7,10 +7,14 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
 PACKETS := /(internal/(softgen|forwarder|lab|sessions)|test/(realpackets|delivery|e2e|impaired|burstiness))(/|$$)
-# Packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow.
-SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)')
-# Tests of those packages that go without: what one goroutine computes for long, as properties over hundreds of simulated runs, whole suites in virtual time, and 128 MiB unpacked.
-SIMULATED := ^(TestProperty.*|TestTheTranscriptsOfThePage|TestASuiteIsMeasuredTestByTest|TestASuiteIsComparedWithASavedOne|TestOnlyTheSameIsTakenUp|TestABaselineIsReadAsFarAsItsBound|TestALineFromWhatIsKeptIsTheSame|TestHowLongTestsWaitToBeginThoughItIsTheirTurn)$$
+# Packages of which a few tests have all that happens at the same time: several generators asked at once, what is told while something else is done, one server of many. The race detector has
+# these tests (TOGETHER); all tests of the packages, these too, go without: what they compute for long is one goroutine's.
+FEW := ./internal/admission ./internal/cli ./internal/frames
+TOGETHER := ^(TestAServerCanBeUsedByManyAtOnce|TestAGeneratorPerLink|TestReplicasSendTheirSharesAndStartTogether|TestADecidedTrialThatCannotBeStopped|TestTheCurveOfADevice|TestEachDirectionIsMeasuredByItself|TestNoLoadBeforeThePathIsProven|TestAResetKeepsATrialFromSpoilingTheNext|TestTraces|TestVerify|TestTalk|TestTheRunnerHearsOfTheDevicesNode|TestNobodyIsAskedWhoIsNotToBeObserved|TestTheProgramsOfAFileRunInTheirOrder|TestAFailedTeardownIsTold|TestTheRunnerHasTheDeviceReset|TestAPodThatCannotResetSaysWhy|TestAnInterruptedSetupIsAnInterrupt|TestIperf3TellsBothSides|TestIperf3SaysWhatIsWrong|TestPortsThatTheOperatorWasNotToldOfAreNoted|TestHowLongAReportIsInsistedOn)$$
+# The other packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow.
+SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)|^./internal/(admission|cli|frames)$$')
+# Tests of those packages that go without: what one goroutine computes for long, as 128 MiB unpacked, and a thousand tests tried and judged.
+SIMULATED := ^(TestABaselineIsReadAsFarAsItsBound|TestALineFromWhatIsKeptIsTheSame|TestHowLongTestsWaitToBeginThoughItIsTheirTurn|TestAQuotaOnLoadTestsIsNotRunInto|TestRefusedTestsKeepNoOthersFromBeingMade)$$
 # Tests of test/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
 RUNNING := ^(TestASuiteWithCachesAndWatches|TestTheNextOperatorTakesOver|TestTwoTestsThatAreHalfPlacedBothFinish|TestTwoTestsAreNeverOnOnePort)$$
 # The race detector is in C, and all else does without.
@@ -49,7 +53,7 @@ test-code: export GOGC := 400
 test-code: export GOMEMLIMIT := 2GiB
 test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (7 minutes)
 	$(GO) list -export -f '' ./... >/dev/null
-	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) ./test/operator >/dev/null
+	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) $(FEW) ./test/operator >/dev/null
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
 # What takes longest begins first. The last are one after another: each has real packets.
@@ -59,11 +63,13 @@ test-packets: compiler kube ## Run the gate's tests with interfaces and real pac
 
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
+	$(RACE) -vet=off -count=1 -timeout 20m -run '$(TOGETHER)' $(FEW)
+	$(RACE) -vet=off -count=1 -timeout 20m -run '^TestScripts$$/^(ramp|servers|trex_launch)$$' ./internal/cli
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./deviceplugin
 
 test-plain: kube
 	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/operator$$' | sort) <($(GO) list $(SHARING) | sort))
-	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./internal/frames ./internal/cli ./controllers/loadtest ./controllers/turns
+	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./controllers/loadtest ./controllers/loadtestsuite ./controllers/turns
 	cd test/fabric/plugins && $(GO) test -vet=off -count=1 -timeout 20m ./cni ./linerate-vf ./linerate-vf-plugin
 
 # What waits for the operator's own times comes first, so that nothing else waits for it.
@@ -167,8 +173,8 @@ lives: kube ## Full tier: the life of every sample, the kind replaced under stor
 	$(FULL) -timeout 30m ./test/operator -run '^(TestEveryLife|TestAHostileTenantTakesNoMemory)$$'
 	cd test/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
 
-properties: ## Full tier: procedures against many more histories, and the whole table of orders of docs/statistics.md (2 minutes)
-	$(FULL) -timeout 30m ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/queue ./internal/search ./internal/suite
+properties: ## Full tier: procedures, lives, suites and queues against many more histories, and the whole tables of docs/statistics.md (8 minutes)
+	$(FULL) -timeout 30m ./internal/comparison ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/frames ./internal/lifecycle ./internal/measure ./internal/queue ./internal/ramp ./internal/search ./internal/suite ./internal/verify
 
 # The other way is measured also where the first failed.
 four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/four-systems.md (as root; 15 minutes)

@@ -8,3 +8,15 @@ func Odds(n, m int) func(candidate, baseline []Run, least float64) Chance {
 		return chances(by.under(c, b), by.over(c, b), least, c.common+b.common)
 	}
 }
+
+// MedianBound is where the bound of the median of so many runs lies: between the run of this rank, counted from the farthest as 0, and the next one, by this share of the way.
+func MedianBound(n int) (rank int, share float64) {
+	b := medianBoundOf(n)
+	return b.rank, b.share
+}
+
+// MedianTail is how probable it may be that a median lies beyond its own bound.
+const MedianTail = medianTail
+
+// StudentT is the quantile of Student's t.
+func StudentT(p, freedom float64) float64 { return studentT(p, freedom) }

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -41,7 +42,7 @@ func anyRuns(r *rand.Rand) []comparison.Run {
 func TestWhateverRunsThereAre(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 18))
 	told := map[report.Outcome]int{}
-	for range 20_000 {
+	for range tier.Times(2000, 20_000) {
 		q := comparison.Question{Figure: comparison.Figure{Metric: figures.PacketsPerSecond}, Candidate: anyRuns(r), Baseline: anyRuns(r)}
 		spread, tries := []units.Ratio{0, 0, units.One / 200, units.One / 20}[r.IntN(4)], r.IntN(5)
 		failed := false

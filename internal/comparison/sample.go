@@ -3,6 +3,7 @@ package comparison
 import (
 	"math"
 
+	"github.com/aclements/go-moremath/mathx"
 	"github.com/aclements/go-moremath/stats"
 )
 
@@ -15,18 +16,20 @@ type medianBound struct {
 }
 
 func medianBoundOf(n int) medianBound {
-	half := stats.BinomialDist{N: n, P: 0.5} // how many of n runs lie beyond the median
-	if half.CDF(0) >= medianTail {
+	// Each run lies beyond the median with a probability of a half. How many of n do is added up from where that begins to be likely at all: with thousands of runs, all that is farther is less than a float64 holds.
+	k := max(0, n/2-int(15*math.Sqrt(float64(n))))
+	exactly := math.Exp2(mathx.Lchoose(n, k)*math.Log2E - float64(n)) // k of them do
+	fewer, atMost := 0.0, exactly
+	if atMost >= medianTail {
 		return medianBound{}
 	}
-	b := medianBound{}
-	for half.CDF(float64(b.rank+1)) <= medianTail {
-		b.rank++
+	for atMost <= medianTail {
+		exactly *= float64(n-k) / float64(k+1)
+		fewer, atMost = atMost, atMost+exactly
+		k++
 	}
-	tooSure, tooUnsure := half.CDF(float64(b.rank)), half.CDF(float64(b.rank+1))
-	of, from := (medianTail-tooSure)/(tooUnsure-tooSure), float64(b.rank+1)
-	b.share = (float64(n) - from) * of / (from + (float64(n)-2*from)*of)
-	return b
+	of, from := (medianTail-fewer)/(atMost-fewer), float64(k)
+	return medianBound{rank: k - 1, share: (float64(n) - from) * of / (from + (float64(n)-2*from)*of)}
 }
 
 // above is how far the bound lies above the sample's median, below how far below it.
@@ -64,12 +67,23 @@ func middle(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// studentT is the quantile of Student's t, and studentCDF what lies below a value of it. With endless degrees of freedom that is the normal distribution.
+// studentT is the quantile of Student's t for a p above a half, and studentCDF what lies below a value of it. With endless degrees of freedom that is the normal distribution.
+//
+// Above its middle the distribution is concave, and wider than the normal one: from that one's quantile on, each of Newton's steps comes nearer and none goes beyond.
 func studentT(p, freedom float64) float64 {
+	t := stats.InvCDF(stats.StdNormal)(p)
 	if math.IsInf(freedom, 1) {
-		return stats.InvCDF(stats.StdNormal)(p)
+		return t
 	}
-	return stats.InvCDF(stats.TDist{V: freedom})(p)
+	student := stats.TDist{V: freedom}
+	for range 100 {
+		step := (p - student.CDF(t)) / student.PDF(t)
+		if !(math.Abs(step) > 1e-15*t) {
+			break
+		}
+		t += step
+	}
+	return t
 }
 
 func studentCDF(t, freedom float64) float64 {

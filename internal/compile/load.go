@@ -65,14 +65,14 @@ func (c *compiler) build(spec profile.Spec) (profile.Profile, *field.Error) {
 		return profile.Profile{}, field.Invalid(path.Child("flows", "count"), c.flows().Count,
 			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", c.replicas(), c.replicas()))
 	}
+	p, err := profile.Build(spec)
+	if err == nil {
+		return p, nil
+	}
 	if _, err := profile.Build(easy(spec)); err != nil {
 		return profile.Profile{}, c.blameFrames(err)
 	}
-	p, err := profile.Build(spec)
-	if err != nil {
-		return profile.Profile{}, field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())
-	}
-	return p, nil
+	return profile.Profile{}, field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())
 }
 
 // easy has flows that fit anywhere: what is wrong with it isn't the flows' fault.

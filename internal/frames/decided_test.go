@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -264,7 +265,7 @@ func TestAnInterruptionAroundADecidedTrialLeavesNothingBehind(t *testing.T) {
 // Whatever device, path and generator: a trial that counts as decided is of a load that loses more than that, at least as much as it says; and what the device carries goes to its end.
 func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 	decided := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(tier.Times(20, 60)) {
 		rnd := rand.New(rand.NewPCG(seed, 31))
 		limit := 4000 + rnd.Float64()*14_000
 		above := []units.Ratio{0, units.One / 1000, units.One / 50}[rnd.IntN(3)]
@@ -296,7 +297,7 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 			}
 		}
 	}
-	if decided < 100 {
+	if decided < tier.Times(30, 100) {
 		t.Errorf("%d directions of decided trials, so these scenes prove little", decided)
 	}
 }

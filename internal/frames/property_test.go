@@ -8,6 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -53,7 +54,7 @@ func drawn(rnd *rand.Rand) draw {
 }
 
 func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(tier.Times(30, 100)) {
 		d := drawn(rand.New(rand.NewPCG(seed, 7)))
 		s := scene(d.options...)
 		rep := s.run(t)
@@ -113,7 +114,7 @@ func neverMoreThanTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.R
 }
 
 func TestPropertyAThrottledGeneratorIsNeverAWeakDevice(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range uint64(tier.Times(15, 50)) {
 		rnd := rand.New(rand.NewPCG(seed, 8))
 		d := drawn(rnd)
 		most := d.limits[0].Mul(units.One/20 + units.Ratio(rnd.Int64N(int64(units.One*9/10))))
@@ -135,7 +136,7 @@ func TestPropertyAThrottledGeneratorIsNeverAWeakDevice(t *testing.T) {
 func replicas1(s *scenario) { s.world.Generators = s.world.Generators[:1] }
 
 func TestPropertyReceiveDropsAreNeverTheDevices(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range uint64(tier.Times(15, 50)) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		d := drawn(rnd)
 		from := d.limits[0].Mul(units.One/10 + units.Ratio(rnd.Int64N(int64(units.One*8/10))))
@@ -158,7 +159,7 @@ func TestPropertyReceiveDropsAreNeverTheDevices(t *testing.T) {
 }
 
 func TestPropertyAnInterruptionAtAnyMomentLeavesAReportAndNothingElse(t *testing.T) {
-	for at := 0.05; at < 47; at += 0.37 {
+	for at := 0.05; at < 47; at += 0.37 * float64(tier.Times(3, 1)) {
 		rep := scene(replicas(2), interrupted(at)).run(t)
 		if rep.Ending != report.Interrupted && rep.Ending != report.Completed {
 			t.Fatalf("interrupted after %.2f s: %s %s", at, rep.Ending, rep.Message)
@@ -174,7 +175,7 @@ func TestPropertyAnInterruptionAtAnyMomentLeavesAReportAndNothingElse(t *testing
 
 func TestPropertyALostGeneratorAtAnyMomentVoidsNoEarlierWindow(t *testing.T) {
 	whole := scene(replicas(2)).run(t)
-	for at := 0.05; at < 43; at += 0.73 {
+	for at := 0.05; at < 43; at += 0.73 * float64(tier.Times(2, 1)) {
 		rep := scene(replicas(2), fault(1, sim.Restart, at), unreachable(1)).run(t)
 		if rep.Ending != report.GeneratorLost || rep.Result.Confirmed {
 			t.Fatalf("lost after %.2f s: %s %+v", at, rep.Ending, rep.Result)

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -41,7 +42,7 @@ func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 		"up to 7 million frames": {Limit: 7_000 * kpps, Burst: time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range uint64(tier.Times(8, 20)) {
 				rep := zeroLoss(rand.New(rand.NewPCG(seed, 3)), device).run(t)
 				r := rep.Result
 				if !r.Confirmed || r.Saturated != (device.Limit > 0) || rep.Verdict.Outcome != report.Passed {
@@ -65,7 +66,7 @@ func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 // A device that loses one frame of 500 000 is never told to lose none: whatever is said of a window has the truth in it.
 func TestADeviceThatLosesFewFramesIsNeverToldToLoseNone(t *testing.T) {
 	const lost = units.One / 500_000
-	for seed := range uint64(20) {
+	for seed := range uint64(tier.Times(8, 20)) {
 		rep := zeroLoss(rand.New(rand.NewPCG(seed, 4)), sim.Device{Loss: lost}).run(t)
 		if rep.Result.Confirmed || rep.Verdict.Outcome == report.Passed {
 			t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
@@ -141,7 +142,7 @@ func TestAConstantLoadTellsWhatItsEdgesHide(t *testing.T) {
 
 // Whatever the limit, the mix, the replicas and the reading times: at a loss limit of zero the answer is within refineTo of what the device forwards, and no frame of its window is missing.
 func TestPropertyTheLimitOfNoLossIsFound(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(tier.Times(20, 60)) {
 		d := drawn(rand.New(rand.NewPCG(seed, 17)))
 		s := scene(append(d.options, func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 })...)
 		rep := s.run(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 )
 
 // Whatever is observed, and however little it fits together: a decision is made, by a rule that knows the situation, and its status can be
@@ -22,7 +23,7 @@ import (
 func TestAnyObservationIsDecided(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
 	specs := []string{reference, hooks, devices, external, with(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
-	for range 1500 {
+	for range tier.Times(500, 1500) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])
 		o := anyObservation(w, chance)
 		d := lifecycle.Decide(o)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/tier"
 )
 
 // Whatever is observed: what is written must not be reason enough to write again, and what is waited for must be to come. Either would make the
@@ -14,7 +15,7 @@ import (
 func TestAnyObservationComesToRest(t *testing.T) {
 	chance := rand.New(rand.NewPCG(11, 7))
 	specs := []string{reference, hooks, devices, external, with(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
-	for range 3000 {
+	for range tier.Times(750, 3000) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])
 		o := anyObservation(w, chance)
 		o.Now = o.Now.Add(time.Duration(chance.IntN(7200)) * time.Second)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/queue"
+	"github.com/linerate-dev/linerate/internal/tier"
 )
 
 // moment is a lab of chance half-way through its work.
@@ -20,9 +21,9 @@ type moment struct {
 	lab  queue.Lab
 }
 
-// played are the moments of 24 labs, five of each. They are played once for all properties.
+// played are the moments of so many labs, five of each. They are played once for all properties.
 var played = sync.OnceValue(func() (all []moment) {
-	for seed := range uint64(24) {
+	for seed := range uint64(tier.Times(12, 24)) {
 		s := newSim(nil, seed)
 		if seed%2 == 1 {
 			s.tenants(3)
@@ -145,7 +146,7 @@ func TestWhoGoesAtOnceFitsAtOnce(t *testing.T) {
 		t.Helper()
 		together += goAtOnce(t, lab)
 	})
-	if together < 20 {
+	if together < tier.Times(10, 20) {
 		t.Errorf("only %d went in all moments", together)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/queue"
+	"github.com/linerate-dev/linerate/internal/tier"
 )
 
 // waiting are claims for one device of west each, by their names: the namespace's letter, and a number that tells their age among all.
@@ -135,7 +136,7 @@ func TestATenantWithOneTestWaitsForOneOfEachOther(t *testing.T) {
 
 // Whoever has tests in line, of whatever sizes, all have their turn, though the others never stop.
 func TestNoNamespaceStarvesOthers(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(tier.Times(4, 12)) {
 		s := newSim(t, seed)
 		s.tenants(4)
 		awaited := s.tests

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/queue"
+	"github.com/linerate-dev/linerate/internal/tier"
 )
 
 // sim is a lab played in ticks: tests come, get their turn, are placed by a scheduler that knows nothing of the line, measure and
@@ -268,7 +269,7 @@ func (s *sim) anyTest(i int) *simTest {
 }
 
 func TestAllTestsComeToTheirEnd(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(tier.Times(8, 20)) {
 		s := newSim(t, seed)
 		s.run(8 * time.Hour)
 		if t.Failed() {
@@ -280,7 +281,7 @@ func TestAllTestsComeToTheirEnd(t *testing.T) {
 // Other people's pods take devices that the line believes to be free, and let them go at some time.
 func TestAllTestsComeToTheirEndThoughOthersHoldDevicesForAWhile(t *testing.T) {
 	var backs int
-	for seed := range uint64(16) {
+	for seed := range uint64(tier.Times(8, 16)) {
 		s := newSim(t, seed)
 		for _, n := range s.nodes {
 			s.foreign = append(s.foreign, foreign{n.Name, queue.Resources{west: 1 + s.chance.Int64N(n.Resources[west]), east: s.chance.Int64N(n.Resources[east]), queue.CPU: s.chance.Int64N(n.Resources[queue.CPU])}, noon.Add(time.Duration(s.chance.IntN(3600)) * time.Second)})
@@ -309,7 +310,7 @@ func TestTwoHalfPlacedTestsBothEnd(t *testing.T) {
 }
 
 func TestTestsThatWantTheSameStartOldestFirst(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(tier.Times(6, 12)) {
 		s := newSim(t, seed)
 		for i, test := range s.tests {
 			test.claim.Pods = []queue.Pod{{Resources: queue.Resources{west: 2}}}

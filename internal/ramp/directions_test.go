@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure/proceduretest"
 	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -150,7 +151,7 @@ func TestASingleDirectionIsTheWhole(t *testing.T) {
 func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	saturated, bounded, open := 0, 0, 0
-	for run := range 800 {
+	for run := range tier.Times(200, 800) {
 		p := rampOf(func(p *plan.Procedure) {
 			p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
 			p.Ramp.HoldDuration = plan.Duration(rnd.IntN(2)) * plan.Duration(30*time.Second)
@@ -190,7 +191,7 @@ func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 			t.Fatalf("run %d: all directions together are at a limit, and one isn't\n%s", run, told(history, trace, c))
 		}
 	}
-	if saturated < 250 || bounded < 25 || open < 100 {
+	if saturated < tier.Times(60, 250) || bounded < tier.Times(5, 25) || open < tier.Times(25, 100) {
 		t.Errorf("%d limits, %d bounded, %d open: the property was hardly tried", saturated, bounded, open)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -197,7 +198,7 @@ func TestAProcedureWithoutDurationsStillEnds(t *testing.T) {
 func TestPropertyAnyHistoryEnds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid}
-	for range 1000 {
+	for range tier.Times(250, 1000) {
 		weights := []int{rnd.IntN(5), rnd.IntN(3), rnd.IntN(5), rnd.IntN(3)}
 		p := rampOf(hold(time.Duration(rnd.IntN(2)) * 20 * time.Second))
 		p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
@@ -298,7 +299,7 @@ func TestPropertyAStumbleOfTheGeneratorIsNotTheLimit(t *testing.T) {
 
 func TestPropertyTheLimitIsFound(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
+	for range tier.Times(150, 500) {
 		limit := target * (0.004 + 0.99*rnd.Float64())
 		burst := limit * 0.1 * rnd.Float64() * rnd.Float64()
 		p := rampOf(func(p *plan.Procedure) {
@@ -324,7 +325,7 @@ func TestPropertyTheLimitIsFound(t *testing.T) {
 
 func TestPropertyAWeakGeneratorIsNoWeakDevice(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	for range 500 {
+	for range tier.Times(150, 500) {
 		limit := target * (0.1 + rnd.Float64())
 		most := limit * (0.05 + 0.9*rnd.Float64())
 		p := rampOf(hold(time.Duration(rnd.IntN(2)) * 30 * time.Second))

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 )
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
@@ -21,7 +22,7 @@ func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
 // Whatever ends when, and however often the operator is restarted: each repetition of each cell is measured once, never more at once than asked
 // for, and nothing goes before it is stored. (The world says so.)
 func TestSuitesComeToTheirEnd(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(tier.Times(20, 60)) {
 		random := newRandom(seed)
 		parallelism, repetitions, history := 1+random.IntN(5), 1+random.IntN(3), random.IntN(4)
 		w := newWorld(t, twoByTwo+fmt.Sprintf("repetitions: %d\nparallelism: %d\nhistoryLimit: %d\ninvalidRetries: 2\n", repetitions, parallelism, history))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/verify"
 )
 
@@ -39,7 +40,8 @@ var ofSeveral = regexp.MustCompile(`^windows\[\d+\]\.(duration|evidence\.directi
 
 var counted = regexp.MustCompile(`^windows\[\d+\]\.directions\[\d+\]\.(sent|returned)\.(packets|bytes)$|\.(receiveErrors|sendDrops|damagedFrames)$`)
 
-// Each leaf of result, figures, windows and verdict that is changed by hand is found: of a ramp's Report each, of a search's each but for its windows, of which it is every fifth, of others' some.
+// Each leaf of result, figures, windows and verdict that is changed by hand is found: in the full tier of a ramp's Report each, of a search's each but for its windows, of which it is
+// every fifth; in the gate of a ramp's windows every fourth, of others' Reports some.
 func TestEachChangedFigureIsFound(t *testing.T) {
 	for name, s := range scenes() {
 		t.Run(name, func(t *testing.T) {
@@ -48,9 +50,9 @@ func TestEachChangedFigureIsFound(t *testing.T) {
 			every, ofWindows := 9, 9
 			switch name {
 			case "ramp":
-				every, ofWindows = 1, 1
+				every, ofWindows = 1, tier.Times(4, 1)
 			case "search by the standard":
-				every, ofWindows = 1, 5
+				every, ofWindows = tier.Times(3, 1), tier.Times(17, 5)
 			}
 			tried, missed := changeEach(t, marshal(t, r), every, ofWindows, s.generators > 1 || slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Decided != nil }))
 			if tried < 30 {

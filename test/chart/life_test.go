@@ -47,15 +47,21 @@ func TestTheServerTakesWhatIsInstalled(t *testing.T) {
 	})
 }
 
+// The definitions are applied once for all that needs no more than that they are there: an API server prepares itself for seconds.
 func TestTheDefinitionCanBeAppliedFromTheClientsSide(t *testing.T) {
-	out := kubectl(t, "", "apply", "-f", root+"config/crd/bases")
-	t.Cleanup(func() { removeDefinition(t) })
-	if !strings.Contains(out, definition+" created") {
+	makeNamespace(t, "lab")
+	t.Cleanup(func() {
+		removeDefinition(t)
+		kubectl(t, "", "delete", "crd", networkDefinitionName, "--ignore-not-found")
+	})
+	if out := applyDefinitions(t); !strings.Contains(out, definition+" created") {
 		t.Error(out)
 	}
 	if out := kubectl(t, "", "apply", "-f", root+"config/crd/bases"); !strings.Contains(out, definition+" unchanged") {
 		t.Errorf("applied again: %s", out)
 	}
+	t.Run("what the documents show is taken", theDocumentsAreTaken)
+	t.Run("the first test of the notes is taken", theFirstTestOfTheNotesIsTaken)
 }
 
 // removeDefinition removes the kinds that a release leaves, with all objects of them. How long the API server takes for that is its own affair: 1 s, and on a busy
@@ -119,22 +125,17 @@ func TestALoadTestOutlivesTheRelease(t *testing.T) {
 
 // applyDefinitions makes LoadTests and networks known. Right after it was made a definition has no conditions at all, and kubectl's wait for
 // one of them ends with an error then: so first for any.
-func applyDefinitions(t *testing.T) {
+func applyDefinitions(t *testing.T) (said string) {
 	t.Helper()
 	kubectl(t, networkDefinition, "apply", "-f", "-")
-	kubectl(t, "", "apply", "-f", root+"config/crd/bases")
+	said = kubectl(t, "", "apply", "-f", root+"config/crd/bases")
 	kubectl(t, "", "wait", "crd", "--all", "--for=jsonpath={.status.conditions}", "--timeout=30s")
 	kubectl(t, "", "wait", "crd", "--all", "--for=condition=Established", "--timeout=30s")
+	return said
 }
 
 // What the notes tell a person to type is typed.
-func TestTheFirstTestOfTheNotesIsTaken(t *testing.T) {
-	makeNamespace(t, "lab")
-	t.Cleanup(func() {
-		removeDefinition(t)
-		kubectl(t, "", "delete", "crd", networkDefinitionName, "--ignore-not-found")
-	})
-	applyDefinitions(t)
+func theFirstTestOfTheNotesIsTaken(t *testing.T) {
 	_, after, found := strings.Cut(render(t, "").notes, "apply -n lab -f - <<'YAML'\n")
 	typed, _, ended := strings.Cut(after, "\nYAML\n")
 	if !found || !ended {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,16 +16,6 @@ import (
 
 // endsWithin is more than the manager takes to end, and less than its pod's grace.
 const endsWithin = 25 * time.Second
-
-// buildManager makes the manager's program.
-func buildManager(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "manager")
-	cmd := exec.Command("go", "build", "-o", program, "./cmd/manager")
-	cmd.Dir, cmd.Stderr = root, os.Stderr
-	must(t, cmd.Run())
-	return program
-}
 
 // manager starts the program as the release's Deployment says, with the rights that the release gives it, and returns what a kubelet does to end it.
 func (m *midway) manager() (end func()) {

@@ -23,6 +23,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/test/built"
 )
 
 const inTheMiddle = `
@@ -62,13 +63,15 @@ func newMidway(t *testing.T) *midway {
 	must(t, err)
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	must(t, err)
+	program, err := built.Program("manager")
+	must(t, err)
 	makeNamespace(t, "midway")
 	t.Cleanup(func() {
 		kubectl(t, "", "delete", "namespace", "midway", "--wait=false")
 		removeDefinition(t)
 		kubectl(t, "", "delete", "crd", networkDefinitionName, "--ignore-not-found")
 	})
-	return &midway{T: t, config: config, client: c, program: buildManager(t)}
+	return &midway{T: t, config: config, client: c, program: program}
 }
 
 func (m *midway) await(what string, done func() bool) {

@@ -59,8 +59,9 @@ func loadChart(t *testing.T) *chartv2.Chart {
 	return c
 }
 
-// renderings are what became of values that were rendered before, and streams the objects that were read of what they gave: the same few are asked for by most tests, and each has both CRDs.
-var renderings, streams sync.Map
+// renderings are what became of values that were rendered before, and decodings the objects that were read of documents before: most renderings have most
+// documents of the others, two CRDs among them.
+var renderings, decodings sync.Map
 
 // tryRender renders the chart with values over its own, without a cluster.
 func tryRender(t *testing.T, text string) (rendered, error) {
@@ -93,15 +94,12 @@ func render(t *testing.T, text string) rendered {
 	return r
 }
 
-func newScheme(t *testing.T) *runtime.Scheme {
-	t.Helper()
+// strict reads objects of all kinds that are installed.
+var strict = sync.OnceValues(func() (runtime.Decoder, error) {
 	scheme := runtime.NewScheme()
 	err := errors.Join(clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return scheme
-}
+	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer(), err
+})
 
 // object is typed, and read strictly: a field that its type doesn't know is an error.
 type object interface {
@@ -112,30 +110,30 @@ type object interface {
 // objects reads a stream of YAML documents, leaving out those without content. They are the caller's own.
 func objects(t *testing.T, stream string) (all []object) {
 	t.Helper()
-	known, is := streams.Load(stream)
-	if !is {
-		known = decoded(t, stream)
-		streams.Store(stream, known)
-	}
-	for _, o := range known.([]object) {
-		all = append(all, o.DeepCopyObject().(object))
+	for _, document := range documents(t, stream) {
+		known, is := decodings.Load(string(document))
+		if !is {
+			known = decoded(t, document)
+			decodings.Store(string(document), known)
+		}
+		all = append(all, known.(object).DeepCopyObject().(object))
 	}
 	return all
 }
 
-func decoded(t *testing.T, stream string) []object {
+func decoded(t *testing.T, document []byte) object {
 	t.Helper()
-	decoder := serializer.NewCodecFactory(newScheme(t), serializer.EnableStrict).UniversalDeserializer()
-	var all []object
-	for _, document := range documents(t, stream) {
-		o, _, err := decoder.Decode(document, nil, nil)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, document)
-		}
-		all = append(all, o.(object))
+	decoder, err := strict()
+	must(t, err)
+	o, _, err := decoder.Decode(document, nil, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, document)
 	}
-	return all
+	return o.(object)
 }
+
+// empty says of documents that were read before whether they have no content.
+var empty sync.Map
 
 func documents(t *testing.T, stream string) [][]byte {
 	t.Helper()
@@ -149,11 +147,18 @@ func documents(t *testing.T, stream string) [][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		document := bytes.TrimSpace(buffer[:n])
-		if content, err := yaml.YAMLToJSON(document); err != nil {
-			t.Fatalf("%v\n%s", err, document)
-		} else if string(content) != "null" {
-			all = append(all, bytes.Clone(document))
+		document := bytes.Clone(bytes.TrimSpace(buffer[:n]))
+		is, known := empty.Load(string(document))
+		if !known {
+			content, err := yaml.YAMLToJSON(document)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, document)
+			}
+			is = string(content) == "null"
+			empty.Store(string(document), is)
+		}
+		if !is.(bool) {
+			all = append(all, document)
 		}
 	}
 }

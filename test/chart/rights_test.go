@@ -1,9 +1,13 @@
 package chart
 
 import (
-	"fmt"
 	"strings"
 	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // The server itself is asked what the manager's ServiceAccount may do, in each way to install.
@@ -12,6 +16,11 @@ func TestTheServerGrantsWhatTheManagerNeeds(t *testing.T) {
 		makeNamespace(t, namespace)
 	}
 	t.Cleanup(func() { removeDefinition(t) })
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	must(t, err)
+	config.QPS = -1 // all of them at once
+	server, err := kubernetes.NewForConfig(config)
+	must(t, err)
 	for _, way := range []struct {
 		name, values string
 		inB          bool
@@ -55,7 +64,7 @@ func TestTheServerGrantsWhatTheManagerNeeds(t *testing.T) {
 				{"kube-node-lease", "coordination.k8s.io", "leases", "list", false},
 				{"kube-node-lease", "coordination.k8s.io", "leases", "delete", false},
 			} {
-				if got := allowed(t, asked.namespace, asked.group, asked.resource, asked.verb); got != asked.want {
+				if got := allowed(t, server, asked.namespace, asked.group, asked.resource, asked.verb); got != asked.want {
 					t.Errorf("%s %s.%s in %q: %v", asked.verb, asked.resource, asked.group, asked.namespace, got)
 				}
 			}
@@ -63,11 +72,14 @@ func TestTheServerGrantsWhatTheManagerNeeds(t *testing.T) {
 	}
 }
 
-func allowed(t *testing.T, namespace, group, resource, verb string) bool {
+func allowed(t *testing.T, server kubernetes.Interface, namespace, group, resource, verb string) bool {
 	t.Helper()
 	resource, subresource, _ := strings.Cut(resource, "/")
-	review := fmt.Sprintf(`{apiVersion: authorization.k8s.io/v1, kind: SubjectAccessReview, spec: {user: "system:serviceaccount:%s:linerate",
-		groups: ["system:serviceaccounts", "system:authenticated"],
-		resourceAttributes: {namespace: %q, group: %q, resource: %q, subresource: %q, verb: %q}}}`, releaseNamespace, namespace, group, resource, subresource, verb)
-	return kubectl(t, review, "create", "-f", "-", "-o", "jsonpath={.status.allowed}") == "true"
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: "system:serviceaccount:" + releaseNamespace + ":linerate", Groups: []string{"system:serviceaccounts", "system:authenticated"},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: group, Resource: resource, Subresource: subresource, Verb: verb},
+	}}
+	answer, err := server.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+	must(t, err)
+	return answer.Status.Allowed
 }

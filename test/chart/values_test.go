@@ -16,6 +16,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/test/built"
 )
 
 func TestBadValuesAreRefused(t *testing.T) {
@@ -287,11 +289,8 @@ crds: {install: false}
 
 // The manager is asked itself whether it takes what it is started with.
 func TestTheManagerTakesItsArguments(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "manager")
-	build := exec.Command("go", "build", "-C", root, "-o", binary, "./cmd/manager")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary, err := built.Program("manager")
+	must(t, err)
 	full := `{image: {pullSecrets: [a]}, watchNamespaces: [a, b], extraArgs: [--leader-election-namespace=x]}`
 	for name, c := range map[string]corev1.Container{
 		"chart":                  managerOf(t, "").Containers[0],

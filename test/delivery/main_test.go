@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -13,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/linerate-dev/linerate/test/built"
 	"github.com/linerate-dev/linerate/test/operator/kube"
 )
 
@@ -34,16 +33,8 @@ func TestMain(m *testing.M) {
 
 func buildAndServe(m *testing.M) (code int, err error) {
 	log.SetLogger(logr.Discard()) // errors come back as values
-	dir, err := os.MkdirTemp("", "linerate-delivery")
-	if err != nil {
+	if linerate, err = built.Program("linerate"); err != nil {
 		return 1, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	linerate = filepath.Join(dir, "linerate")
-	build := exec.Command("go", "build", "-o", linerate, "github.com/linerate-dev/linerate/cmd/linerate")
-	build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
-	if err := build.Run(); err != nil {
-		return 1, fmt.Errorf("build linerate: %w", err)
 	}
 	environment, stop, err := kube.Start(nil)
 	if err != nil {

@@ -14,25 +14,33 @@ func TestTheMakefilesTestsAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^RUNNING := \^\((.+)\)\$\$$`).FindSubmatch(makefile)
-	if line == nil {
-		t.Fatal("the Makefile has no line RUNNING := ^(TestA|TestB)$$")
-	}
-	files, err := filepath.Glob(filepath.Join(tree, "test/operator/*_test.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no tests of the operator (%v)", err)
-	}
-	var sources strings.Builder
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for list, packages := range map[string][]string{
+		"RUNNING":   {"test/operator"},
+		"TOGETHER":  {"internal/admission", "internal/cli", "internal/frames"},
+		"SIMULATED": {"controllers/loadtest", "controllers/loadtestsuite", "controllers/turns"},
+	} {
+		line := regexp.MustCompile(`(?m)^` + list + ` := \^\((.+)\)\$\$$`).FindSubmatch(makefile)
+		if line == nil {
+			t.Fatalf("the Makefile has no line %s := ^(TestA|TestB)$$", list)
 		}
-		sources.Write(text)
-	}
-	for name := range strings.SplitSeq(string(line[1]), "|") {
-		if !strings.Contains(sources.String(), "\nfunc "+name+"(t *testing.T)") {
-			t.Errorf("test/operator has no test %s", name)
+		var sources strings.Builder
+		for _, of := range packages {
+			files, err := filepath.Glob(filepath.Join(tree, of, "*_test.go"))
+			if err != nil || len(files) == 0 {
+				t.Fatalf("%s has no tests (%v)", of, err)
+			}
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sources.Write(text)
+			}
+		}
+		for name := range strings.SplitSeq(string(line[1]), "|") {
+			if !strings.Contains(sources.String(), "\nfunc "+name+"(t *testing.T)") {
+				t.Errorf("%s of the Makefile names %s, which is no test of %s", list, name, strings.Join(packages, ", "))
+			}
 		}
 	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/linerate-dev/linerate/test/built"
 )
 
 // program is the manager as a process of its own, and what it says.
@@ -44,12 +46,8 @@ func (p *program) said() []string {
 // startProgram starts the manager for the lab's namespace, unless flags say another; it ends with the test, and if that failed, tells what it said.
 func (l *lab) startProgram(kubeconfig string, flags ...string) *program {
 	l.t.Helper()
-	file := filepath.Join(l.t.TempDir(), "manager")
-	build := exec.Command("go", "build", "-o", file, "github.com/linerate-dev/linerate/cmd/manager")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
-	if out, err := build.CombinedOutput(); err != nil {
-		l.t.Fatalf("build it: %v\n%s", err, out)
-	}
+	file, err := built.Program("manager")
+	l.must(err)
 	p := &program{l: l, ended: make(chan struct{})}
 	flags = append([]string{"--image=registry.lab/linerate:test", "--namespaces=" + l.namespace, "--leader-election-namespace=" + operatorNamespace, "--port-leases-namespace=" + operatorNamespace}, flags...)
 	p.Cmd = exec.Command(file, flags...)

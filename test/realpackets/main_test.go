@@ -4,11 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/awake"
+	"github.com/linerate-dev/linerate/test/built"
 	"github.com/linerate-dev/linerate/test/impaired"
 )
 
@@ -22,18 +21,9 @@ func TestMain(m *testing.M) {
 }
 
 func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "linerate-realpackets")
-	if err != nil {
+	var err error
+	if linerate, err = built.Program("linerate"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	linerate = filepath.Join(dir, "linerate")
-	build := exec.Command("go", "build", "-o", linerate, "github.com/linerate-dev/linerate/cmd/linerate")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build linerate:", err)
 		return 1
 	}
 	request, err := awake.Keep() // linerate run does so itself, and a generator that somebody else starts doesn't

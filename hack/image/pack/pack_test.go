@@ -111,24 +111,6 @@ func TestPackRefuses(t *testing.T) {
 	}
 }
 
-func TestProject(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the project")
-	}
-	files, err := pack.Programs(t.TempDir(), "v0.0.0-test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if files["/linerate"] == "" || files["/manager"] == "" || len(files) != 2 {
-		t.Fatalf("programs %v, want /linerate and /manager", files)
-	}
-	for _, e := range layout(t, packed(t, files, pack.Project())) {
-		if e.Mode != 0o755 || !strings.HasPrefix(e.Content, "\x7fELF") {
-			t.Errorf("%s isn't a program", e.Name)
-		}
-	}
-}
-
 type entry struct {
 	Name     string
 	Mode     int64

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -183,7 +184,7 @@ func AnyHistoryEnds(t *testing.T, drawn func(*rand.Rand) procedure.Procedure) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(5, 6))
 	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid, ""}
-	for range histories {
+	for range tier.Times(50, 500) { // each is some hundred steps, and each step asks the procedure all that it can be asked: a minute of processor time for all procedures and 500
 		p, often := drawn(rnd), 1+rnd.IntN(len(qualities))
 		windowOf := func(s procedure.Step, n int) report.Window {
 			w := Window(Limited(Full*rnd.Float64()), s, n)

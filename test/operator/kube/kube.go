@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/linerate-dev/linerate/test/built"
 )
 
 // binariesVariable tells a child of ours where the program is that it stands for.
@@ -62,12 +64,12 @@ func assets() (string, error) {
 	if dir := os.Getenv("KUBEBUILDER_ASSETS"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
-	project, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate").Output()
+	project, err := built.Project()
 	if err != nil {
-		return "", fmt.Errorf("find the project: %w", err)
+		return "", err
 	}
 	cmd := exec.Command("go", "run", "./hack/kube")
-	cmd.Dir, cmd.Stderr = strings.TrimSpace(string(project)), os.Stderr
+	cmd.Dir, cmd.Stderr = project, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("kube-apiserver and etcd can't be built: %w (set KUBEBUILDER_ASSETS to a directory that has them)", err)

@@ -1,0 +1,61 @@
+// Package built has the project's programs as tests start them. Each is linked once for all tests of a gate: linking one takes some seconds of a processor.
+package built
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Program is the program of cmd/NAME, static as it is shipped. It is linked if it isn't there, or if what it is made of has changed.
+func Program(name string) (file string, err error) {
+	project, err := Project()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(project, "bin", "tested")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	letGo, err := takeTurns(filepath.Join(dir, name+".lock"))
+	if err != nil {
+		return "", err
+	}
+	defer letGo()
+	file = filepath.Join(dir, name)
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", file, "./cmd/"+name) // which links nothing where this very file is what it would write
+	cmd.Dir, cmd.Env = project, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
+	}
+	return file, nil
+}
+
+// takeTurns waits until no other process builds the same, so that none links what another one is linking.
+func takeTurns(lock string) (letGo func(), err error) {
+	held, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for err = unix.EINTR; err == unix.EINTR; { //nolint:errorlint // a system call's own
+		err = unix.Flock(int(held.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		_ = held.Close()
+		return nil, fmt.Errorf("lock %s: %w", lock, err)
+	}
+	return func() { _ = held.Close() }, nil
+}
+
+// Project is the project's folder, whatever module of it the test is of.
+func Project() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the project: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
