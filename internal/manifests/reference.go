@@ -67,6 +67,14 @@ func forwarderLinkOf(in Input, l plan.Link) forwarderLink {
 // referenceGraceSeconds is enough: the kernel forwards, and the program only waits.
 const referenceGraceSeconds = 5
 
+// startsWithin is how many seconds it may take to be set up: a million routes behind each of two links take some 15 s of a processor's time.
+func startsWithin(mode *plan.Mode) int32 {
+	if mode != nil && mode.Router != nil && mode.Router.Routes > 100_000 {
+		return 300
+	}
+	return 60
+}
+
 // reference is the built-in forwarder's pod. It has no section of its own in the spec: what generator.pod says of nodes that a lab keeps for
 // tests (nodeSelector, tolerations), of priority and of pulling images holds for it too, since it stands beside them on the same networks.
 func reference(in Input) *corev1.Pod {
@@ -85,7 +93,7 @@ func reference(in Input) *corev1.Pod {
 		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(256)},
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(256)},
 	}
-	c.StartupProbe = startup(1, 60, program, "forwarder", "probe")
+	c.StartupProbe = startup(1, startsWithin(in.Compiled.Plan.DUT.Mode()), program, "forwarder", "probe")
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic)}
 	requestDevices(&c, devicesOf(in, linkNames(in), dutNetwork))
 	pod.Spec.Containers = []corev1.Container{c}
