@@ -169,6 +169,24 @@ func (o *Options) check() error {
 	if err := o.Pods.Check(); err != nil {
 		errs = append(errs, fmt.Errorf("--pod-labels, --pod-annotations: %w", err))
 	}
+	errs = append(errs, o.checkNamespaces()...)
+	errs = append(errs, checkName("--runner-account", o.RunnerAccount, "a ServiceAccount"), checkName("--runner-priority", cmp.Or(o.RunnerPriority, "none"), "a PriorityClass"),
+		checkName("--runner-queue", cmp.Or(o.RunnerQueue, "none"), "a LocalQueue"))
+	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress), checkAddress("--profile-address", o.ProfileAddress))
+	if o.MetricsCertificates != "" && !o.MetricsSecure {
+		errs = append(errs, fmt.Errorf("--metrics-certificates %q: metrics are served without a certificate (--metrics-secure=false); leave one of the two out", o.MetricsCertificates))
+	}
+	if o.MetricsTests < 0 || o.MetricsTests > mostMetricsTests {
+		errs = append(errs, fmt.Errorf("--metrics-tests %d: write a number from 0 to %d", o.MetricsTests, mostMetricsTests))
+	}
+	if o.MaxConcurrent < 1 || o.MaxConcurrent > 64 {
+		errs = append(errs, fmt.Errorf("--max-concurrent %d: write a number from 1 to 64", o.MaxConcurrent))
+	}
+	return errors.Join(errs...)
+}
+
+// checkNamespaces says which of the namespaces that flags name can't be one.
+func (o *Options) checkNamespaces() (errs []error) {
 	for _, namespace := range o.Namespaces {
 		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {
 			errs = append(errs, fmt.Errorf("--namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
@@ -187,19 +205,7 @@ func (o *Options) check() error {
 			errs = append(errs, fmt.Errorf("--network-namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
 		}
 	}
-	errs = append(errs, checkName("--runner-account", o.RunnerAccount, "a ServiceAccount"), checkName("--runner-priority", cmp.Or(o.RunnerPriority, "none"), "a PriorityClass"),
-		checkName("--runner-queue", cmp.Or(o.RunnerQueue, "none"), "a LocalQueue"))
-	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress), checkAddress("--profile-address", o.ProfileAddress))
-	if o.MetricsCertificates != "" && !o.MetricsSecure {
-		errs = append(errs, fmt.Errorf("--metrics-certificates %q: metrics are served without a certificate (--metrics-secure=false); leave one of the two out", o.MetricsCertificates))
-	}
-	if o.MetricsTests < 0 || o.MetricsTests > mostMetricsTests {
-		errs = append(errs, fmt.Errorf("--metrics-tests %d: write a number from 0 to %d", o.MetricsTests, mostMetricsTests))
-	}
-	if o.MaxConcurrent < 1 || o.MaxConcurrent > 64 {
-		errs = append(errs, fmt.Errorf("--max-concurrent %d: write a number from 1 to 64", o.MaxConcurrent))
-	}
-	return errors.Join(errs...)
+	return errs
 }
 
 func checkName(flag, name, of string) error {

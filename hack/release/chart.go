@@ -48,7 +48,7 @@ func writeChart(folder, version, out string) error {
 func chartDescription(text []byte) ([]byte, error) {
 	var chart map[string]any
 	if err := yaml.Unmarshal(text, &chart); err != nil {
-		return nil, fmt.Errorf("Chart.yaml: %w", err)
+		return nil, fmt.Errorf("read Chart.yaml: %w", err)
 	}
 	return json.Marshal(chart)
 }

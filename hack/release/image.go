@@ -12,7 +12,7 @@ import (
 
 // writeImage writes the image for all architectures as an OCI layout. It has no base: what runs in it is what was built from the tree.
 func writeImage(folder string, programs programsOf) error {
-	index := v1.ImageIndex(mutate.IndexMediaType(empty.Index, types.OCIImageIndex))
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, architecture := range architectures {
 		config := pack.Project()
 		config.Architecture = architecture

@@ -13,7 +13,7 @@
 //	SHA256SUMS                   of all of these
 //	image/                       the image for all architectures, as an OCI layout
 //	notes.md                     what CHANGELOG.md says of this version
-//	version                      what it is a release of
+//	version                      of what it is a release
 //	pushed                       after push: what was pushed, each by its digest
 //
 // The same tree and the same Go give the same files, but for the bills' serial numbers and times. Nothing is signed here: hack/release/sign does.

@@ -119,10 +119,10 @@ func (transfers) called(spec *v1alpha1.TrafficSpec) string {
 	return "tcp"
 }
 
-func (transfers) throughput() v1alpha1.Metric         { return v1alpha1.MetricGoodputBitsPerSecond }
-func (transfers) perLink() bool                       { return true }
-func (transfers) heldAt() v1alpha1.HeldRate           { return v1alpha1.Unlimited }
-func (transfers) queues() bool                        { return true }
+func (transfers) throughput() v1alpha1.Metric { return v1alpha1.MetricGoodputBitsPerSecond }
+func (transfers) perLink() bool               { return true }
+func (transfers) heldAt() v1alpha1.HeldRate   { return v1alpha1.Unlimited }
+func (transfers) queues() bool                { return true }
 func (transfers) passes(m *plan.Mode) bool {
 	return m.Router != nil || m.Bridge != nil || m.Filter != nil
 }

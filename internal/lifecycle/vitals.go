@@ -12,7 +12,7 @@ import (
 )
 
 // deviceUnobserved: an observer wants the vital signs of the device's node, and the pod that reports them isn't ready yet. That pod is made when everything
-// that carries the measurement runs, and is waited for for a moment only: a missing observer never holds up a measurement. What is missing when the run begins
+// that carries the measurement runs, and a test waits for it a moment only: a missing observer never holds up a measurement. What is missing when the run begins
 // is missing in the Report, with the reason.
 func deviceUnobserved(v *view) *step {
 	if v.begun() {
