@@ -27,7 +27,7 @@ const (
 // have as much of a Report as a judgement needs.
 const (
 	elementBytes    = 2 << 10
-	runElementBytes = 4<<10 + 512
+	runElementBytes = 4<<10 + 640
 )
 
 // bounds are those of one kind of document.

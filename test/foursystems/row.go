@@ -80,8 +80,9 @@ var (
 	htmlRate = regexp.MustCompile(`title="([0-9,]+) packets per second">(≥?)`)
 )
 
-// rowsOfHTML reads the page's table, in which a loadtest is the head of a group of rows.
+// rowsOfHTML reads the page's first table, in which a loadtest is the head of a group of rows. A map of the same figures follows it.
 func rowsOfHTML(text string) (rows []row, err error) {
+	text, _, _ = strings.Cut(text, "</table>")
 	loadtest := ""
 	for _, m := range htmlRow.FindAllStringSubmatch(text, -1) {
 		if m[1] != "" {

@@ -97,7 +97,7 @@ func TestKeptReports(t *testing.T) {
 	t.Run("one that somebody made by hand is told of", func(t *testing.T) {
 		p.must(admin.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "forged", Namespace: p.namespace,
 			Labels: map[string]string{v1alpha1.LabelRole: v1alpha1.RoleKeptReport, v1alpha1.LabelTest: "forged"}}}))
-		p.types("kubectl linerate report forged").wants(t, 3, "", "somebody made it by hand")
+		p.types("kubectl linerate report forged").wants(t, 3, "", "it was made by hand")
 		p.types("kubectl linerate trend").wants(t, 3, "OpenBSD 64b: latest", "ConfigMap forged")
 	})
 }
