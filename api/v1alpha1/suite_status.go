@@ -140,10 +140,10 @@ type SuiteRow struct {
 	// +kubebuilder:validation:MaxLength=63
 	Cell string `json:"cell"`
 
-	// values are the cell's value of each axis.
+	// values are the cell's value of each axis; the generators by themselves have one more, which says so.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:MaxItems=5
 	Values []CellValue `json:"values,omitempty"`
 
 	// runs is how many measurements the figures are of.

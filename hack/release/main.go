@@ -12,7 +12,7 @@
 //	PROGRAM_linux_ARCH.cdx.json  a bill of materials of each program (CycloneDX): the modules that it was built from, with versions and checksums
 //	SHA256SUMS                   of all of these
 //	image/                       the image for all architectures, as an OCI layout
-//	notes.md                     what CHANGELOG.md says of this version
+//	notes.md                     what CHANGELOG.md says of it
 //	version                      of what it is a release
 //	pushed                       after push: what was pushed, each by its digest
 //

@@ -161,8 +161,8 @@ func (r *run) unstamped(before, now []engine.Reading, latency [][]report.Latency
 		for _, l := range latency[i] {
 			others -= l.Frames + l.Merged
 		}
-		if len(latency[i]) == 0 {
-			others = 0
+		if untimed := func(u report.Untimed) bool { return u.From == d.From && u.To == d.To }; len(latency[i]) == 0 || slices.ContainsFunc(r.Report.Untimed, untimed) {
+			others = 0 // frames without stamps are some generator's own
 		}
 		all = append(all, max(others, 0))
 	}

@@ -37,11 +37,12 @@ func restricted() *corev1.SecurityContext {
 	}
 }
 
-// restrictedBeside is the same for a container of ours in a pod of somebody's template. Where the template names a user or group for the whole pod, which may be
-// root, ours has its own.
+// restrictedBeside is the same for a container of ours in a pod of somebody's template. Where the template has root for the whole pod,
+// ours has a user of its own.
 func restrictedBeside(pod *corev1.PodSecurityContext) *corev1.SecurityContext {
 	c := restricted()
-	if pod != nil && (pod.RunAsUser != nil || pod.RunAsGroup != nil) {
+	root := func(id *int64) bool { return id != nil && *id == 0 }
+	if pod != nil && (root(pod.RunAsUser) || root(pod.RunAsGroup)) {
 		c.RunAsUser, c.RunAsGroup = new(int64(nobody)), new(int64(nobody))
 	}
 	return c

@@ -59,8 +59,8 @@ func total(each []int64) (sum int64) {
 	return sum
 }
 
-// addDatagrams adds a part, one of so many, to a sum; nil: there is none.
-func addDatagrams(sum, d *report.Datagrams, parts int) *report.Datagrams {
+// addDatagrams adds a part to a sum; nil: there is none. Jitter is added, too: who has added all parts takes the mean.
+func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 	if d == nil {
 		return sum
 	}
@@ -69,7 +69,7 @@ func addDatagrams(sum, d *report.Datagrams, parts int) *report.Datagrams {
 	}
 	sum.Sent, sum.Received, sum.Lost = sum.Sent+d.Sent, sum.Received+d.Received, sum.Lost+d.Lost
 	sum.OutOfOrder, sum.Duplicates, sum.DroppedByReceiver = sum.OutOfOrder+d.OutOfOrder, sum.Duplicates+d.Duplicates, sum.DroppedByReceiver+d.DroppedByReceiver
-	sum.JitterMicroseconds += d.JitterMicroseconds / int64(parts)
+	sum.JitterMicroseconds += d.JitterMicroseconds
 	return sum
 }
 

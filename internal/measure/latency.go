@@ -17,10 +17,13 @@ func (s Span) timed(direction int, m *report.Measured) {
 	}
 }
 
-// latencyTogether is that of several windows: frames are added up, and each percentile is the longest of theirs, so at least that of all their frames. One that some window doesn't tell isn't told.
+// latencyTogether is that of several windows: frames are added up, and each percentile is the longest of theirs, so at least that of all their frames. What some window doesn't tell isn't told.
 func latencyTogether(parts []report.Measured) []report.Latency {
 	bySize := map[int64][]report.Latency{}
 	for _, d := range parts {
+		if len(d.Latency) == 0 {
+			return nil // nothing is known of one window's frames, and so not how long all were under way at most
+		}
 		for _, l := range d.Latency {
 			bySize[l.FrameSize] = append(bySize[l.FrameSize], l)
 		}

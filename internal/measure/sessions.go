@@ -393,7 +393,7 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 		sum.WrittenBytes, sum.AcknowledgedBytes, sum.ReceivedBytes = sum.WrittenBytes+p.WrittenBytes, sum.AcknowledgedBytes+p.AcknowledgedBytes, sum.ReceivedBytes+p.ReceivedBytes
 		sum.Segments, sum.RetransmittedSegments = sum.Segments+p.Segments, sum.RetransmittedSegments+p.RetransmittedSegments
 		sum.SentBytes, sum.RetransmittedBytes = sum.SentBytes+p.SentBytes, sum.RetransmittedBytes+p.RetransmittedBytes
-		sum.Datagrams = addDatagrams(sum.Datagrams, p.Datagrams, len(parts))
+		sum.Datagrams = addDatagrams(sum.Datagrams, p.Datagrams)
 		a, b := &sum.Senders, p.Senders
 		a.Observed, a.Busy, a.ReceiverLimited, a.BufferLimited = a.Observed+b.Observed, a.Busy+b.Busy, a.ReceiverLimited+b.ReceiverLimited, a.BufferLimited+b.BufferLimited
 		a.Samples, a.HeldByPath = a.Samples+b.Samples, a.HeldByPath+b.HeldByPath
@@ -409,6 +409,9 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	}
 	if samples > 0 {
 		sum.RoundTrip.MeanMicroseconds = means / samples
+	}
+	if n := int64(len(parts)); sum.Datagrams != nil {
+		sum.Datagrams.JitterMicroseconds = (sum.Datagrams.JitterMicroseconds + n/2) / n
 	}
 	sum.Ends, sum.Disturbance = endsTogether(ends, atOneMoment), disturbancesTogether(disturbances, atOneMoment)
 	return sum

@@ -24,7 +24,7 @@ const apartWidths = 2
 
 // apart is the next of these trials; false: none is left that could show anything.
 func (s Search) apart(c *course, history []report.Window) (goals.Ask, bool) {
-	for i, found := range s.settings.Conclude(c.counted()) {
+	for i, found := range s.settings.Conclude(c.counted()[:c.walked]) {
 		if found.Lower == nil || found.Upper == nil {
 			continue
 		}

@@ -22,7 +22,7 @@ func (s Search) Conclude(history []report.Window) procedure.Conclusion {
 	if len(c.trials) > 0 {
 		var said []string
 		var all []procedure.GoalConclusion
-		for i, found := range s.settings.Conclude(c.counted()) {
+		for i, found := range s.settings.Conclude(c.counted()[:c.walked]) {
 			v := verdict{s, &c, history, i, s.plan.Goals[i], found}
 			g := v.conclusion()
 			g.Sentence = v.sentence(g)

@@ -83,6 +83,7 @@ func (s Search) warmUp() procedure.WarmUp {
 // course is where replaying the trials leads to.
 type course struct {
 	trials  []trial
+	walked  int // how many of them the search asked for; those after them only show whose limit it is
 	ask     goals.Ask
 	repeats int    // of the trial asked for, because it was disturbed
 	budget  int    // repeats left for all trials
@@ -131,6 +132,7 @@ func (s Search) replay(history []report.Window) course {
 		return goals.Trial{}, false
 	}
 	s.settings.Walk(play)
+	c.walked = len(c.trials)
 	for c.ended {
 		ask, wanted := s.apart(&c, history)
 		if !wanted {

@@ -162,10 +162,11 @@ func (t *thread) obey() {
 	}
 }
 
-// send hands over what is due up to the horizon, at most a batch. A frame with a stamp goes alone, right after it was stamped.
+// send hands over what is due up to the horizon, at most a batch. A frame with a stamp goes alone, right after it was stamped; it leaves the batch empty, and counts all the same, so that the end of a
+// run, a stop and orders are looked at.
 func (t *thread) send(horizon float64) error {
 	t.batch, t.owners = t.batch[:0], t.owners[:0]
-	for len(t.batch) < batchSize && t.schedule.next() <= horizon {
+	for taken := 0; taken < batchSize && t.schedule.next() <= horizon; taken++ {
 		track, index := t.schedule.pop()
 		switch {
 		case track == nil || track.silent:
