@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
 // push pushes the image and the chart of a folder, each by its version, and writes down the digests. A tag that is there already stays: what was released isn't changed.
@@ -53,6 +55,12 @@ func push(ctx context.Context, from, registry string) error {
 // digested is an image, an index or an artifact.
 type digested interface{ Digest() (v1.Hash, error) }
 
+// isMissing says that a registry has no such tag. Every other answer leaves it open whether something was released under it.
+func isMissing(err error) bool {
+	answer, is := errors.AsType[*transport.Error](err)
+	return is && answer.StatusCode == http.StatusNotFound
+}
+
 // pushNew pushes what isn't there, and returns it by its digest.
 func pushNew(to string, what digested, write func(name.Tag) error, options []remote.Option) (string, error) {
 	tag, err := name.NewTag(to, name.StrictValidation)
@@ -64,10 +72,12 @@ func pushNew(to string, what digested, write func(name.Tag) error, options []rem
 		return "", err
 	}
 	switch there, err := remote.Head(tag, options...); {
-	case err != nil: // it isn't there; if it is the registry that can't be asked, writing says so
+	case isMissing(err):
 		if err := write(tag); err != nil {
 			return "", fmt.Errorf("push %s: %w", to, err)
 		}
+	case err != nil:
+		return "", fmt.Errorf("ask for %s: %w", to, err)
 	case there.Digest != digest:
 		return "", fmt.Errorf("%s is there already, as %s, and this is %s: what was released stays as it is; make another version", to, there.Digest, digest)
 	}

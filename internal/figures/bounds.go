@@ -126,7 +126,7 @@ func highOfSessions(f report.Figure, limit measure.SessionLimit) report.Number {
 	switch {
 	case f.Missing == "" && limit.By == measure.ByLoad && f.Metric != GoodputBitsPerSecond: // it is of the load that was asked for
 		return f.Low
-	case f.Missing != "", limit.By != measure.ByPath:
+	case f.Missing != "", limit.By != measure.ByPath, limit.Carried && f.Metric == GoodputBitsPerSecond:
 		return ""
 	case f.Metric != GoodputBitsPerSecond:
 		return f.Low

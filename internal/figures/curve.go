@@ -6,11 +6,13 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first; nil: the Report is of another procedure, or no load could be judged.
+// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first; nil: the Report is of another procedure, or no load could be judged. Of a load that generators
+// could not offer nothing is said: what is lost of less is not what is lost there.
 func CurveOf(r *report.Report) (points []report.CurvePoint) {
 	p := report.PlanOf(r).Procedure.FrameLoss
 	if p == nil {
@@ -18,12 +20,24 @@ func CurveOf(r *report.Report) (points []report.CurvePoint) {
 	}
 	for _, of := range Points(r.Result.Curve) {
 		i := slices.IndexFunc(of, func(f report.Figure) bool { return f.Metric == LossRatio })
-		if i < 0 || of[i].Low == "" {
+		if i < 0 || of[i].Low == "" || !offeredAt(r, of[i].Load) {
 			continue
 		}
 		points = append(points, report.CurvePoint{Load: shareOf(p.From, of[i].Load), LossRatio: cmp.Or(of[i].High, of[i].Low), LossRatioMin: of[i].Low})
 	}
 	return points
+}
+
+// offeredAt says that generators sent at least 99 % of a load in each direction, in the trial that counts.
+func offeredAt(r *report.Report, load units.Ratio) bool {
+	for _, w := range slices.Backward(r.Windows) {
+		if w.Phase == report.Trial && w.Load == load && measure.Counts(w) {
+			return !slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+				return 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond
+			})
+		}
+	}
+	return true
 }
 
 // shareOf is so much of a rate, to five digits: a share is exact to a billionth only, and a load that was written as 20kpps is to be read as that.

@@ -226,11 +226,11 @@ func limitOf(directions ...report.Measured) (limit measure.SessionLimit) {
 			return measure.SessionLimit{}
 		}
 		l := measure.LimitOfSessions(*d.Sessions)
-		held, doubt := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.NotThePaths, l.NotThePaths)
-		if i == 0 || limit.By == measure.ByPath || l.By == measure.ByEnds {
+		held, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.NotThePaths, l.NotThePaths), limit.Carried || l.Carried
+		if i == 0 || limit.By == measure.ByPath || limit.By == measure.ByLoad && l.By != measure.ByPath || l.By == measure.ByEnds {
 			limit = l
 		}
-		limit.HeldByEnds, limit.NotThePaths = held, doubt
+		limit.HeldByEnds, limit.NotThePaths, limit.Carried = held, doubt, carried
 	}
 	return limit
 }

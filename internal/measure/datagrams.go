@@ -89,18 +89,28 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
 	case interfaceDropped(s):
 		l.By, l.Sentence, l.NotThePaths = ByEnds, interfaceDropSentence(s), "an end itself dropped what may have been theirs"
+	case s.Ends != nil && s.Ends.Unknown != "":
+		l.Sentence, l.NotThePaths = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
 	case !reached(sentRate(s), s.AskedBitsPerSecond):
 		l.By = ByEnds
 		l.Sentence = fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)",
 			wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond))
-	case s.Ends != nil && s.Ends.Unknown != "":
-		l.Sentence, l.NotThePaths = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
+	case unaccounted(s):
+		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent, d.Received+d.Lost)
+		l.NotThePaths = "what became of some is not known"
 	case d.Lost > 0:
+		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond)
 		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and what is between the ends lost the rest", wording.BitRate(sentRate(s)))
 	default:
 		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
 	return l
+}
+
+// unaccounted says that more datagrams neither came nor are known to be lost than were sent in twice the time after which they count as overdue: those may be under way, or not told yet.
+func unaccounted(s report.Sessions) bool {
+	d := s.Datagrams
+	return float64(d.Sent-d.Received-d.Lost)*float64(s.SentIn) > float64(d.Sent)*float64(2*OverdueAfter)
 }
 
 // interfaceDropped says that an end's network card or kernel threw frames away. What TCP dropped at the ends was none of the datagrams.

@@ -95,6 +95,17 @@ func TestDatagramsTogether(t *testing.T) {
 	if d := whole.Datagrams; d.Sent != 2000 || d.Received != 1960 || d.Lost != 40 || d.LossRatio.String() != "0.02" || whole.AskedBitsPerSecond != 8_000_000 || d.JitterMicroseconds != 1500 {
 		t.Errorf("two windows: %+v of %d bit/s", d, whole.AskedBitsPerSecond)
 	}
+	var windows []*report.Sessions
+	for range 60 {
+		w := *a.Sessions
+		d := *w.Datagrams
+		d.JitterMicroseconds = 25
+		w.Datagrams = &d
+		windows = append(windows, &w)
+	}
+	if d := SessionsTogether(windows).Datagrams; d.JitterMicroseconds != 25 {
+		t.Errorf("60 windows of 25 µs have a jitter of %d µs", d.JitterMicroseconds)
+	}
 	sum := SessionsSum([]report.Measured{a, b})
 	if d := sum.Datagrams; d.LossRatio.String() != "0.02" || sum.AskedBitsPerSecond != 16_000_000 || sum.GoodputBitsPerSecond != a.Sessions.GoodputBitsPerSecond+b.Sessions.GoodputBitsPerSecond {
 		t.Errorf("two directions: %+v, %d of %d bit/s", d, sum.GoodputBitsPerSecond, sum.AskedBitsPerSecond)

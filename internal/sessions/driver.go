@@ -228,7 +228,7 @@ func (r *run) read(ctx context.Context) error {
 	return nil
 }
 
-// sentBy is how many datagrams the streams from each end had been sent by a moment.
+// sentBy is how many datagrams the streams from each end had been sent by a moment, at which all ends had answered: none of them was sent later.
 type sentBy struct {
 	at   time.Time
 	sent [][]int64
@@ -239,7 +239,7 @@ func (r *run) overdue() {
 	if s := r.Plan.Sessions; s != nil && s.Application == plan.ApplicationIperf2 {
 		return // which tells late of what it counted
 	}
-	now := sentBy{at: r.at, sent: make([][]int64, len(r.last))}
+	now := sentBy{at: time.Now(), sent: make([][]int64, len(r.last))}
 	for i, reading := range r.last {
 		if reading.Sending != nil {
 			now.sent[i] = reading.Sending.Datagrams // none of TCP's

@@ -169,11 +169,20 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 	out.Message = joinNonEmpty(out.Message, fmt.Sprintf("it is within %s of the %s that the generators do by themselves (%s): the limit may be theirs", wording.Percent(margin.Percent()), wording.PacketRate(can), alone.Name))
 }
 
-// excuse leaves a verdict open that failed where the generators may have been the limit.
+// excuse leaves a verdict open that failed where the generators may have been the limit, and each of its criteria that did.
 func excuse(c *report.SuiteCell) {
-	if c.Capacity != nil && c.Capacity.Near && c.Verdict.Outcome == report.DidFail {
-		c.Verdict.Outcome = report.Undecided
+	if c.Capacity == nil || !c.Capacity.Near || c.Verdict.Outcome != report.DidFail {
+		return
 	}
+	excused := *c.Verdict
+	excused.Outcome, excused.Criteria = report.Undecided, slices.Clone(excused.Criteria)
+	for i := range excused.Criteria {
+		if of := &excused.Criteria[i]; of.Outcome == report.DidFail {
+			of.Outcome = report.Undecided
+			of.Message = joinNonEmpty(of.Message, "the limit may be the generators'")
+		}
+	}
+	c.Verdict = &excused
 }
 
 // bound are the figures as a lower bound.

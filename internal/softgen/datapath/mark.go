@@ -43,6 +43,8 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 		return nil, fmt.Errorf("flow id %d: the software engine counts ids up to %d", f.StreamID, maxFlowID)
 	case version == 0:
 		return nil, fmt.Errorf("flow id %d: only IPv4 and IPv6 packets can be counted by flow", f.StreamID)
+	case f.Stamped && !mended(template, network, version):
+		return nil, fmt.Errorf("flow id %d: a stamp in each frame needs UDP, TCP or ICMPv6 right behind the IP header: no other checksum is mended", f.StreamID)
 	case m.stamped && len(template)-payloadStart(template, network) < stampSize:
 		return nil, fmt.Errorf("need at least %d payload bytes for payload rules. Packet only has %d bytes", stampSize, len(template)-payloadStart(template, network))
 	}
@@ -52,6 +54,15 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 	}
 	m.write(template, version, value)
 	return m, nil
+}
+
+// mended says that the checksum over a frame's payload is one that is mended for each stamp.
+func mended(template []byte, network, version int) bool {
+	protocol := template[network+6]
+	if version == 4 {
+		protocol = template[network+9]
+	}
+	return protocol == protocolUDP || protocol == protocolTCP || version == 6 && protocol == 58 // ICMPv6
 }
 
 func (m *flowMark) write(template []byte, version int, value uint16) {
