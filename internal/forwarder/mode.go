@@ -47,18 +47,23 @@ func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) e
 	if room := int64(1) << min(network.Addr().BitLen()-network.Bits(), 32); int64(n) > room {
 		return fmt.Errorf("network %s: %d routes to %d addresses: use fewer routes, or a wider network", network, n, room)
 	}
-	family, gateway := unix.AF_INET, hop.AsSlice()
-	if hop.Is6() {
+	family, flags := unix.AF_INET, 0
+	if network.Addr().Is6() {
 		family = unix.AF_INET6
+	}
+	if hop.IsValid() {
+		flags = unix.RTNH_F_ONLINK
 	}
 	out := binaryutil.NativeEndian.PutUint32(uint32(link.Attrs().Index))
 	requests := func(yield func(*nl.NetlinkRequest) bool) {
 		for part := range cut(network, n) {
 			r := nl.NewNetlinkRequest(unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_REPLACE)
 			r.AddData(&nl.RtMsg{RtMsg: unix.RtMsg{Family: uint8(family), Dst_len: uint8(part.Bits()), Table: unix.RT_TABLE_MAIN, Protocol: unix.RTPROT_BOOT,
-				Scope: unix.RT_SCOPE_UNIVERSE, Type: unix.RTN_UNICAST, Flags: unix.RTNH_F_ONLINK}})
+				Scope: unix.RT_SCOPE_UNIVERSE, Type: unix.RTN_UNICAST, Flags: uint32(flags)}})
 			r.AddData(nl.NewRtAttr(unix.RTA_DST, part.Addr().AsSlice()))
-			r.AddData(nl.NewRtAttr(unix.RTA_GATEWAY, gateway))
+			if hop.IsValid() { // else the hosts are on the link
+				r.AddData(nl.NewRtAttr(unix.RTA_GATEWAY, hop.AsSlice()))
+			}
 			r.AddData(nl.NewRtAttr(unix.RTA_OIF, out))
 			if !yield(r) {
 				return
