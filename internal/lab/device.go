@@ -51,21 +51,12 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 	}
 	p := &deviceProcess{name: name, command: cmd, life: life, words: &program.Words{}, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, p.words
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // of the thread that starts it, which waits for it below
-	started := make(chan error, 1)
-	go func() {
-		_ = ns.Do(func() error {
-			err := cmd.Start()
-			_ = writer.Close()
-			started <- err
-			if err == nil {
-				p.ended = cmd.Wait()
-				close(p.done)
-			}
-			return nil
-		})
-	}()
-	if err := <-started; err != nil {
+	err = ns.Start(cmd, func() {
+		p.ended = cmd.Wait()
+		close(p.done)
+	})
+	_ = writer.Close() // the process has its own
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", name, err), life.Close(), reader.Close())
 	}
 	forwards := make(chan bool, 1)

@@ -10,11 +10,9 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -80,39 +78,24 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &iperf2Run{output: newIperf2Output(s.shape), kill: cancel, ended: make(chan struct{})}
 	cmd := exec.CommandContext(ctx, path, arguments...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // when the thread ends that starts it, which waits for it
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	cmd.Stderr = cmd.Stdout
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+	err = s.namespace.Start(cmd, func() {
 		defer close(r.ended)
-		err := s.namespace.Do(func() error {
-			if err := cmd.Start(); err != nil {
-				return err
-			}
-			started <- nil
-			s.program.starts(cmd.Process.Pid)
-			defer s.program.ends(cmd.Process.Pid)
-			lines := bufio.NewScanner(pipe)
-			for lines.Scan() {
-				r.output.take(lines.Text())
-			}
-			r.over(cmd.Wait())
-			return nil
-		})
-		if err != nil { // then it was not started
-			started <- err
+		s.program.starts(cmd.Process.Pid)
+		defer s.program.ends(cmd.Process.Pid)
+		lines := bufio.NewScanner(pipe)
+		for lines.Scan() {
+			r.output.take(lines.Text())
 		}
-	}()
-	if err := <-started; err != nil {
+		r.over(cmd.Wait())
+	})
+	if err != nil {
 		cancel()
-		<-r.ended
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
 	return r, nil

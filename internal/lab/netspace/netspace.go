@@ -6,7 +6,9 @@ package netspace
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -58,6 +60,29 @@ func (n *Namespace) Do(fn func() error) error {
 		}
 		return fn()
 	})
+}
+
+// Start starts cmd in the namespace, and then runs tend, which must wait for cmd. It returns once cmd runs, or why it doesn't; then tend isn't called. tend has the thread that started cmd: when this process
+// ends, so does that thread, and the kernel kills cmd (prctl(2), PR_SET_PDEATHSIG).
+func (n *Namespace) Start(cmd *exec.Cmd, tend func()) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // in the caller's own namespace Do has no thread of its own
+		defer runtime.UnlockOSThread()
+		err := n.Do(func() error {
+			if err := cmd.Start(); err != nil {
+				return err
+			}
+			started <- nil
+			tend()
+			return nil
+		})
+		if err != nil { // then it was not started
+			started <- err
+		}
+	}()
+	return <-started
 }
 
 // Fd is the descriptor that holds the namespace. It stays the Namespace's own.

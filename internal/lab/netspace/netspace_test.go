@@ -3,6 +3,9 @@ package netspace_test
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/vishvananda/netlink"
@@ -82,4 +85,35 @@ func id(t *testing.T) uint64 {
 		t.Fatal(err)
 	}
 	return inode
+}
+
+// A program starts in the namespace, dies with who started it, and one that isn't there is an error.
+func TestAProgramStartsInIt(t *testing.T) {
+	for name, ns := range map[string]*netspace.Namespace{"another namespace": newNamespace(t), "the caller's own": nil} {
+		t.Run(name, func(t *testing.T) {
+			var want string
+			if err := ns.Do(func() (err error) {
+				want, err = os.Readlink("/proc/thread-self/ns/net")
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			cmd := exec.Command("readlink", "/proc/self/ns/net")
+			var said strings.Builder
+			cmd.Stdout = &said
+			if err := ns.Start(cmd, func() { ended <- cmd.Wait() }); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil || strings.TrimSpace(said.String()) != want {
+				t.Errorf("it ran in %q and ended with %v, want %q", said.String(), err, want)
+			}
+			if cmd.SysProcAttr.Pdeathsig != syscall.SIGKILL {
+				t.Error("it would outlive this process")
+			}
+			if err := ns.Start(exec.Command("/no/such/program"), func() { t.Error("what was not started is tended") }); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a program that isn't there: %v", err)
+			}
+		})
+	}
 }
