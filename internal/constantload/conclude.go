@@ -113,7 +113,7 @@ func (o observed) sessionsSentence(load string, whole report.Window) string {
 // underOffered are the directions in which less than 99 % of what was asked for was offered.
 func underOffered(whole report.Window) (directions []report.Measured) {
 	for _, d := range whole.Directions {
-		if procedure.UnderOffered(d) {
+		if d.UnderOffered() {
 			directions = append(directions, d)
 		}
 	}

@@ -32,9 +32,7 @@ func CurveOf(r *report.Report) (points []report.CurvePoint) {
 func offeredAt(r *report.Report, load units.Ratio) bool {
 	for _, w := range slices.Backward(r.Windows) {
 		if w.Phase == report.Trial && w.Load == load && measure.Counts(w) {
-			return !slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
-				return 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond
-			})
+			return !slices.ContainsFunc(w.Directions, report.Measured.UnderOffered)
 		}
 	}
 	return true

@@ -87,14 +87,13 @@ func exchangeBatch(socket int, batch []byte, last uint32) error {
 // Of IPv6 networks the first 2³² addresses are divided, as flows have no others; one part is the whole network.
 func cut(network netip.Prefix, n int) iter.Seq[netip.Prefix] {
 	network = network.Masked()
-	from := max(network.Bits(), network.Addr().BitLen()-32)
+	from := network.Bits()
+	if n > 1 {
+		from = max(from, network.Addr().BitLen()-32)
+	}
 	deep := bits.Len(uint(n - 1))
 	wide := 1<<deep - n
 	return func(yield func(netip.Prefix) bool) {
-		if n == 1 {
-			yield(network)
-			return
-		}
 		address := network.Addr().As16()
 		base, at := binary.BigEndian.Uint32(address[12:]), uint64(0)
 		for i := range n {

@@ -13,7 +13,7 @@ import (
 // the device may do more.
 func ClaimAsked(answer []report.Measured, limit units.Ratio, lossy report.Reason) report.Reason {
 	switch {
-	case slices.ContainsFunc(answer, UnderOffered):
+	case slices.ContainsFunc(answer, report.Measured.UnderOffered):
 		return report.GeneratorLimited
 	case lostAbove(answer, limit):
 		return lossy
@@ -31,9 +31,4 @@ func ClaimOffered(answer []report.Measured, limit units.Ratio, lossy report.Reas
 
 func lostAbove(answer []report.Measured, limit units.Ratio) bool {
 	return slices.ContainsFunc(answer, func(d report.Measured) bool { return d.LossRatioMin > limit })
-}
-
-// UnderOffered says that less than 99 % of what was asked for was offered in a direction.
-func UnderOffered(d report.Measured) bool {
-	return 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond
 }

@@ -55,6 +55,11 @@ type Measured struct {
 // Name is the direction for people, and in documents: "west→east".
 func (m Measured) Name() string { return plan.Direction{From: m.From, To: m.To}.Name() }
 
+// UnderOffered says that less than 99 % of what was asked for was offered.
+func (m Measured) UnderOffered() bool {
+	return 100*m.Offered.PacketsPerSecond < 99*m.Intended.PacketsPerSecond
+}
+
 // GeneratorDrops are frames that the generator itself lost, before they left or after they came back.
 func (m Measured) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// A trial's loss ratio is that of the direction which lost most. Two directions of nearly one limit therefore fail the upper bound by turns, each in some of its trials only; and a loss just above
-// what the goal allows may be a disturbance's as well. A little higher, whoever has its limit here surely loses too much in every trial:
+// A trial's loss ratio is that of the direction which lost most. So two directions with nearly the same limit may fail the upper bound by turns, each in only some of its trials. And where a direction lost
+// just a little more than the goal allows, a disturbance may have been the cause. At a load a little higher, each direction that has its limit here loses too much in every trial:
 //
 //	load ──────┬────────┬──────────────┬───▶
 //	         lower    upper          apart: two widths above the upper bound
@@ -24,11 +24,11 @@ const apartWidths = 2
 
 // apart is the next of these trials; false: none is left that could show anything.
 func (s Search) apart(c *course, history []report.Window) (goals.Ask, bool) {
-	for i, found := range s.settings.Conclude(c.counted()[:c.walked]) {
+	for i, v := range s.verdicts(c, history) {
+		found := v.found
 		if found.Lower == nil || found.Upper == nil {
 			continue
 		}
-		v := verdict{s, c, history, i, s.plan.Goals[i], found}
 		load := found.Upper.Load / math.Pow(1-share(v.goal.Width), apartWidths)
 		if load > s.settings.MaxLoad || v.playedAt(load) >= v.goal.DurationSum.Std() {
 			continue
@@ -42,7 +42,7 @@ func (s Search) apart(c *course, history []report.Window) (goals.Ask, bool) {
 	return goals.Ask{}, false
 }
 
-// playedAt is for how long whole trials were played at a load.
+// playedAt is the duration of all whole trials at a load together.
 func (v verdict) playedAt(load float64) (span time.Duration) {
 	for _, t := range v.trials {
 		if t.Load == load && !t.Stopped {

@@ -22,8 +22,7 @@ func (s Search) Conclude(history []report.Window) procedure.Conclusion {
 	if len(c.trials) > 0 {
 		var said []string
 		var all []procedure.GoalConclusion
-		for i, found := range s.settings.Conclude(c.counted()[:c.walked]) {
-			v := verdict{s, &c, history, i, s.plan.Goals[i], found}
+		for _, v := range s.verdicts(&c, history) {
 			g := v.conclusion()
 			g.Sentence = v.sentence(g)
 			all, said = append(all, g), append(said, g.Sentence)
@@ -46,6 +45,14 @@ type verdict struct {
 	index   int // of the goal
 	goal    plan.Goal
 	found   goals.Result
+}
+
+// verdicts are what the trials that the search asked for show of each goal.
+func (s Search) verdicts(c *course, history []report.Window) (all []verdict) {
+	for i, found := range s.settings.Conclude(c.counted()[:c.walked]) {
+		all = append(all, verdict{s, c, history, i, s.plan.Goals[i], found})
+	}
+	return all
 }
 
 // conclusion is a limit only where each direction's own loss bounds it: what generators left out, or lost themselves, makes a bound in the reference's arithmetic,

@@ -28,7 +28,7 @@ func (s Search) disturbed(w report.Window) string {
 		return ""
 	}
 	for _, d := range w.Directions {
-		if left, of := leftOut(w, d); left > 0 && w.Decided == nil && !procedure.UnderOffered(d) {
+		if left, of := leftOut(w, d); left > 0 && w.Decided == nil && !d.UnderOffered() {
 			return fmt.Sprintf("window %d is repeated: of %d frames asked for from %s to %s the generator left out %d", w.Number, of, d.From, d.To, left)
 		}
 	}
@@ -109,7 +109,7 @@ func took(ask goals.Ask, w report.Window) (span time.Duration) {
 // Sequential counts what was not sent only where that is more than one in a hundred: the load was another one then.
 func (s Search) lossOf(w report.Window, d report.Measured) float64 {
 	left, of := leftOut(w, d)
-	if s.plan.Classification != plan.ClassifyRFC9971 && !procedure.UnderOffered(d) {
+	if s.plan.Classification != plan.ClassifyRFC9971 && !d.UnderOffered() {
 		left, of = 0, d.Sent.Packets
 	}
 	if of = max(of, d.Sent.Packets); of <= 0 {
