@@ -107,7 +107,7 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	return l
 }
 
-// unaccounted says that more datagrams neither came nor are known to be lost than were sent in twice the time after which they count as overdue: those may be under way, or not told yet.
+// unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. So many can't all be under way.
 func unaccounted(s report.Sessions) bool {
 	d := s.Datagrams
 	return float64(d.Sent-d.Received-d.Lost)*float64(s.SentIn) > float64(d.Sent)*float64(2*OverdueAfter)

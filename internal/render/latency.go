@@ -36,11 +36,11 @@ func latencyTable(r *report.Report, all []*report.Report) *table {
 	if len(t.rows) == 0 {
 		return nil
 	}
-	return t.told()
+	return t.withoutEmptyColumns()
 }
 
-// told is the table without the columns in which no row has anything.
-func (t *table) told() *table {
+// withoutEmptyColumns is the table without the columns in which no row has anything.
+func (t *table) withoutEmptyColumns() *table {
 	var out table
 	out.rows = make([][]string, len(t.rows))
 	for i, c := range t.columns {

@@ -228,7 +228,7 @@ func (r *run) read(ctx context.Context) error {
 	return nil
 }
 
-// sentBy is how many datagrams the streams from each end had been sent by a moment, at which all ends had answered: none of them was sent later.
+// sentBy is how many datagrams the streams of each end had sent by a moment. All ends had answered by then, so none of these datagrams was sent later.
 type sentBy struct {
 	at   time.Time
 	sent [][]int64

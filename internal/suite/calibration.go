@@ -17,8 +17,7 @@ import (
 // generatorAlone is what cells that calibrate are called in tables, where others have the first axis' value.
 const generatorAlone = "generator"
 
-// addCalibrations puts cells before all others in which the generators are measured by themselves, one for each kind of test that differs in more than the device: what only the device's axes vary has
-// one in common.
+// addCalibrations puts cells before all others in which the generators are measured by themselves. Cells whose tests differ in the device alone share one of them.
 //
 //	            64b          imix
 //	generator   [ Loopback ] [ Loopback ]     calibrations: measured first, judged by no criterion
