@@ -52,6 +52,11 @@ func TestSessionsThatSendAllTheyCan(t *testing.T) {
 	if end := p.Next([]report.Window{sessionsWindow(report.WarmUp, 0, 0, report.Good)}); !end.Done || !strings.Contains(end.Reason, "no payload came from west to east") {
 		t.Errorf("a silent warm-up goes on: %+v", end)
 	}
+	untold := sessionsWindow(report.WarmUp, 0, 0, report.Invalid)
+	untold.Directions[0].Sessions.ReceivedIn = 0
+	if next := p.Next([]report.Window{untold}); next.Done {
+		t.Errorf("a warm-up in which the receiver told nothing ends the run: %+v", next)
+	}
 }
 
 // TestDatagramsAtARate: all that was asked for came only where it did in each direction.
