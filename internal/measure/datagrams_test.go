@@ -21,7 +21,7 @@ func datagramSpan(asked int64, sent []int64, overdue []int64, came []Arrivals) S
 		s.Receiving[1].Bytes += 1000 * c.Distinct
 	}
 	for _, link := range []string{"west", "east"} {
-		counters := map[string]int64{"rx_dropped": 0}
+		counters := map[string]int64{"rx_dropped": 0, QueueDrops: 0}
 		waits := &Waits{Program: "one"}
 		s.Ends = append(s.Ends, EndSpan{Link: link, First: &Drops{Interface: link, Counters: counters}, Last: &Drops{Interface: link, Counters: counters}, WaitsFirst: waits, WaitsLast: waits})
 	}
@@ -71,7 +71,7 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 	}{
 		"the receiver's socket": {lossy(func(s *SessionSpan) { s.Receiving[1].Dropped = 3 }), report.GeneratorLimited, "the receiver's own sockets had no room for 3"},
 		"an end's network card": {lossy(func(s *SessionSpan) {
-			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 7}}
+			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 7, QueueDrops: 0}}
 		}), report.GeneratorLimited, "the end of link east itself dropped 7, where 100 of 1000 datagrams were lost"},
 		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "what the ends themselves cost is not known"},
 		"the machine": {lossy(func(s *SessionSpan) {

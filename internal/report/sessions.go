@@ -77,7 +77,7 @@ type EndDrop struct {
 	Link      string `json:"link"`
 	Interface string `json:"interface"`
 	// Counter is the kernel's name of it: of an interface as in rtnl_link_stats64 (include/uapi/linux/if_link.h), as rx_dropped; of TCP as in the TcpExt of
-	// /proc/net/netstat, as TCPRcvQDrop.
+	// /proc/net/netstat, as TCPRcvQDrop. qdisc_drops is of the interface's queueing discipline.
 	Counter string `json:"counter"`
 	// Packets is by how much it grew: so many frames or segments at least.
 	Packets int64 `json:"packets"`
