@@ -45,7 +45,11 @@ func iperf2Path() (string, error) {
 
 // iperf2Arguments are what client and server have in common.
 func (s socket) iperf2Arguments() []string {
-	a := []string{"-p", strconv.Itoa(iperf2Port), "-i", fmt.Sprint(iperf2Every.Seconds()), "-e", "-f", "b", "-B", s.local.String() + "%" + s.iface, "-l", strconv.FormatInt(s.shape.MessageBytes, 10)}
+	message := s.shape.MessageBytes
+	if !s.shape.Datagrams {
+		message = iperf3.Paced(message, s.shape.BitsPerSecond)
+	}
+	a := []string{"-p", strconv.Itoa(iperf2Port), "-i", fmt.Sprint(iperf2Every.Seconds()), "-e", "-f", "b", "-B", s.local.String() + "%" + s.iface, "-l", strconv.FormatInt(message, 10)}
 	if s.shape.Datagrams {
 		a = append(a, "-u")
 	}

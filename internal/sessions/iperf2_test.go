@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,6 +38,20 @@ Server listening on TCP port 5001 with pid 16581
 [  1] 0.0000-0.5000 sec  330000 Bytes  5280000 bits/sec   0.006 ms 0/329 (0%) 0.026/0.002/24.934/0.704 ms 634 pps 330/0(0) pkts 24309
 [  1] 0.0000-0.5000 sec  1 datagrams received out-of-order`
 )
+
+func TestIperf2WritesNoBurstsOfASmallRate(t *testing.T) {
+	for _, c := range []struct {
+		shape Shape
+		want  string
+	}{
+		{Shape{MessageBytes: 128 << 10, BitsPerSecond: 1_000_000}, "1250"}, {Shape{MessageBytes: 128 << 10}, "131072"}, {Shape{MessageBytes: 1460, BitsPerSecond: 1000, Datagrams: true}, "1460"},
+	} {
+		a := socket{local: mustAddr(t, "198.18.0.2"), shape: c.shape}.iperf2Arguments()
+		if i := slices.Index(a, "-l"); i < 0 || a[i+1] != c.want {
+			t.Errorf("%+v: %q, want -l %s", c.shape, a, c.want)
+		}
+	}
+}
 
 func heard(streams int, text string) *iperf2Output {
 	o := newIperf2Output(Shape{Connections: streams})
