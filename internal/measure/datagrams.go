@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -104,7 +105,22 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	default:
 		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
+	l.JitterNotThePaths = cmp.Or(l.NotThePaths, jitterOfEnds(s))
 	return l
+}
+
+// jitterOfEnds says why the jitter may be the ends' own; empty: most of it can't be. A thread that waits for a processor delays one datagram by its whole wait, and those behind that by less and less: the
+// differences of their delays add up to twice the wait, spread over all datagrams that came.
+func jitterOfEnds(s report.Sessions) string {
+	d := s.Datagrams
+	if d.Received <= 0 {
+		return ""
+	}
+	most := time.Duration(2*s.EndsWaited) / time.Duration(d.Received)
+	if most <= max(time.Microsecond, time.Duration(d.JitterMicroseconds)*time.Microsecond/2) {
+		return ""
+	}
+	return fmt.Sprintf("the ends' own threads waited %s for processors, which makes up to %s of jitter", s.EndsWaited.Std().Round(10*time.Microsecond), wording.Microseconds(most.Microseconds()))
 }
 
 // unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. So many can't all be under way.
@@ -140,7 +156,7 @@ func lostText(d report.Datagrams) string {
 	return fmt.Sprintf("%d of %s %s lost", d.Lost, wording.Counted(int(d.Received+d.Lost), "datagram"), wording.Verb(int(d.Lost), "was", "were"))
 }
 
-// datagramsSentence is SessionsSentence of UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". Share and jitter are told only where they are the path's.
+// datagramsSentence is SessionsSentence of UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". Share and jitter are each told only where it is the path's.
 func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	d := *s.Datagrams
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)
@@ -153,7 +169,7 @@ func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	if d.Duplicates > 0 {
 		said += fmt.Sprintf(", %d came twice", d.Duplicates)
 	}
-	if limit.NotThePaths == "" {
+	if limit.JitterNotThePaths == "" {
 		said += ", jitter " + wording.Microseconds(d.JitterMicroseconds)
 	}
 	return said

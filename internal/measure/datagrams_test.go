@@ -86,6 +86,30 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 	}
 }
 
+// Jitter that may be waits of the ends' own threads is nobody's figure; what was lost stays one.
+func TestJitterOfEndsThatWaited(t *testing.T) {
+	for name, c := range map[string]struct {
+		waited time.Duration
+		told   bool
+	}{
+		"never":                             {0, true},
+		"up to 0.7 ms of 1.5 ms are theirs": {350 * time.Millisecond, true}, // twice the wait, over 990 datagrams
+		"up to 0.8 ms of 1.5 ms are theirs": {400 * time.Millisecond, false},
+	} {
+		s := datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 990}})
+		last := *s.Ends[0].WaitsLast
+		last.Waited = c.waited
+		for i := range s.Ends {
+			s.Ends[i].WaitsLast = &last
+		}
+		m := Sessions(s)
+		limit := LimitOfSessions(*m.Sessions)
+		if (limit.JitterNotThePaths == "") != c.told || strings.Contains(m.Reason, "jitter 1.5 ms") != c.told || limit.NotThePaths != "" || !strings.Contains(m.Reason, "(1 %)") {
+			t.Errorf("%s: %q: %s", name, limit.JitterNotThePaths, m.Reason)
+		}
+	}
+}
+
 func TestDatagramsTogether(t *testing.T) {
 	window := func(lost int64) report.Measured {
 		return Sessions(datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 1000 - lost}}))

@@ -220,6 +220,8 @@ type SessionLimit struct {
 	Sentence string
 	// NotThePaths says why what was sent again, and how long answers took, may be the ends' or the machine's doing, in whole or in part; empty: it is the path's.
 	NotThePaths string
+	// JitterNotThePaths says the same of the jitter of datagrams, which is the ends' own also where they waited for processors, and nothing was lost for it.
+	JitterNotThePaths string
 	// Carried: what was asked for came through, though some was lost on the path, so that the goodput is a lower bound.
 	Carried bool
 }
