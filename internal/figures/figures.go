@@ -306,7 +306,9 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 			f.Low, f.Missing, f.Reason = "", "nothing can be said of the path's jitter: "+m.limit.JitterNotThePaths, m.limit.Reason()
 		case metric.Sessions:
 			f.Reason = m.limit.Reason()
-			f.High = highOfSessions(f, m.limit)
+			if f.High = highOfSessions(f, m.limit); f.High != "" && metric.Name == DatagramLossRatio {
+				f.High = report.Number(m.sessions.Datagrams.MostLossRatio().String())
+			}
 		case f.Missing != "":
 		case metric.Name == LossRatio:
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
@@ -366,7 +368,7 @@ func less(metrics []Metric, m measured) []report.Figure {
 // reached that bound.
 func Text(f report.Figure) string {
 	number := f.Low
-	if f.Metric == LossRatio || f.Reason == report.NoCleanWindow {
+	if f.Metric == LossRatio || f.Metric == DatagramLossRatio && f.High != "" || f.Reason == report.NoCleanWindow {
 		number = f.High
 	}
 	v := number.Rat()
@@ -379,7 +381,7 @@ func Text(f report.Figure) string {
 	case LossRatio:
 		return "loss ratio " + lossInterval(f.Low.Rat(), v)
 	case DatagramLossRatio:
-		return "datagram loss ratio " + units.Ratio(scaled(v, int64(units.One))).String()
+		return "datagram loss ratio " + lossInterval(f.Low.Rat(), v)
 	case RetransmitRatio:
 		return "retransmit ratio " + units.Ratio(scaled(v, int64(units.One))).String()
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -24,7 +25,7 @@ func (s SessionSpan) datagrams() *report.Datagrams {
 	received := distinct(to) - distinct(from)
 	d := &report.Datagrams{
 		Sent: total(b.Datagrams) - total(a.Datagrams), Received: received, Lost: Missing(b, to) - Missing(a, from),
-		OutOfOrder: to.OutOfOrder - from.OutOfOrder, Duplicates: to.Duplicates - from.Duplicates, DroppedByReceiver: to.Dropped - from.Dropped,
+		LostAtLeast: s.LostAtLeast, OutOfOrder: to.OutOfOrder - from.OutOfOrder, Duplicates: to.Duplicates - from.Duplicates, DroppedByReceiver: to.Dropped - from.Dropped,
 	}
 	var jitter time.Duration
 	for _, r := range s.Receiving[1:] {
@@ -71,6 +72,7 @@ func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 	sum.Sent, sum.Received, sum.Lost = sum.Sent+d.Sent, sum.Received+d.Received, sum.Lost+d.Lost
 	sum.OutOfOrder, sum.Duplicates, sum.DroppedByReceiver = sum.OutOfOrder+d.OutOfOrder, sum.Duplicates+d.Duplicates, sum.DroppedByReceiver+d.DroppedByReceiver
 	sum.JitterMicroseconds += d.JitterMicroseconds
+	sum.LostAtLeast = sum.LostAtLeast || d.LostAtLeast
 	return sum
 }
 
@@ -96,11 +98,15 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.By = ByEnds
 		l.Sentence = fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)",
 			wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond))
-	case unaccounted(s):
+	case d.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2):
+		l.Sentence = fmt.Sprintf("the receiving program told of %s of the %s in which was sent: a lower bound (it is silent where nothing comes any more, as where the device stops forwarding)",
+			s.ReceivedIn.Std().Round(time.Millisecond), s.SentIn.Std().Round(time.Millisecond))
+		l.NotThePaths = "what became of some is not known"
+	case unaccounted(s), d.LostAtLeast && d.Lost <= 0 && !reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
 		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent, d.Received+d.Lost)
 		l.NotThePaths = "what became of some is not known"
 	case d.Lost > 0:
-		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond)
+		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
 		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and what is between the ends lost the rest", wording.BitRate(sentRate(s)))
 	default:
 		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
@@ -160,8 +166,12 @@ func lostText(d report.Datagrams) string {
 func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	d := *s.Datagrams
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)
-	if limit.NotThePaths == "" {
-		said += " (" + Percent(max(0, d.LossRatio)) + ")"
+	switch least, most := max(0, d.LossRatio), d.MostLossRatio(); {
+	case limit.NotThePaths != "":
+	case most > least:
+		said += " (" + Percent(least) + " to " + Percent(most) + ")"
+	default:
+		said += " (" + Percent(least) + ")"
 	}
 	if d.OutOfOrder > 0 {
 		said += fmt.Sprintf(", %d came late", d.OutOfOrder)

@@ -86,6 +86,33 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 	}
 }
 
+// A receiver that is silent where nothing comes any more, as iperf 2 is: what it doesn't tell of may be lost, and what it tells is a bound.
+func TestDatagramsOfAReceiverThatDoesNotTellAll(t *testing.T) {
+	const asked = 8_000_000 // 1000 datagrams in a second
+	for name, c := range map[string]struct {
+		came        Arrivals
+		told        time.Duration // by the receiver's clock
+		reason      report.Reason
+		most        string
+		goodput     int64
+		path, bound bool
+		says        string
+	}{
+		"all came":                      {Arrivals{1000, 1000}, time.Second, report.ReachedTarget, "0", asked, true, false, "0 of 1000 datagrams were lost (0 %)"},
+		"the last ones aren't told of":  {Arrivals{995, 985}, time.Second, report.PathLimited, "0.015", 7_880_000, true, true, "10 of 995 datagrams were lost (1.005 % to 1.5 %)"},
+		"the last tenth isn't told of":  {Arrivals{900, 900}, time.Second, report.Inconclusive, "0.1", 7_200_000, false, false, "1000 datagrams were sent, and the receiver knows of 900 only"},
+		"it stopped telling in between": {Arrivals{500, 500}, time.Second / 2, report.Inconclusive, "0.5", 4_000_000, false, false, "the receiving program told of 500ms of the 1s in which was sent: a lower bound"},
+	} {
+		s := datagramSpan(asked, []int64{1000}, nil, []Arrivals{c.came})
+		s.LostAtLeast, s.Receiving[1].At = true, c.told
+		m := Sessions(s)
+		limit, d := LimitOfSessions(*m.Sessions), *m.Sessions.Datagrams
+		if limit.Reason() != c.reason || d.MostLossRatio().String() != c.most || m.Sessions.GoodputBitsPerSecond != c.goodput || (limit.NotThePaths == "") != c.path || limit.Carried && !c.bound || !strings.Contains(m.Reason, c.says) {
+			t.Errorf("%s: %s, up to %s, %+v: %s", name, limit.Reason(), d.MostLossRatio(), limit, m.Reason)
+		}
+	}
+}
+
 // Jitter that may be waits of the ends' own threads is nobody's figure; what was lost stays one.
 func TestJitterOfEndsThatWaited(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -70,6 +70,8 @@ type SessionSpan struct {
 	Asked     int64
 	Sending   []Sending
 	Receiving []Receiving
+	// LostAtLeast is report.Datagrams': the receivers tell nothing of datagrams after which none came.
+	LostAtLeast bool
 	// Ends is what both ends threw away themselves; nil: nobody asked them.
 	Ends []EndSpan
 	// Window is how long the window lasted by the driver's clock, and Disturbance what kept threads from running meanwhile; nil: nobody can tell. Ourselves is Setup's.
@@ -128,7 +130,11 @@ func (s SessionSpan) evidence() *report.Sessions {
 
 // rateSessions fills in what follows from counters and times.
 func rateSessions(e *report.Sessions) {
-	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(e.ReceivedIn)))
+	over := e.ReceivedIn
+	if e.Datagrams != nil && e.Datagrams.LostAtLeast { // in the rest, if there is one, nothing came that was told
+		over = max(over, e.SentIn)
+	}
+	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(over)))
 	e.RetransmitRatio = units.RatioOf(e.RetransmittedSegments, e.Segments)
 	if d := e.Datagrams; d != nil {
 		d.LossRatio = units.RatioOf(d.Lost, d.Received+d.Lost)
@@ -222,7 +228,7 @@ type SessionLimit struct {
 	NotThePaths string
 	// JitterNotThePaths says the same of the jitter of datagrams, which is the ends' own also where they waited for processors, and nothing was lost for it.
 	JitterNotThePaths string
-	// Carried: what was asked for came through, though some was lost on the path, so that the goodput is a lower bound.
+	// Carried: what was asked for came through, though some was lost on the path, or the receiver didn't tell of all, so that the goodput is a lower bound.
 	Carried bool
 }
 

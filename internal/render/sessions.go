@@ -177,7 +177,10 @@ func datagramsTable(r *report.Report) *table {
 		cells := []string{name, wording.Count(int64(s.Connections)), wording.BitRate(s.AskedBitsPerSecond), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(d.Sent), wording.Count(d.Received), wording.Count(d.Lost),
 			"-", wording.Count(d.OutOfOrder), "-"}
 		if figures.NotThePaths(of...) == "" {
-			cells[7] = wording.Loss(max(0, d.LossRatio))
+			most := d.MostLossRatio()
+			if cells[7] = wording.Loss(most); most > max(0, d.LossRatio) {
+				cells[7] = "≤" + cells[7]
+			}
 		}
 		if figures.JitterNotThePaths(of...) == "" {
 			cells[9] = wording.Microseconds(d.JitterMicroseconds)
@@ -270,7 +273,7 @@ func (r record) sessions(s *report.Sessions, directions ...report.Measured) reco
 	if d := s.Datagrams; d != nil {
 		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost", d.Lost).whole("datagrams_late", d.OutOfOrder)
 		if figures.NotThePaths(directions...) == "" {
-			r.percent("datagram_loss_percent", max(0, d.LossRatio).Percent())
+			r.percent("datagram_loss_percent", d.MostLossRatio().Percent())
 		}
 		if figures.JitterNotThePaths(directions...) == "" {
 			r.whole("jitter_microseconds", d.JitterMicroseconds)

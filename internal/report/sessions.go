@@ -53,6 +53,9 @@ type Datagrams struct {
 	// before. One that comes late is no longer lost: of a single window Lost may be below 0.
 	Received int64 `json:"received"`
 	Lost     int64 `json:"lost"`
+	// LostAtLeast: Lost is a lower bound, as the receiving program tells nothing of datagrams after which none came (iperf 2). Up to Sent − Received may be lost, and goodput is over
+	// the longer of SentIn and ReceivedIn.
+	LostAtLeast bool `json:"lostAtLeast,omitempty"`
 	// LossRatio is Lost ÷ (Received + Lost).
 	LossRatio units.Ratio `json:"lossRatio"`
 	// OutOfOrder came after later ones, Duplicates a second time.
@@ -62,6 +65,15 @@ type Datagrams struct {
 	DroppedByReceiver int64 `json:"droppedByReceiver,omitempty"`
 	// JitterMicroseconds is the mean of the receiver's smoothed jitter (RFC 1889, A.8), of the stream that had most.
 	JitterMicroseconds int64 `json:"jitterMicroseconds"`
+}
+
+// MostLossRatio is the share of datagrams that may have been lost: LossRatio, and where Lost is a lower bound all others with them of which the receiver told nothing.
+func (d Datagrams) MostLossRatio() units.Ratio {
+	lost := d.Lost
+	if d.LostAtLeast {
+		lost = max(lost, d.Sent-d.Received)
+	}
+	return max(0, units.RatioOf(lost, d.Received+lost))
 }
 
 // SessionEnds is what the ends of sessions threw away themselves, which reads as loss on the path to whoever sends.

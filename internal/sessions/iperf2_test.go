@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -121,10 +122,17 @@ func TestIperf2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, queued(), iperf2Of(c.protocol, c.megabits))
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
-			if rep.Ending != report.Completed || !rep.Result.Measured {
+			if rep.Ending != report.Completed {
 				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.Message)
 			}
 			t.Log(rep.Result.Message)
+			r.awaitSilence(t, DriverSilence)
+			if !rep.Result.Measured { // iperf had no processor to tell anything in
+				if !strings.Contains(rep.Result.Message, "nothing of the device") {
+					t.Error("it isn't said why there is no figure")
+				}
+				return
+			}
 			_, forwarded := r.counters(t, "east")
 			d := rep.Result.Directions[0].Sessions
 			if d.ReceivedBytes <= 0 || d.ReceivedBytes > forwarded.Bytes {
@@ -133,14 +141,46 @@ func TestIperf2(t *testing.T) {
 			if u := d.Datagrams; (u != nil) != (c.protocol == plan.UDP) || u != nil && (u.Received <= 0 || u.Received > forwarded.Packets) {
 				t.Errorf("datagrams: %+v, and the device forwarded %d frames", u, forwarded.Packets)
 			}
+			if u := d.Datagrams; u != nil && !u.LostAtLeast {
+				t.Error("its loss isn't told as a bound")
+			}
 			if u := d.Datagrams; u == nil && d.Segments <= 0 {
 				t.Errorf("%+v", d)
 			}
 			if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message, "iperf 2, after connections of linerate's own") {
 				t.Errorf("the path: %+v", rep.Path)
 			}
-			r.awaitSilence(t, DriverSilence)
 		})
+	}
+}
+
+// TestIperf2ThroughADeviceThatStopsForwarding: its server says nothing of what is sent after that, and no less than all of it may be lost.
+func TestIperf2ThroughADeviceThatStopsForwarding(t *testing.T) {
+	needsIperf2(t)
+	const lasts, forwards = 4 * time.Second, 3300 * time.Millisecond
+	r := newRig(t, queued(), iperf2Of(plan.UDP, 5), func(p *plan.Plan, _ []End) {
+		p.Procedure.ConstantLoad.WarmupDuration, p.Procedure.ConstantLoad.Duration, p.Procedure.ConstantLoad.Window = 0, plan.Duration(lasts), plan.Duration(lasts)
+	})
+	var came time.Time
+	down := false
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
+		switch {
+		case came.IsZero() && p.GoodputBitsPerSecond != nil && *p.GoodputBitsPerSecond > 0:
+			came = time.Now()
+		case !down && !came.IsZero() && time.Since(came) > forwards-time.Second:
+			down = true
+			must(t, r.dut.Do(func() error { return setDown("east") }))
+		}
+	}})
+	if rep.Ending != report.Completed || len(rep.Windows) != 1 || !down {
+		t.Fatalf("%s: %s", rep.Ending, rep.Message)
+	}
+	t.Log(rep.Windows[0].Directions[0].Reason)
+	d := rep.Windows[0].Directions[0].Sessions.Datagrams
+	for _, f := range figures.OfAnswer(rep, figures.DatagramLossRatio) {
+		if untold := float64(d.Sent-d.Received) / float64(d.Sent); f.Missing == "" && f.High != "" && f.High.Float() < untold {
+			t.Errorf("at most %s was lost, and of %.4f nothing was told: %+v", f.High, untold, d)
+		}
 	}
 }
 
