@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
 // Client makes tests against a server of ours, or iperf3's. It is safe for concurrent use.
@@ -108,8 +110,10 @@ func unreachable(ctx context.Context, at netip.AddrPort, err error) error {
 		return fmt.Errorf("%w at %s, which refuses connections: start one there (iperf3 -s -p %d), or name another port: %w", ErrUnreachable, at, at.Port(), err)
 	case is && timeout.Timeout():
 		return fmt.Errorf("%w at %s within %s: check the address, the way there, and that TCP port %d is let through: %w", ErrUnreachable, at, answerTimeout, at.Port(), err)
+	case sockets.FromBeyond(err):
+		return fmt.Errorf("%w at %s: %w", ErrUnreachable, at, err)
 	}
-	return fmt.Errorf("%w at %s: %w", ErrUnreachable, at, err)
+	return fmt.Errorf("connect to %s: %w", at, err) // a fault of this machine's own says nothing of the server
 }
 
 // clientRun is one test of a client's.
@@ -219,7 +223,7 @@ func (r *clientRun) connectStreams(ctx context.Context, cookie []byte) error {
 				continue
 			}
 			err = fmt.Errorf("connect stream %d to %s: %w", s.id, r.at, err)
-			if _, is := errors.AsType[*refusal](err); is { // by this machine's own kernel
+			if _, is := errors.AsType[*refusal](err); is || !sockets.FromBeyond(err) { // by this machine's own kernel
 				return err
 			}
 			return fmt.Errorf("%w: %w", ErrGone, err)

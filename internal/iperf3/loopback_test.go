@@ -318,3 +318,12 @@ func TestRates(t *testing.T) {
 		t.Error("nothing isn't 0")
 	}
 }
+
+// TestAFaultOfOnesOwnIsNoServers: who can't even try says nothing of the server, or of the way there.
+func TestAFaultOfOnesOwnIsNoServers(t *testing.T) {
+	address, _ := serve(t, Server{})
+	_, err := Client{Server: address, Place: Place{Address: netip.MustParseAddr("192.0.2.1")}}.Connect(t.Context(), Test{Duration: time.Second})
+	if err == nil || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "cannot assign requested address") {
+		t.Errorf("%v", err)
+	}
+}
