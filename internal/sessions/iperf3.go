@@ -78,7 +78,7 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 	if err != nil {
 		return nil, nil, err
 	}
-	standing, err := iperf3.Client{Server: netip.AddrPortFrom(to, DataPort).String(), Place: s.place(), Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
+	standing, err := iperf3.Client{Server: netip.AddrPortFrom(to, DataPort).String(), Place: s.place(), Ours: true, Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
 	if err != nil {
 		return nil, nil, err
 	}
