@@ -8,10 +8,15 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
 // ended is how a server's test ended.
@@ -438,4 +443,30 @@ func TestHelloIsSaidUntilItIsAnswered(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// TestStreamsEndByAReset: whoever dies in the middle, even by SIGKILL, its kernel sends nothing more.
+func TestStreamsEndByAReset(t *testing.T) {
+	live := make(chan *Live, 1)
+	address, _ := serve(t, Server{Began: func(_ netip.AddrPort, l *Live) { live <- l }})
+	s, err := Client{Server: address}.Connect(t.Context(), Test{Flow: Both, Duration: time.Second, Parallel: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	server := <-live
+	all := slices.Concat(s.Conns(true), s.Conns(false), server.Conns(true), server.Conns(false))
+	for _, conn := range all {
+		var linger *unix.Linger
+		err := sockets.On(conn.(*net.TCPConn), func(fd int) (err error) {
+			linger, err = unix.GetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER)
+			return err
+		})
+		if err != nil || linger.Onoff == 0 || linger.Linger != 0 {
+			t.Errorf("%s to %s: %+v, %v", conn.LocalAddr(), conn.RemoteAddr(), linger, err)
+		}
+	}
+	if len(all) != 8 {
+		t.Errorf("%d connections at both ends", len(all))
+	}
 }

@@ -231,6 +231,11 @@ func (t *transfer) end(say func() error) error {
 	t.mu.Lock()
 	t.received.draining = true
 	t.mu.Unlock()
+	for _, s := range t.streams {
+		if conn, is := s.conn.(*net.TCPConn); is {
+			_ = conn.SetLinger(-1) // what is left may go
+		}
+	}
 	err := say()
 	for _, s := range t.streams {
 		switch conn, is := s.conn.(*net.TCPConn); {

@@ -174,7 +174,7 @@ func (w *iperf3Sender) close() {
 	w.test.Close()
 }
 
-// reset has connections end by a reset, so that no kernel goes on with what is left in a buffer.
+// reset has connections end by a reset, so that no kernel goes on with what is left in a buffer. Streams do so from the beginning, until their test ends as it should.
 func reset(conns []net.Conn) {
 	for _, conn := range conns {
 		if tcp, is := conn.(*net.TCPConn); is {
