@@ -287,11 +287,17 @@ func (s socket) free() error {
 	})
 }
 
-func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) { return r.proof.awaitAll(ctx) }
+func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) {
+	o, err := r.proof.awaitAll(ctx)
+	if err == nil {
+		r.run.output.expect(o.Remote)
+	}
+	return o, err
+}
 
 func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
 	told := r.run.output.read()
-	reading := &measure.Receiving{At: told.at, Connections: r.shape.Connections, Bytes: told.bytes, Broken: r.run.brokenBy()}
+	reading := &measure.Receiving{At: told.at, Connections: r.shape.Connections, Bytes: told.bytes, Broken: cmp.Or(r.run.brokenBy(), r.run.output.stranger())}
 	if !r.shape.Datagrams {
 		return reading
 	}

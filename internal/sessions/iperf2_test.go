@@ -83,6 +83,30 @@ func TestWhatIperf2Tells(t *testing.T) {
 	}
 }
 
+// iperf takes whoever comes to its port: a run that somebody else's streams may be in ends.
+func TestStrangersOfIperf2AreTold(t *testing.T) {
+	const (
+		first    = "[  1] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59030 (sock=4) (peer 2.1.8) on 2026-03-14 15:09:26 (UTC)\n"
+		second   = "[  2] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59031\n"
+		third    = "[  3] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59032\n"
+		stranger = "[  1] local 198.18.1.2%east port 5001 connected with 198.18.0.9 port 59030\n"
+	)
+	for name, c := range map[string]struct{ text, want string }{
+		"the test's own":                      {first + second, ""},
+		"one that was there before":           {stranger + first, "198.18.0.9 sends to iperf's port 5001, too, which is 198.18.0.2's alone"},
+		"another program of the sender's own": {first + second + third, "3 streams came to iperf's port 5001, and the test has 2"},
+	} {
+		o := heard(2, c.text)
+		if got := o.stranger(); got != "" {
+			t.Errorf("%s: before the test's connections came: %q", name, got)
+		}
+		o.expect(mustAddr(t, "198.18.0.2"))
+		if got := o.stranger(); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q…", name, got, c.want)
+		}
+	}
+}
+
 func TestWhatIperf2sSocketsDropped(t *testing.T) {
 	const table = `   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
  3192: 0201A8C0:1389 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 1044135 2 000000002ae29a3f 7
