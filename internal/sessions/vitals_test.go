@@ -45,7 +45,7 @@ func unread(rep *report.Report, o report.Observed) bool {
 				return slices.ContainsFunc(s.Samples, func(v report.VitalSample) bool { return (v.At - edge).Std().Abs() <= w.Duration.Std()/4 })
 			}
 			if of.Observer == o.Observer && s.Name == o.Series && s.Of == o.Of {
-				return strings.HasPrefix(o.Missing, "it was not read within") && !(near(w.Start) && near(w.Start+w.Duration))
+				return strings.HasPrefix(o.Missing, "it was not read within") && (!near(w.Start) || !near(w.Start+w.Duration))
 			}
 		}
 	}
