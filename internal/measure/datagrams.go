@@ -99,9 +99,7 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.Sentence = fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)",
 			wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond))
 	case d.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2):
-		l.Sentence = fmt.Sprintf("the receiving program told of %s of the %s in which was sent: a lower bound (it is silent where nothing comes any more, as where the device stops forwarding)",
-			s.ReceivedIn.Std().Round(time.Millisecond), s.SentIn.Std().Round(time.Millisecond))
-		l.NotThePaths = "what became of some is not known"
+		l.Sentence, l.NotThePaths = untoldSentence(s), "what became of some is not known"
 	case unaccounted(s), d.LostAtLeast && d.Lost <= 0 && !reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
 		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent, d.Received+d.Lost)
 		l.NotThePaths = "what became of some is not known"

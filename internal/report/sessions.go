@@ -12,7 +12,8 @@ type Sessions struct {
 	Connections int `json:"connections"`
 	// AskedBitsPerSecond is the payload that was to be sent, all connections together; 0: all that they carry.
 	AskedBitsPerSecond int64 `json:"askedBitsPerSecond,omitempty"`
-	// Datagrams is what became of them; nil: the connections are TCP's. SentIn is the time between the two readings of what was sent of them, by the sender's own clock.
+	// Datagrams is what became of them; nil: the connections are TCP's. SentIn is the time between the two readings of what was sent of them, by the sender's own clock; of TCP it stands where the receiver may be silent
+	// (iperf 2), and 0 elsewhere.
 	Datagrams *Datagrams    `json:"datagrams,omitempty"`
 	SentIn    plan.Duration `json:"sentIn,omitempty"`
 	// WrittenBytes is the payload that the senders' kernels took, AcknowledgedBytes what receivers' kernels confirmed, ReceivedBytes what the receiving programs read.
