@@ -160,7 +160,7 @@ known-answers: ## Full tier: measure devices of which all is known, impaired one
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 30 minutes)
 	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
-	$(FULL) -timeout 20m -run '^(TestLossOf|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/sessions
+	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/sessions
 
 modes: ## Full tier: measure each real device made of Linux, into docs/modes.md (as root; 30 minutes)
 	$(FULL) -timeout 90m ./test/realpackets -run '^TestModes' -v -table $(CURDIR)/docs/modes.md

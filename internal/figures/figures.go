@@ -227,10 +227,11 @@ func limitOf(directions ...report.Measured) (limit measure.SessionLimit) {
 		}
 		l := measure.LimitOfSessions(*d.Sessions)
 		held, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.NotThePaths, l.NotThePaths), limit.Carried || l.Carried
+		jitter := cmp.Or(limit.JitterNotThePaths, l.JitterNotThePaths)
 		if i == 0 || limit.By == measure.ByPath || limit.By == measure.ByLoad && l.By != measure.ByPath || l.By == measure.ByEnds {
 			limit = l
 		}
-		limit.HeldByEnds, limit.NotThePaths, limit.Carried = held, doubt, carried
+		limit.HeldByEnds, limit.NotThePaths, limit.JitterNotThePaths, limit.Carried = held, doubt, jitter, carried
 	}
 	return limit
 }
@@ -238,6 +239,11 @@ func limitOf(directions ...report.Measured) (limit measure.SessionLimit) {
 // NotThePaths says why what was sent again in these directions together, and how long answers took, are no figures, as they may not be the path's: RetransmitRatio and RoundTripMicroseconds are Missing
 // then. Whatever shows a result's sessions without their figures, as a status or a table does, leaves out the same by it. Empty: they are the path's, or the directions are of frames.
 func NotThePaths(directions ...report.Measured) string { return limitOf(directions...).NotThePaths }
+
+// JitterNotThePaths says the same of the jitter of datagrams, JitterMicroseconds: it may be the ends' own where nothing else is.
+func JitterNotThePaths(directions ...report.Measured) string {
+	return limitOf(directions...).JitterNotThePaths
+}
 
 // ofALoad are the metrics of each load of a curve.
 var ofALoad = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
@@ -296,9 +302,13 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		switch {
 		case metric.Sessions && metric.Name != GoodputBitsPerSecond && f.Missing == "" && m.limit.NotThePaths != "":
 			f.Low, f.Missing, f.Reason = "", "nothing can be said of the path: "+m.limit.NotThePaths, m.limit.Reason()
+		case metric.Name == JitterMicroseconds && f.Missing == "" && m.limit.JitterNotThePaths != "":
+			f.Low, f.Missing, f.Reason = "", "nothing can be said of the path's jitter: "+m.limit.JitterNotThePaths, m.limit.Reason()
 		case metric.Sessions:
 			f.Reason = m.limit.Reason()
-			f.High = highOfSessions(f, m.limit)
+			if f.High = highOfSessions(f, m.limit); f.High != "" && metric.Name == DatagramLossRatio {
+				f.High = report.Number(m.sessions.Datagrams.MostLossRatio().String())
+			}
 		case f.Missing != "":
 		case metric.Name == LossRatio:
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
@@ -358,7 +368,7 @@ func less(metrics []Metric, m measured) []report.Figure {
 // reached that bound.
 func Text(f report.Figure) string {
 	number := f.Low
-	if f.Metric == LossRatio || f.Reason == report.NoCleanWindow {
+	if f.Metric == LossRatio || f.Metric == DatagramLossRatio && f.High != "" || f.Reason == report.NoCleanWindow {
 		number = f.High
 	}
 	v := number.Rat()
@@ -371,7 +381,7 @@ func Text(f report.Figure) string {
 	case LossRatio:
 		return "loss ratio " + lossInterval(f.Low.Rat(), v)
 	case DatagramLossRatio:
-		return "datagram loss ratio " + units.Ratio(scaled(v, int64(units.One))).String()
+		return "datagram loss ratio " + lossInterval(f.Low.Rat(), v)
 	case RetransmitRatio:
 		return "retransmit ratio " + units.Ratio(scaled(v, int64(units.One))).String()
 	}

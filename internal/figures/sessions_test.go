@@ -127,3 +127,18 @@ func TestASummaryOfSessionsReadsAsPeopleSayIt(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestLossOfAReceiverThatDoesNotTellAll: what it says nothing of may be lost, so a demand is met only where even that is little enough.
+func TestLossOfAReceiverThatDoesNotTellAll(t *testing.T) {
+	d := report.Measured{From: "west", To: "east", Sessions: &report.Sessions{AskedBitsPerSecond: 8_000_000, GoodputBitsPerSecond: 7_920_000, WrittenBytes: 1_000_000, SentIn: plan.Duration(time.Second), ReceivedIn: plan.Duration(time.Second),
+		Datagrams: &report.Datagrams{Sent: 1000, Received: 980, Lost: 10, LostAtLeast: true, LossRatio: units.RatioOf(10, 990)}}}
+	for _, f := range figures.Of(ofSessions(d)) {
+		if f.Metric == figures.DatagramLossRatio && f.Direction == "west→east" {
+			if f.Low.Float() < 0.0101 || f.Low.Float() > 0.0102 || f.High != "0.02" || figures.Text(f) != "datagram loss ratio 0.01010101 to 0.02" {
+				t.Errorf("%+v: %s", f, figures.Text(f))
+			}
+			return
+		}
+	}
+	t.Error("there is no figure of its loss")
+}

@@ -9,17 +9,22 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
 // Client makes tests against a server of ours, or iperf3's. It is safe for concurrent use.
 type Client struct {
 	Server string // host and port
 	Place  Place
+	// Ours: the server is one of ours, which answers a stream's hello however often it is said. iperf3 takes a second one for a datagram of the test, so it is said once.
+	Ours bool
 	// Interval is how often counters are read; 1 s where 0.
 	Interval time.Duration
 	patience time.Duration // for tests; 10 s where 0
@@ -108,8 +113,10 @@ func unreachable(ctx context.Context, at netip.AddrPort, err error) error {
 		return fmt.Errorf("%w at %s, which refuses connections: start one there (iperf3 -s -p %d), or name another port: %w", ErrUnreachable, at, at.Port(), err)
 	case is && timeout.Timeout():
 		return fmt.Errorf("%w at %s within %s: check the address, the way there, and that TCP port %d is let through: %w", ErrUnreachable, at, answerTimeout, at.Port(), err)
+	case sockets.FromBeyond(err):
+		return fmt.Errorf("%w at %s: %w", ErrUnreachable, at, err)
 	}
-	return fmt.Errorf("%w at %s: %w", ErrUnreachable, at, err)
+	return fmt.Errorf("connect to %s: %w", at, err) // a fault of this machine's own says nothing of the server
 }
 
 // clientRun is one test of a client's.
@@ -219,7 +226,7 @@ func (r *clientRun) connectStreams(ctx context.Context, cookie []byte) error {
 				continue
 			}
 			err = fmt.Errorf("connect stream %d to %s: %w", s.id, r.at, err)
-			if _, is := errors.AsType[*refusal](err); is { // by this machine's own kernel
+			if _, is := errors.AsType[*refusal](err); is || !sockets.FromBeyond(err) { // by this machine's own kernel
 				return err
 			}
 			return fmt.Errorf("%w: %w", ErrGone, err)
@@ -247,26 +254,76 @@ const (
 	helloLength        = 4
 )
 
-// connectUDP says hello, and waits for the answer. The server would take a second hello for a datagram of the test, so what is lost is not said again.
+// helloEvery is how often a client says hello until it is answered.
+const helloEvery = 250 * time.Millisecond
+
+func isHello(said []byte) bool {
+	return len(said) == helloLength && slices.Contains([]uint32{hello, helloOld}, binary.NativeEndian.Uint32(said))
+}
+
+func isReply(said []byte) bool {
+	return len(said) == helloLength && slices.Contains([]uint32{reply, replyOld}, binary.NativeEndian.Uint32(said))
+}
+
+// connectUDP says hello, and waits for the answer, or in reverse for payload, which says the same where the answer was lost.
 func (r *clientRun) connectUDP(ctx context.Context) (net.Conn, error) {
 	conn, err := r.Place.dial(ctx, "udp", netip.AddrPort{}, r.at, r.test.shape)
 	if err != nil {
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
-	if _, err := conn.Write(binary.NativeEndian.AppendUint32(nil, hello)); err != nil {
-		return conn, err
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(r.control.patience))
-	for said := make([]byte, mostDatagram); ; { // in reverse, payload may overtake the answer
-		n, err := conn.Read(said)
+	until := time.Now().Add(r.control.patience)
+	for {
+		if _, err := conn.Write(binary.NativeEndian.AppendUint32(nil, hello)); err != nil {
+			return conn, err
+		}
+		again := until
+		if r.Ours {
+			again = earlier(until, time.Now().Add(helloEvery))
+		}
+		_ = conn.SetReadDeadline(again)
+		err := heard(conn.(*net.UDPConn))
 		switch {
 		case errors.Is(err, unix.ECONNREFUSED):
 			return conn, fmt.Errorf("it refuses UDP: %w", err)
-		case err != nil:
-			return conn, fmt.Errorf("it doesn't answer with UDP: check that UDP port %d is let through as TCP port %d is, and that the way there isn't so lossy: %w", r.at.Port(), r.at.Port(), err)
-		case n == helloLength && slices.Contains([]uint32{reply, replyOld}, binary.NativeEndian.Uint32(said)):
+		case err == nil:
 			return conn, conn.SetReadDeadline(time.Time{})
+		case !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil || !time.Now().Before(until):
+			return conn, fmt.Errorf("it doesn't answer with UDP: check that UDP port %d is let through as TCP port %d is, and that the way there isn't so lossy: %w", r.at.Port(), r.at.Port(), err)
+		}
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// heard waits for an answer to a hello, and takes it. Payload is left where it is: it counts.
+func heard(conn *net.UDPConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	for said := make([]byte, helloLength+1); ; {
+		var n int
+		var failed error
+		if err := raw.Read(func(fd uintptr) bool {
+			n, _, failed = unix.Recvfrom(int(fd), said, unix.MSG_PEEK)
+			return !errors.Is(failed, unix.EAGAIN)
+		}); err != nil {
+			return err
+		}
+		if failed != nil {
+			return failed
+		}
+		if n > helloLength {
+			return nil
+		}
+		if _, err := conn.Read(said); err != nil || isReply(said[:n]) {
+			return err
 		}
 	}
 }

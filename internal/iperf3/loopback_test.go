@@ -4,13 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
 // ended is how a server's test ended.
@@ -316,5 +322,151 @@ func TestRates(t *testing.T) {
 	}
 	if (Side{Bytes: 1}).BitsPerSecond() != 0 || (Datagrams{}).LossRatio() != 0 {
 		t.Error("nothing isn't 0")
+	}
+}
+
+// TestAFaultOfOnesOwnIsNoServers: who can't even try says nothing of the server, or of the way there.
+func TestAFaultOfOnesOwnIsNoServers(t *testing.T) {
+	address, _ := serve(t, Server{})
+	_, err := Client{Server: address, Place: Place{Address: netip.MustParseAddr("192.0.2.1")}}.Connect(t.Context(), Test{Duration: time.Second})
+	if err == nil || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "cannot assign requested address") {
+		t.Errorf("%v", err)
+	}
+}
+
+// lossyRelay stands before a server, and loses the first hello and the first answer of each stream.
+func lossyRelay(t *testing.T, server string) (address string) {
+	t.Helper()
+	tcp, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	udp, err := net.ListenPacket("udp", tcp.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var working sync.WaitGroup
+	var mu sync.Mutex
+	all := []io.Closer{tcp, udp}
+	dial := func(network string) net.Conn {
+		conn, err := net.Dial(network, server)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, conn)
+		return conn
+	}
+	working.Go(func() {
+		for {
+			client, err := tcp.Accept()
+			if err != nil {
+				return
+			}
+			far := dial("tcp")
+			if far == nil {
+				return
+			}
+			for _, way := range [][2]net.Conn{{client, far}, {far, client}} {
+				working.Go(func() {
+					_, _ = io.Copy(way[0], way[1])
+					_ = way[0].Close()
+				})
+			}
+		}
+	})
+	working.Go(func() {
+		streams := map[string]net.Conn{}
+		for said := make([]byte, mostDatagram); ; {
+			n, from, err := udp.ReadFrom(said)
+			if err != nil {
+				return
+			}
+			if far, known := streams[from.String()]; known {
+				_, _ = far.Write(said[:n])
+				continue
+			}
+			far := dial("udp")
+			if far == nil {
+				return
+			}
+			streams[from.String()] = far
+			working.Go(func() {
+				said := make([]byte, mostDatagram)
+				for answers := 0; ; answers++ {
+					n, err := far.Read(said)
+					if err != nil {
+						return
+					}
+					if answers > 0 {
+						_, _ = udp.WriteTo(said[:n], from)
+					}
+				}
+			})
+		}
+	})
+	t.Cleanup(func() {
+		mu.Lock()
+		for _, c := range all {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		working.Wait()
+	})
+	return tcp.Addr().String()
+}
+
+// TestHelloIsSaidUntilItIsAnswered: of each stream the first hello is lost, and the first answer to one.
+func TestHelloIsSaidUntilItIsAnswered(t *testing.T) {
+	t.Parallel()
+	for _, flow := range []Flow{Forward, Reverse, Both} {
+		t.Run(string(flow), func(t *testing.T) {
+			t.Parallel()
+			address, _ := serve(t, Server{})
+			r, err := Client{Server: lossyRelay(t, address), Ours: true}.Run(t.Context(), Test{Protocol: UDP, Flow: flow, Duration: time.Second, Parallel: 3, BitsPerSecond: 200_000, MessageBytes: 500})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range directions(t, r, flow) {
+				if d.Received.Bytes == 0 || d.Datagrams.Duplicates > 0 || len(d.Remarks) > 0 {
+					t.Errorf("%s: %d bytes received, %+v; %q", d.Flow, d.Received.Bytes, d.Datagrams, d.Remarks)
+				}
+			}
+		})
+	}
+	t.Run("never to an iperf3 that isn't ours", func(t *testing.T) {
+		t.Parallel()
+		address, _ := serve(t, Server{})
+		if _, err := (Client{Server: lossyRelay(t, address), patience: impatient}).Run(t.Context(), Test{Protocol: UDP, Duration: time.Second}); err == nil || !strings.Contains(err.Error(), "it doesn't answer with UDP") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestStreamsEndByAReset: whoever dies in the middle, even by SIGKILL, its kernel sends nothing more.
+func TestStreamsEndByAReset(t *testing.T) {
+	live := make(chan *Live, 1)
+	address, _ := serve(t, Server{Began: func(_ netip.AddrPort, l *Live) { live <- l }})
+	s, err := Client{Server: address}.Connect(t.Context(), Test{Flow: Both, Duration: time.Second, Parallel: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	server := <-live
+	all := slices.Concat(s.Conns(true), s.Conns(false), server.Conns(true), server.Conns(false))
+	for _, conn := range all {
+		var linger *unix.Linger
+		err := sockets.On(conn.(*net.TCPConn), func(fd int) (err error) {
+			linger, err = unix.GetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER)
+			return err
+		})
+		if err != nil || linger.Onoff == 0 || linger.Linger != 0 {
+			t.Errorf("%s to %s: %+v, %v", conn.LocalAddr(), conn.RemoteAddr(), linger, err)
+		}
+	}
+	if len(all) != 8 {
+		t.Errorf("%d connections at both ends", len(all))
 	}
 }

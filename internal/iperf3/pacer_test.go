@@ -62,3 +62,37 @@ func TestNoRateIsNeverEarly(t *testing.T) {
 		}
 	}
 }
+
+func TestAMessageIsNoBurstOfASmallRate(t *testing.T) {
+	for _, c := range []struct {
+		test Test
+		want int
+	}{
+		{Test{Protocol: TCP, MessageBytes: 128 << 10}, 128 << 10},
+		{Test{Protocol: TCP, MessageBytes: 128 << 10, BitsPerSecond: 1_000_000}, 1250},
+		{Test{Protocol: TCP, MessageBytes: 100, BitsPerSecond: 1_000_000}, 100},
+		{Test{Protocol: TCP, MessageBytes: 128 << 10, BitsPerSecond: 1_000_000_000}, 128 << 10},
+		{Test{Protocol: TCP, MessageBytes: 128 << 10, BitsPerSecond: 1}, 1},
+		{Test{Protocol: UDP, MessageBytes: 1460, BitsPerSecond: 1000}, 1460}, // a datagram is as large as it was asked for
+	} {
+		if got := c.test.message(); got != c.want {
+			t.Errorf("%s, %d bytes at %d bit/s: %d at a time, want %d", c.test.Protocol, c.test.MessageBytes, c.test.BitsPerSecond, got, c.want)
+		}
+	}
+}
+
+func TestTCPAtASmallRateIsWrittenInSmallMessages(t *testing.T) {
+	address, _ := serve(t, Server{})
+	s, err := Client{Server: address}.Connect(t.Context(), Test{Duration: time.Second, BitsPerSecond: 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Carry(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stream := s.run.streams[0]
+	if writes, bytes := stream.packets.Load(), stream.bytes.Load(); writes == 0 || bytes > 1250*writes {
+		t.Errorf("%d bytes in %d writes: more than 10 ms of the rate at a time", bytes, writes)
+	}
+}

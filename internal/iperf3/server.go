@@ -3,13 +3,11 @@ package iperf3
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 
@@ -110,7 +108,7 @@ func (w *serving) hear(ctx context.Context) {
 		switch {
 		case errors.Is(err, net.ErrClosed), err != nil && pause.For(ctx, mostUnheard) != nil:
 			return
-		case err != nil || n != helloLength || !slices.Contains([]uint32{hello, helloOld}, binary.NativeEndian.Uint32(heard)):
+		case err != nil || !isHello(heard[:n]):
 			continue
 		}
 		w.mu.Lock()

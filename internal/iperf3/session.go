@@ -183,7 +183,7 @@ func isSix(a net.Addr) bool {
 	return is && !tcp.AddrPort().Addr().Unmap().Is4()
 }
 
-// awaitUDP makes a socket for each client's socket that says hello, on the server's own port. One test does so at a time.
+// awaitUDP makes a socket for each client's socket that says hello, on the server's own port. One test does so at a time. Who says it again is answered again.
 func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err error) {
 	select {
 	case <-r.setup:
@@ -207,11 +207,21 @@ func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err e
 	if err := r.control.say(createStreams); err != nil {
 		return nil, err
 	}
+	again := time.NewTicker(helloEvery / 5)
+	defer again.Stop()
 	for len(conns) < n {
 		select {
+		case <-again.C:
+			for _, c := range conns {
+				answerAgain(c.conn)
+			}
 		case g := <-came:
 			from := netip.AddrPortFrom(g.from.Addr().Unmap(), g.from.Port())
 			if from.Addr() != client {
+				continue
+			}
+			if i := slices.IndexFunc(conns, func(c arrived) bool { return c.conn.RemoteAddr().(*net.UDPAddr).AddrPort() == from }); i >= 0 { // it said so twice before it had a socket
+				_ = answer(conns[i].conn)
 				continue
 			}
 			conn, err := r.listener.place.dial(ctx, "udp", own, from, func(fd int, six bool) error {
@@ -221,7 +231,7 @@ func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err e
 				return conns, fmt.Errorf("a stream's socket: %w", err)
 			}
 			conns = append(conns, arrived{conn, g.hops})
-			if _, err := conn.Write(binary.NativeEndian.AppendUint32(nil, reply)); err != nil {
+			if err := answer(conn); err != nil {
 				return conns, fmt.Errorf("%w: %w", ErrGone, err)
 			}
 		case s := <-r.next:
@@ -231,6 +241,33 @@ func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err e
 		}
 	}
 	return conns, nil
+}
+
+// answer says to a client's socket that its stream stands.
+func answer(conn net.Conn) error {
+	_, err := conn.Write(binary.NativeEndian.AppendUint32(nil, reply))
+	return err
+}
+
+// answerAgain answers a client whose answer was lost, without waiting for any. Before payload goes nothing else comes.
+func answerAgain(conn net.Conn) {
+	raw, err := conn.(*net.UDPConn).SyscallConn()
+	if err != nil {
+		return
+	}
+	for said := make([]byte, helloLength+1); ; {
+		var n int
+		_ = raw.Read(func(fd uintptr) bool {
+			n, _ = unix.Read(int(fd), said)
+			return true
+		})
+		if n <= 0 {
+			return
+		}
+		if isHello(said[:n]) {
+			_ = answer(conn)
+		}
+	}
 }
 
 // measure waits until the client ends the test, and returns until when it was to send.

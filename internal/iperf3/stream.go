@@ -227,6 +227,13 @@ func (s *stream) count(t *transfer, payload []byte) {
 		return
 	}
 	if _, datagrams := s.conn.(*net.UDPConn); datagrams {
+		switch { // what is left of how the stream was made
+		case isHello(payload): // by a client whose answer was lost
+			_ = answer(s.conn)
+			return
+		case isReply(payload):
+			return
+		}
 		s.mu.Lock()
 		was := s.arrivals.distinct
 		s.arrivals.take(payload, t.test.short, time.Now())

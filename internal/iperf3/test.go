@@ -51,7 +51,7 @@ type Test struct {
 	Duration, Omit time.Duration
 	// Parallel is the number of streams in each direction (-P); 1 where 0.
 	Parallel int
-	// MessageBytes is how much is written at a time, a datagram's payload with UDP (-l); 128 KiB and 1460 bytes where 0.
+	// MessageBytes is how much is written at a time, a datagram's payload with UDP (-l); 128 KiB and 1460 bytes where 0. At a rate TCP writes no more at a time than 10 ms of it.
 	MessageBytes int
 	// WindowBytes is the size of each socket's buffers at both ends (-w); 0: the kernels' own.
 	WindowBytes int
@@ -86,6 +86,25 @@ const (
 	defaultMessage    = 128 << 10
 	defaultDatagram   = 1460
 )
+
+// longestMessage is how much of a rate's time one message of TCP's takes up: a larger one would be a burst, and silence until the next.
+const longestMessage = 10 * time.Millisecond
+
+// Paced is how much is written at a time at a rate, of messages that may be so large; a rate of 0 has no bound. Datagrams are as large as they are.
+func Paced(messageBytes, bitsPerSecond int64) int64 {
+	if bitsPerSecond <= 0 {
+		return messageBytes
+	}
+	return min(messageBytes, max(1, bitsPerSecond/8/int64(time.Second/longestMessage)))
+}
+
+// message is how much is written at a time.
+func (t Test) message() int {
+	if t.Protocol == UDP {
+		return t.MessageBytes
+	}
+	return int(Paced(int64(t.MessageBytes), t.BitsPerSecond))
+}
 
 // withDefaults fills in what isn't said.
 func (t Test) withDefaults() Test {

@@ -64,7 +64,7 @@ func (t *transfer) begin() {
 	t.began = time.Now()
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &t.usage)
 	t.sent.omitting, t.received.omitting = t.test.Omit > 0, t.test.Omit > 0
-	message := make([]byte, t.test.MessageBytes)
+	message := make([]byte, t.test.message())
 	_, _ = rand.NewChaCha8([32]byte{}).Read(message) // a device that compresses finds nothing
 	for _, s := range t.streams {
 		group := &t.working
@@ -231,6 +231,11 @@ func (t *transfer) end(say func() error) error {
 	t.mu.Lock()
 	t.received.draining = true
 	t.mu.Unlock()
+	for _, s := range t.streams {
+		if conn, is := s.conn.(*net.TCPConn); is {
+			_ = conn.SetLinger(-1) // what is left may go
+		}
+	}
 	err := say()
 	for _, s := range t.streams {
 		switch conn, is := s.conn.(*net.TCPConn); {

@@ -135,7 +135,10 @@ func sessionsOf(s *report.Sessions, directions ...report.Measured) *v1alpha1.Ses
 	if d := s.Datagrams; d != nil {
 		out.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}
 		if figures.NotThePaths(directions...) == "" {
-			out.Datagrams.LossRatio, out.Datagrams.JitterMicroseconds = max(0, d.LossRatio).String(), new(d.JitterMicroseconds)
+			out.Datagrams.LossRatio = d.MostLossRatio().String()
+		}
+		if figures.JitterNotThePaths(directions...) == "" {
+			out.Datagrams.JitterMicroseconds = new(d.JitterMicroseconds)
 		}
 		return out
 	}

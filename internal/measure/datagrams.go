@@ -1,10 +1,12 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -23,7 +25,7 @@ func (s SessionSpan) datagrams() *report.Datagrams {
 	received := distinct(to) - distinct(from)
 	d := &report.Datagrams{
 		Sent: total(b.Datagrams) - total(a.Datagrams), Received: received, Lost: Missing(b, to) - Missing(a, from),
-		OutOfOrder: to.OutOfOrder - from.OutOfOrder, Duplicates: to.Duplicates - from.Duplicates, DroppedByReceiver: to.Dropped - from.Dropped,
+		LostAtLeast: s.LostAtLeast, OutOfOrder: to.OutOfOrder - from.OutOfOrder, Duplicates: to.Duplicates - from.Duplicates, DroppedByReceiver: to.Dropped - from.Dropped,
 	}
 	var jitter time.Duration
 	for _, r := range s.Receiving[1:] {
@@ -70,6 +72,7 @@ func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 	sum.Sent, sum.Received, sum.Lost = sum.Sent+d.Sent, sum.Received+d.Received, sum.Lost+d.Lost
 	sum.OutOfOrder, sum.Duplicates, sum.DroppedByReceiver = sum.OutOfOrder+d.OutOfOrder, sum.Duplicates+d.Duplicates, sum.DroppedByReceiver+d.DroppedByReceiver
 	sum.JitterMicroseconds += d.JitterMicroseconds
+	sum.LostAtLeast = sum.LostAtLeast || d.LostAtLeast
 	return sum
 }
 
@@ -95,16 +98,33 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.By = ByEnds
 		l.Sentence = fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)",
 			wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond))
-	case unaccounted(s):
+	case d.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2):
+		l.Sentence, l.NotThePaths = untoldSentence(s), "what became of some is not known"
+	case unaccounted(s), d.LostAtLeast && d.Lost <= 0 && !reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
 		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent, d.Received+d.Lost)
 		l.NotThePaths = "what became of some is not known"
 	case d.Lost > 0:
-		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond)
+		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
 		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and what is between the ends lost the rest", wording.BitRate(sentRate(s)))
 	default:
 		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
+	l.JitterNotThePaths = cmp.Or(l.NotThePaths, jitterOfEnds(s))
 	return l
+}
+
+// jitterOfEnds says why the jitter may be the ends' own; empty: most of it can't be. A thread that waits for a processor delays one datagram by its whole wait, and those behind that by less and less: the
+// differences of their delays add up to twice the wait, spread over all datagrams that came.
+func jitterOfEnds(s report.Sessions) string {
+	d := s.Datagrams
+	if d.Received <= 0 {
+		return ""
+	}
+	most := time.Duration(2*s.EndsWaited) / time.Duration(d.Received)
+	if most <= max(time.Microsecond, time.Duration(d.JitterMicroseconds)*time.Microsecond/2) {
+		return ""
+	}
+	return fmt.Sprintf("the ends' own threads waited %s for processors, which makes up to %s of jitter", s.EndsWaited.Std().Round(10*time.Microsecond), wording.Microseconds(most.Microseconds()))
 }
 
 // unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. So many can't all be under way.
@@ -140,12 +160,16 @@ func lostText(d report.Datagrams) string {
 	return fmt.Sprintf("%d of %s %s lost", d.Lost, wording.Counted(int(d.Received+d.Lost), "datagram"), wording.Verb(int(d.Lost), "was", "were"))
 }
 
-// datagramsSentence is SessionsSentence of UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". Share and jitter are told only where they are the path's.
+// datagramsSentence is SessionsSentence of UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". Share and jitter are each told only where it is the path's.
 func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	d := *s.Datagrams
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)
-	if limit.NotThePaths == "" {
-		said += " (" + Percent(max(0, d.LossRatio)) + ")"
+	switch least, most := max(0, d.LossRatio), d.MostLossRatio(); {
+	case limit.NotThePaths != "":
+	case most > least:
+		said += " (" + Percent(least) + " to " + Percent(most) + ")"
+	default:
+		said += " (" + Percent(least) + ")"
 	}
 	if d.OutOfOrder > 0 {
 		said += fmt.Sprintf(", %d came late", d.OutOfOrder)
@@ -153,7 +177,7 @@ func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	if d.Duplicates > 0 {
 		said += fmt.Sprintf(", %d came twice", d.Duplicates)
 	}
-	if limit.NotThePaths == "" {
+	if limit.JitterNotThePaths == "" {
 		said += ", jitter " + wording.Microseconds(d.JitterMicroseconds)
 	}
 	return said

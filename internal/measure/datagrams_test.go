@@ -21,7 +21,7 @@ func datagramSpan(asked int64, sent []int64, overdue []int64, came []Arrivals) S
 		s.Receiving[1].Bytes += 1000 * c.Distinct
 	}
 	for _, link := range []string{"west", "east"} {
-		counters := map[string]int64{"rx_dropped": 0}
+		counters := map[string]int64{"rx_dropped": 0, QueueDrops: 0}
 		waits := &Waits{Program: "one"}
 		s.Ends = append(s.Ends, EndSpan{Link: link, First: &Drops{Interface: link, Counters: counters}, Last: &Drops{Interface: link, Counters: counters}, WaitsFirst: waits, WaitsLast: waits})
 	}
@@ -71,7 +71,7 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 	}{
 		"the receiver's socket": {lossy(func(s *SessionSpan) { s.Receiving[1].Dropped = 3 }), report.GeneratorLimited, "the receiver's own sockets had no room for 3"},
 		"an end's network card": {lossy(func(s *SessionSpan) {
-			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 7}}
+			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 7, QueueDrops: 0}}
 		}), report.GeneratorLimited, "the end of link east itself dropped 7, where 100 of 1000 datagrams were lost"},
 		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "what the ends themselves cost is not known"},
 		"the machine": {lossy(func(s *SessionSpan) {
@@ -82,6 +82,57 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 		limit := LimitOfSessions(*m.Sessions)
 		if limit.Reason() != c.reason || limit.NotThePaths == "" || !strings.Contains(m.Reason, c.says) || strings.Contains(m.Reason, "jitter") || strings.Contains(m.Reason, "(10 %)") {
 			t.Errorf("%s: %s, %q: %s", name, limit.Reason(), limit.NotThePaths, m.Reason)
+		}
+	}
+}
+
+// A receiver that is silent where nothing comes any more, as iperf 2 is: what it doesn't tell of may be lost, and what it tells is a bound.
+func TestDatagramsOfAReceiverThatDoesNotTellAll(t *testing.T) {
+	const asked = 8_000_000 // 1000 datagrams in a second
+	for name, c := range map[string]struct {
+		came        Arrivals
+		told        time.Duration // by the receiver's clock
+		reason      report.Reason
+		most        string
+		goodput     int64
+		path, bound bool
+		says        string
+	}{
+		"all came":                      {Arrivals{1000, 1000}, time.Second, report.ReachedTarget, "0", asked, true, false, "0 of 1000 datagrams were lost (0 %)"},
+		"the last ones aren't told of":  {Arrivals{995, 985}, time.Second, report.PathLimited, "0.015", 7_880_000, true, true, "10 of 995 datagrams were lost (1.005 % to 1.5 %)"},
+		"the last tenth isn't told of":  {Arrivals{900, 900}, time.Second, report.Inconclusive, "0.1", 7_200_000, false, false, "1000 datagrams were sent, and the receiver knows of 900 only"},
+		"it stopped telling in between": {Arrivals{500, 500}, time.Second / 2, report.Inconclusive, "0.5", 4_000_000, false, false, "the receiving program told of 500ms of the 1s in which was sent: a lower bound"},
+	} {
+		s := datagramSpan(asked, []int64{1000}, nil, []Arrivals{c.came})
+		s.LostAtLeast, s.Receiving[1].At = true, c.told
+		m := Sessions(s)
+		limit, d := LimitOfSessions(*m.Sessions), *m.Sessions.Datagrams
+		if limit.Reason() != c.reason || d.MostLossRatio().String() != c.most || m.Sessions.GoodputBitsPerSecond != c.goodput || (limit.NotThePaths == "") != c.path || limit.Carried && !c.bound || !strings.Contains(m.Reason, c.says) {
+			t.Errorf("%s: %s, up to %s, %+v: %s", name, limit.Reason(), d.MostLossRatio(), limit, m.Reason)
+		}
+	}
+}
+
+// Jitter that may be waits of the ends' own threads is nobody's figure; what was lost stays one.
+func TestJitterOfEndsThatWaited(t *testing.T) {
+	for name, c := range map[string]struct {
+		waited time.Duration
+		told   bool
+	}{
+		"never":                             {0, true},
+		"up to 0.7 ms of 1.5 ms are theirs": {350 * time.Millisecond, true}, // twice the wait, over 990 datagrams
+		"up to 0.8 ms of 1.5 ms are theirs": {400 * time.Millisecond, false},
+	} {
+		s := datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 990}})
+		last := *s.Ends[0].WaitsLast
+		last.Waited = c.waited
+		for i := range s.Ends {
+			s.Ends[i].WaitsLast = &last
+		}
+		m := Sessions(s)
+		limit := LimitOfSessions(*m.Sessions)
+		if (limit.JitterNotThePaths == "") != c.told || strings.Contains(m.Reason, "jitter 1.5 ms") != c.told || limit.NotThePaths != "" || !strings.Contains(m.Reason, "(1 %)") {
+			t.Errorf("%s: %q: %s", name, limit.JitterNotThePaths, m.Reason)
 		}
 	}
 }

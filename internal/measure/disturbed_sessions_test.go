@@ -52,8 +52,9 @@ func TestADisturbedMachineIsNoPathsLimit(t *testing.T) {
 }
 
 func TestEndsThatWaitForProcessorsAreNoPathsLimit(t *testing.T) {
+	none := &Drops{Counters: map[string]int64{QueueDrops: 0}}
 	waiting := func(program string, waited time.Duration, link string) EndSpan {
-		return EndSpan{Link: link, First: &Drops{}, Last: &Drops{}, WaitsFirst: &Waits{program, time.Hour}, WaitsLast: &Waits{program, time.Hour + waited}}
+		return EndSpan{Link: link, First: none, Last: none, WaitsFirst: &Waits{program, time.Hour}, WaitsLast: &Waits{program, time.Hour + waited}}
 	}
 	for name, c := range map[string]struct {
 		ends   []EndSpan
@@ -68,7 +69,7 @@ func TestEndsThatWaitForProcessorsAreNoPathsLimit(t *testing.T) {
 			e.Directions = 2
 			return []EndSpan{e}
 		}(), 150 * time.Millisecond, report.PathLimited},
-		"an end that doesn't tell may have waited": {[]EndSpan{{Link: "west", First: &Drops{}, Last: &Drops{}}}, 0, report.Inconclusive},
+		"an end that doesn't tell may have waited": {[]EndSpan{{Link: "west", First: none, Last: none}}, 0, report.Inconclusive},
 		"an end whose program was restarted": {func() []EndSpan {
 			e := waiting("a", 0, "west")
 			e.WaitsLast.Program = "b"

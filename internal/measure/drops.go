@@ -45,7 +45,10 @@ type DropCounter struct {
 	Means, Way string
 }
 
-// InterfaceDropCounters are those of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h). Some drivers count one frame in two of them, so they are told apart and never added up.
+// QueueDrops is the counter of an interface's queueing discipline: drops of gnet_stats_queue (include/uapi/linux/gen_stats.h), of its root.
+const QueueDrops = "qdisc_drops"
+
+// InterfaceDropCounters are those of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h), and of its queueing discipline. Some drivers count one frame in two of them, so they are told apart and never added up.
 var InterfaceDropCounters = []DropCounter{
 	{notOurs, "the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol",
 		"give the end more CPU, raise net.core.netdev_max_backlog, and keep LLDP, STP and the like off the link"},
@@ -54,6 +57,7 @@ var InterfaceDropCounters = []DropCounter{
 	{"rx_fifo_errors", "the network card's receive queue overflowed", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
 	{"rx_errors", "frames came damaged, or too long", "check cable, transceiver and MTU"},
 	{"tx_dropped", "the interface did not take what was to be sent", "enlarge its transmit ring with ethtool -G, and give the end more CPU"},
+	{QueueDrops, "its queueing discipline dropped what was to be sent, before the device saw any of it", "ask for less than the interface carries, or give it a discipline with more room: tc qdisc replace dev INTERFACE root pfifo limit 10000"},
 }
 
 // TCPDropCounters are those of a network namespace's TCP, of the TcpExt of /proc/net/netstat. PruneCalled and RcvPruned are left out: the first also counts where room was made without
@@ -94,6 +98,9 @@ func (e EndSpan) unknown() string {
 	}
 	if why := cmp.Or(e.First.Unread, e.Last.Unread); why != "" {
 		return why
+	}
+	if _, has := e.First.Counters[QueueDrops]; !has {
+		return "its end does not tell what its queueing discipline drops; use one linerate for both"
 	}
 	for name, was := range e.First.Counters {
 		if now, has := e.Last.Counters[name]; !has || now < was {

@@ -11,7 +11,7 @@ import (
 // ended is what both ends of span's direction said: nothing was dropped, but for what a change adds to what east said last.
 func ended(change func(east *EndSpan)) func(*SessionSpan) {
 	counters := func() map[string]int64 {
-		return map[string]int64{"rx_dropped": 7, "rx_missed_errors": 0, "TCPRcvQDrop": 3, "TCPBacklogDrop": 0}
+		return map[string]int64{"rx_dropped": 7, "rx_missed_errors": 0, "TCPRcvQDrop": 3, "TCPBacklogDrop": 0, QueueDrops: 2}
 	}
 	return func(s *SessionSpan) {
 		for _, link := range []string{"west", "east"} {
@@ -39,6 +39,15 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 			func(e *EndSpan) { e.Last.Counters["rx_missed_errors"], e.Last.Counters["TCPRcvQDrop"] = 12, 5 },
 			&report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "TCPRcvQDrop", Packets: 2}, {Link: "east", Interface: "east0", Counter: "rx_missed_errors", Packets: 12}}},
 			report.GeneratorLimited, "dropped 12, where 12 segments were sent again (rx_missed_errors of east0: the network card had no free buffer), and TCP slows down for each: a lower bound (enlarge its receive ring with ethtool -G",
+		},
+		"a single segment, in the queue before the interface": {
+			func(e *EndSpan) { e.Last.Counters[QueueDrops]++ },
+			&report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: QueueDrops, Packets: 1}}}, report.GeneratorLimited,
+			"dropped 1, where 12 segments were sent again (qdisc_drops of east0: its queueing discipline dropped what was to be sent, before the device saw any of it)",
+		},
+		"an end of a linerate that doesn't look into the queue": {
+			func(e *EndSpan) { delete(e.First.Counters, QueueDrops) },
+			&report.SessionEnds{Unknown: "link east: its end does not tell what its queueing discipline drops; use one linerate for both"}, report.Inconclusive, "use one linerate for both",
 		},
 		"counters that could not be read": {
 			func(e *EndSpan) { e.Last = &Drops{Unread: "what TCP dropped: no such file"} },

@@ -70,6 +70,8 @@ type SessionSpan struct {
 	Asked     int64
 	Sending   []Sending
 	Receiving []Receiving
+	// LostAtLeast: the receivers tell nothing where nothing comes any more, so that what isn't told of may be lost.
+	LostAtLeast bool
 	// Ends is what both ends threw away themselves; nil: nobody asked them.
 	Ends []EndSpan
 	// Window is how long the window lasted by the driver's clock, and Disturbance what kept threads from running meanwhile; nil: nobody can tell. Ourselves is Setup's.
@@ -112,6 +114,8 @@ func (s SessionSpan) evidence() *report.Sessions {
 	}
 	if e.Datagrams != nil { // whose senders wait for nothing but the rate
 		e.SentIn, e.Senders = plan.Duration(b.At-a.At), report.SenderTime{}
+	} else if s.LostAtLeast {
+		e.SentIn = plan.Duration(b.At - a.At)
 	}
 	if n := b.RoundTripSamples - a.RoundTripSamples; n > 0 {
 		e.RoundTrip = &report.RoundTrip{MinMicroseconds: b.ShortestRoundTrip.Microseconds(), MeanMicroseconds: (b.RoundTrips - a.RoundTrips).Microseconds() / n}
@@ -128,7 +132,11 @@ func (s SessionSpan) evidence() *report.Sessions {
 
 // rateSessions fills in what follows from counters and times.
 func rateSessions(e *report.Sessions) {
-	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(e.ReceivedIn)))
+	over := e.ReceivedIn
+	if e.Datagrams != nil && e.Datagrams.LostAtLeast || untold(*e) { // in the rest, if there is one, nothing came that was told
+		over = max(over, e.SentIn)
+	}
+	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(over)))
 	e.RetransmitRatio = units.RatioOf(e.RetransmittedSegments, e.Segments)
 	if d := e.Datagrams; d != nil {
 		d.LossRatio = units.RatioOf(d.Lost, d.Received+d.Lost)
@@ -220,7 +228,9 @@ type SessionLimit struct {
 	Sentence string
 	// NotThePaths says why what was sent again, and how long answers took, may be the ends' or the machine's doing, in whole or in part; empty: it is the path's.
 	NotThePaths string
-	// Carried: what was asked for came through, though some was lost on the path, so that the goodput is a lower bound.
+	// JitterNotThePaths says the same of the jitter of datagrams, which is the ends' own also where they waited for processors, and nothing was lost for it.
+	JitterNotThePaths string
+	// Carried: what was asked for came through, though some was lost on the path, or the receiver didn't tell of all, so that the goodput is a lower bound.
 	Carried bool
 }
 
@@ -257,6 +267,8 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
 		l.Sentence = "nobody saw what the connections waited for: a lower bound"
+	case untold(s):
+		l.Sentence = untoldSentence(s)
 	case reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
 		l.By, l.HeldByEnds, l.Sentence = ByLoad, 0, "all that was asked for came: a lower bound"
 	case l.HeldByEnds > mostHeldByEnds:
@@ -290,6 +302,18 @@ func heldByEndsSentence(t report.SenderTime) string {
 	default:
 		return fmt.Sprintf("the sender had nothing to send for %s of the time: a lower bound (give the senders more CPU, or traffic.sessions.window more)", Percent(timeShare(t, idle)))
 	}
+}
+
+// mostUntold is how much of the time in which was sent a receiver that is silent where nothing comes may not have told of, and its goodput still is that of the time that it told of: iperf 2 tells each half
+// second, and of TCP its sender has another clock.
+const mostUntold = plan.Duration(750 * time.Millisecond)
+
+// untold says that a receiver of TCP fell silent: its own clock, by which goodput is, stood still.
+func untold(s report.Sessions) bool { return s.Datagrams == nil && s.SentIn-s.ReceivedIn > mostUntold }
+
+func untoldSentence(s report.Sessions) string {
+	return fmt.Sprintf("the receiving program told of %s of the %s in which was sent: a lower bound (it is silent where nothing comes any more, as where the device stops forwarding)",
+		s.ReceivedIn.Std().Round(time.Millisecond), s.SentIn.Std().Round(time.Millisecond))
 }
 
 // reached says that 99 % of a load that was asked for was had, as of a load of frames; of all that can be had it never is.

@@ -79,6 +79,27 @@ func TestSessionsThatSayNothingAreInvalid(t *testing.T) {
 	}
 }
 
+// iperf 2 tells nothing where nothing comes: the clock that goodput is by stands still, and what came before would be the goodput of all.
+func TestGoodputOfAReceiverThatFellSilent(t *testing.T) {
+	for name, c := range map[string]struct {
+		told    time.Duration
+		goodput int64
+		reason  report.Reason
+	}{
+		"it told of all":                {4 * time.Second, 12_000_000, report.PathLimited},
+		"its last row is still to come": {3500 * time.Millisecond, 13_714_286, report.PathLimited},
+		"it is silent for a second":     {3 * time.Second, 12_000_000, report.Inconclusive},
+	} {
+		m := Sessions(span(func(s *SessionSpan) {
+			s.LostAtLeast, s.Sending[1].At, s.Sending[1].Busy = true, s.Sending[0].At+4*time.Second, s.Sending[0].Busy+16*time.Second
+			s.Receiving[1].At = s.Receiving[0].At + c.told
+		}))
+		if limit := LimitOfSessions(*m.Sessions); m.Sessions.GoodputBitsPerSecond != c.goodput || limit.Reason() != c.reason {
+			t.Errorf("%s: %d bit/s, %s: %s", name, m.Sessions.GoodputBitsPerSecond, limit.Reason(), m.Reason)
+		}
+	}
+}
+
 func TestWhatLimitsSessions(t *testing.T) {
 	second := func(share float64) plan.Duration { return plan.Duration(share * float64(time.Second)) }
 	for name, c := range map[string]struct {

@@ -87,6 +87,27 @@ func TestTheMethodHasWhetherTheDeviceIsReset(t *testing.T) {
 	}
 }
 
+// A runner that knows no applications refuses what it would take for all that TCP carries.
+func TestSessionsOfAnApplicationHaveAVersionOfTheirOwn(t *testing.T) {
+	unlimited := plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true}}
+	held := plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: units.Rate{Kind: units.Layer2Bits, Micros: 40e12}}}
+	for name, c := range map[string]struct {
+		procedure plan.Procedure
+		sessions  plan.Sessions
+		want      string
+	}{
+		"all that linerate's own transfer carries": {unlimited, plan.Sessions{Protocol: plan.TCP}, plan.VersionOfSessions},
+		"iperf3":                    {unlimited, plan.Sessions{Protocol: plan.TCP, Application: plan.ApplicationIperf3}, plan.VersionOfApplications},
+		"iperf 2":                   {unlimited, plan.Sessions{Protocol: plan.TCP, Application: plan.ApplicationIperf2}, plan.VersionOfApplications},
+		"UDP":                       {held, plan.Sessions{Protocol: plan.UDP, MessageBytes: 1400}, plan.VersionOfApplications},
+		"a rate, whoever speaks it": {held, plan.Sessions{Protocol: plan.TCP}, plan.VersionOfApplications},
+	} {
+		if got := plan.VersionFor(c.procedure, &c.sessions); got != c.want || !plan.Readable(got) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // A member that is added to Plan must be decided upon: whether it changes a figure, and so the method.
 func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
 	method := map[string]bool{

@@ -12,19 +12,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Version, VersionOfUnion, VersionOfSessions, VersionOfEach and VersionOfReset are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's
-// is carried out by whoever could carry it out before. Members that a reader doesn't know it ignores: a changed meaning changes the version.
+// Version and those below it are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's is carried out by whoever could carry it
+// out before. Members that a reader doesn't know it ignores: a changed meaning changes the version.
 const (
 	Version           = "linerate.dev/plan.v1alpha1" // procedure.type is Ramp
 	VersionOfUnion    = "linerate.dev/plan.v1alpha2" // any of the procedures
 	VersionOfSessions = "linerate.dev/plan.v1alpha3" // traffic may be sessions, and a constant load unlimited
 	VersionOfEach     = "linerate.dev/plan.v1alpha4" // a ramp may vary each direction by itself
 	VersionOfReset    = "linerate.dev/plan.v1alpha5" // the device may be reset before each trial
+	// VersionOfApplications: sessions may be of an application, over UDP, and held at a rate. Who knows none of that would measure all that TCP carries.
+	VersionOfApplications = "linerate.dev/plan.v1alpha6"
 )
 
 // VersionFor is the version of a Plan with this procedure, of sessions or, where those are nil, of frames.
 func VersionFor(p Procedure, sessions *Sessions) string {
 	switch {
+	case sessions != nil && (sessions.Application != "" || sessions.Protocol == UDP || sessions.BitsPerSecond(p) != 0):
+		return VersionOfApplications
 	case p.Reset != nil:
 		return VersionOfReset
 	case p.Each != nil:
@@ -38,7 +42,7 @@ func VersionFor(p Procedure, sessions *Sessions) string {
 }
 
 // Versions are all that this linerate reads, the newest first.
-var Versions = []string{VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
+var Versions = []string{VersionOfApplications, VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
 
 // Readable says that this linerate reads Plans of the version.
 func Readable(version string) bool {

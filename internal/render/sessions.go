@@ -177,7 +177,13 @@ func datagramsTable(r *report.Report) *table {
 		cells := []string{name, wording.Count(int64(s.Connections)), wording.BitRate(s.AskedBitsPerSecond), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(d.Sent), wording.Count(d.Received), wording.Count(d.Lost),
 			"-", wording.Count(d.OutOfOrder), "-"}
 		if figures.NotThePaths(of...) == "" {
-			cells[7], cells[9] = wording.Loss(max(0, d.LossRatio)), wording.Microseconds(d.JitterMicroseconds)
+			most := d.MostLossRatio()
+			if cells[7] = wording.Loss(most); most > max(0, d.LossRatio) {
+				cells[7] = "≤" + cells[7]
+			}
+		}
+		if figures.JitterNotThePaths(of...) == "" {
+			cells[9] = wording.Microseconds(d.JitterMicroseconds)
 		}
 		t.add(cells...)
 	}
@@ -247,11 +253,14 @@ func goodputLimitWords(r *report.Report) string {
 // notThePathsWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
 func notThePathsWords(directions []report.Measured) (words string) {
 	for _, d := range directions {
-		if why := figures.NotThePaths(d); why != "" {
-			what := "Retransmits and round trips"
-			if d.Sessions != nil && d.Sessions.Datagrams != nil {
-				what = "Loss and jitter"
+		what, why := "Retransmits and round trips", figures.NotThePaths(d)
+		if d.Sessions != nil && d.Sessions.Datagrams != nil {
+			what = "Loss and jitter"
+			if own := figures.JitterNotThePaths(d); why == "" && own != "" {
+				words += fmt.Sprintf(" Jitter %s is not told as the path's: %s.", wording.Direction(d.From, d.To), own)
 			}
+		}
+		if why != "" {
 			words += fmt.Sprintf(" %s %s are not told as the path's: %s.", what, wording.Direction(d.From, d.To), why)
 		}
 	}
@@ -264,7 +273,10 @@ func (r record) sessions(s *report.Sessions, directions ...report.Measured) reco
 	if d := s.Datagrams; d != nil {
 		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost", d.Lost).whole("datagrams_late", d.OutOfOrder)
 		if figures.NotThePaths(directions...) == "" {
-			r.percent("datagram_loss_percent", max(0, d.LossRatio).Percent()).whole("jitter_microseconds", d.JitterMicroseconds)
+			r.percent("datagram_loss_percent", d.MostLossRatio().Percent())
+		}
+		if figures.JitterNotThePaths(directions...) == "" {
+			r.whole("jitter_microseconds", d.JitterMicroseconds)
 		}
 		return r
 	}

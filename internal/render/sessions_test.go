@@ -68,6 +68,30 @@ func TestWhatIsNotThePathsStandsInNoCell(t *testing.T) {
 	}
 }
 
+// TestJitterOfTheEndsStandsInNoCell: they waited for processors, and what was lost is the path's all the same.
+func TestJitterOfTheEndsStandsInNoCell(t *testing.T) {
+	r := reporttest.Datagrams(40_000_000)
+	told := func() (loss, jitter bool) {
+		for _, row := range readBack(t, OfReports(r)) {
+			if row["datagrams_sent"] != "" && row["from"] == "west" {
+				loss, jitter = row["datagram_loss_percent"] != "", row["jitter_microseconds"] != ""
+			}
+		}
+		return loss, jitter
+	}
+	if loss, jitter := told(); !loss || !jitter {
+		t.Fatalf("loss is told: %t, jitter: %t", loss, jitter)
+	}
+	r.Result.Directions[0].Sessions.EndsWaited = plan.Duration(time.Minute)
+	if loss, jitter := told(); !loss || jitter {
+		t.Errorf("loss is told: %t, jitter: %t", loss, jitter)
+	}
+	const why = "Jitter west→east is not told as the path's: the ends' own threads waited 1m0s for processors"
+	if got := strings.Join(strings.Fields(string(rendered(t, "text", r))), " "); !strings.Contains(got, why) {
+		t.Errorf("text doesn't say %q:\n%s", why, got)
+	}
+}
+
 // ofFramesAlone are words that mean nothing where no frame is counted.
 var ofFramesAlone = regexp.MustCompile(`(?i)\b(packets?|pps|frames?|line[ -]rate|loss|lossy|offered|intended)\b`)
 

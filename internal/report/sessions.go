@@ -12,7 +12,8 @@ type Sessions struct {
 	Connections int `json:"connections"`
 	// AskedBitsPerSecond is the payload that was to be sent, all connections together; 0: all that they carry.
 	AskedBitsPerSecond int64 `json:"askedBitsPerSecond,omitempty"`
-	// Datagrams is what became of them; nil: the connections are TCP's. SentIn is the time between the two readings of what was sent of them, by the sender's own clock.
+	// Datagrams is what became of them; nil: the connections are TCP's. SentIn is the time between the two readings of what was sent of them, by the sender's own clock; of TCP it stands where the receiver may be silent
+	// (iperf 2), and 0 elsewhere.
 	Datagrams *Datagrams    `json:"datagrams,omitempty"`
 	SentIn    plan.Duration `json:"sentIn,omitempty"`
 	// WrittenBytes is the payload that the senders' kernels took, AcknowledgedBytes what receivers' kernels confirmed, ReceivedBytes what the receiving programs read.
@@ -53,6 +54,9 @@ type Datagrams struct {
 	// before. One that comes late is no longer lost: of a single window Lost may be below 0.
 	Received int64 `json:"received"`
 	Lost     int64 `json:"lost"`
+	// LostAtLeast: Lost is a lower bound, as the receiving program tells nothing of datagrams after which none came (iperf 2). Up to Sent − Received may be lost, and goodput is over
+	// the longer of SentIn and ReceivedIn.
+	LostAtLeast bool `json:"lostAtLeast,omitempty"`
 	// LossRatio is Lost ÷ (Received + Lost).
 	LossRatio units.Ratio `json:"lossRatio"`
 	// OutOfOrder came after later ones, Duplicates a second time.
@@ -62,6 +66,15 @@ type Datagrams struct {
 	DroppedByReceiver int64 `json:"droppedByReceiver,omitempty"`
 	// JitterMicroseconds is the mean of the receiver's smoothed jitter (RFC 1889, A.8), of the stream that had most.
 	JitterMicroseconds int64 `json:"jitterMicroseconds"`
+}
+
+// MostLossRatio is the share of datagrams that may have been lost: LossRatio, and where Lost is a lower bound all others with them of which the receiver told nothing.
+func (d Datagrams) MostLossRatio() units.Ratio {
+	lost := d.Lost
+	if d.LostAtLeast {
+		lost = max(lost, d.Sent-d.Received)
+	}
+	return max(0, units.RatioOf(lost, d.Received+lost))
 }
 
 // SessionEnds is what the ends of sessions threw away themselves, which reads as loss on the path to whoever sends.
@@ -77,7 +90,7 @@ type EndDrop struct {
 	Link      string `json:"link"`
 	Interface string `json:"interface"`
 	// Counter is the kernel's name of it: of an interface as in rtnl_link_stats64 (include/uapi/linux/if_link.h), as rx_dropped; of TCP as in the TcpExt of
-	// /proc/net/netstat, as TCPRcvQDrop.
+	// /proc/net/netstat, as TCPRcvQDrop. qdisc_drops is of the interface's queueing discipline.
 	Counter string `json:"counter"`
 	// Packets is by how much it grew: so many frames or segments at least.
 	Packets int64 `json:"packets"`

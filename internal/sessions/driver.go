@@ -237,7 +237,7 @@ type sentBy struct {
 // overdue notes with each end's datagrams how many of them had been sent so long before that they are lost unless they have come.
 func (r *run) overdue() {
 	if s := r.Plan.Sessions; s != nil && s.Application == plan.ApplicationIperf2 {
-		return // which tells late of what it counted
+		return // which tells late of what it counted: what it tells nothing of may be lost, and bounds the loss (LostAtLeast)
 	}
 	now := sentBy{at: time.Now(), sent: make([][]int64, len(r.last))}
 	for i, reading := range r.last {
@@ -283,7 +283,8 @@ func (r *run) tell(inStep time.Duration) {
 func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report.Disturbance) *report.Window {
 	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.at.Sub(opened))}
 	for _, d := range r.Plan.Directions {
-		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.ourselves()}
+		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.ourselves(),
+			LostAtLeast: r.Plan.Sessions.Application == plan.ApplicationIperf2}
 		for _, at := range readings {
 			if s := at[r.placeOf(d.From)].Sending; s != nil {
 				span.Sending = append(span.Sending, *s)

@@ -17,7 +17,11 @@ import (
 func (e *end) drops() *measure.Drops {
 	d := &measure.Drops{Interface: e.Interface, Counters: map[string]int64{}}
 	err := e.Namespace.Do(func() error {
-		return errors.Join(interfaceDrops(e.Interface, d.Counters), tcpDrops(d.Counters))
+		link, err := netlink.LinkByName(e.Interface)
+		if err != nil {
+			return fmt.Errorf("the drop counters of interface %s: %w", e.Interface, err)
+		}
+		return errors.Join(interfaceDrops(link, d.Counters), queueDrops(link, d.Counters), tcpDrops(d.Counters))
 	})
 	if err != nil {
 		d.Counters, d.Unread = nil, err.Error()
@@ -27,14 +31,10 @@ func (e *end) drops() *measure.Drops {
 
 // interfaceDrops adds an interface's counters. tx_dropped of a virtual cable (veth) is left out: there it counts what the cable's other end did not take (kernel:
 // drivers/net/veth.c, veth_xmit), which is the device, or on the way to it.
-func interfaceDrops(name string, into map[string]int64) error {
-	link, err := netlink.LinkByName(name)
-	if err != nil {
-		return fmt.Errorf("the drop counters of interface %s: %w", name, err)
-	}
+func interfaceDrops(link netlink.Link, into map[string]int64) error {
 	s := link.Attrs().Statistics
 	if s == nil {
-		return fmt.Errorf("the kernel does not tell the drop counters of interface %s", name)
+		return fmt.Errorf("the kernel does not tell the drop counters of interface %s", link.Attrs().Name)
 	}
 	of := map[string]uint64{
 		"rx_dropped": s.RxDropped, "rx_missed_errors": s.RxMissedErrors, "rx_over_errors": s.RxOverErrors, "rx_fifo_errors": s.RxFifoErrors, "rx_errors": s.RxErrors,
@@ -46,6 +46,28 @@ func interfaceDrops(name string, into map[string]int64) error {
 	for _, c := range measure.InterfaceDropCounters {
 		if v, has := of[c.Name]; has {
 			into[c.Name] = int64(v)
+		}
+	}
+	return nil
+}
+
+// queueDrops adds what the interface's queueing discipline dropped before the interface saw it (CoDel what waits too long, any what is too much). The root's counter has what those below it
+// dropped; senders are not told, and no counter of the interface has it. Without a root nothing waits, and nothing is dropped.
+func queueDrops(link netlink.Link, into map[string]int64) error {
+	name := link.Attrs().Name
+	all, err := netlink.QdiscList(link)
+	if err != nil {
+		return fmt.Errorf("what the queueing discipline of interface %s dropped: %w", name, err)
+	}
+	into[measure.QueueDrops] = 0
+	for _, q := range all {
+		its := q.Attrs()
+		switch {
+		case its.Parent != netlink.HANDLE_ROOT:
+		case its.Statistics == nil || its.Statistics.Queue == nil:
+			return fmt.Errorf("the kernel does not tell what the queueing discipline %s of interface %s dropped", q.Type(), name)
+		default:
+			into[measure.QueueDrops] = int64(its.Statistics.Queue.Drops)
 		}
 	}
 	return nil

@@ -6,22 +6,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// droppedOf is by how much a counter of the end of link east grew in the result.
-func droppedOf(rep *report.Report, counter string) (n int64) {
+// droppedOf is by how much a counter of a link's end grew in the result.
+func droppedOf(rep *report.Report, link, counter string) (n int64) {
 	for _, d := range rep.Result.Directions {
 		if d.Sessions == nil || d.Sessions.Ends == nil {
 			continue
 		}
 		for _, e := range d.Sessions.Ends.Dropped {
-			if e.Link == "east" && e.Interface == "east" && e.Counter == counter {
+			if e.Link == link && e.Interface == link && e.Counter == counter {
 				n += e.Packets
 			}
 		}
@@ -39,7 +41,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 	t.Run("segments for which a socket has no room", func(t *testing.T) {
 		r := newRig(t, queued(), oneWay50, func(_ *plan.Plan, ends []End) { ends[1].Forgetful = 300 * time.Millisecond })
 		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
-		if n := droppedOf(rep, "TCPRcvQDrop") + droppedOf(rep, "TCPOFODrop"); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
 			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
 		} else {
 			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
@@ -58,10 +60,23 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 				r.sendNonsense(t, "east", frames)
 			}
 		}})
-		if n := droppedOf(rep, "rx_dropped"); n < frames || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+		if n := droppedOf(rep, "east", "rx_dropped"); n < frames || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
 			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Result.Reason, rep.Result.Message)
 		}
 	})
+	for _, protocol := range []string{plan.UDP, plan.TCP} {
+		t.Run("what the sender's queue has no room for, with "+protocol, func(t *testing.T) {
+			r := newRig(t, nil, iperf3Of(protocol, 20), func(_ *plan.Plan, ends []End) { narrow(t, ends[0]) })
+			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			d := rep.Result.Directions[0]
+			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.NotThePaths(d) == "" {
+				t.Errorf("%d packets dropped by the sender's queue; %s: %s", n, rep.Result.Reason, rep.Result.Message)
+			}
+			if g := d.Sessions.Datagrams; protocol == plan.UDP && g.Lost < g.Sent/10 {
+				t.Errorf("the queue was to drop half of the datagrams: %+v", g)
+			}
+		})
+	}
 	t.Run("nothing, where ends have what they need", func(t *testing.T) {
 		r := newRig(t, queued(), oneWay50)
 		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
@@ -69,6 +84,20 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 			t.Errorf("the device's own drops are charged to the ends: %+v", ends)
 		}
 	})
+}
+
+// narrow has an end send 10 Mb/s at most, with room for few packets before its interface.
+func narrow(t *testing.T, e End) {
+	t.Helper()
+	must(t, e.Namespace.Do(func() error {
+		link, err := netlink.LinkByName(e.Interface)
+		if err != nil {
+			return err
+		}
+		const rate, burst = 10_000_000 / 8, 3000 // bytes, a second and at once
+		return netlink.QdiscAdd(&netlink.Tbf{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link.Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
+			Rate: rate, Buffer: netlink.Xmittime(rate, burst), Limit: 3 * burst})
+	}))
 }
 
 // sendNonsense sends frames of a protocol that nobody speaks (0x88b5, for experiments) from the device to the end of a link.
@@ -106,7 +135,7 @@ func TestDropsThatCannotBeReadAreSaid(t *testing.T) {
 	if d.Counters != nil || !strings.Contains(d.Unread, "interface nowhere") {
 		t.Errorf("%+v", d)
 	}
-	if d = (&end{End: End{Link: "west", Interface: "lo"}}).drops(); d.Unread != "" || len(d.Counters) != 11 {
+	if d = (&end{End: End{Link: "west", Interface: "lo"}}).drops(); d.Unread != "" || len(d.Counters) != 12 {
 		t.Errorf("the loopback interface: %+v", d)
 	}
 }

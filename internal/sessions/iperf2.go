@@ -46,7 +46,11 @@ func iperf2Path() (string, error) {
 
 // iperf2Arguments are what client and server have in common.
 func (s socket) iperf2Arguments() []string {
-	a := []string{"-p", strconv.Itoa(iperf2Port), "-i", fmt.Sprint(iperf2Every.Seconds()), "-e", "-f", "b", "-B", s.local.String() + "%" + s.iface, "-l", strconv.FormatInt(s.shape.MessageBytes, 10)}
+	message := s.shape.MessageBytes
+	if !s.shape.Datagrams {
+		message = iperf3.Paced(message, s.shape.BitsPerSecond)
+	}
+	a := []string{"-p", strconv.Itoa(iperf2Port), "-i", fmt.Sprint(iperf2Every.Seconds()), "-e", "-f", "b", "-B", s.local.String() + "%" + s.iface, "-l", strconv.FormatInt(message, 10)}
 	if s.shape.Datagrams {
 		a = append(a, "-u")
 	}
@@ -290,6 +294,7 @@ func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.run.output.expect(opened.Remote)
 	for {
 		listens, err := r.listens()
 		if err != nil || listens {
@@ -332,7 +337,7 @@ func (r *iperf2Receiver) sockets() (table string, err error) {
 
 func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
 	told := r.run.output.read()
-	reading := &measure.Receiving{At: told.at, Connections: r.shape.Connections, Bytes: told.bytes, Broken: r.run.brokenBy()}
+	reading := &measure.Receiving{At: told.at, Connections: r.shape.Connections, Bytes: told.bytes, Broken: cmp.Or(r.run.brokenBy(), r.run.output.stranger())}
 	if !r.shape.Datagrams {
 		return reading
 	}

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"fmt"
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,7 +25,9 @@ type iperf2Output struct {
 	until   map[string]time.Duration // of each stream, by iperf's number of it: where its last interval ended
 	over    map[string]bool          // and whether iperf has told of its whole test
 	sum     iperf2Counted
-	said    string // what looks like a complaint
+	peers   []string   // from where streams came to a server, in their order
+	only    netip.Addr // from where they may; the zero Addr: that isn't known yet
+	said    string     // what looks like a complaint
 }
 
 // iperf2Row is one stream's interval.
@@ -46,6 +50,7 @@ var (
 	iperf2Interval   = regexp.MustCompile(`^\[ *(\d+)\] +(\d+\.\d+)-(\d+\.\d+) sec +(\d+) Bytes +\d+ bits/sec +(.*)$`)
 	iperf2Jitter     = regexp.MustCompile(`^(\d+\.\d+) ms +(-?\d+)/ *(\d+) `)
 	iperf2OutOfOrder = regexp.MustCompile(`^\[ *(\d+)\] +\d+\.\d+-\d+\.\d+ sec +(\d+) datagrams received out-of-order`)
+	iperf2Peer       = regexp.MustCompile(`^\[ *\d+\] local \S+ port \d+ connected with (\S+) port \d+`)
 	iperf2Failed     = regexp.MustCompile(`(?i)failed|error|unable|unrecognized|invalid`)
 )
 
@@ -57,6 +62,10 @@ func (o *iperf2Output) take(line string) {
 		if !o.over[m[1]] {
 			o.sum.late += count(m[2])
 		}
+		return
+	}
+	if m := iperf2Peer.FindStringSubmatch(line); m != nil {
+		o.peers = append(o.peers, m[1])
 		return
 	}
 	m := iperf2Interval.FindStringSubmatch(line)
@@ -104,6 +113,31 @@ func (o *iperf2Output) read() iperf2Counted {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.sum
+}
+
+// expect says from where a server's streams come.
+func (o *iperf2Output) expect(from netip.Addr) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.only = from
+}
+
+// stranger says who else came to a server: iperf takes whoever comes, and its figures have them all. Empty: nobody did, as far as is known.
+func (o *iperf2Output) stranger() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.only.IsValid() {
+		return ""
+	}
+	for _, peer := range o.peers {
+		if a, err := netip.ParseAddr(peer); err != nil || a.Unmap().WithZone("") != o.only {
+			return fmt.Sprintf("%s sends to iperf's port %d, too, which is %s's alone: keep others off the link", peer, iperf2Port, o.only)
+		}
+	}
+	if n := len(o.peers); n > o.streams {
+		return fmt.Sprintf("%d streams came to iperf's port %d, and the test has %d: somebody else at %s sends there, too", n, iperf2Port, o.streams, o.only)
+	}
+	return ""
 }
 
 // complaint is what iperf said last that went wrong; empty: nothing.

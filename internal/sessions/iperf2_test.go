@@ -4,11 +4,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -38,6 +40,20 @@ Server listening on TCP port 5001 with pid 16581
 [  1] 0.0000-0.5000 sec  1 datagrams received out-of-order`
 )
 
+func TestIperf2WritesNoBurstsOfASmallRate(t *testing.T) {
+	for _, c := range []struct {
+		shape Shape
+		want  string
+	}{
+		{Shape{MessageBytes: 128 << 10, BitsPerSecond: 1_000_000}, "1250"}, {Shape{MessageBytes: 128 << 10}, "131072"}, {Shape{MessageBytes: 1460, BitsPerSecond: 1000, Datagrams: true}, "1460"},
+	} {
+		a := socket{local: mustAddr(t, "198.18.0.2"), shape: c.shape}.iperf2Arguments()
+		if i := slices.Index(a, "-l"); i < 0 || a[i+1] != c.want {
+			t.Errorf("%+v: %q, want -l %s", c.shape, a, c.want)
+		}
+	}
+}
+
 func heard(streams int, text string) *iperf2Output {
 	o := newIperf2Output(Shape{Connections: streams})
 	for line := range strings.Lines(text) {
@@ -64,6 +80,30 @@ func TestWhatIperf2Tells(t *testing.T) {
 	}
 	if said := heard(1, "Attempt to set 'warp' congestion control failed: No such file or directory\n[  1] local 0.0.0.0 port 0").complaint(); !strings.Contains(said, "'warp' congestion control failed") {
 		t.Errorf("it complains %q", said)
+	}
+}
+
+// iperf takes whoever comes to its port: a run that somebody else's streams may be in ends.
+func TestStrangersOfIperf2AreTold(t *testing.T) {
+	const (
+		first    = "[  1] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59030 (sock=4) (peer 2.1.8) on 2026-03-14 15:09:26 (UTC)\n"
+		second   = "[  2] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59031\n"
+		third    = "[  3] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59032\n"
+		stranger = "[  1] local 198.18.1.2%east port 5001 connected with 198.18.0.9 port 59030\n"
+	)
+	for name, c := range map[string]struct{ text, want string }{
+		"the test's own":                      {first + second, ""},
+		"one that was there before":           {stranger + first, "198.18.0.9 sends to iperf's port 5001, too, which is 198.18.0.2's alone"},
+		"another program of the sender's own": {first + second + third, "3 streams came to iperf's port 5001, and the test has 2"},
+	} {
+		o := heard(2, c.text)
+		if got := o.stranger(); got != "" {
+			t.Errorf("%s: before the test's connections came: %q", name, got)
+		}
+		o.expect(mustAddr(t, "198.18.0.2"))
+		if got := o.stranger(); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q…", name, got, c.want)
+		}
 	}
 }
 
@@ -106,10 +146,17 @@ func TestIperf2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, queued(), iperf2Of(c.protocol, c.megabits))
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
-			if rep.Ending != report.Completed || !rep.Result.Measured {
+			if rep.Ending != report.Completed {
 				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.Message)
 			}
 			t.Log(rep.Result.Message)
+			r.awaitSilence(t, DriverSilence)
+			if !rep.Result.Measured { // iperf had no processor to tell anything in
+				if !strings.Contains(rep.Result.Message, "nothing of the device") {
+					t.Error("it isn't said why there is no figure")
+				}
+				return
+			}
 			_, forwarded := r.counters(t, "east")
 			d := rep.Result.Directions[0].Sessions
 			if d.ReceivedBytes <= 0 || d.ReceivedBytes > forwarded.Bytes {
@@ -118,14 +165,46 @@ func TestIperf2(t *testing.T) {
 			if u := d.Datagrams; (u != nil) != (c.protocol == plan.UDP) || u != nil && (u.Received <= 0 || u.Received > forwarded.Packets) {
 				t.Errorf("datagrams: %+v, and the device forwarded %d frames", u, forwarded.Packets)
 			}
+			if u := d.Datagrams; u != nil && !u.LostAtLeast {
+				t.Error("its loss isn't told as a bound")
+			}
 			if u := d.Datagrams; u == nil && d.Segments <= 0 {
 				t.Errorf("%+v", d)
 			}
 			if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message, "iperf 2, after connections of linerate's own") {
 				t.Errorf("the path: %+v", rep.Path)
 			}
-			r.awaitSilence(t, DriverSilence)
 		})
+	}
+}
+
+// TestIperf2ThroughADeviceThatStopsForwarding: its server says nothing of what is sent after that, and no less than all of it may be lost.
+func TestIperf2ThroughADeviceThatStopsForwarding(t *testing.T) {
+	needsIperf2(t)
+	const lasts, forwards = 4 * time.Second, 3300 * time.Millisecond
+	r := newRig(t, queued(), iperf2Of(plan.UDP, 5), func(p *plan.Plan, _ []End) {
+		p.Procedure.ConstantLoad.WarmupDuration, p.Procedure.ConstantLoad.Duration, p.Procedure.ConstantLoad.Window = 0, plan.Duration(lasts), plan.Duration(lasts)
+	})
+	var came time.Time
+	down := false
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
+		switch {
+		case came.IsZero() && p.GoodputBitsPerSecond != nil && *p.GoodputBitsPerSecond > 0:
+			came = time.Now()
+		case !down && !came.IsZero() && time.Since(came) > forwards-time.Second:
+			down = true
+			must(t, r.dut.Do(func() error { return setDown("east") }))
+		}
+	}})
+	if rep.Ending != report.Completed || len(rep.Windows) != 1 || !down {
+		t.Fatalf("%s: %s", rep.Ending, rep.Message)
+	}
+	t.Log(rep.Windows[0].Directions[0].Reason)
+	d := rep.Windows[0].Directions[0].Sessions.Datagrams
+	for _, f := range figures.OfAnswer(rep, figures.DatagramLossRatio) {
+		if untold := float64(d.Sent-d.Received) / float64(d.Sent); f.Missing == "" && f.High != "" && f.High.Float() < untold {
+			t.Errorf("at most %s was lost, and of %.4f nothing was told: %+v", f.High, untold, d)
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 	if err != nil {
 		return nil, nil, err
 	}
-	standing, err := iperf3.Client{Server: netip.AddrPortFrom(to, DataPort).String(), Place: s.place(), Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
+	standing, err := iperf3.Client{Server: netip.AddrPortFrom(to, DataPort).String(), Place: s.place(), Ours: true, Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -174,7 +174,7 @@ func (w *iperf3Sender) close() {
 	w.test.Close()
 }
 
-// reset has connections end by a reset, so that no kernel goes on with what is left in a buffer.
+// reset has connections end by a reset, so that no kernel goes on with what is left in a buffer. Streams do so from the beginning, until their test ends as it should.
 func reset(conns []net.Conn) {
 	for _, conn := range conns {
 		if tcp, is := conn.(*net.TCPConn); is {

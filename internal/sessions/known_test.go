@@ -87,6 +87,20 @@ func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
 	}
 }
 
+// TestManyStreamsStandOverALossyDevice: of 64 first datagrams, and as many answers, each tenth frame is lost, and the path is proven all the same.
+func TestManyStreamsStandOverALossyDevice(t *testing.T) {
+	const streams = 64
+	r, _ := newImpairedRig(t, [2]impaired.Impairment{{LoseOneIn: 10}, {LoseOneIn: 10}}, func(p *plan.Plan, _ []End) {
+		p.Sessions = &plan.Sessions{Protocol: plan.UDP, Application: plan.ApplicationIperf3, Parallel: streams, MessageBytes: 1000}
+		p.Procedure.ConstantLoad.Unlimited, p.Procedure.ConstantLoad.Rate = false, units.Rate{Kind: units.Packets, Micros: 10 * streams * 1_000_000}
+		p.Procedure.ConstantLoad.Duration = plan.Duration(2 * time.Second)
+	})
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+	if len(rep.Path) != 1 || !rep.Path[0].Proven || rep.Path[0].Received != streams {
+		t.Errorf("%s: %s; %+v", rep.Ending, rep.Message, rep.Path)
+	}
+}
+
 // TestRoundTripOfADeviceThatDelays: within 0.5 ms of 10 ms, with connections that are asked for less than they carry, so that nothing waits.
 func TestRoundTripOfADeviceThatDelays(t *testing.T) {
 	r, _ := newImpairedRig(t, [2]impaired.Impairment{{Delay: 10 * time.Millisecond}, {}}, func(p *plan.Plan, _ []End) {

@@ -1,18 +1,15 @@
 package sessions
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/iperf3"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
 // prove says what the connections of a direction show of their path, as their two ends saw them.
@@ -87,11 +84,7 @@ func fromPath(err error) bool {
 	if _, is := errors.AsType[unansweredError](err); is {
 		return true
 	}
-	if errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errMissing) {
-		return true
-	}
-	errno, is := errors.AsType[unix.Errno](err)
-	return is && slices.Contains([]unix.Errno{unix.ETIMEDOUT, unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN}, errno)
+	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) || sockets.FromBeyond(err)
 }
 
 // errMissing: connections that were made at one end did not come to the other.

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/iperf3"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -26,20 +27,22 @@ func TestWhoseFaultItIsThatEndsAreNotConnected(t *testing.T) {
 	dialled := func(err error) error {
 		return fmt.Errorf("connect from 198.18.0.2: %w", &net.OpError{Op: "dial", Net: "tcp4", Err: err})
 	}
+	_, foreignAddress := iperf3.Client{Server: "127.0.0.1:5201", Place: iperf3.Place{Address: netip.MustParseAddr("192.0.2.1")}}.Connect(t.Context(), iperf3.Test{Duration: time.Second})
 	for name, c := range map[string]struct {
 		err  error
 		path bool
 	}{
-		"nobody answers in time":           {dialled(os.ErrDeadlineExceeded), true},
-		"the far end refuses":              {dialled(os.NewSyscallError("connect", unix.ECONNREFUSED)), true},
-		"the device has no way":            {dialled(os.NewSyscallError("connect", unix.ENETUNREACH)), true},
-		"a connection is reset":            {dialled(os.NewSyscallError("write", unix.ECONNRESET)), true},
-		"the others did not come":          {fmt.Errorf("3 of 4 connections came to 198.18.1.2, and %w: %w", errMissing, context.DeadlineExceeded), true},
-		"what an end said of its path":     {unansweredError("connect from 198.18.0.2: i/o timeout"), true},
-		"the end has no files left":        {dialled(os.NewSyscallError("socket", unix.EMFILE)), false},
-		"the end hasn't that address":      {dialled(os.NewSyscallError("bind", unix.EADDRNOTAVAIL)), false},
-		"the end may not":                  {dialled(os.NewSyscallError("setsockopt", unix.EPERM)), false},
-		"the end's kernel says too little": {errors.New("read TCP_INFO: the kernel says only 192 bytes"), false},
+		"nobody answers in time":              {dialled(os.ErrDeadlineExceeded), true},
+		"the far end refuses":                 {dialled(os.NewSyscallError("connect", unix.ECONNREFUSED)), true},
+		"the device has no way":               {dialled(os.NewSyscallError("connect", unix.ENETUNREACH)), true},
+		"a connection is reset":               {dialled(os.NewSyscallError("write", unix.ECONNRESET)), true},
+		"the others did not come":             {fmt.Errorf("3 of 4 connections came to 198.18.1.2, and %w: %w", errMissing, context.DeadlineExceeded), true},
+		"what an end said of its path":        {unansweredError("connect from 198.18.0.2: i/o timeout"), true},
+		"the end has no files left":           {dialled(os.NewSyscallError("socket", unix.EMFILE)), false},
+		"the end hasn't that address":         {dialled(os.NewSyscallError("bind", unix.EADDRNOTAVAIL)), false},
+		"the end may not":                     {dialled(os.NewSyscallError("setsockopt", unix.EPERM)), false},
+		"iperf3's client hasn't that address": {foreignAddress, false},
+		"the end's kernel says too little":    {errors.New("read TCP_INFO: the kernel says only 192 bytes"), false},
 	} {
 		if fromPath(c.err) != c.path {
 			t.Errorf("%s: %v is the path's: %v, want %v", name, c.err, !c.path, c.path)

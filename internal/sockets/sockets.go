@@ -1,5 +1,5 @@
 // Package sockets has what Go's net package doesn't tell or set of Linux's sockets: TCP_INFO, buffers of a known size, congestion control, what is unacknowledged, what a socket
-// dropped.
+// dropped, whose fault an error is.
 package sockets
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -35,6 +36,16 @@ func Accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 func scarce(err error) bool {
 	errno, is := errors.AsType[unix.Errno](err)
 	return is && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED}, errno)
+}
+
+// FromBeyond says of an error of connecting, sending or receiving that it came from beyond this machine: nobody answered in time, whoever did said no, or there is no way there. Others are the
+// machine's own, as where it has no files left, or lets nobody send.
+func FromBeyond(err error) bool {
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	errno, is := errors.AsType[unix.Errno](err)
+	return is && slices.Contains([]unix.Errno{unix.ETIMEDOUT, unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN}, errno)
 }
 
 // On runs fn with the socket's descriptor.
