@@ -40,6 +40,8 @@ type view struct {
 	// cells are those that were looked at closely already, found what finds their baselines.
 	cells map[int]report.SuiteCell
 	found *lookup
+	// capacities are what calibrations that were looked at already showed.
+	capacities map[int]*capacity
 	// pages are what the status is to say of pages of runs, as far as it was asked for.
 	pages map[int]v1alpha1.StoredPage
 }
@@ -58,7 +60,7 @@ func lookBack(o Observed) *view {
 }
 
 func sorted(o Observed) (v *view, left []int32) {
-	v = &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{},
+	v = &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}, capacities: map[int]*capacity{},
 		weak: map[string]Wanted{}, replaced: map[string]bool{}, pages: map[int]v1alpha1.StoredPage{}}
 	v.unmade, v.open = make([]int, len(o.Matrix.Cells)), make([]int, len(o.Matrix.Cells))
 	left = v.triesLeft()
