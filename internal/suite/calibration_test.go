@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -223,5 +224,59 @@ criteria:
 	}
 	if c.Figures.LowerBound || c.Capacity.Near || !c.Goals[1].Figures.LowerBound || c.Goals[0].Figures.LowerBound || !strings.Contains(c.Message, "PDR: it is within 10.00% of the 2.00 Kpps") {
 		t.Errorf("%+v, goals %+v: %s", c.Capacity, c.Goals, c.Message)
+	}
+}
+
+const calibratedImages = `
+calibration: {margin: 10%}
+template: {spec: {dut: {type: Reference}, links: [{name: west}, {name: east}]}}
+axes: [{name: image, values: [{name: main}, {name: other}]}]
+baseline: {axis: image, value: main}
+repetitions: 5
+criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]
+`
+
+// Where both sides are the generators' limit, neither is shown to be as fast as the other, nor to be slower; and a document remembers whose limit its figures are.
+func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
+	measured := func(main, other int64, with *Reference) *report.Suite {
+		return measuredAlone(t, calibratedImages, map[string]int64{"generator": 10_000, "main": main, "other": other}, with)
+	}
+	const theirs = "lower bound only, and more runs won't tell: they are close to what the generators do by themselves, and the limit may be theirs, so give them more"
+	said := func(s *report.Suite, cell int) string {
+		c := s.Cells[cell].Verdict.Criteria[0]
+		return string(c.Outcome) + ": " + c.Message
+	}
+	for name, c := range map[string]struct {
+		main, other int64
+		outcome     report.Outcome
+		words       string
+	}{
+		"alike at the generators' limit":   {9_500, 9_500, report.Undecided, theirs},
+		"apart at the generators' limit":   {9_900, 9_200, report.Undecided, theirs},
+		"the candidate is below it":        {9_500, 8_000, report.DidFail, "less"},
+		"the candidate alone is near it":   {8_000, 9_500, report.Passed, ""},
+		"neither is near it, and slower":   {8_000, 7_000, report.DidFail, ""},
+		"neither is near it, and the same": {8_000, 8_000, report.Passed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := said(measured(c.main, c.other, nil), 2); !strings.HasPrefix(got, string(c.outcome)) || !strings.Contains(got, c.words) {
+				t.Errorf("%s\nwant %s: … %s", got, c.outcome, c.words)
+			}
+		})
+	}
+	var document bytes.Buffer
+	if err := measured(9_500, 9_500, nil).JSON(&document); err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := report.ReadSuite(document.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := &Reference{Kind: KindFile, Name: "main.suite.json"}
+	if err := file.Add(earlier); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(measured(9_500, 9_500, file), 2); !strings.HasPrefix(got, "Undecided") || !strings.Contains(got, theirs) {
+		t.Error(got)
 	}
 }

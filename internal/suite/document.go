@@ -138,7 +138,7 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 		default:
 			vain = joinNonEmpty(vain, v.inVain(number, &run))
 		}
-		if !v.Evidence {
+		if run.Evidence = v.capacityOf(number).mark(run.Evidence); !v.Evidence { // who compares with this document has the marks, too
 			run.Evidence = nil
 		}
 		out.Runs = append(out.Runs, run.SuiteRun)
