@@ -226,6 +226,12 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 		return
 	}
 	c := v.capacityOf(number)
+	if waits := v.awaitedAlone(number); waits != "" {
+		if len(v.spec.Criteria) == 0 { // else it is said of the verdict
+			out.Message = joinNonEmpty(out.Message, waits)
+		}
+		return
+	}
 	if c == nil {
 		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s was not measured", v.Matrix.Cells[by].Name))
 		return
@@ -247,6 +253,19 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 		}
 	}
 	out.Message = joinNonEmpty(out.Message, said)
+}
+
+// awaitedAlone says that the calibration that a cell is held against is still to come; empty: it isn't.
+func (v *view) awaitedAlone(number int) string {
+	by := v.Matrix.calibrationOf(number)
+	if by < 0 || v.early {
+		return ""
+	}
+	all := int(max(v.spec.Repetitions, 1))
+	if n := v.toCome(by); n > 0 {
+		return fmt.Sprintf("it waits for its calibration: %d of %d repetitions of %s are in", all-n, all, v.Matrix.Cells[by].Name)
+	}
+	return ""
 }
 
 // nearInAny are the directions in which the limit of any run may be the generators', of a goal where one is named.

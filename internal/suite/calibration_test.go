@@ -2,11 +2,13 @@ package suite
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -278,5 +280,46 @@ func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
 	}
 	if got := said(measured(9_500, 9_500, file), 2); !strings.HasPrefix(got, "Undecided") || !strings.Contains(got, theirs) {
 		t.Error(got)
+	}
+}
+
+// Where several tests are under way at once, a cell may be in before its calibration: it waits for that, and is judged when it is in.
+func TestACellWaitsForItsCalibration(t *testing.T) {
+	night := strings.Replace(calibratedNight, "repetitions: 2", "repetitions: 1\nparallelism: 8", 1)
+	for name, c := range map[string]struct{ spec, waits, near string }{
+		"for its verdict":           {night, "no verdict yet: it waits for its calibration: 0 of 1 repetitions of generator-imix are in", "the limit may be theirs"},
+		"without criteria, as well": {strings.Replace(night, "criteria: [{name: fast, metric: PacketsPerSecond, min: \"100\"}]", "", 1), "it waits for its calibration: 0 of 1 repetitions of generator-imix are in", "the limit may be theirs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.spec)
+			w.found = func(string) int64 { return 1000 }
+			row := func(ends ...string) v1alpha1.SuiteRow {
+				t.Helper()
+				for _, name := range ends {
+					w.end(name)
+				}
+				w.now = w.now.Add(storeEvery)
+				w.pass()
+				return w.suite.Status.Table[2]
+			}
+			w.pass()
+			if r := row("night-linux-imix-r1"); r.Runs != 1 || r.LowerBound || r.Verdict != "" || r.Message != c.waits {
+				t.Errorf("before its calibration: %+v", r)
+			}
+			if r := row("night-generator-imix-r1"); !r.LowerBound || strings.Contains(r.Message, "waits") || !strings.Contains(r.Message, c.near) || (r.Verdict != "") != (name == "for its verdict") {
+				t.Errorf("after it: %+v", r)
+			}
+		})
+	}
+	w := newWorld(t, night)
+	w.ends = func(test string) string {
+		if strings.Contains(test, "generator") {
+			return v1alpha1.ReasonNotMeasured
+		}
+		return ""
+	}
+	w.live(rand.New(rand.NewPCG(1, 2)))
+	if m := w.suite.Status.Table[2].Message; !strings.Contains(m, "what the generators do by themselves isn't known: generator-imix was not measured") {
+		t.Errorf("in the end: %q", m)
 	}
 }

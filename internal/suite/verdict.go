@@ -58,6 +58,9 @@ func (v *view) awaited(cell int) string {
 	if n := v.toCome(cell); n > 0 {
 		return fmt.Sprintf("%d of %d repetitions are in, no verdict yet", all-n, all)
 	}
+	if waits := v.awaitedAlone(cell); waits != "" {
+		return "no verdict yet: " + waits
+	}
 	if !slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative) {
 		return ""
 	}
@@ -70,6 +73,9 @@ func (v *view) awaited(cell int) string {
 	}
 	if n := v.toCome(number); n > 0 {
 		return fmt.Sprintf("%d of %d repetitions of its baseline, %s, are in, no verdict yet", all-n, all, name)
+	}
+	if waits := v.awaitedAlone(number); waits != "" {
+		return fmt.Sprintf("no verdict yet: of its baseline, %s: %s", name, waits)
 	}
 	return ""
 }
