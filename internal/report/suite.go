@@ -257,6 +257,9 @@ func (s *Suite) Table() *Table {
 // Rows are the cell as it stands in the suite's table: one row, and of a search for several goals one for each further goal. What is said of the whole cell, its verdict too, is in the first.
 func (c *SuiteCell) Rows() []Cell {
 	first := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
+	if c.Calibration {
+		first.Unjudged = "not judged"
+	}
 	if c.Verdict != nil {
 		first.Verdict = c.Verdict.Outcome
 		first.Message = joinedWords(c.Verdict.Words(), c.Message)
@@ -271,8 +274,12 @@ func (c *SuiteCell) Rows() []Cell {
 		return rows
 	}
 	rows[0].Loadtest += ", " + c.Goals[0].Goal
+	unjudged := ""
+	if c.Verdict != nil {
+		unjudged = "with " + c.Goals[0].Goal
+	}
 	for _, g := range c.Goals[1:] {
-		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Message: g.Figures.ofSeveralWords(), Images: c.Images}
+		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Unjudged: unjudged, Message: g.Figures.ofSeveralWords(), Images: c.Images}
 		for _, r := range c.Runs {
 			if r.Counts() && OfGoal(r.Goals, g.Goal) == nil {
 				row.Missing = append(row.Missing, Missing{Test: r.Test, Reason: string(NotMeasured), Message: "it has no figure of goal " + g.Goal})
