@@ -107,7 +107,7 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 			out[name] = value
 		}
 	}
-	out["dut"] = map[string]any{"type": loopback}
+	out["dut"] = cable(member(spec, "dut"))
 	out["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
 		"maximumOfferedLoad": map[string]any{"trialDuration": string(cmp.Or(c.TrialDuration, "5s")), "trials": int64(1)}}
 	links, _ := spec["links"].([]any)
@@ -133,6 +133,15 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 		out["links"] = ends
 	}
 	return out
+}
+
+// cable is what stands in a device's place. Flows and destinations are made for the routes of a router, and so they are the same over the cable.
+func cable(device map[string]any) map[string]any {
+	router := member(member(member(device, "reference"), "mode"), "router")
+	if len(router) == 0 {
+		return map[string]any{"type": loopback}
+	}
+	return map[string]any{"type": loopback, "reference": map[string]any{"mode": map[string]any{"router": router}}}
 }
 
 // capacity is what the generators did by themselves in a calibration.
