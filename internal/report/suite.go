@@ -61,6 +61,8 @@ type SuiteCell struct {
 	Loadtest string `json:"loadtest"`
 	// Calibration: it has no device, and its figures are what the generators do by themselves. No criterion is of it.
 	Calibration bool `json:"calibration,omitempty"`
+	// Identity is what tells a calibration from others: two that have the same are of the same traffic, by generators that are asked for in the same way. Empty: it is none, or an older linerate wrote it.
+	Identity string `json:"identity,omitempty"`
 	// Capacity is what the generators of this cell did by themselves; nil: nobody found out.
 	Capacity *Capacity `json:"capacity,omitempty"`
 	// Figures are the medians over the runs that were measured; nil: none was.
@@ -111,11 +113,19 @@ type SuiteRun struct {
 	Goals []GoalFigures `json:"goals,omitempty"`
 	// Repeated is why another try takes this one's place although it has figures, which don't count then; empty: they do, if there are any.
 	Repeated string `json:"repeated,omitempty"`
+	// Taken says which suite measured it, earlier; nil: this one did. Its times are those of then.
+	Taken *Taken `json:"taken,omitempty"`
 	// Images are what the device's pod ran; empty: it isn't known, or no pod's.
 	Images []plan.Container `json:"images,omitempty"`
 	// Evidence is as much of its Report as a judgement needs: without streams, samples, and nearly all windows. Nil: it is kept elsewhere, or there
 	// is none.
 	Evidence *Report `json:"evidence,omitempty"`
+}
+
+// Taken is where a run comes from that an earlier suite measured.
+type Taken struct {
+	Suite string `json:"suite"`
+	Test  string `json:"test"`
 }
 
 // GoalFigures are the figures of a search's goal.

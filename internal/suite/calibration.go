@@ -51,6 +51,7 @@ func (m *Matrix) addCalibrations() {
 	calibrations := make([]Cell, len(kinds))
 	for k := range kinds {
 		calibrations[k] = kinds[k].cell(&m.Cells[kinds[k].first], kinds)
+		m.identities = append(m.identities, report.Digest([]byte(kinds[k].key)))
 	}
 	m.calibrations = len(calibrations)
 	m.Cells, m.calibratedBy = append(calibrations, m.Cells...), append(slices.Repeat([]int{-1}, len(calibrations)), by...)
