@@ -83,3 +83,48 @@ spec:
 		t.Error("of a hundred thousand routes as of one")
 	}
 }
+
+// Generators on other nodes, of another engine or on other cores are others: each cell is held against the calibration of its own value.
+func TestEachValueOfAGeneratorsAxisHasItsOwnCalibration(t *testing.T) {
+	const text = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTestSuite
+metadata: {name: cores}
+spec:
+  calibration: {}
+  template:
+    spec:
+      dut: {type: Reference}
+      links: [{name: west, network: a, lineRate: 1gbps}, {name: east, network: b, lineRate: 1gbps}]
+      generator: {engine: Software}
+  axes:
+  - {name: system, values: [{name: linux}, {name: limited, patch: {dut: {reference: {limit: {packetsPerSecond: 1000}}}}}]}
+  - {name: AXIS, values: [{name: one, patch: ONE}, {name: two, patch: TWO}]}
+`
+	for axis, patches := range map[string][2]string{
+		"cores": {"{generator: {coresPerPortPair: 1}}", "{generator: {coresPerPortPair: 2}}"},
+		"path":  {"{generator: {software: {path: AFPacket}}}", "{generator: {software: {path: AFXDP}}}"},
+		"node":  {"{generator: {pod: {nodeSelector: {node: a}}}}", "{generator: {pod: {nodeSelector: {node: b}}}}"},
+	} {
+		t.Run(axis, func(t *testing.T) {
+			m, err := read(t, "suite.yaml", strings.NewReplacer("AXIS", axis, "ONE", patches[0], "TWO", patches[1]).Replace(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for cell, want := range map[int]string{2: "generator-one", 3: "generator-two", 4: "generator-one", 5: "generator-two"} {
+				if got := m.CalibrationOf(cell); got != want {
+					t.Errorf("%s is held against %q, want %q", m.Cells[cell].Name, got, want)
+				}
+			}
+			one, err := m.Content(0, 1, 1)
+			two, err2 := m.Content(1, 1, 1)
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			a, _ := json.Marshal(one["spec"])
+			b, _ := json.Marshal(two["spec"])
+			if string(a) == string(b) {
+				t.Errorf("both calibrations are %s", a)
+			}
+		})
+	}
+}
