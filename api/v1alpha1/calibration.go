@@ -15,6 +15,12 @@ type CalibrationSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('10m'))",message="trialDuration must be between 1s and 10m"
 	TrialDuration Duration `json:"trialDuration,omitempty"`
 
+	// maxAge is how old a calibration of an earlier suite may be that is taken instead of measuring anew: one by the same generators, in the same place, of the same traffic. In a cluster it is one of a suite
+	// of the same namespace that is still there. Default: each suite measures its own. Example: 24h.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1m') && duration(self) <= duration('8760h'))",message="maxAge must be between 1m and 8760h (a year)"
+	MaxAge Duration `json:"maxAge,omitempty"`
+
 	// network is the NetworkAttachmentDefinition of all links meanwhile, in a cluster, where the links' own lead to the device alone: a wire that both ends of each direction are on. Default: the links' own. Example: wire.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`

@@ -55,6 +55,8 @@ type notes struct {
 	light bool
 	// earlier is the suite that this one is compared with, once all is measured; nil: there is none, or it isn't looked at.
 	earlier *earlierSuite
+	// earlierRead says that calibrations of earlier suites were looked at.
+	earlierRead bool
 	// versions are those of the ConfigMaps that were written.
 	versions map[string]string
 	// obstacles are tests that the API server didn't take.

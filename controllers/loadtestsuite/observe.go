@@ -60,7 +60,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 	seen := &observation{notes: notes, Observed: suite.Observed{
 		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt, Sheets: notes.sheets,
 		Unreported: notes.unreported, ReportAt: notes.reportAt, Obstacles: notes.inTheWay(now), CreateFrom: createFrom, Taken: notes.takenNames(now),
-		Unstored: notes.whyUnstored(now), Version: r.options.Version,
+		Unstored: notes.whyUnstored(now), Version: r.options.Version, EarlierRead: notes.earlierRead,
 	}}
 	if c := notes.checking; c != nil && c.Done() {
 		seen.Checked, seen.Faults = true, c.Faults

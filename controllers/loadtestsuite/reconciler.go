@@ -77,7 +77,7 @@ const (
 	// checksAtOnce is how many cells one pass holds against what a LoadTest must be.
 	checksAtOnce = 16
 	// suiteLooks is how many closer looks a pass may need: one of each kind, and the decision.
-	suiteLooks = 6
+	suiteLooks = 7
 )
 
 // errMore is that a pass did as much as one does; the next one goes on at once. So no pass takes long, however large the suite is, and what is
@@ -104,6 +104,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			_, err = r.writeStatus(ctx, seen, decision)
 		case decision.ReadBaseline:
 			err = r.readReference(ctx, seen)
+		case decision.ReadEarlier:
+			err = r.takeCalibrations(ctx, seen)
 		default:
 			err = r.apply(ctx, seen, decision)
 			due := r.due(seen, decision)

@@ -293,6 +293,9 @@ func limitedBy(reason report.Reason) string {
 	if reason == report.MachineLimited {
 		return ": this machine was too busy for more"
 	}
+	if reason == report.NearGenerators {
+		return ": it is close to what the generators do by themselves, and the limit may be theirs"
+	}
 	if reason == report.OtherDirection {
 		return ": another direction lost frames first and set the load, so measure each direction by itself (procedure.directions: Each)"
 	}

@@ -118,6 +118,8 @@ func mayBeMore(r *report.Report) string {
 	switch {
 	case r.Result.Reason == report.OtherDirection:
 		return ", and one direction set the load of all, so it may be more where another one carries all it can"
+	case r.Result.Saturated && len(r.Result.NearGenerators) > 0:
+		return ", and the limit may be the generators', so it may be more at the device's own"
 	case !loadNotReached(r.Result.Reason):
 		return ""
 	case report.PlanOf(r).Sessions != nil:

@@ -83,8 +83,27 @@ func (f *fleet) measure(ctx context.Context, s Streams, o runOptions, shelf shel
 	}
 }
 
-// begin takes up what an earlier run measured of the same suite, and says what there is to say before the first test.
+// begin takes up what earlier runs measured, and says what there is to say before the first test.
 func (f *fleet) begin(s Streams, o runOptions, shelf shelf) error {
+	if err := f.goOn(s, o, shelf); err != nil || f.matrix.MaxAge() == 0 {
+		return err
+	}
+	from := shelf
+	if o.calibrations != "" {
+		from.dir = o.calibrations
+	}
+	earlier, err := from.suites(s.Err)
+	if err != nil {
+		return err
+	}
+	for _, words := range f.alone.TakeCalibrations(earlier, time.Now()) {
+		fmt.Fprintf(s.Err, "%s: not measured again: %s\n", f.name(), words)
+	}
+	return nil
+}
+
+// goOn takes up what an earlier run measured of the same suite.
+func (f *fleet) goOn(s Streams, o runOptions, shelf shelf) error {
 	f.began = time.Now()
 	f.alone = suite.NewAlone(f.matrix, version, f.began)
 	f.alone.Compare(o.baseline)

@@ -86,7 +86,11 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 			return nil, err
 		}
 	}
-	pps := p.DUT.Reference.Limit.PacketsPerSecond * int64(100+len(st.measured)%2) / 100
+	carries := int64(1_000_000)
+	if p.DUT.Reference != nil {
+		carries = p.DUT.Reference.Limit.PacketsPerSecond
+	}
+	pps := carries * int64(100+len(st.measured)%2) / 100
 	reason, bound := report.LossAboveLimit, st.bounds[p.Test.Name]
 	if bound > 0 {
 		pps, reason = bound, report.GeneratorLimited
@@ -455,4 +459,27 @@ func TestWhatSuitesAreRefusedHere(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestACalibrationIsTakenFromASavedSuite(t *testing.T) {
+	aged := strings.Replace(night, "spec:\n", "spec:\n  calibration: {maxAge: 8760h}\n", 1)
+	st := newStage(t)
+	if _, err := st.run(t.Context(), aged); err != nil || len(st.measured) != 6 {
+		t.Fatalf("%v, measured %q", err, st.measured)
+	}
+	s, err := st.run(t.Context(), aged)
+	if err != nil || len(st.measured) != 4 || !s.Cells[0].Calibration || s.Cells[0].Figures == nil {
+		t.Fatalf("%v, measured %q", err, st.measured)
+	}
+	st.wantSaid("night: not measured again: generator-imix: night-generator-imix-r1 of suite night measured it on 2026-03-0")
+	if s, err = st.run(t.Context(), strings.Replace(aged, "8760h", "1m", 1)); err != nil || len(st.measured) != 6 {
+		t.Errorf("of %v, long ago: measured %q", err, st.measured)
+	}
+	if err := os.WriteFile(filepath.Join(st.dir, "broken.suite.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.run(t.Context(), aged); err != nil {
+		t.Error(err)
+	}
+	st.wantSaid("no calibration is taken from " + filepath.Join(st.dir, "broken.suite.json"))
 }

@@ -110,6 +110,34 @@ func (s shelf) keepSuite(document *report.Suite, page bool) error {
 	return s.writeAll(document.Name+".html", func(w io.Writer) error { return render.Write(w, "html", render.OfTests(all), render.TextOptions{}) })
 }
 
+// suites are the documents of all suites that are kept. One that can't be read is told of, and left.
+func (s shelf) suites(told io.Writer) (all []*report.Suite, err error) {
+	if s.dir == "" {
+		return nil, nil // nothing is kept, and nothing is wrong
+	}
+	if _, err := os.Stat(s.dir); err != nil {
+		return nil, exit.BadInput("calibrations of earlier suites: %w; name another directory with --calibrations", err)
+	}
+	names, err := filepath.Glob(s.path("*" + sidebyside.SuiteSuffix))
+	if err != nil {
+		return nil, exit.BadInput("calibrations of earlier suites: %s: %w", s.dir, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			fmt.Fprintf(told, "no calibration is taken from %s: %v\n", name, err)
+			continue
+		}
+		document, err := report.ReadSuite(text)
+		if err != nil {
+			fmt.Fprintf(told, "no calibration is taken from %s: %v\n", name, err)
+			continue
+		}
+		all = append(all, document)
+	}
+	return all, nil
+}
+
 // unfinished is the report that an earlier run of a suite left which didn't measure everything; nil: there is none.
 func (s shelf) unfinished(name string) (*report.Suite, error) {
 	if s.dir == "" {

@@ -117,7 +117,10 @@ func boundsWayOut(runs []Run) string {
 	}
 	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", is(report.ReachedTarget))
 	add("another direction set the load, so measure each direction by itself ("+eachDirection+")", is(report.OtherDirection))
-	add("the generator was the limit, give it more", func(r report.Reason) bool { return r != report.ReachedTarget && r != report.OtherDirection })
+	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more", is(report.NearGenerators))
+	add("the generator was the limit, give it more", func(r report.Reason) bool {
+		return !slices.Contains([]report.Reason{report.ReachedTarget, report.OtherDirection, report.NearGenerators}, r)
+	})
 	return strings.Join(said, "; ")
 }
 

@@ -36,7 +36,7 @@ func (c *compiler) load(from, to link) load {
 	for r := range c.replicas() {
 		spec := c.profile()
 		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], c.destination(to, r)
-		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.modeSpec() != nil, Random: flows.Random}
+		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.addressed() != nil, Random: flows.Random}
 		p, err := c.build(spec)
 		if err != nil {
 			c.errs = append(c.errs, err)

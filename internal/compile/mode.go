@@ -19,6 +19,14 @@ func (c *compiler) modeSpec() *v1alpha1.ModeSpec {
 	return c.spec.DUT.Reference.Mode
 }
 
+// addressed is the real device that traffic is made for: the one that the Reference is, or the one in whose place a Loopback is; nil: none.
+func (c *compiler) addressed() *v1alpha1.ModeSpec {
+	if c.spec.DUT.Type != v1alpha1.DUTLoopback || c.spec.DUT.Reference == nil {
+		return c.modeSpec()
+	}
+	return c.spec.DUT.Reference.Mode
+}
+
 func modePath(names ...string) *field.Path {
 	path := specPath().Child("dut", "reference", "mode")
 	for _, name := range names {
@@ -64,7 +72,7 @@ func (c *compiler) checkModeInCluster() {
 
 // routes is how many routes a router has to the networks behind each link; 1 of other devices.
 func (c *compiler) routes() int {
-	if in := c.modeSpec(); in != nil && in.Router != nil {
+	if in := c.addressed(); in != nil && in.Router != nil {
 		return max(int(in.Router.Routes), 1)
 	}
 	return 1

@@ -16,6 +16,9 @@ func resultOf(result report.Result, d report.Measured) report.Result {
 	if d.Limit != nil {
 		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated, d.Limit.Confirmed, d.Limit.Resolution
 	}
+	if !slices.Contains(result.NearGenerators, d.Name()) {
+		result.NearGenerators = nil
+	}
 	return result
 }
 
@@ -105,6 +108,8 @@ func flowIn(metric report.Metric, f report.Flow) int64 {
 func highOf(f report.Figure, result report.Result, m measured) report.Number {
 	times := func(v *big.Rat) report.Number { return report.NumberOf(v.Mul(f.Low.Rat(), v)) }
 	switch {
+	case len(result.NearGenerators) > 0:
+		return ""
 	case m.searched != nil:
 		if most := mostOf(f.Metric, m.searched, m.received); most != nil {
 			return times(most)

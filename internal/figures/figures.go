@@ -299,6 +299,7 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
 		f.Low, f.Missing = metric.of(m)
+		near := len(result.NearGenerators) > 0
 		switch {
 		case metric.Sessions && metric.Name != GoodputBitsPerSecond && f.Missing == "" && m.limit.NotThePaths != "":
 			f.Low, f.Missing, f.Reason = "", "nothing can be said of the path: "+m.limit.NotThePaths, m.limit.Reason()
@@ -312,10 +313,15 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		case f.Missing != "":
 		case metric.Name == LossRatio:
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
+			if near { // all of it may be theirs
+				f.Low = whole(0)
+			}
 		case metric.Name == OfferedPacketsPerSecond:
 			f.High = f.Low
 		default:
-			f.High = highOf(f, result, m)
+			if f.High = highOf(f, result, m); near {
+				f.Reason = report.NearGenerators
+			}
 		}
 		all = append(all, f)
 	}

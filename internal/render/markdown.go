@@ -108,10 +108,13 @@ func (m *markdown) folded(v *view) {
 // table writes a table; in a comment it ends where that is full.
 func (m *markdown) table(t *table, comment bool) {
 	g := t.grid(together|alone, func(o report.Outcome) string {
-		if o == "" {
+		switch o {
+		case "":
 			return "no criteria"
+		case report.Passed, report.DidFail, report.Undecided:
+			return sign(toneOf(o)) + string(o)
 		}
-		return sign(toneOf(o)) + string(o)
+		return string(o) // why it has none
 	})
 	more := 0
 	if comment && len(g.rows) > commentRows {

@@ -165,9 +165,7 @@ func cellGroups(t *report.Table) (groups []cellGroup) {
 
 func newCellView(c report.Cell) cellView {
 	v := cellView{Cell: c, Class: toneOrNone(c.Verdict), Sign: "no criteria", Spread: spreadText(c.Figures), Runs: runsText(c)}
-	if c.Verdict != "" {
-		v.Sign = string(c.Verdict)
-	}
+	v.Sign = cmp.Or(string(c.Verdict), c.Unjudged, v.Sign)
 	f := c.Figures
 	if f == nil {
 		return v

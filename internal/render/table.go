@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ func viewOfTable(t *report.Table) view {
 	for _, c := range arranged(t) {
 		row := []string{c.Product, c.Loadtest}
 		if judged {
-			row = append(row, string(c.Verdict))
+			row = append(row, cmp.Or(string(c.Verdict), c.Unjudged))
 		}
 		var h report.Headline
 		if c.Figures != nil {

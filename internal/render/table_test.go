@@ -142,3 +142,24 @@ func TestCellsAreArrangedByLoadtest(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
+
+// A row that has no verdict of its own says why, instead of claiming that there are no criteria.
+func TestARowWithoutAVerdictOfItsOwnSaysWhy(t *testing.T) {
+	judged := published()
+	judged.Cells[0].Verdict, judged.Cells[1].Unjudged, judged.Cells[2].Unjudged = report.Passed, "with NDR", "not judged"
+	for format, want := range map[string][]string{
+		"text":     {"with NDR", "not judged"},
+		"markdown": {"| with NDR |", "| not judged |", "no criteria"},
+		"html":     {">with NDR<", ">not judged<", "no criteria"},
+	} {
+		var out bytes.Buffer
+		if err := Write(&out, format, OfTable(judged), TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range want {
+			if !strings.Contains(out.String(), words) {
+				t.Errorf("%s doesn't say %q:\n%s", format, words, out.String())
+			}
+		}
+	}
+}

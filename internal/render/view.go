@@ -112,7 +112,7 @@ func warningsOf(name string, texts []string) (out []remark) {
 	return out
 }
 
-// table is columns and rows for people. In a column of verdicts the cells are outcomes, or empty where there are no criteria.
+// table is columns and rows for people. In a column of verdicts the cells are outcomes, or why a row has none of its own, or empty where there are no criteria.
 type table struct {
 	columns []column
 	rows    [][]string

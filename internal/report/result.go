@@ -17,6 +17,7 @@ const (
 	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
 	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine lost frames, as others had its processors or below a Reference's limit; a lower bound
 	OtherDirection   Reason = "OtherDirection"   // not saturated: another direction lost frames first, and set the load of all; a lower bound
+	NearGenerators   Reason = "NearGenerators"   // about as much came back as the generators do by themselves (a suite's calibration), so that the limit may be theirs; a lower bound
 	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended, and the figure is a lower bound; or no figure, as no load is known to be clean
 	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
 	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
@@ -42,6 +43,9 @@ type Result struct {
 	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them; empty: none did, or an older linerate wrote the Report.
 	SetBy []string `json:"setBy,omitempty"`
 	Total *Sum     `json:"total,omitempty"`
+	// NearGenerators are the directions, "west→east", whose figures come so close to what the generators did by themselves that the limit may be theirs: these figures are lower bounds, and frames that
+	// were lost beside them may be the generators'. A suite says so of what its runs found; a Report by itself doesn't.
+	NearGenerators []string `json:"nearGenerators,omitempty"`
 	// Generators is what each generator had of that window, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// Together is what came of the figures of Directions that were found one after another, all at once; nil: they weren't, or weren't held so.
@@ -144,7 +148,7 @@ func (r *Report) ResultWindows() []Window {
 // LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a
 // load show what the device makes of that load.
 func (r Result) LowerBound() bool {
-	return !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != PathLimited
+	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != PathLimited
 }
 
 // Together is the loads that were found of each direction by itself, all at once. It changes no direction's own figure.

@@ -61,6 +61,8 @@ type SuiteCell struct {
 	Loadtest string `json:"loadtest"`
 	// Calibration: it has no device, and its figures are what the generators do by themselves. No criterion is of it.
 	Calibration bool `json:"calibration,omitempty"`
+	// Identity is what tells a calibration from others: two that have the same are of the same traffic, by generators that are asked for in the same way. Empty: it is none, or an older linerate wrote it.
+	Identity string `json:"identity,omitempty"`
 	// Capacity is what the generators of this cell did by themselves; nil: nobody found out.
 	Capacity *Capacity `json:"capacity,omitempty"`
 	// Figures are the medians over the runs that were measured; nil: none was.
@@ -111,11 +113,19 @@ type SuiteRun struct {
 	Goals []GoalFigures `json:"goals,omitempty"`
 	// Repeated is why another try takes this one's place although it has figures, which don't count then; empty: they do, if there are any.
 	Repeated string `json:"repeated,omitempty"`
+	// Taken says which suite measured it, earlier; nil: this one did. Its times are those of then.
+	Taken *Taken `json:"taken,omitempty"`
 	// Images are what the device's pod ran; empty: it isn't known, or no pod's.
 	Images []plan.Container `json:"images,omitempty"`
 	// Evidence is as much of its Report as a judgement needs: without streams, samples, and nearly all windows. Nil: it is kept elsewhere, or there
 	// is none.
 	Evidence *Report `json:"evidence,omitempty"`
+}
+
+// Taken is where a run comes from that an earlier suite measured.
+type Taken struct {
+	Suite string `json:"suite"`
+	Test  string `json:"test"`
 }
 
 // GoalFigures are the figures of a search's goal.
@@ -257,6 +267,9 @@ func (s *Suite) Table() *Table {
 // Rows are the cell as it stands in the suite's table: one row, and of a search for several goals one for each further goal. What is said of the whole cell, its verdict too, is in the first.
 func (c *SuiteCell) Rows() []Cell {
 	first := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
+	if c.Calibration {
+		first.Unjudged = "not judged"
+	}
 	if c.Verdict != nil {
 		first.Verdict = c.Verdict.Outcome
 		first.Message = joinedWords(c.Verdict.Words(), c.Message)
@@ -271,8 +284,12 @@ func (c *SuiteCell) Rows() []Cell {
 		return rows
 	}
 	rows[0].Loadtest += ", " + c.Goals[0].Goal
+	unjudged := ""
+	if c.Verdict != nil {
+		unjudged = "with " + c.Goals[0].Goal
+	}
 	for _, g := range c.Goals[1:] {
-		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Message: g.Figures.ofSeveralWords(), Images: c.Images}
+		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Unjudged: unjudged, Message: g.Figures.ofSeveralWords(), Images: c.Images}
 		for _, r := range c.Runs {
 			if r.Counts() && OfGoal(r.Goals, g.Goal) == nil {
 				row.Missing = append(row.Missing, Missing{Test: r.Test, Reason: string(NotMeasured), Message: "it has no figure of goal " + g.Goal})

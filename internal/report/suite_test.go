@@ -146,6 +146,9 @@ func TestATableHasARowForEachGoal(t *testing.T) {
 		len(pdr.Missing) != 1 || pdr.Missing[0].Test != "night-vpp-64b-r2" || pdr.Missing[0].Message != "it has no figure of goal PDR" {
 		t.Errorf("%+v\n%+v", ndr, pdr)
 	}
+	if rows[0].Unjudged != "" || rows[1].Unjudged != "with NDR" {
+		t.Errorf("the goals are judged together, in the first one's row: %q, %q", rows[0].Unjudged, rows[1].Unjudged)
+	}
 	s.Cells[0].Goals = s.Cells[0].Goals[:1]
 	if rows := s.Table().Cells; len(rows) != 2 || rows[0].Loadtest != "64b" {
 		t.Errorf("of a single goal: %+v", rows)

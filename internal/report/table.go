@@ -31,6 +31,8 @@ type Cell struct {
 	// Verdict is the criteria's judgement; empty: there are none. Message has its figures, or what else is to be said of the cell.
 	Verdict Outcome `json:"verdict,omitempty"`
 	Message string  `json:"message,omitempty"`
+	// Unjudged is why the row has no verdict of its own where others have one: "with NDR", whose row has that of all goals together.
+	Unjudged string `json:"unjudged,omitempty"`
 	// Missing are the runs that gave no figure, but for those that were repeated; Repeated are those, and the ones whose figure doesn't count for it.
 	Missing  []Missing `json:"missing,omitempty"`
 	Repeated []Missing `json:"repeated,omitempty"`

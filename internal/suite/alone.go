@@ -29,11 +29,27 @@ func NewAlone(m *Matrix, version string, began time.Time) *Alone {
 	s.Spec.Parallelism, s.Spec.Suspend, s.Spec.Stop = 1, false, false
 	s.Status = v1alpha1.LoadTestSuiteStatus{}
 	s.CreationTimestamp = metav1.Time{Time: began}
-	return &Alone{o: Observed{Suite: s, Matrix: m, Checked: true, Runs: Runs{}, Stored: Stored{}, Evidence: true, Version: version}}
+	return &Alone{o: Observed{Suite: s, Matrix: m, Checked: true, Runs: Runs{}, Stored: Stored{}, Evidence: true, EarlierRead: true, Version: version}}
 }
 
 // Compare gives the suite what its cells are compared with. Without it, a baseline in a cluster can't be compared with.
 func (a *Alone) Compare(with *Reference) { a.o.Reference = with }
+
+// TakeCalibrations takes what these suites' documents have of calibrations of which nothing is known yet, as far as spec.calibration.maxAge allows it, and says of which cells.
+func (a *Alone) TakeCalibrations(earlier []*report.Suite, now time.Time) (cells []string) {
+	m := a.o.Matrix
+	taken := m.TakeCalibrations(earlier, a.o.Runs, now)
+	for number := range m.calibrations {
+		for r := range max(m.suite.Spec.Repetitions, 1) {
+			if run, is := taken[m.TestName(number, r+1, 1)]; is {
+				if a.Ended(run); r == 0 {
+					cells = append(cells, m.Cells[number].Name+": "+takenWords(run.Taken, run.Finished))
+				}
+			}
+		}
+	}
+	return cells
+}
 
 // Note has the document say something more.
 func (a *Alone) Note(words string) { a.notes = append(a.notes, words) }
@@ -118,10 +134,10 @@ func (a *Alone) Take(earlier *report.Suite, same func(Wanted, report.SuiteRun) s
 // triesOf are the tries that are known of a measurement, up to the last that gave figures. Where one with figures isn't the same, why says which.
 func (m *Matrix) triesOf(s slot, known map[string]report.SuiteRun, same func(Wanted, report.SuiteRun) string) (tries []Run, why string) {
 	measured := 0
-	for try := int32(1); try <= m.retries()+1; try++ {
+	for try := int32(1); try <= m.retriesOf(s.cell)+1; try++ {
 		w := Wanted{Name: m.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
 		run, is := known[w.Name]
-		if !is {
+		if !is || run.Taken != nil { // those that were taken from another suite are looked for again
 			break
 		}
 		run.Repeated = "" // by what is known now

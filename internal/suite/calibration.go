@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -49,6 +51,7 @@ func (m *Matrix) addCalibrations() {
 	calibrations := make([]Cell, len(kinds))
 	for k := range kinds {
 		calibrations[k] = kinds[k].cell(&m.Cells[kinds[k].first], kinds)
+		m.identities = append(m.identities, report.Digest([]byte(kinds[k].key)))
 	}
 	m.calibrations = len(calibrations)
 	m.Cells, m.calibratedBy = append(calibrations, m.Cells...), append(slices.Repeat([]int{-1}, len(calibrations)), by...)
@@ -105,7 +108,7 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 			out[name] = value
 		}
 	}
-	out["dut"] = map[string]any{"type": loopback}
+	out["dut"] = cable(member(spec, "dut"))
 	out["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
 		"maximumOfferedLoad": map[string]any{"trialDuration": string(cmp.Or(c.TrialDuration, "5s")), "trials": int64(1)}}
 	links, _ := spec["links"].([]any)
@@ -133,55 +136,175 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 	return out
 }
 
+// cable is what stands in a device's place. Flows and destinations are made for the routes of a router, and so they are the same over the cable.
+func cable(device map[string]any) map[string]any {
+	router := member(member(member(device, "reference"), "mode"), "router")
+	if len(router) == 0 {
+		return map[string]any{"type": loopback}
+	}
+	return map[string]any{"type": loopback, "reference": map[string]any{"mode": map[string]any{"router": router}}}
+}
+
+// capacity is what the generators did by themselves in a calibration.
+type capacity struct {
+	cell             string
+	packetsPerSecond int64
+	directions       map[string]int64 // the same of each direction
+	margin           units.Ratio
+}
+
+// capacityOf is what the figures of a cell are held against; nil: nothing is, or it isn't known. A calibration is looked at once.
+func (v *view) capacityOf(number int) *capacity {
+	by := v.Matrix.calibrationOf(number)
+	if by < 0 {
+		return nil
+	}
+	c, known := v.capacities[by]
+	if !known {
+		c = v.capacityIn(by)
+		v.capacities[by] = c
+	}
+	return c
+}
+
+// calibrationOf is the cell that a cell is held against; -1: none.
+func (m *Matrix) calibrationOf(number int) int {
+	if m.calibratedBy == nil {
+		return -1
+	}
+	return m.calibratedBy[number]
+}
+
+func (v *view) capacityIn(calibration int) *capacity {
+	alone := v.cell(calibration)
+	margin, err := units.ParseRatio(string(cmp.Or(v.spec.Calibration.Margin, "10%")))
+	if alone.Figures == nil || err != nil { // the schema keeps errors out
+		return nil
+	}
+	rates := map[string][]*report.Figures{}
+	for _, k := range v.evidence(calibration) {
+		if k.Report.Result.Measured {
+			for _, d := range k.Report.Result.Directions {
+				rates[d.Name()] = append(rates[d.Name()], &report.Figures{PacketsPerSecond: d.Received.PacketsPerSecond})
+			}
+		}
+	}
+	c := &capacity{cell: alone.Name, packetsPerSecond: alone.Figures.PacketsPerSecond, directions: map[string]int64{}, margin: margin}
+	for name, of := range rates {
+		median, _ := history.Medians(of)
+		c.directions[name] = median.PacketsPerSecond
+	}
+	return c
+}
+
+// reached says that a rate comes so close to what the generators do that the limit may be theirs.
+func (c *capacity) reached(packetsPerSecond, can int64) bool {
+	return float64(packetsPerSecond) >= float64(can)*(1-float64(c.margin)/float64(units.One))
+}
+
+// near are the directions of a result in which the limit may be the generators'.
+func (c *capacity) near(r *report.Result) (names []string) {
+	if !r.Measured {
+		return nil
+	}
+	for _, d := range r.Directions {
+		if can, known := c.directions[d.Name()]; known && c.reached(d.Received.PacketsPerSecond, can) {
+			names = append(names, d.Name())
+		}
+	}
+	return names
+}
+
+// mark is a run's evidence in which each result, that of a goal too, names the directions in which the limit may be the generators'.
+func (c *capacity) mark(of *report.Report) *report.Report {
+	if c == nil || of == nil {
+		return of
+	}
+	marked := *of
+	marked.Result.NearGenerators, marked.Result.Goals = c.near(&of.Result), slices.Clone(of.Result.Goals)
+	for i := range marked.Result.Goals {
+		g := &marked.Result.Goals[i].Result
+		g.NearGenerators = c.near(g)
+	}
+	return &marked
+}
+
 // hold holds a cell's figures against what the generators did by themselves: those that come close to it are lower bounds, for a generator's weakness is never the device's.
 func (v *view) hold(number int, out *report.SuiteCell) {
-	by := -1
-	if v.Matrix.calibratedBy != nil {
-		by = v.Matrix.calibratedBy[number]
-	}
+	by := v.Matrix.calibrationOf(number)
 	if by < 0 || out.Figures == nil {
 		return
 	}
-	alone := v.cell(by)
-	if alone.Figures == nil {
-		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s was not measured", alone.Name))
+	c := v.capacityOf(number)
+	if waits := v.awaitedAlone(number); waits != "" {
+		if len(v.spec.Criteria) == 0 { // else it is said of the verdict
+			out.Message = joinNonEmpty(out.Message, waits)
+		}
 		return
 	}
-	margin, err := units.ParseRatio(string(cmp.Or(v.spec.Calibration.Margin, "10%")))
-	if err != nil {
-		return // the schema keeps it out
+	if c == nil {
+		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s was not measured", v.Matrix.Cells[by].Name))
+		return
 	}
-	can := alone.Figures.PacketsPerSecond
-	out.Capacity = &report.Capacity{Cell: alone.Name, PacketsPerSecond: can, Share: units.PercentOf(out.Figures.PacketsPerSecond, can)}
-	near := func(f *report.Figures) bool {
-		return f != nil && float64(f.PacketsPerSecond) >= float64(can)*(1-float64(margin)/float64(units.One))
+	out.Capacity = &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}
+	said := ""
+	evidence := v.evidence(number)
+	if near := c.nearInAny(evidence, ""); len(near) > 0 {
+		out.Capacity.Near, out.Figures, said = true, bound(out.Figures), c.words(near)
 	}
 	for i := range out.Goals {
-		if g := &out.Goals[i]; near(g.Figures) {
-			g.Figures = bound(g.Figures)
+		g := &out.Goals[i]
+		near := c.nearInAny(evidence, g.Goal)
+		if len(near) == 0 || g.Figures == nil {
+			continue
+		}
+		if g.Figures = bound(g.Figures); said == "" {
+			said = g.Goal + ": " + c.words(near)
 		}
 	}
-	if !near(out.Figures) {
-		return
-	}
-	out.Capacity.Near, out.Figures = true, bound(out.Figures)
-	out.Message = joinNonEmpty(out.Message, fmt.Sprintf("it is within %s of the %s that the generators do by themselves (%s): the limit may be theirs", wording.Percent(margin.Percent()), wording.PacketRate(can), alone.Name))
+	out.Message = joinNonEmpty(out.Message, said)
 }
 
-// excuse leaves a verdict open that failed where the generators may have been the limit, and each of its criteria that did.
-func excuse(c *report.SuiteCell) {
-	if c.Capacity == nil || !c.Capacity.Near || c.Verdict.Outcome != report.DidFail {
-		return
+// awaitedAlone says that the calibration that a cell is held against is still to come; empty: it isn't.
+func (v *view) awaitedAlone(number int) string {
+	by := v.Matrix.calibrationOf(number)
+	if by < 0 || v.early {
+		return ""
 	}
-	excused := *c.Verdict
-	excused.Outcome, excused.Criteria = report.Undecided, slices.Clone(excused.Criteria)
-	for i := range excused.Criteria {
-		if of := &excused.Criteria[i]; of.Outcome == report.DidFail {
-			of.Outcome = report.Undecided
-			of.Message = joinNonEmpty(of.Message, "the limit may be the generators'")
+	all := int(max(v.spec.Repetitions, 1))
+	if n := v.toCome(by); n > 0 {
+		return fmt.Sprintf("it waits for its calibration: %d of %d repetitions of %s are in", all-n, all, v.Matrix.Cells[by].Name)
+	}
+	return ""
+}
+
+// nearInAny are the directions in which the limit of any run may be the generators', of a goal where one is named.
+func (c *capacity) nearInAny(runs []analysis.Kept, goal string) (names []string) {
+	for _, k := range runs {
+		r, has := k.Report.ForGoal(goal)
+		if !has {
+			continue
+		}
+		for _, name := range r.Result.NearGenerators {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
-	c.Verdict = &excused
+	return names
+}
+
+// words say how close the figures of these directions come to what the generators do; where that are all of them, of their sum.
+func (c *capacity) words(near []string) string {
+	what, can := "it is", "the "+wording.PacketRate(c.packetsPerSecond)+" that the generators do"
+	switch {
+	case len(near) == len(c.directions):
+	case len(near) == 1:
+		what, can = near[0]+" is", "the "+wording.PacketRate(c.directions[near[0]])+" that the generators do there"
+	default:
+		what, can = strings.Join(near, ", ")+" are", "what the generators do there"
+	}
+	return fmt.Sprintf("%s within %s of %s by themselves (%s): the limit may be theirs", what, wording.Percent(c.margin.Percent()), can, c.cell)
 }
 
 // bound are the figures as a lower bound.

@@ -1,11 +1,16 @@
 package suite
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 const calibratedNight = `
@@ -108,5 +113,213 @@ func TestNothingFailsNearTheGeneratorsOwn(t *testing.T) {
 		if got[name] != want {
 			t.Errorf("%s: %s, want %s", name, got[name], want)
 		}
+	}
+}
+
+// inDirections is the Report of a test whose device carries so many packets per second there, and so many back.
+func inDirections(name string, there, back int64) *report.Report {
+	r := figureOf(name, there)
+	other := report.Flow{PacketsPerSecond: back, Layer1BitsPerSecond: back * 672}
+	r.Result.Directions = append(r.Result.Directions, report.Measured{From: "east", To: "west", Received: other})
+	r.Result.Total.Received = report.Flow{PacketsPerSecond: there + back, Layer1BitsPerSecond: (there + back) * 672}
+	return r
+}
+
+// calibratedSuite is a suite of which each cell's runs are such Reports.
+func calibratedSuite(t *testing.T, spec string, of func(cell, test string) *report.Report) *report.Suite {
+	t.Helper()
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	a := NewAlone(Expand(written(t, spec)), "test", now)
+	for range 1000 {
+		w, more := a.Next(now)
+		if !more {
+			return a.Document(now)
+		}
+		a.Ended(RunAlone(w, of(a.Cell(w.Cell).Name, w.Name), "sha256:"+w.Name))
+		now = now.Add(time.Minute)
+	}
+	t.Fatal("it doesn't come to its end")
+	return nil
+}
+
+// outcomes are what became of a cell's criteria: "fast Undecided".
+func outcomes(s *report.Suite, cell string) (all []string) {
+	for _, c := range s.Cells {
+		if c.Name == cell {
+			for _, of := range c.Verdict.Criteria {
+				all = append(all, of.Name+" "+string(of.Outcome))
+			}
+		}
+	}
+	return all
+}
+
+const asymmetric = `
+calibration: {margin: 10%}
+template: {spec: {dut: {type: Reference}, links: [{name: west}, {name: east}]}}
+repetitions: 2
+criteria:
+- {name: each, metric: PacketsPerSecond, min: "980"}
+- {name: total, metric: PacketsPerSecond, direction: Total, min: "1900"}
+- {name: both, metric: PacketsPerSecond, min: "500"}
+- {name: most, metric: PacketsPerSecond, max: "900"}
+- {name: loss, metric: LossRatio, max: "0.0001"}
+`
+
+// The limit of an asymmetric device may be the generators' in one direction alone: what that direction doesn't show is open, and what the other one shows is said.
+func TestACriterionIsOpenInTheDirectionThatTheGeneratorsLimit(t *testing.T) {
+	measured := func(there, back int64, lost units.Ratio) *report.Suite {
+		return calibratedSuite(t, asymmetric, func(cell, test string) *report.Report {
+			if strings.Contains(cell, "generator") {
+				return inDirections(test, 1000, 1000)
+			}
+			r := inDirections(test, there, back)
+			r.Result.Directions[0].LossRatio, r.Result.Directions[0].LossRatioMin = lost, lost
+			return r
+		})
+	}
+	for name, c := range map[string]struct {
+		there, back int64
+		want        []string
+	}{
+		"neither":    {700, 600, []string{"each Failed", "total Failed", "both Passed", "most Passed", "loss Failed"}},
+		"one":        {950, 990, []string{"each Undecided", "total Passed", "both Passed", "most Failed", "loss Undecided"}},
+		"there only": {950, 600, []string{"each Failed", "total Undecided", "both Passed", "most Failed", "loss Undecided"}},
+		"back only":  {600, 950, []string{"each Failed", "total Undecided", "both Passed", "most Failed", "loss Failed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := measured(c.there, c.back, units.One/100)
+			if got := outcomes(s, s.Cells[1].Name); !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	s := measured(950, 600, 0)
+	if c := s.Cells[1]; !c.Figures.LowerBound || !c.Capacity.Near || !strings.Contains(c.Message, "west→east is within 10.00% of the 1.00 Kpps that the generators do there by themselves (generator): the limit may be theirs") {
+		t.Errorf("%+v %+v %q", c.Figures, c.Capacity, c.Message)
+	}
+	if got := outcomes(s, s.Cells[1].Name); got[4] != "loss Passed" {
+		t.Errorf("nothing was lost: %q", got)
+	}
+}
+
+// Each goal of a search is held against the generators by its own figures.
+func TestACriterionIsOpenForTheGoalThatTheGeneratorsLimit(t *testing.T) {
+	spec := `
+calibration: {margin: 10%}
+template: {spec: {dut: {type: Reference}, links: [{name: west}, {name: east}]}}
+criteria:
+- {name: ndr, metric: PacketsPerSecond, goal: NDR, min: "980"}
+- {name: pdr, metric: PacketsPerSecond, goal: PDR, min: "980"}
+`
+	s := calibratedSuite(t, spec, func(cell, test string) *report.Report {
+		r := inDirections(test, 1000, 1000)
+		if !strings.Contains(cell, "generator") {
+			r = inDirections(test, 500, 500)
+			r.Result.Goals = []report.GoalResult{{Name: "NDR", Result: r.Result}, {Name: "PDR", Result: inDirections(test, 950, 950).Result}}
+		}
+		return r
+	})
+	c := s.Cells[1]
+	if got, want := outcomes(s, c.Name), []string{"ndr Failed", "pdr Undecided"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if c.Figures.LowerBound || c.Capacity.Near || !c.Goals[1].Figures.LowerBound || c.Goals[0].Figures.LowerBound || !strings.Contains(c.Message, "PDR: it is within 10.00% of the 2.00 Kpps") {
+		t.Errorf("%+v, goals %+v: %s", c.Capacity, c.Goals, c.Message)
+	}
+}
+
+const calibratedImages = `
+calibration: {margin: 10%}
+template: {spec: {dut: {type: Reference}, links: [{name: west}, {name: east}]}}
+axes: [{name: image, values: [{name: main}, {name: other}]}]
+baseline: {axis: image, value: main}
+repetitions: 5
+criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]
+`
+
+// Where both sides are the generators' limit, neither is shown to be as fast as the other, nor to be slower; and a document remembers whose limit its figures are.
+func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
+	measured := func(main, other int64, with *Reference) *report.Suite {
+		return measuredAlone(t, calibratedImages, map[string]int64{"generator": 10_000, "main": main, "other": other}, with)
+	}
+	const theirs = "lower bound only, and more runs won't tell: they are close to what the generators do by themselves, and the limit may be theirs, so give them more"
+	said := func(s *report.Suite, cell int) string {
+		c := s.Cells[cell].Verdict.Criteria[0]
+		return string(c.Outcome) + ": " + c.Message
+	}
+	for name, c := range map[string]struct {
+		main, other int64
+		outcome     report.Outcome
+		words       string
+	}{
+		"alike at the generators' limit":   {9_500, 9_500, report.Undecided, theirs},
+		"apart at the generators' limit":   {9_900, 9_200, report.Undecided, theirs},
+		"the candidate is below it":        {9_500, 8_000, report.DidFail, "less"},
+		"the candidate alone is near it":   {8_000, 9_500, report.Passed, ""},
+		"neither is near it, and slower":   {8_000, 7_000, report.DidFail, ""},
+		"neither is near it, and the same": {8_000, 8_000, report.Passed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := said(measured(c.main, c.other, nil), 2); !strings.HasPrefix(got, string(c.outcome)) || !strings.Contains(got, c.words) {
+				t.Errorf("%s\nwant %s: … %s", got, c.outcome, c.words)
+			}
+		})
+	}
+	var document bytes.Buffer
+	if err := measured(9_500, 9_500, nil).JSON(&document); err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := report.ReadSuite(document.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := &Reference{Kind: KindFile, Name: "main.suite.json"}
+	if err := file.Add(earlier); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(measured(9_500, 9_500, file), 2); !strings.HasPrefix(got, "Undecided") || !strings.Contains(got, theirs) {
+		t.Error(got)
+	}
+}
+
+// Where several tests are under way at once, a cell may be in before its calibration: it waits for that, and is judged when it is in.
+func TestACellWaitsForItsCalibration(t *testing.T) {
+	night := strings.Replace(calibratedNight, "repetitions: 2", "repetitions: 1\nparallelism: 8", 1)
+	for name, c := range map[string]struct{ spec, waits, near string }{
+		"for its verdict":           {night, "no verdict yet: it waits for its calibration: 0 of 1 repetitions of generator-imix are in", "the limit may be theirs"},
+		"without criteria, as well": {strings.Replace(night, "criteria: [{name: fast, metric: PacketsPerSecond, min: \"100\"}]", "", 1), "it waits for its calibration: 0 of 1 repetitions of generator-imix are in", "the limit may be theirs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.spec)
+			w.found = func(string) int64 { return 1000 }
+			row := func(ends ...string) v1alpha1.SuiteRow {
+				t.Helper()
+				for _, name := range ends {
+					w.end(name)
+				}
+				w.now = w.now.Add(storeEvery)
+				w.pass()
+				return w.suite.Status.Table[2]
+			}
+			w.pass()
+			if r := row("night-linux-imix-r1"); r.Runs != 1 || r.LowerBound || r.Verdict != "" || r.Message != c.waits {
+				t.Errorf("before its calibration: %+v", r)
+			}
+			if r := row("night-generator-imix-r1"); !r.LowerBound || strings.Contains(r.Message, "waits") || !strings.Contains(r.Message, c.near) || (r.Verdict != "") != (name == "for its verdict") {
+				t.Errorf("after it: %+v", r)
+			}
+		})
+	}
+	w := newWorld(t, night)
+	w.ends = func(test string) string {
+		if strings.Contains(test, "generator") {
+			return v1alpha1.ReasonNotMeasured
+		}
+		return ""
+	}
+	w.live(rand.New(rand.NewPCG(1, 2)))
+	if m := w.suite.Status.Table[2].Message; !strings.Contains(m, "what the generators do by themselves isn't known: generator-imix was not measured") {
+		t.Errorf("in the end: %q", m)
 	}
 }

@@ -27,6 +27,8 @@ type Matrix struct {
 	// calibrations is how many of the cells, the first ones, are those of the generators by themselves; calibratedBy is the one that each cell is held against, -1: none.
 	calibrations int
 	calibratedBy []int
+	// identities are of each calibration what tells it from others: two with the same measure the same.
+	identities []string
 	// at are the cells by their values, where one of them is the baseline of others.
 	at map[string]int
 	// sheetSize is how many bytes a sheet of runs takes before the next one is begun.

@@ -36,6 +36,7 @@ type step struct {
 	message string
 	check   bool
 	read    []Wanted
+	earlier bool
 	stop    []string
 	create  []Wanted
 	// reason is Complete's; complete: nothing is left to be done.
@@ -55,19 +56,20 @@ type step struct {
 // rules are the situations in the order in which they count: the first that recognises its own decides. The order is the specification.
 func rules() []rule {
 	return []rule{
-		{"deleted", deleted},           // being deleted: garbage collection does the rest
-		{"finished", finished},         // complete: nothing but the history limit and the time to live
-		{"unchecked", unchecked},       // its cells weren't held against what a LoadTest must be
-		{"invalid", invalid},           // they aren't what a LoadTest must be
-		{"testsEnded", testsEnded},     // Reports are to be read
-		{"nameTaken", nameTaken},       // what was measured can't be stored: nothing more is made until it can
-		{"unstored", unstored},         // the same, as the API server doesn't take it
-		{"stopRequested", stopped},     // spec.stop: what runs is stopped, nothing more is made
-		{"testFailed", testFailed},     // failurePolicy Stop, and a test came to nothing: what runs goes on, nothing more is made
-		{"allEnded", allEnded},         // nothing is missing, nothing goes on
-		{"suspended", suspended},       // spec.suspend: nothing more is made
-		{"testsNeeded", testsNeeded},   // tests are missing, and there is room for some
-		{"testsGoingOn", testsGoingOn}, // tests go on, or what is missing can't be made
+		{"deleted", deleted},             // being deleted: garbage collection does the rest
+		{"finished", finished},           // complete: nothing but the history limit and the time to live
+		{"unchecked", unchecked},         // its cells weren't held against what a LoadTest must be
+		{"invalid", invalid},             // they aren't what a LoadTest must be
+		{"testsEnded", testsEnded},       // Reports are to be read
+		{"nameTaken", nameTaken},         // what was measured can't be stored: nothing more is made until it can
+		{"unstored", unstored},           // the same, as the API server doesn't take it
+		{"stopRequested", stopped},       // spec.stop: what runs is stopped, nothing more is made
+		{"testFailed", testFailed},       // failurePolicy Stop, and a test came to nothing: what runs goes on, nothing more is made
+		{"allEnded", allEnded},           // nothing is missing, nothing goes on
+		{"suspended", suspended},         // spec.suspend: nothing more is made
+		{"earlierWanted", earlierWanted}, // calibrations that an earlier suite measured may be taken
+		{"testsNeeded", testsNeeded},     // tests are missing, and there is room for some
+		{"testsGoingOn", testsGoingOn},   // tests go on, or what is missing can't be made
 	}
 }
 
@@ -85,8 +87,8 @@ func Decide(o Observed) Decision {
 
 // decision turns what a rule wants into what is to be done and said.
 func (v *view) decision(name string, s *step) Decision {
-	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read}
-	if s.check || len(s.read) > 0 {
+	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read, ReadEarlier: s.earlier}
+	if s.check || s.earlier || len(s.read) > 0 {
 		return d
 	}
 	kept := name != "deleted" && s.invalid == "" && !s.unkept

@@ -138,8 +138,8 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 		default:
 			vain = joinNonEmpty(vain, v.inVain(number, &run))
 		}
-		if !v.Evidence {
-			run.Evidence = nil
+		if run.Evidence = v.capacityOf(number).mark(run.Evidence); !v.Evidence && !c.calibrates { // who compares with this document has the marks, too
+			run.Evidence = nil // a later suite may take a calibration
 		}
 		out.Runs = append(out.Runs, run.SuiteRun)
 	}
@@ -149,6 +149,7 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 	out.Message = joinNonEmpty(out.Message, severalEnvironments(v.evidence(number)))
 	out.Message = joinNonEmpty(out.Message, vain)
 	if out.Calibration = c.calibrates; out.Calibration { // no criterion is of it
+		out.Identity, out.Message = v.Matrix.identities[number], joinNonEmpty(takenFrom(figures), out.Message)
 		return out
 	}
 	v.hold(number, &out)
@@ -158,7 +159,6 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 	awaited := v.awaited(number)
 	if awaited == "" {
 		out.Verdict = v.verdict(number)
-		excuse(&out)
 		return out
 	}
 	out.Verdict = &report.Verdict{Outcome: report.Undecided}

@@ -70,7 +70,7 @@ func (m *Matrix) fits(cell string) bool {
 // longestEnd is how long what follows the cell in a test's name may become.
 func (m *Matrix) longestEnd() int {
 	n := len("-r") + len(strconv.Itoa(int(m.suite.Spec.Repetitions)))
-	if m.retries() > 0 {
+	if m.retries() > 0 || m.MaxAge() > 0 {
 		n += len("t9")
 	}
 	return n

@@ -33,6 +33,8 @@ type Observed struct {
 	// Unreported says that runs were stored which the suite's report may lack, which was written last at ReportAt.
 	Unreported bool
 	ReportAt   time.Time
+	// EarlierRead says that calibrations of earlier suites were looked at, and those that could be taken are among Runs.
+	EarlierRead bool
 	// Obstacles are tests that the API server doesn't take, and why.
 	Obstacles map[string]string
 	// CreateFrom is from when tests may be made; zero: at once.
@@ -58,13 +60,14 @@ type Decision struct {
 	// Message says why, for people.
 	Message string
 	// Check asks to hold the cells against what a LoadTest must be, Read for the Reports of these tests, Store to write these pages of runs, Announce to write the
-	// status, which says which runs are stored next, and ReadBaseline for the suite of spec.baseline: then the decision is to be made again, with what came of it.
+	// status, which says which runs are stored next, ReadBaseline for the suite of spec.baseline, and ReadEarlier for calibrations that earlier suites measured: then the decision is to be made again, with what came of it.
 	// Nothing else of the decision is applied.
 	Check        bool
 	Read         []Wanted
 	Store        []int
 	Announce     bool
 	ReadBaseline bool
+	ReadEarlier  bool
 	// StoreEnds says that no further page can be stored now.
 	StoreEnds bool
 	// Report is the suite's report to write; nil where it isn't due.

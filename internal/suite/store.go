@@ -230,7 +230,7 @@ func (s sheetContent) decode() (Runs, error) {
 func (m *Matrix) testNames(cell int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for r := range max(m.suite.Spec.Repetitions, 1) {
-			for try := range m.retries() + 1 {
+			for try := range m.retriesOf(cell) + 1 {
 				if !yield(m.TestName(cell, r+1, try+1)) {
 					return
 				}

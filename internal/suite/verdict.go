@@ -14,15 +14,16 @@ import (
 )
 
 // evidence are the runs that a cell is judged by, one for each repetition that has one, and those before it that say something of the device. Where one is lost there are
-// none: whoever had it lost may have chosen which are left.
+// none: whoever had it lost may have chosen which are left. Each names the directions in which the generators may have been the limit.
 func (v *view) evidence(cell int) (all []analysis.Kept) {
+	can := v.capacityOf(cell)
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
 		if run.Ended == RunsChanged {
 			return nil
 		}
 		if known && run.Evidence != nil && (v.stands(cell, name, &run) || run.answers()) {
-			all = append(all, analysis.Kept{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
+			all = append(all, analysis.Kept{Report: can.mark(run.Evidence), Digest: run.Report, Method: run.Plan})
 		}
 	}
 	return all
@@ -57,6 +58,9 @@ func (v *view) awaited(cell int) string {
 	if n := v.toCome(cell); n > 0 {
 		return fmt.Sprintf("%d of %d repetitions are in, no verdict yet", all-n, all)
 	}
+	if waits := v.awaitedAlone(cell); waits != "" {
+		return "no verdict yet: " + waits
+	}
 	if !slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative) {
 		return ""
 	}
@@ -69,6 +73,9 @@ func (v *view) awaited(cell int) string {
 	}
 	if n := v.toCome(number); n > 0 {
 		return fmt.Sprintf("%d of %d repetitions of its baseline, %s, are in, no verdict yet", all-n, all, name)
+	}
+	if waits := v.awaitedAlone(number); waits != "" {
+		return fmt.Sprintf("no verdict yet: of its baseline, %s: %s", name, waits)
 	}
 	return ""
 }

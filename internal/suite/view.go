@@ -40,6 +40,10 @@ type view struct {
 	// cells are those that were looked at closely already, found what finds their baselines.
 	cells map[int]report.SuiteCell
 	found *lookup
+	// discounted are how many runs of each calibration were taken from an earlier suite and count for nothing.
+	discounted map[int]int32
+	// capacities are what calibrations that were looked at already showed.
+	capacities map[int]*capacity
 	// pages are what the status is to say of pages of runs, as far as it was asked for.
 	pages map[int]v1alpha1.StoredPage
 }
@@ -58,8 +62,9 @@ func lookBack(o Observed) *view {
 }
 
 func sorted(o Observed) (v *view, left []int32) {
-	v = &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{},
+	v = &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}, capacities: map[int]*capacity{}, discounted: map[int]int32{},
 		weak: map[string]Wanted{}, replaced: map[string]bool{}, pages: map[int]v1alpha1.StoredPage{}}
+	v.discountTaken()
 	v.unmade, v.open = make([]int, len(o.Matrix.Cells)), make([]int, len(o.Matrix.Cells))
 	left = v.triesLeft()
 	for _, s := range o.Matrix.slots {
@@ -72,10 +77,10 @@ func sorted(o Observed) (v *view, left []int32) {
 func (v *view) triesLeft() []int32 {
 	left := make([]int32, len(v.Matrix.Cells))
 	for i := range left {
-		left[i] = v.Matrix.retries()
+		left[i] = v.Matrix.retries() + v.discounted[i]
 	}
 	for _, s := range v.Matrix.slots {
-		for try := int32(2); try <= v.Matrix.retries()+1 && v.exists(v.Matrix.TestName(s.cell, s.repetition, try)); try++ {
+		for try := int32(2); try <= v.Matrix.retriesOf(s.cell)+1 && v.exists(v.Matrix.TestName(s.cell, s.repetition, try)); try++ {
 			left[s.cell]--
 			v.retried++
 			if v.ranWithFigures(v.Matrix.TestName(s.cell, s.repetition, try-1)) {
@@ -119,7 +124,7 @@ func (v *view) lookAt(s slot, left []int32) {
 			stands = w.Name
 		}
 		next := Wanted{Name: v.Matrix.TestName(s.cell, s.repetition, try+1), Cell: s.cell, Repetition: s.repetition, Try: try + 1}
-		switch more := try <= v.Matrix.retries(); {
+		switch more := try <= v.Matrix.retriesOf(s.cell); {
 		case more && v.exists(next.Name):
 		case stands != "":
 			v.measured++

@@ -94,9 +94,16 @@ func readRun(written json.RawMessage) (Run, error) {
 func (m *Matrix) testsOfPage(number int) iter.Seq[Wanted] {
 	first := number * m.cellsPerPage()
 	last := min(first+m.cellsPerPage(), len(m.Cells))
+	most := int32(0)
+	for cell := first; cell < last; cell++ {
+		most = max(most, m.retriesOf(cell))
+	}
 	return func(yield func(Wanted) bool) {
-		for try := int32(1); try <= m.retries()+1; try++ {
+		for try := int32(1); try <= most+1; try++ {
 			for cell := first; cell < last; cell++ {
+				if try > m.retriesOf(cell)+1 {
+					continue
+				}
 				for r := int32(1); r <= max(m.suite.Spec.Repetitions, 1); r++ {
 					if !yield(Wanted{Name: m.TestName(cell, r, try), Cell: cell, Repetition: r, Try: try}) {
 						return

@@ -59,6 +59,10 @@ type world struct {
 	bound func(test string) int64
 	// found is what a test's Report says of its device, in packets per second; nil: what its name makes.
 	found func(test string) int64
+	// earlier are the documents of earlier suites, looked how often they were looked at.
+	earlier     []*report.Suite
+	looked      int
+	earlierRead bool
 	// sessions says that tests measure TCP.
 	sessions bool
 }
@@ -74,7 +78,7 @@ func newWorld(t testing.TB, spec string) *world {
 // restart is what a new operator knows: what stands in the pages, as far as the status vouches for it.
 func (w *world) restart() {
 	w.t.Helper()
-	w.matrix, w.storedAt, w.reportAt = Expand(w.suite), time.Time{}, time.Time{}
+	w.matrix, w.storedAt, w.reportAt, w.earlierRead = Expand(w.suite), time.Time{}, time.Time{}, false
 	if w.sheet > 0 {
 		w.matrix.sheetSize = w.sheet
 	}
@@ -126,13 +130,16 @@ func (w *world) pass() Decision {
 	checked := false
 	for range 10_000 {
 		o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored, Sheets: w.digests, StoredAt: w.storedAt, ReportAt: w.reportAt, Unreported: w.unreported,
-			Obstacles: w.taken, Taken: w.names, Unstored: w.unstored, Judge: w.judge, Checked: checked}
+			Obstacles: w.taken, Taken: w.names, Unstored: w.unstored, Judge: w.judge, Checked: checked, EarlierRead: w.earlierRead}
 		if checked {
 			o.Faults = w.faults
 		}
 		switch d := Decide(o); {
 		case d.Check:
 			checked = true
+		case d.ReadEarlier:
+			w.looked, w.earlierRead = w.looked+1, true
+			maps.Copy(w.runs, w.matrix.TakeCalibrations(w.earlier, w.runs, w.now))
 		case len(d.Read) > readsAtOnce || len(d.Store) > pagesAtOnce:
 			w.t.Fatalf("%d Reports to read and %d pages to write at once", len(d.Read), len(d.Store))
 		case len(d.Read) > 0:
@@ -327,7 +334,7 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 	}
 	figures := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
 	return &report.Report{
-		Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,
+		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,
 		Result: report.Result{Measured: true, Saturated: true, Reason: "LossAboveLimit", Message: "frames were lost above it",
 			Directions: []report.Measured{{From: "west", To: "east", Received: figures, LineRatePercent: units.Hundred / 2}},
 			Total:      &report.Sum{Received: figures, LineRatePercent: units.Hundred / 2}},
@@ -337,7 +344,7 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 // lossyAtAnyLoad is the Report of a device that lost frames at 500 packets/s already.
 func lossyAtAnyLoad() *report.Report {
 	return &report.Report{
-		Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"},
+		Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"},
 		Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Measured{
 			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}},
 		}}},

@@ -1,0 +1,84 @@
+package loadtestsuite
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// mostEarlier is of how many earlier suites at most the documents are read, the latest first.
+const mostEarlier = 8
+
+// takeCalibrations takes calibrations of earlier suites of the namespace instead of measuring anew, as far as spec.calibration.maxAge allows it. Their documents are believed as far as their
+// statuses vouch for them, which only the operator writes. It is looked once, before the first test.
+func (r *Reconciler) takeCalibrations(ctx context.Context, seen *observation) error {
+	var suites v1alpha1.LoadTestSuiteList
+	if err := r.client.List(ctx, &suites, client.InNamespace(seen.Suite.Namespace)); err != nil {
+		return fmt.Errorf("list the earlier suites: %w", err)
+	}
+	from := seen.Now.Add(-seen.Matrix.MaxAge())
+	earlier := slices.DeleteFunc(suites.Items, func(s v1alpha1.LoadTestSuite) bool {
+		return s.UID == seen.Suite.UID || s.Spec.Calibration == nil || s.Status.Report == nil || s.Status.FinishedAt == nil || s.Status.FinishedAt.Time.Before(from) ||
+			!meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
+	})
+	slices.SortFunc(earlier, func(a, b v1alpha1.LoadTestSuite) int { return b.Status.FinishedAt.Compare(a.Status.FinishedAt.Time) })
+	var documents []*report.Suite
+	for i := range earlier[:min(len(earlier), mostEarlier)] {
+		document, err := r.readDocument(ctx, &earlier[i])
+		if err != nil {
+			return err
+		}
+		if document != nil {
+			documents = append(documents, document)
+		}
+	}
+	taken := seen.Matrix.TakeCalibrations(documents, seen.notes.runs, seen.Now)
+	maps.Copy(seen.notes.runs, taken)
+	seen.Runs, seen.EarlierRead, seen.notes.earlierRead = seen.notes.runs, true, true
+	if len(taken) > 0 {
+		ctrl.LoggerFrom(ctx).Info("calibrations of earlier suites are taken", "runs", len(taken))
+	}
+	return nil
+}
+
+// readDocument reads the calibrations in an earlier suite's report, if there is room for it; nil: it is gone, or isn't what the suite's status says.
+func (r *Reconciler) readDocument(ctx context.Context, s *v1alpha1.LoadTestSuite) (*report.Suite, error) {
+	var kept corev1.ConfigMap
+	switch err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: s.Status.Report.ConfigMap}, &kept); {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get the report of suite %s: %w", s.Name, err)
+	case !metav1.IsControlledBy(&kept, s):
+		return nil, nil
+	}
+	if size, err := delivery.SizeOf(kept.BinaryData[delivery.KeySuite]); err == nil { // else it can't be decoded either, which says why
+		giveBack, is := r.options.Decoded.TryTake(size.Memory())
+		if !is {
+			return nil, errBusy
+		}
+		defer giveBack()
+	}
+	document, err := delivery.DecodeSuite(kept.BinaryData, kept.Annotations)
+	if err == nil && kept.Annotations[delivery.AnnotationDigest] != s.Status.Report.Digest {
+		err = fmt.Errorf("its digest is %s, and the suite's status says %s: somebody changed it", kept.Annotations[delivery.AnnotationDigest], s.Status.Report.Digest)
+	}
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Info("an earlier suite's report isn't believed", "configMap", kept.Name, "why", err.Error())
+		return nil, nil
+	}
+	document.Cells = slices.DeleteFunc(document.Cells, func(c report.SuiteCell) bool { return !c.Calibration })
+	return document, nil
+}

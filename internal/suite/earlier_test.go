@@ -1,0 +1,164 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+const agedNight = `
+calibration: {maxAge: 24h}
+template: {spec: {dut: {type: Reference}, links: [{name: west}, {name: east}], traffic: {profile: FixedSize, frameSize: 64}}}
+axes: [{name: image, values: [{name: main}, {name: other}]}]
+repetitions: 2
+criteria: [{name: fast, metric: PacketsPerSecond, min: "100"}]
+`
+
+// place is where generators are: a machine, and a card.
+func place(node, nic string) *report.Environment {
+	return &report.Environment{Linerate: "linerate v1", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "TRex", Version: "v3", Cores: 2,
+		Machine: report.Machine{Node: node, CPUModel: "Xeon", Processors: 16}, Ports: []report.PortEnvironment{{Link: "west", NIC: nic, Driver: "ice"}}}}}
+}
+
+// nightAt measures a suite from a moment on, whose generators are there, and says which tests it made.
+func nightAt(t *testing.T, spec string, from time.Time, at func(test string) *report.Environment, earlier ...*report.Suite) (s *report.Suite, made []string) {
+	t.Helper()
+	a, now := NewAlone(Expand(written(t, spec)), "test", from), from
+	a.TakeCalibrations(earlier, now)
+	for range 100 {
+		w, more := a.Next(now)
+		if !more {
+			return a.Document(now), made
+		}
+		made = append(made, w.Name)
+		r := figureOf(w.Name, 1000)
+		r.Environment, r.Started, r.Finished = at(w.Name), now, now
+		a.Ended(RunAlone(w, r, "sha256:"+w.Name))
+		now = now.Add(time.Minute)
+	}
+	t.Fatal("it doesn't come to its end")
+	return nil, nil
+}
+
+func TestACalibrationOfAnEarlierSuiteIsTaken(t *testing.T) {
+	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
+	earlier, all := nightAt(t, agedNight, began, here)
+	if len(all) != 6 {
+		t.Fatalf("the first night made %v", all)
+	}
+	earlier.Name = "nightly-1"
+	onlyGenerator := func(spec string) bool { return strings.Contains(spec, "generator") }
+	for name, c := range map[string]struct {
+		spec   string
+		after  time.Duration
+		at     func(string) *report.Environment
+		anew   int // calibrations that are measured
+		alters func(*report.Suite)
+	}{
+		"the same, a few hours later":   {agedNight, 5 * time.Hour, here, 0, nil},
+		"fewer repetitions of the same": {strings.Replace(agedNight, "repetitions: 2", "repetitions: 1", 1), 5 * time.Hour, here, 0, nil},
+		"more repetitions of the same":  {strings.Replace(agedNight, "repetitions: 2", "repetitions: 3", 1), 5 * time.Hour, here, 3, nil},
+		"too late":                      {agedNight, 25 * time.Hour, here, 2, nil},
+		"before it":                     {agedNight, -time.Hour, here, 2, nil},
+		"without maxAge":                {strings.Replace(agedNight, "maxAge: 24h", "", 1), 5 * time.Hour, here, 2, nil},
+		"other frames":                  {strings.Replace(agedNight, "frameSize: 64", "frameSize: 128", 1), 5 * time.Hour, here, 2, nil},
+		"other flows":                   {strings.Replace(agedNight, "frameSize: 64", "frameSize: 64, flows: {count: 9}", 1), 5 * time.Hour, here, 2, nil},
+		"more cores":                    {strings.Replace(agedNight, "dut:", "generator: {coresPerPortPair: 4}, dut:", 1), 5 * time.Hour, here, 2, nil},
+		"another device":                {strings.Replace(agedNight, "dut: {type: Reference}", "dut: {type: Reference, reference: {limit: {packetsPerSecond: 10}}}", 1), 5 * time.Hour, here, 0, nil},
+		"on another node":               {agedNight, 5 * time.Hour, func(string) *report.Environment { return place("lab-2", "8086:1593") }, 2, nil},
+		"through another card":          {agedNight, 5 * time.Hour, func(string) *report.Environment { return place("lab-1", "15b3:1019") }, 2, nil},
+		"nobody knows where it was":     {agedNight, 5 * time.Hour, here, 2, func(s *report.Suite) { s.Cells[0].Runs[0].Evidence.Environment = nil }},
+		"nothing is left of its runs":   {agedNight, 5 * time.Hour, here, 2, func(s *report.Suite) { s.Cells[0].Runs = nil }},
+		"one of another linerate's release": {agedNight, 5 * time.Hour, func(string) *report.Environment {
+			e := place("lab-1", "8086:1593")
+			e.Linerate = "linerate v2"
+			return e
+		}, 2, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			document, _, err := report.SuiteJSON(earlier)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, err := report.ReadSuite(document)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.alters != nil {
+				c.alters(from)
+			}
+			s, made := nightAt(t, c.spec, began.Add(c.after), c.at, from)
+			anew := 0
+			for _, test := range made {
+				if onlyGenerator(test) {
+					anew++
+				}
+			}
+			said := strings.Contains(s.Cells[0].Message, "night-generator-r1 of suite nightly-1 measured it on 2026-03-01 20:00 UTC")
+			if anew != c.anew || said != (c.anew == 0) || !s.Cells[1].Figures.LowerBound {
+				t.Errorf("%d calibrations are measured, want %d: %v; it says %q; %+v", anew, c.anew, made, s.Cells[0].Message, s.Cells[1].Figures)
+			}
+		})
+	}
+}
+
+// Who takes what another suite took says who measured it, and when: so nothing is kept alive beyond its age.
+func TestACalibrationThatWasTakenKeepsItsAge(t *testing.T) {
+	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
+	first, _ := nightAt(t, agedNight, began, here)
+	first.Name = "nightly-1"
+	second, _ := nightAt(t, agedNight, began.Add(20*time.Hour), here, first)
+	second.Name = "nightly-2"
+	if third, made := nightAt(t, agedNight, began.Add(22*time.Hour), here, second); len(made) != 4 || !strings.Contains(third.Cells[0].Message, "of suite nightly-1 measured it") {
+		t.Errorf("%v, %q", made, third.Cells[0].Message)
+	}
+	if _, made := nightAt(t, agedNight, began.Add(30*time.Hour), here, second); len(made) != 6 {
+		t.Errorf("%v are made, though it is older than a day", made)
+	}
+}
+
+// Measured elsewhere, it is measured after all, and what was taken says why it doesn't count.
+func TestACalibrationFromElsewhereCountsForNothing(t *testing.T) {
+	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	first, _ := nightAt(t, agedNight, began, func(string) *report.Environment { return place("lab-1", "8086:1593") })
+	first.Name = "nightly-1"
+	second, made := nightAt(t, agedNight+"invalidRetries: 0\n", began.Add(time.Hour), func(string) *report.Environment { return place("lab-2", "8086:1593") }, first)
+	c := second.Cells[0]
+	if len(made) != 6 || c.Figures == nil || c.Figures.Runs != 2 || c.Runs[0].Reason != OtherEnvironment || c.Runs[0].Figures != nil ||
+		!strings.Contains(c.Runs[0].Message, "in another environment than this suite's devices: node of generator-0: lab-1, then lab-2") {
+		t.Errorf("%v\n%+v", made, c)
+	}
+	if document, _, err := report.SuiteJSON(second); err != nil || len(document) == 0 {
+		t.Error(err)
+	}
+}
+
+// In a cluster it is looked once, before the first test, and what was taken is stored as the suite's own.
+func TestASuiteLooksForCalibrationsBeforeItsFirstTest(t *testing.T) {
+	began := time.Date(2026, 2, 28, 20, 0, 0, 0, time.UTC)
+	first, _ := nightAt(t, agedNight, began, func(string) *report.Environment { return nil })
+	for i := range first.Cells[0].Runs {
+		first.Cells[0].Runs[i].Evidence.Environment = place("lab-1", "8086:1593")
+	}
+	w := newWorld(t, agedNight)
+	w.earlier = []*report.Suite{first}
+	w.pass()
+	if w.looked != 1 || len(w.made) != 1 || strings.Contains(w.made[0], "generator") {
+		t.Errorf("it looked %d times, and made %v", w.looked, w.made)
+	}
+	w.forgets = true // a new operator finds it in the pages
+	for range 40 {
+		w.pass()
+		for name := range w.tests {
+			w.end(name)
+		}
+		w.now = w.now.Add(time.Minute)
+	}
+	if !w.complete() || w.looked > 2 || len(w.made) != 4 || !strings.Contains(w.report.Cells[0].Message, "measured it on 2026-02-28") {
+		t.Errorf("it looked %d times, made %v, and is complete: %t; %+v", w.looked, w.made, w.complete(), w.report.Cells[0])
+	}
+}
