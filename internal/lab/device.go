@@ -72,21 +72,34 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 		}
 		_, _ = io.Copy(io.Discard, reader)
 	}()
-	if _, err := life.Write(order); err != nil {
-		<-p.done
-		return nil, p.fault()
-	}
-	bounded, cancel := context.WithTimeout(ctx, startWithin)
+	refused := make(chan error, 1)
+	go func() {
+		if _, err := life.Write(order); err != nil {
+			refused <- err
+		}
+	}()
+	bounded, cancel := context.WithTimeoutCause(ctx, startWithin, fmt.Errorf("it doesn't forward after %s", startWithin))
 	defer cancel()
+	var why error
 	select {
 	case <-forwards:
 		return p, nil
 	case <-p.done:
 		return nil, p.fault()
+	case err := <-refused: // it has ended, or lives and won't read
+		why = fmt.Errorf("it doesn't read its order: %w", err)
 	case <-bounded.Done():
-		return nil, errors.Join(fmt.Errorf("%s doesn't forward after %s: %s", name, startWithin, p.words), p.Close())
+		why = context.Cause(bounded)
 	}
+	_ = p.Close() // then its last words are there
+	return nil, fmt.Errorf("start %s: %w; its last words: %s", name, why, p.words)
 }
+
+// deviceEnded is the fault of a device's process that ended by itself.
+type deviceEnded struct{ sentence string }
+
+// Error is the sentence.
+func (d *deviceEnded) Error() string { return d.sentence }
 
 // fault is what to say of one that ended by itself.
 func (p *deviceProcess) fault() error {
@@ -94,7 +107,7 @@ func (p *deviceProcess) fault() error {
 	if p.ended != nil {
 		how = "ended: " + p.ended.Error()
 	}
-	return fmt.Errorf("the device's process %s %s; its last words: %s", p.name, how, p.words)
+	return &deviceEnded{fmt.Sprintf("the device's process %s %s; its last words: %s", p.name, how, p.words)}
 }
 
 // Close ends the process, and kills it where it doesn't end by itself.

@@ -47,6 +47,18 @@ func TestARunEndsWithItsDevice(t *testing.T) {
 	}
 }
 
+// TestALabThatIsToldToEndDoesNotBlameItsDevice: a signal to the lab's process is no fault of the gateways, which end with it.
+func TestALabThatIsToldToEndDoesNotBlameItsDevice(t *testing.T) {
+	l := start(t, topologyOf(t, planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
+	if err := syscall.Kill(l.PID(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-l.Done()
+	if err := l.Err(); err == nil || !strings.HasSuffix(err.Error(), "its last words: told to end: terminated signal received") {
+		t.Errorf("it ended as %v", err)
+	}
+}
+
 // aGateway is one of the lab's children.
 func aGateway(t *testing.T, l *lab.Lab) int {
 	t.Helper()
