@@ -183,6 +183,9 @@ const idleSeconds = 7 * 24 * 3600
 const (
 	ctaNATSource   = 6 // CTA_NAT_SRC
 	ctaNATv4Lowest = 1 // CTA_NAT_V4_MINIP
+
+	// both sides have spoken, as in IPS_SEEN_REPLY, IPS_ASSURED and IPS_CONFIRMED (linux/netfilter/nf_conntrack_common.h): of a full table the kernel drops only what isn't assured
+	established = 1<<1 | 1<<2 | 1<<3
 )
 
 // trackIdle has the kernel track so many translated connections, of hosts in 100.64.0.0/10 (RFC 6598) with one in 192.0.2.0/24 (RFC 5737), which no test has.
@@ -195,6 +198,7 @@ func trackIdle(sessions int) error {
 			r.AddData(&nl.Nfgenmsg{NfgenFamily: unix.AF_INET, Version: nl.NFNETLINK_V0})
 			r.AddData(tuple(nl.CTA_TUPLE_ORIG, inside, far, port, []byte{0x01, 0xbb}))
 			r.AddData(tuple(nl.CTA_TUPLE_REPLY, far, inside, []byte{0x01, 0xbb}, port))
+			r.AddData(nl.NewRtAttr(nl.CTA_STATUS, binaryutil.BigEndian.PutUint32(established)))
 			r.AddData(nl.NewRtAttr(nl.CTA_TIMEOUT, binaryutil.BigEndian.PutUint32(idleSeconds)))
 			source := nl.NewRtAttr(ctaNATSource|unix.NLA_F_NESTED, nil)
 			source.AddRtAttr(ctaNATv4Lowest, outside)

@@ -91,21 +91,34 @@ func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 	}
 	for _, t := range m.NAT.Translations {
 		if t.Inside.Contains(host) {
-			return t.outside(host)
+			return moved(host, t.Outside)
 		}
 	}
 	return host
 }
 
-// outside replaces the network's bits and keeps the host's.
-func (t Translation) outside(host netip.Addr) netip.Addr {
-	a, network := host.AsSlice(), t.Outside.Masked().Addr().AsSlice()
-	for bit := range t.Outside.Bits() {
+// Translated is what the device makes of the addresses of a packet that goes in a direction: of NAT, the source of one that leaves the inside, and the destination of one that comes in.
+func (d DUT) Translated(way Direction, source, destination netip.Addr) (newSource, newDestination netip.Addr) {
+	source = d.ReachedAt(way.From, source)
+	if m := d.Mode(); m != nil && m.NAT != nil && m.NAT.Inside == way.To {
+		for _, t := range m.NAT.Translations {
+			if t.Outside.Contains(destination) {
+				return source, moved(destination, t.Inside)
+			}
+		}
+	}
+	return source, destination
+}
+
+// moved is the host of the same number in another network.
+func moved(host netip.Addr, to netip.Prefix) netip.Addr {
+	a, network := host.AsSlice(), to.Masked().Addr().AsSlice()
+	for bit := range to.Bits() {
 		mask := byte(1) << (7 - bit%8)
 		a[bit/8] = a[bit/8]&^mask | network[bit/8]&mask
 	}
-	outside, _ := netip.AddrFromSlice(a) // as long as it was
-	return outside
+	there, _ := netip.AddrFromSlice(a) // as long as it was
+	return there
 }
 
 // On is the mode with the interfaces of links in place of their names.
