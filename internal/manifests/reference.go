@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"net/netip"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -75,6 +76,29 @@ func startsWithin(mode *plan.Mode) int32 {
 	return 60
 }
 
+// What a route takes of the memory that the kernel charges to the pod: Linux 6.18 takes 120 bytes for one of a million of IPv4 behind each of two links, and 272 for one of IPv6. A third more
+// is left for kernels with other structures, and for a table that grows while it is filled.
+const (
+	bytesOfRoute4 = 160
+	bytesOfRoute6 = 360
+)
+
+// memoryOf is how many MiB the Reference may use: 256 for the program and all else, and what its routes take.
+func memoryOf(p *plan.Plan) int64 {
+	const mebibyte = 1 << 20
+	var bytes int64
+	if m := p.DUT.Mode(); m != nil && m.Router != nil {
+		for _, l := range p.Links {
+			each := int64(bytesOfRoute4)
+			if slices.ContainsFunc(l.DUT.Addresses, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
+				each = bytesOfRoute6
+			}
+			bytes += each * int64(m.Router.Routes)
+		}
+	}
+	return 256 + (bytes+mebibyte-1)/mebibyte
+}
+
 // reference is the built-in forwarder's pod. It has no section of its own in the spec: what generator.pod says of nodes that a lab keeps for
 // tests (nodeSelector, tolerations), of priority and of pulling images holds for it too, since it stands beside them on the same networks.
 func reference(in Input) *corev1.Pod {
@@ -90,8 +114,8 @@ func reference(in Input) *corev1.Pod {
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = forwarderRights(in.Compiled.Plan.DUT.Mode())
 	c.Resources = corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(256)},
-		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(256)},
+		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(memoryOf(in.Compiled.Plan))},
+		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(memoryOf(in.Compiled.Plan))},
 	}
 	c.StartupProbe = startup(1, startsWithin(in.Compiled.Plan.DUT.Mode()), program, "forwarder", "probe")
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic)}
