@@ -50,15 +50,15 @@ func (c *compiler) mode() *plan.Mode {
 	}
 }
 
-// checkModeInCluster: a device of two machines, or of a program that our image lacks, has no pods yet.
+// checkModeInCluster: a device of two machines has no pods yet, and a program that our image lacks needs another one.
 func (c *compiler) checkModeInCluster() {
 	in := c.modeSpec()
 	switch {
 	case in == nil:
 	case in.Tunnel != nil:
 		c.refuse(modePath("tunnel"), field.OmitValueType{}, "a tunnel's two ends have no pods yet: measure it with linerate run on one machine, or bring gateways of your own (dut.type Pod or Device)")
-	case in.Userspace != nil:
-		c.refuse(modePath("userspace"), in.Userspace.Kind, "linerate's image doesn't have the program: use dut.type Pod with an image that has it, or linerate run on a machine that has it")
+	case in.Userspace != nil && c.spec.DUT.Reference.Image == "":
+		c.refuse(modePath("userspace"), in.Userspace.Kind, "linerate's image doesn't have dpdk-testpmd: name one that has Debian's package dpdk-dev as dut.reference.image")
 	}
 }
 
@@ -81,12 +81,29 @@ func (c *compiler) fitMode(m *plan.Mode) {
 	switch {
 	case m.Router != nil:
 		c.checkRoutes()
+	case m.Filter != nil:
+		c.keepApart("a filter's rules drop what is from", plan.FilteredIPv4, plan.FilteredIPv6)
 	case m.NAT != nil:
 		c.translate(m.NAT)
 	case m.Tunnel != nil && len(c.links) != 2:
 		c.refuse(modePath("tunnel"), field.OmitValueType{}, "a tunnel has one link at each end: use two links")
 	case m.Tunnel != nil:
+		c.keepApart("a tunnel's gateways reach each other in", plan.BetweenTunnel)
 		m.Tunnel.Far = c.links[1].name
+	}
+}
+
+// keepApart refuses addresses of links that the device uses itself.
+func (c *compiler) keepApart(why string, used ...netip.Prefix) {
+	for _, l := range c.links {
+		for _, network := range append(hosts(l), l.dut) {
+			for _, its := range used {
+				if network.Overlaps(its) {
+					c.refuse(l.path.Child("generator", "networks"), network.String(), fmt.Sprintf("%s %s: use addresses apart from it, such as 16.0.0.0/8 and 48.0.0.0/8, or 2001:2::/48 (RFC 5180)", why, its))
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -125,14 +142,7 @@ func (c *compiler) translate(m *plan.NATMode) {
 		m.Translations = append(m.Translations, plan.Translation{Inside: network.Masked(), Outside: place})
 		next = last(place).Next()
 	}
-	for _, l := range c.links {
-		for _, network := range append(hosts(l), l.dut) {
-			if network.Overlaps(translated) {
-				c.refuse(l.path.Child("generator", "networks"), network.String(), fmt.Sprintf("hosts behind the first link are known to others by addresses in %s: use networks apart from it", translated))
-				return
-			}
-		}
-	}
+	c.keepApart("hosts behind the first link are known to others by addresses in", translated)
 }
 
 // hosts are the networks behind a link, the widest first in each replica's order, and then the generators' own addresses.

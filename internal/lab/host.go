@@ -112,7 +112,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 		for _, p := range b.device {
 			go func() {
 				<-p.done
-				stop(p.fault())
+				stop(p.Fault())
 			}()
 		}
 		err := serveUntilEnd(ctx, engine, l)

@@ -19,6 +19,7 @@ func TestAReferenceHasTheMemoryOfItsRoutes(t *testing.T) {
 	}{
 		{"plain", nil, 2, "198.18.0.1/24", base, base},
 		{"a filter", &plan.Mode{Filter: &plan.FilterMode{Rules: 100_000}}, 2, "198.18.0.1/24", base, base},
+		{"testpmd, which sets 256 MiB aside", &plan.Mode{Userspace: &plan.UserspaceMode{}}, 2, "198.18.0.1/24", base + 256, 2*base + 256},
 		{"one route", &plan.Mode{Router: &plan.RouterMode{Routes: 1}}, 2, "198.18.0.1/24", base, base + 1},
 		{"a million routes", &plan.Mode{Router: &plan.RouterMode{Routes: 1_000_000}}, 2, "198.18.0.1/24", base + 229, base + 2*229},
 		{"a million routes, four links", &plan.Mode{Router: &plan.RouterMode{Routes: 1_000_000}}, 4, "198.18.0.1/24", base + 2*229, base + 4*229},

@@ -64,6 +64,13 @@ type UserspaceMode struct {
 	Kind string `json:"kind"`
 }
 
+// The addresses that modes use themselves, which no test may have: what a filter's rules drop, and the network between a tunnel's gateways (RFC 1112, 3849, 5737).
+var (
+	FilteredIPv4  = netip.MustParsePrefix("240.0.0.0/15")
+	FilteredIPv6  = netip.MustParsePrefix("2001:db8::/96")
+	BetweenTunnel = netip.MustParsePrefix("192.0.2.0/30")
+)
+
 // Mode is the device's mode; nil: it has none.
 func (d DUT) Mode() *Mode {
 	if d.Reference == nil {
