@@ -204,17 +204,37 @@ type XDPMode struct{}
 
 // TunnelKind is what encrypts.
 //
-// +kubebuilder:validation:Enum=wireguard
+// +kubebuilder:validation:Enum=wireguard;ipsec
 type TunnelKind string
 
-// TunnelWireGuard is WireGuard in user space.
-const TunnelWireGuard TunnelKind = "wireguard"
+// The kinds of tunnel, both in user space.
+const (
+	TunnelWireGuard TunnelKind = "wireguard"
+	TunnelIPsec     TunnelKind = "ipsec"
+)
+
+// TunnelCipher is how a tunnel's packets are encrypted and authenticated.
+//
+// +kubebuilder:validation:Enum=AES-128-GCM;AES-256-GCM;AES-256-CBC-SHA-256;ChaCha20-Poly1305
+type TunnelCipher string
+
+// The ciphers that are a kind's own where none is named.
+const (
+	TunnelAES256GCM TunnelCipher = "AES-256-GCM"
+	TunnelChaCha20  TunnelCipher = "ChaCha20-Poly1305"
+)
 
 // TunnelMode is two gateways of an encrypted tunnel.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.cipher) || self.kind != 'wireguard' || self.cipher == 'ChaCha20-Poly1305'",fieldPath=".cipher",message="WireGuard has one cipher, ChaCha20-Poly1305: remove cipher, or use kind ipsec"
 type TunnelMode struct {
-	// kind is what encrypts. Example: wireguard.
+	// kind is what encrypts: WireGuard, or strongSwan's IPsec. Example: wireguard.
 	// +required
 	Kind TunnelKind `json:"kind"`
+
+	// cipher is how, AES-256-GCM of kind ipsec where nothing is said. Example: AES-128-GCM.
+	// +optional
+	Cipher TunnelCipher `json:"cipher,omitempty"`
 }
 
 // UserspaceKind is the program that forwards.

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"net/netip"
@@ -44,7 +45,11 @@ func (c *compiler) mode() *plan.Mode {
 	case in.XDP != nil:
 		return &plan.Mode{XDP: &plan.XDPMode{}}
 	case in.Tunnel != nil:
-		return &plan.Mode{Tunnel: &plan.TunnelMode{Kind: string(in.Tunnel.Kind)}}
+		tunnel := &plan.TunnelMode{Kind: string(in.Tunnel.Kind)}
+		if in.Tunnel.Kind == v1alpha1.TunnelIPsec {
+			tunnel.Cipher = string(cmp.Or(in.Tunnel.Cipher, v1alpha1.TunnelAES256GCM))
+		}
+		return &plan.Mode{Tunnel: tunnel}
 	default: // the schema wants exactly one
 		return &plan.Mode{Userspace: &plan.UserspaceMode{Kind: string(in.Userspace.Kind)}}
 	}
@@ -90,6 +95,26 @@ func (c *compiler) fitMode(m *plan.Mode) {
 	case m.Tunnel != nil:
 		c.keepApart("a tunnel's gateways reach each other in", plan.BetweenTunnel)
 		m.Tunnel.Far = c.links[1].name
+	}
+}
+
+// checkFramesOfTunnel refuses frames that IPsec in user space doesn't carry whole.
+func (c *compiler) checkFramesOfTunnel(p *plan.Plan) {
+	const ethernet, fcs = 14, 4
+	if m := p.DUT.Mode(); m == nil || m.Tunnel == nil || m.Tunnel.Kind != plan.TunnelIPsec {
+		return
+	}
+	largest := 0
+	for _, g := range p.Generators {
+		for _, port := range g.Ports {
+			for _, s := range port.Streams {
+				largest = max(largest, len(s.Packet.Binary))
+			}
+		}
+	}
+	if largest-ethernet > plan.LargestOfIPsec {
+		c.refuse(modePath("tunnel", "kind"), plan.TunnelIPsec, fmt.Sprintf("its packets have at most %d bytes, and the traffic has frames of %d: use frames of at most %d bytes, or kind wireguard",
+			plan.LargestOfIPsec, largest+fcs, plan.LargestOfIPsec+ethernet+fcs))
 	}
 }
 

@@ -149,6 +149,13 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 	if err := netlink.LinkAdd(cable); err != nil {
 		return fmt.Errorf("lay the cable between the gateways: %w", err)
 	}
+	name, how := "WireGuard", "WireGuard (ChaCha20-Poly1305)"
+	if t.Mode.Tunnel.Kind == plan.TunnelIPsec {
+		name, how = "IPsec", fmt.Sprintf("strongSwan's IPsec (%s)", t.Mode.Tunnel.Cipher)
+		if _, _, err := tunnel.FindIPsec(); err != nil {
+			return badInput("dut.reference.mode.tunnel: %v", err)
+		}
+	}
 	var keys [2]struct{ private, public string }
 	for i := range keys {
 		var err error
@@ -165,19 +172,20 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 		if err := ns.Do(func() error { return openOuter(outerAddresses[i]) }); err != nil {
 			return err
 		}
-		g := tunnel.Gateway{PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Peer: netip.AddrPortFrom(outerAddresses[1-i].Addr(), tunnel.Port), MTU: t.MTU, Networks: t.behind(1 - i)}
+		g := tunnel.Gateway{Kind: t.Mode.Tunnel.Kind, PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Secret: keys[0].public, Cipher: t.Mode.Tunnel.Cipher, Behind: t.behind(i),
+			Local: outerAddresses[i].Addr(), Asks: i == 1, Peer: netip.AddrPortFrom(outerAddresses[1-i].Addr(), tunnel.Port), MTU: t.MTU, Networks: t.behind(1 - i)}
 		order, err := json.Marshal(g)
 		if err != nil {
 			return fmt.Errorf("write a gateway's order: %w", err)
 		}
-		p, err := startDevice(ctx, ns, fmt.Sprintf("WireGuard of gateway %d", i+1), tunnelReady, exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'))
+		p, err := startDevice(ctx, ns, fmt.Sprintf("%s of gateway %d", name, i+1), tunnelReady, exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'))
 		if err != nil {
 			return err
 		}
 		b.device = append(b.device, p)
 		b.held = append(b.held, p)
 	}
-	b.info.Applied = append(b.info.Applied, "WireGuard (ChaCha20-Poly1305) in user space between two routers, a packet at a time")
+	b.info.Applied = append(b.info.Applied, how+" in user space between two routers, a packet at a time")
 	return nil
 }
 

@@ -49,12 +49,25 @@ type Translation struct {
 // The kinds of tunnel and of forwarding programs.
 const (
 	TunnelWireGuard  = "wireguard"
+	TunnelIPsec      = "ipsec"
 	UserspaceTestpmd = "testpmd"
 )
 
+// The ciphers of a tunnel. WireGuard has CipherChaCha20 alone, and a Plan doesn't say it.
+const (
+	CipherAES128GCM = "AES-128-GCM"
+	CipherAES256GCM = "AES-256-GCM"
+	CipherAES256CBC = "AES-256-CBC-SHA-256"
+	CipherChaCha20  = "ChaCha20-Poly1305"
+)
+
+// LargestOfIPsec is the largest IP packet, in bytes, that strongSwan's plugin kernel-libipsec carries: it reads no more of one.
+const LargestOfIPsec = 1400
+
 // TunnelMode is two gateways with an encrypted tunnel between them.
 type TunnelMode struct {
-	Kind string `json:"kind"`
+	Kind   string `json:"kind"`
+	Cipher string `json:"cipher,omitempty"` // of IPsec
 	// Far is the link behind the second gateway.
 	Far string `json:"far"`
 }
@@ -175,6 +188,8 @@ func (m *Mode) String() string {
 		return "NAT"
 	case m.XDP != nil:
 		return "XDP"
+	case m.Tunnel != nil && m.Tunnel.Kind == TunnelIPsec:
+		return "IPsec tunnel, " + m.Tunnel.Cipher
 	case m.Tunnel != nil:
 		return "WireGuard tunnel"
 	case m.Userspace != nil:

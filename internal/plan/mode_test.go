@@ -53,6 +53,7 @@ func TestAModeSaysHowItForwards(t *testing.T) {
 		{plan.Mode{NAT: &plan.NATMode{}}, plan.L3, 1, "NAT"},
 		{plan.Mode{XDP: &plan.XDPMode{}}, plan.L3, 1, "XDP"},
 		{plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard}}, plan.L3, 2, "WireGuard tunnel"},
+		{plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelIPsec, Cipher: plan.CipherAES128GCM}}, plan.L3, 2, "IPsec tunnel, AES-128-GCM"},
 		{plan.Mode{Userspace: &plan.UserspaceMode{Kind: plan.UserspaceTestpmd}}, plan.MACRewrite, 0, "testpmd"},
 	} {
 		d := plan.DUT{Type: "Reference", Forwarding: c.mode.Forwarding(), Reference: &plan.Reference{Mode: &c.mode}}
