@@ -114,6 +114,7 @@ type HookSpec struct {
 // ReferenceSpec configures the built-in forwarder: by an exact limit, or as a real device that is made of Linux.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.limit) || !has(self.mode)",fieldPath=".limit",message="a mode is a real device, which forwards what its machine can: remove limit, or mode"
+// +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && has(self.mode.userspace)",fieldPath=".image",message="only mode userspace runs a program of another image: remove image, or set mode: {userspace: {kind: testpmd}}"
 type ReferenceSpec struct {
 	// limit is the most that it forwards, in each direction on its own. Without one it forwards what the machine can.
 	// Example: {packetsPerSecond: 10000}.
@@ -124,6 +125,14 @@ type ReferenceSpec struct {
 	// Example: {router: {routes: 1000000}}.
 	// +optional
 	Mode *ModeSpec `json:"mode,omitempty"`
+
+	// image holds the program of mode userspace, which linerate's own image doesn't have: dpdk-testpmd, of Debian's package dpdk-dev. linerate's program is copied in and starts it. A
+	// cluster alone uses it. Example: registry.lab/testpmd:22.11.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]+$')",message="write an image's name without spaces, such as registry.lab/testpmd:22.11"
+	Image string `json:"image,omitempty"`
 }
 
 // ModeSpec is which device the Reference is: exactly one.
@@ -195,17 +204,37 @@ type XDPMode struct{}
 
 // TunnelKind is what encrypts.
 //
-// +kubebuilder:validation:Enum=wireguard
+// +kubebuilder:validation:Enum=wireguard;ipsec
 type TunnelKind string
 
-// TunnelWireGuard is WireGuard in user space.
-const TunnelWireGuard TunnelKind = "wireguard"
+// The kinds of tunnel, both in user space.
+const (
+	TunnelWireGuard TunnelKind = "wireguard"
+	TunnelIPsec     TunnelKind = "ipsec"
+)
+
+// TunnelCipher is how a tunnel's packets are encrypted and authenticated.
+//
+// +kubebuilder:validation:Enum=AES-128-GCM;AES-256-GCM;AES-256-CBC-SHA-256;ChaCha20-Poly1305
+type TunnelCipher string
+
+// The ciphers that are a kind's own where none is named.
+const (
+	TunnelAES256GCM TunnelCipher = "AES-256-GCM"
+	TunnelChaCha20  TunnelCipher = "ChaCha20-Poly1305"
+)
 
 // TunnelMode is two gateways of an encrypted tunnel.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.cipher) || self.kind != 'wireguard' || self.cipher == 'ChaCha20-Poly1305'",fieldPath=".cipher",message="WireGuard has one cipher, ChaCha20-Poly1305: remove cipher, or use kind ipsec"
 type TunnelMode struct {
-	// kind is what encrypts. Example: wireguard.
+	// kind is what encrypts: WireGuard, or strongSwan's IPsec. Example: wireguard.
 	// +required
 	Kind TunnelKind `json:"kind"`
+
+	// cipher is how, AES-256-GCM of kind ipsec where nothing is said. Example: AES-128-GCM.
+	// +optional
+	Cipher TunnelCipher `json:"cipher,omitempty"`
 }
 
 // UserspaceKind is the program that forwards.

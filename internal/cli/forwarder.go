@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/vitals"
 )
@@ -67,14 +68,27 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 		return exit.NotMeasured("%w", err)
 	}
 	tellSetUp(s.Err, info, o.verbose)
+	forwards, ended := "the kernel", (<-chan struct{})(nil)
+	var device *lab.DeviceProcess
+	if spec.Mode != nil && spec.Mode.Userspace != nil {
+		if device, err = lab.StartTestpmd(ctx, nil, spec, "the image dut.reference.image"); err != nil {
+			return exit.NotMeasured("%w", err)
+		}
+		defer func() { _ = device.Close() }()
+		forwards, ended = spec.Mode.Userspace.Kind, device.Done()
+	}
 	ready, err := net.Listen("unix", forwarderReady)
 	if err != nil {
 		return exit.NotMeasured("say that it is ready: %w; another forwarder is in this network namespace", err)
 	}
 	defer func() { _ = ready.Close() }()
 	told := tellVitals(ctx, s.Err, o.vitals, spec)
-	fmt.Fprintln(s.Err, "the kernel forwards")
-	<-ctx.Done()
+	fmt.Fprintln(s.Err, forwards+" forwards")
+	select {
+	case <-ctx.Done():
+	case <-ended:
+		return exit.NotMeasured("%w", device.Fault())
+	}
 	told.Wait()
 	tellTaken(s.Err, spec)
 	return nil

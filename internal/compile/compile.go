@@ -44,6 +44,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	}
 	p.Generators, p.Directions = c.generators()
 	p.Sending = c.engine.sending(c)
+	c.checkFramesOfTunnel(p)
 	c.checkLoad(p)
 	c.checkTime(p)
 	if len(c.errs) > 0 {

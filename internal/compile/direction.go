@@ -37,7 +37,7 @@ func (c *compiler) checkDirection(i int, d v1alpha1.Direction) {
 	case from.is6() != to.is6():
 		c.refuse(path, string(d.From+" to "+d.To), fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one kind", d.From, d.To))
 	case c.inPairs() && !c.paired(d):
-		c.refuse(path, string(d.From+" to "+d.To), "a bridge or a loopback joins links in pairs: let traffic flow between the same two links only")
+		c.refuse(path, string(d.From+" to "+d.To), "a bridge, a loopback or testpmd joins links in pairs: let traffic flow between the same two links only")
 	case c.forwarding() == plan.L2 && from.vlan != to.vlan:
 		c.refuse(to.path.Child("vlan"), to.vlan, fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: untagged): give both links the same vlan", d.From, from.vlan))
 	case c.spec.DUT.Type == v1alpha1.DUTReference && c.forwarding() != plan.L2 && from.vlan != 0:

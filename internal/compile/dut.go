@@ -113,7 +113,8 @@ func (c *compiler) limit() *plan.Limit {
 	return out
 }
 
-// inPairs says that the device joins links two by two, as wires and bridges do.
+// inPairs says that the device joins links two by two, as wires, bridges and testpmd do.
 func (c *compiler) inPairs() bool {
-	return c.spec.DUT.Type == v1alpha1.DUTLoopback || c.spec.DUT.Type == v1alpha1.DUTReference && c.forwarding() == plan.L2
+	mode := c.modeSpec()
+	return c.spec.DUT.Type == v1alpha1.DUTLoopback || c.spec.DUT.Type == v1alpha1.DUTReference && c.forwarding() == plan.L2 || mode != nil && mode.Userspace != nil
 }

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"net/netip"
@@ -52,21 +53,25 @@ func (c *compiler) mode() *plan.Mode {
 	case in.XDP != nil:
 		return &plan.Mode{XDP: &plan.XDPMode{}}
 	case in.Tunnel != nil:
-		return &plan.Mode{Tunnel: &plan.TunnelMode{Kind: string(in.Tunnel.Kind)}}
+		tunnel := &plan.TunnelMode{Kind: string(in.Tunnel.Kind)}
+		if in.Tunnel.Kind == v1alpha1.TunnelIPsec {
+			tunnel.Cipher = string(cmp.Or(in.Tunnel.Cipher, v1alpha1.TunnelAES256GCM))
+		}
+		return &plan.Mode{Tunnel: tunnel}
 	default: // the schema wants exactly one
 		return &plan.Mode{Userspace: &plan.UserspaceMode{Kind: string(in.Userspace.Kind)}}
 	}
 }
 
-// checkModeInCluster: a device of two machines, or of a program that our image lacks, has no pods yet.
+// checkModeInCluster: a device of two machines has no pods yet, and a program that our image lacks needs another one.
 func (c *compiler) checkModeInCluster() {
 	in := c.modeSpec()
 	switch {
 	case in == nil:
 	case in.Tunnel != nil:
 		c.refuse(modePath("tunnel"), field.OmitValueType{}, "a tunnel's two ends have no pods yet: measure it with linerate run on one machine, or bring gateways of your own (dut.type Pod or Device)")
-	case in.Userspace != nil:
-		c.refuse(modePath("userspace"), in.Userspace.Kind, "linerate's image doesn't have the program: use dut.type Pod with an image that has it, or linerate run on a machine that has it")
+	case in.Userspace != nil && c.spec.DUT.Reference.Image == "":
+		c.refuse(modePath("userspace"), in.Userspace.Kind, "linerate's image doesn't have dpdk-testpmd: name one that has Debian's package dpdk-dev as dut.reference.image")
 	}
 }
 
@@ -89,12 +94,49 @@ func (c *compiler) fitMode(m *plan.Mode) {
 	switch {
 	case m.Router != nil:
 		c.checkRoutes()
+	case m.Filter != nil:
+		c.keepApart("a filter's rules drop what is from", plan.FilteredIPv4, plan.FilteredIPv6)
 	case m.NAT != nil:
 		c.translate(m.NAT)
 	case m.Tunnel != nil && len(c.links) != 2:
 		c.refuse(modePath("tunnel"), field.OmitValueType{}, "a tunnel has one link at each end: use two links")
 	case m.Tunnel != nil:
+		c.keepApart("a tunnel's gateways reach each other in", plan.BetweenTunnel)
 		m.Tunnel.Far = c.links[1].name
+	}
+}
+
+// checkFramesOfTunnel refuses frames that IPsec in user space doesn't carry whole.
+func (c *compiler) checkFramesOfTunnel(p *plan.Plan) {
+	const ethernet, fcs = 14, 4
+	if m := p.DUT.Mode(); m == nil || m.Tunnel == nil || m.Tunnel.Kind != plan.TunnelIPsec {
+		return
+	}
+	largest := 0
+	for _, g := range p.Generators {
+		for _, port := range g.Ports {
+			for _, s := range port.Streams {
+				largest = max(largest, len(s.Packet.Binary))
+			}
+		}
+	}
+	if largest-ethernet > plan.LargestOfIPsec {
+		c.refuse(modePath("tunnel", "kind"), plan.TunnelIPsec, fmt.Sprintf("its packets have at most %d bytes, and the traffic has frames of %d: use frames of at most %d bytes, or kind wireguard",
+			plan.LargestOfIPsec, largest+fcs, plan.LargestOfIPsec+ethernet+fcs))
+	}
+}
+
+// keepApart refuses addresses of links that the device uses itself.
+func (c *compiler) keepApart(why string, used ...netip.Prefix) {
+	for _, l := range c.links {
+		for _, network := range append(hosts(l), l.dut) {
+			for _, its := range used {
+				if network.Overlaps(its) {
+					c.refuse(l.path.Child("generator", "networks"), network.String(), fmt.Sprintf("%s %s: use addresses apart from it, such as 16.0.0.0/8 and 48.0.0.0/8, or 2001:2::/48 (RFC 5180)", why, its))
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -133,14 +175,7 @@ func (c *compiler) translate(m *plan.NATMode) {
 		m.Translations = append(m.Translations, plan.Translation{Inside: network.Masked(), Outside: place})
 		next = last(place).Next()
 	}
-	for _, l := range c.links {
-		for _, network := range append(hosts(l), l.dut) {
-			if network.Overlaps(translated) {
-				c.refuse(l.path.Child("generator", "networks"), network.String(), fmt.Sprintf("hosts behind the first link are known to others by addresses in %s: use networks apart from it", translated))
-				return
-			}
-		}
-	}
+	c.keepApart("hosts behind the first link are known to others by addresses in", translated)
 }
 
 // hosts are the networks behind a link, the widest first in each replica's order, and then the generators' own addresses.

@@ -115,6 +115,9 @@ func configure(ctx context.Context, spec Spec, info *Info) error {
 		placeWork,    // which CPU does it
 		forwardByXDP, // or before the kernel's stack
 	}
+	if spec.Mode != nil && spec.Mode.Userspace != nil {
+		steps = []func(Spec, *Info) error{quieten, openLinks, leaveToProgram}
+	}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return err

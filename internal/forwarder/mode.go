@@ -1,6 +1,7 @@
 package forwarder
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 
@@ -79,7 +80,7 @@ func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) e
 // rulesAtOnce is how many rules one transaction of nftables adds: the answers to more don't fit into a socket's buffer.
 const rulesAtOnce = 100
 
-// filter holds what is forwarded against rules that are not about it, and then lets it through. Each drops one source address that no test may have: of 240.0.0.0/4 (RFC 1112) or 2001:db8::/32.
+// filter holds what is forwarded against rules that are not about it, and then lets it through. Each drops one source address that no test may have: of plan.FilteredIPv4 or plan.FilteredIPv6.
 func filter(spec Spec, info *Info) error {
 	conn, err := nftables.New()
 	if err != nil {
@@ -110,11 +111,12 @@ func filter(spec Spec, info *Info) error {
 }
 
 func dropIPv4(i uint32) []expr.Any {
-	return []expr.Any{load(expr.PayloadBaseNetworkHeader, 12, 4), equal(binaryutil.BigEndian.PutUint32(0xf0000001 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
+	first := binary.BigEndian.Uint32(plan.FilteredIPv4.Addr().AsSlice())
+	return []expr.Any{load(expr.PayloadBaseNetworkHeader, 12, 4), equal(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
 func dropIPv6(i uint32) []expr.Any {
-	source := append([]byte{0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0}, binaryutil.BigEndian.PutUint32(1+i)...)
+	source := append(plan.FilteredIPv6.Addr().AsSlice()[:12], binaryutil.BigEndian.PutUint32(1+i)...)
 	return []expr.Any{load(expr.PayloadBaseNetworkHeader, 8, 16), equal(source), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
@@ -183,6 +185,9 @@ const idleSeconds = 7 * 24 * 3600
 const (
 	ctaNATSource   = 6 // CTA_NAT_SRC
 	ctaNATv4Lowest = 1 // CTA_NAT_V4_MINIP
+
+	// both sides have spoken, as in IPS_SEEN_REPLY, IPS_ASSURED and IPS_CONFIRMED (linux/netfilter/nf_conntrack_common.h): of a full table the kernel drops only what isn't assured
+	established = 1<<1 | 1<<2 | 1<<3
 )
 
 // trackIdle has the kernel track so many translated connections, of hosts in 100.64.0.0/10 (RFC 6598) with one in 192.0.2.0/24 (RFC 5737), which no test has.
@@ -195,6 +200,7 @@ func trackIdle(sessions int) error {
 			r.AddData(&nl.Nfgenmsg{NfgenFamily: unix.AF_INET, Version: nl.NFNETLINK_V0})
 			r.AddData(tuple(nl.CTA_TUPLE_ORIG, inside, far, port, []byte{0x01, 0xbb}))
 			r.AddData(tuple(nl.CTA_TUPLE_REPLY, far, inside, []byte{0x01, 0xbb}, port))
+			r.AddData(nl.NewRtAttr(nl.CTA_STATUS, binaryutil.BigEndian.PutUint32(established)))
 			r.AddData(nl.NewRtAttr(nl.CTA_TIMEOUT, binaryutil.BigEndian.PutUint32(idleSeconds)))
 			source := nl.NewRtAttr(ctaNATSource|unix.NLA_F_NESTED, nil)
 			source.AddRtAttr(ctaNATv4Lowest, outside)

@@ -158,6 +158,13 @@ func (r *run) forwarding() plan.Forwarding {
 	return r.Plan.DUT.Forwarding
 }
 
+// device is the plan's, as it forwards.
+func (r *run) device() plan.DUT {
+	d := r.Plan.DUT
+	d.Forwarding = r.forwarding()
+	return d
+}
+
 // addressing is a port's side of its link. Where the device forwards frames unchanged, the next hop is the replica's own far port.
 func (r *run) addressing(g int, port plan.GeneratorPort) (engine.Addressing, error) {
 	if r.forwarding() == plan.AsConfigured {

@@ -66,7 +66,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 		if err != nil {
 			return report.PathCheck{}, err
 		}
-		check, again := path.Judge(r.Plan.Directions[direction], r.forwarding(), r.Plan.DUT.Routers(), probes, seen)
+		check, again := path.Judge(r.Plan.Directions[direction], r.device(), probes, seen)
 		if attempt > 1 && check.Proven {
 			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)
 		}

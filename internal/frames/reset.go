@@ -101,7 +101,7 @@ func (r *run) seeAll(ctx context.Context, wait time.Duration) ([]report.PathChec
 	}
 	judge := func(seen []path.Seen) (checks []report.PathCheck) {
 		for i, d := range r.Plan.Directions {
-			check, _ := path.Judge(d, r.forwarding(), r.Plan.DUT.Routers(), probes[i], seen)
+			check, _ := path.Judge(d, r.device(), probes[i], seen)
 			checks = append(checks, check)
 		}
 		return checks

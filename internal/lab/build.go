@@ -21,7 +21,7 @@ type built struct {
 	info   forwarder.Info
 	held   []io.Closer
 	dut    *netspace.Namespace            // the forwarder's; nil: there is none
-	device []*deviceProcess               // the processes that forward, where the kernel doesn't alone
+	device []*DeviceProcess               // the processes that forward, where the kernel doesn't alone
 	ends   map[string]*netspace.Namespace // by link, where links end in namespaces of their own; nil: they end in the process's
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/program"
 	"github.com/linerate-dev/linerate/internal/tunnel"
 )
@@ -29,8 +29,8 @@ const TunnelVerb = "lab-tunnel"
 // startWithin bounds how long a device's process may take until it forwards.
 const startWithin = 30 * time.Second
 
-// deviceProcess is a process that forwards. It is the lab's child, and ends when the lab does.
-type deviceProcess struct {
+// DeviceProcess is a process that forwards. It is the child of who started it, and ends with that.
+type DeviceProcess struct {
 	name    string
 	command *exec.Cmd
 	life    io.Closer // its standard input
@@ -40,7 +40,7 @@ type deviceProcess struct {
 }
 
 // startDevice starts a process in a namespace and waits until it has said that it forwards: a line of its standard output that holds ready.
-func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string, cmd *exec.Cmd, order []byte) (*deviceProcess, error) {
+func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string, cmd *exec.Cmd, order []byte) (*DeviceProcess, error) {
 	life, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -49,7 +49,7 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	p := &deviceProcess{name: name, command: cmd, life: life, words: &program.Words{}, done: make(chan struct{})}
+	p := &DeviceProcess{name: name, command: cmd, life: life, words: &program.Words{}, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, p.words
 	err = ns.Start(cmd, func() {
 		p.ended = cmd.Wait()
@@ -72,33 +72,49 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 		}
 		_, _ = io.Copy(io.Discard, reader)
 	}()
-	if _, err := life.Write(order); err != nil {
-		<-p.done
-		return nil, p.fault()
-	}
-	bounded, cancel := context.WithTimeout(ctx, startWithin)
+	refused := make(chan error, 1)
+	go func() {
+		if _, err := life.Write(order); err != nil {
+			refused <- err
+		}
+	}()
+	bounded, cancel := context.WithTimeoutCause(ctx, startWithin, fmt.Errorf("it doesn't forward after %s", startWithin))
 	defer cancel()
+	var why error
 	select {
 	case <-forwards:
 		return p, nil
 	case <-p.done:
-		return nil, p.fault()
+		return nil, p.Fault()
+	case err := <-refused: // it has ended, or lives and won't read
+		why = fmt.Errorf("it doesn't read its order: %w", err)
 	case <-bounded.Done():
-		return nil, errors.Join(fmt.Errorf("%s doesn't forward after %s: %s", name, startWithin, p.words), p.Close())
+		why = context.Cause(bounded)
 	}
+	_ = p.Close() // then its last words are there
+	return nil, fmt.Errorf("start %s: %w; its last words: %s", name, why, p.words)
 }
 
-// fault is what to say of one that ended by itself.
-func (p *deviceProcess) fault() error {
+// deviceEnded is the fault of a device's process that ended by itself.
+type deviceEnded struct{ sentence string }
+
+// Error is the sentence.
+func (d *deviceEnded) Error() string { return d.sentence }
+
+// Done is closed when it has ended.
+func (p *DeviceProcess) Done() <-chan struct{} { return p.done }
+
+// Fault is what to say of one that ended by itself.
+func (p *DeviceProcess) Fault() error {
 	how := "ended"
 	if p.ended != nil {
 		how = "ended: " + p.ended.Error()
 	}
-	return fmt.Errorf("the device's process %s %s; its last words: %s", p.name, how, p.words)
+	return &deviceEnded{fmt.Sprintf("the device's process %s %s; its last words: %s", p.name, how, p.words)}
 }
 
 // Close ends the process, and kills it where it doesn't end by itself.
-func (p *deviceProcess) Close() error {
+func (p *DeviceProcess) Close() error {
 	_ = p.life.Close()
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	grace := time.AfterFunc(stopGrace/2, func() { _ = p.command.Process.Kill() })
@@ -107,8 +123,14 @@ func (p *deviceProcess) Close() error {
 	return nil
 }
 
-// The network between a tunnel's gateways (RFC 5737), and what WireGuard adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
-var outerAddresses = [2]netip.Prefix{netip.MustParsePrefix("192.0.2.1/30"), netip.MustParsePrefix("192.0.2.2/30")}
+// The gateways' addresses in the network between them, and what WireGuard adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
+var outerAddresses = [2]netip.Prefix{outerAddress(1), outerAddress(2)}
+
+func outerAddress(host byte) netip.Prefix {
+	a := plan.BetweenTunnel.Addr().As4()
+	a[3] += host
+	return netip.PrefixFrom(netip.AddrFrom4(a), plan.BetweenTunnel.Bits())
+}
 
 const (
 	outerInterface = "tunnel.out"
@@ -127,6 +149,13 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 	if err := netlink.LinkAdd(cable); err != nil {
 		return fmt.Errorf("lay the cable between the gateways: %w", err)
 	}
+	name, how := "WireGuard", "WireGuard (ChaCha20-Poly1305)"
+	if t.Mode.Tunnel.Kind == plan.TunnelIPsec {
+		name, how = "IPsec", fmt.Sprintf("strongSwan's IPsec (%s)", t.Mode.Tunnel.Cipher)
+		if _, _, err := tunnel.FindIPsec(); err != nil {
+			return badInput("dut.reference.mode.tunnel: %v", err)
+		}
+	}
 	var keys [2]struct{ private, public string }
 	for i := range keys {
 		var err error
@@ -143,19 +172,20 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 		if err := ns.Do(func() error { return openOuter(outerAddresses[i]) }); err != nil {
 			return err
 		}
-		g := tunnel.Gateway{PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Peer: netip.AddrPortFrom(outerAddresses[1-i].Addr(), tunnel.Port), MTU: t.MTU, Networks: t.behind(1 - i)}
+		g := tunnel.Gateway{Kind: t.Mode.Tunnel.Kind, PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Secret: keys[0].public, Cipher: t.Mode.Tunnel.Cipher, Behind: t.behind(i),
+			Local: outerAddresses[i].Addr(), Asks: i == 1, Peer: netip.AddrPortFrom(outerAddresses[1-i].Addr(), tunnel.Port), MTU: t.MTU, Networks: t.behind(1 - i)}
 		order, err := json.Marshal(g)
 		if err != nil {
 			return fmt.Errorf("write a gateway's order: %w", err)
 		}
-		p, err := startDevice(ctx, ns, fmt.Sprintf("WireGuard of gateway %d", i+1), tunnelReady, exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'))
+		p, err := startDevice(ctx, ns, fmt.Sprintf("%s of gateway %d", name, i+1), tunnelReady, exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'))
 		if err != nil {
 			return err
 		}
 		b.device = append(b.device, p)
 		b.held = append(b.held, p)
 	}
-	b.info.Applied = append(b.info.Applied, "WireGuard (ChaCha20-Poly1305) in user space between two routers, a packet at a time")
+	b.info.Applied = append(b.info.Applied, how+" in user space between two routers, a packet at a time")
 	return nil
 }
 
@@ -229,60 +259,19 @@ func TunnelMain(ctx context.Context) error {
 	})
 }
 
-// testpmd is DPDK's forwarding program, in Debian's package dpdk-dev.
-const testpmd = "dpdk-testpmd"
-
-// userspace has testpmd forward between the two links of each pair, with the addresses of the ends that frames go to.
+// userspace opens the links for testpmd, and starts it.
 func (b *built) userspace(ctx context.Context, t Topology) error {
-	path, err := exec.LookPath(testpmd)
+	spec := t.forwarderSpec()
+	info, err := forwarder.Configure(ctx, b.dut, spec)
 	if err != nil {
-		return badInput("dut.reference.mode.userspace: this machine has no %s: install Debian's package dpdk-dev", testpmd)
-	}
-	if err := b.dut.Do(func() error { return openBare(t) }); err != nil {
 		return err
 	}
-	args := []string{"--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf"}
-	for i, l := range t.Links {
-		args = append(args, "--vdev", fmt.Sprintf("net_af_packet%d,iface=%s,blocksz=65536,framesz=%d,framecnt=1024,qpairs=1", i, l.Interface, frameRoom(t.MTU)))
-	}
-	args = append(args, "--", "--forward-mode=mac", "--auto-start", "--total-num-mbufs=8192", "--nb-cores=1", "--stats-period=1") // it holds what it says back until it prints statistics
-	for i, l := range t.Links {
-		args = append(args, fmt.Sprintf("--eth-peer=%d,%s", i, net.HardwareAddr(l.GeneratorMAC)))
-	}
-	p, err := startDevice(ctx, b.dut, testpmd, "NIC statistics for port", exec.Command(path, args...), nil)
+	p, err := StartTestpmd(ctx, b.dut, spec, "this machine")
 	if err != nil {
 		return err
 	}
 	b.device, b.held = append(b.device, p), append(b.held, p)
-	b.info.Applied = append(b.info.Applied, fmt.Sprintf("%s forwards by AF_PACKET", path))
-	return nil
-}
-
-// frameRoom is what AF_PACKET's ring has for a frame: the next power of two, with room for its own header.
-func frameRoom(mtu int) int {
-	room := 2048
-	for room < mtu+128 {
-		room *= 2
-	}
-	return room
-}
-
-// openBare sets the links up with nothing else: the kernel has no part in forwarding.
-func openBare(t Topology) error {
-	for _, l := range t.Links {
-		if err := os.WriteFile("/proc/sys/net/ipv6/conf/"+l.Interface+"/disable_ipv6", []byte("1"), 0); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("link %s: keep the kernel quiet: %w", l.Name, err)
-		}
-		if err := setUp(l.Interface); err != nil {
-			return fmt.Errorf("link %s: %w", l.Name, err)
-		}
-		link, err := netlink.LinkByName(l.Interface)
-		if err == nil {
-			err = netlink.LinkSetARPOff(link)
-		}
-		if err != nil {
-			return fmt.Errorf("link %s: keep the kernel off: %w", l.Name, err)
-		}
-	}
+	b.info = info
+	b.info.Applied = append(b.info.Applied, fmt.Sprintf("%s forwards by AF_PACKET", p.command.Path))
 	return nil
 }

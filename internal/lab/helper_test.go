@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"testing"
@@ -29,7 +30,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case lab.Verb:
-			exit(lab.HostMain(context.Background(), openFake))
+			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM) // as the verb does
+			defer stop()
+			exit(lab.HostMain(ctx, openFake))
 		case lab.TunnelVerb:
 			exit(lab.TunnelMain(context.Background()))
 		case "lab-parent":

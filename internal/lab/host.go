@@ -39,6 +39,9 @@ type Engine interface {
 // OpenEngine opens what sends on interfaces of the calling process's network namespace, or of the ports' own.
 type OpenEngine func(ctx context.Context, sends plan.Sender, ports []Port) (Engine, error)
 
+// errLeft is the cause of an end in order.
+var errLeft = errors.New("the parent has ended, or has closed its end")
+
 // stopGrace is how long the engine may take to stop before the process ends under it.
 const stopGrace = 2 * time.Second
 
@@ -56,8 +59,8 @@ func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os
 	if err := decoder.Decode(&o); err != nil {
 		return fmt.Errorf("read the order: %w (this verb is for the lab's own use)", err)
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	built := make(chan *built, 1)
 	go func() {
 		// It ends when the parent has, or has closed its end.
@@ -66,7 +69,7 @@ func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os
 			built <- b
 			return b.reply(o.Topology, q)
 		})
-		stop()
+		stop(errLeft)
 	}()
 	serve, b, err := prepare(ctx, o, listener, open)
 	if err := say(answers, err, b.info); err != nil {
@@ -109,12 +112,16 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 		for _, p := range b.device {
 			go func() {
 				<-p.done
-				stop(p.fault())
+				stop(p.Fault())
 			}()
 		}
 		err := serveUntilEnd(ctx, engine, l)
-		if fault := context.Cause(ctx); fault != nil && !errors.Is(fault, context.Canceled) {
+		cause := context.Cause(ctx)
+		if fault, is := errors.AsType[*deviceEnded](cause); is {
 			return fault // without its device there is nothing to measure
+		}
+		if cause != nil && !errors.Is(cause, errLeft) { // as by a signal
+			return fmt.Errorf("told to end: %w", cause)
 		}
 		return err
 	}

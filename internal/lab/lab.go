@@ -178,19 +178,29 @@ func (l *Lab) Info() forwarder.Info { return l.info }
 // PID is the child's process: the software engine, whose threads send.
 func (l *Lab) PID() int { return l.child.command.Process.Pid }
 
-// Forwards says that a process is the device's: one of those that the lab's own process has started.
+// Forwards says that a process is the device's: one of those that the lab's own process has started, or that these have.
 func (l *Lab) Forwards(pid int) bool {
 	if m := l.topology.Mode; m == nil || m.Tunnel == nil && m.Userspace == nil {
 		return false
 	}
+	for pid > 1 && pid != l.PID() {
+		if pid = parentOf(pid); pid == l.PID() {
+			return true
+		}
+	}
+	return false
+}
+
+// parentOf is a process's parent; 0: it has ended.
+func parentOf(pid int) int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false // it has ended
+		return 0
 	}
 	var state string
 	var parent int
-	_, err = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent) // behind the name, which may hold anything
-	return err == nil && parent == l.PID()
+	_, _ = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent) // behind the name, which may hold anything
+	return parent
 }
 
 // Done is closed when the child has ended.

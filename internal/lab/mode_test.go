@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/tunnel"
 )
 
 func inMode(m plan.Mode) func(*plan.Plan) {
@@ -19,7 +20,13 @@ func inMode(m plan.Mode) func(*plan.Plan) {
 
 // TestRealDevicesOfALab: each takes from the TTL what its routers do.
 func TestRealDevicesOfALab(t *testing.T) {
-	for _, m := range []plan.Mode{{Router: &plan.RouterMode{Routes: 100}}, {XDP: &plan.XDPMode{}}, {Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}} {
+	modes := []plan.Mode{{Router: &plan.RouterMode{Routes: 100}}, {XDP: &plan.XDPMode{}}, {Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}}
+	if _, _, err := tunnel.FindIPsec(); err == nil {
+		for _, cipher := range []string{plan.CipherAES128GCM, plan.CipherAES256GCM, plan.CipherAES256CBC, plan.CipherChaCha20} {
+			modes = append(modes, plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelIPsec, Cipher: cipher, Far: "east"}})
+		}
+	}
+	for _, m := range modes {
 		t.Run(m.String(), func(t *testing.T) {
 			p := planOf([]string{"west", "east"}, inMode(m))
 			l := start(t, topologyOf(t, p, lab.Options{}))
@@ -43,6 +50,18 @@ func TestARunEndsWithItsDevice(t *testing.T) {
 	}
 	<-l.Done()
 	if err := l.Err(); err == nil || !strings.Contains(err.Error(), "the device's process WireGuard of gateway") {
+		t.Errorf("it ended as %v", err)
+	}
+}
+
+// TestALabThatIsToldToEndDoesNotBlameItsDevice: a signal to the lab's process is no fault of the gateways, which end with it.
+func TestALabThatIsToldToEndDoesNotBlameItsDevice(t *testing.T) {
+	l := start(t, topologyOf(t, planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
+	if err := syscall.Kill(l.PID(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-l.Done()
+	if err := l.Err(); err == nil || !strings.HasSuffix(err.Error(), "its last words: told to end: terminated signal received") {
 		t.Errorf("it ended as %v", err)
 	}
 }

@@ -327,8 +327,13 @@ func TestOurContainersAreNotPrivileged(t *testing.T) {
 				if !ours {
 					continue
 				}
-				if m := in.Compiled.Plan.DUT.Mode(); c.Name == "forwarder" && m != nil && m.XDP != nil {
-					want = []corev1.Capability{"BPF", "NET_ADMIN"}
+				if m := in.Compiled.Plan.DUT.Mode(); c.Name == "forwarder" && m != nil {
+					switch {
+					case m.XDP != nil:
+						want = []corev1.Capability{"BPF", "NET_ADMIN"}
+					case m.Userspace != nil:
+						want = []corev1.Capability{"NET_ADMIN", "NET_RAW"}
+					}
 				}
 				s := c.SecurityContext
 				if s.Privileged != nil || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, want) {

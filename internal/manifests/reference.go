@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"net/netip"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -75,6 +76,59 @@ func startsWithin(mode *plan.Mode) int32 {
 	return 60
 }
 
+// What a route takes of the memory that the kernel charges to the pod: Linux 6.18 takes 120 bytes for one of a million of IPv4 behind each of two links, and 272 for one of IPv6. A third more
+// is left for kernels with other structures, and for a table that grows while it is filled.
+const (
+	bytesOfRoute4 = 160
+	bytesOfRoute6 = 360
+)
+
+// processorOf is how many thousandths of a processor the Reference requests: the kernel forwards on whose frames come in, and testpmd's thread never sleeps.
+func processorOf(m *plan.Mode) int64 {
+	if m != nil && m.Userspace != nil {
+		return 1000
+	}
+	return 100
+}
+
+// memoryOf is how many MiB the Reference may use: 256 for the program and all else, and what its routes take; of testpmd another 256, which it sets aside, and the rings of its links.
+func memoryOf(p *plan.Plan) int64 {
+	const mebibyte = 1 << 20
+	var bytes int64
+	if m := p.DUT.Mode(); m != nil && m.Router != nil {
+		for _, l := range p.Links {
+			each := int64(bytesOfRoute4)
+			if slices.ContainsFunc(l.DUT.Addresses, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
+				each = bytesOfRoute6
+			}
+			bytes += each * int64(m.Router.Routes)
+		}
+	}
+	if m := p.DUT.Mode(); m != nil && m.Userspace != nil {
+		const rings = 2 * 1024 * 16384 // bytes: to receive and to send, each of 1024 frames of the largest room
+		bytes = 256*mebibyte + rings*int64(len(p.Links))
+	}
+	return 256 + (bytes+mebibyte-1)/mebibyte
+}
+
+// imageOf is the image that has the program of the mode; empty: linerate's own does.
+func imageOf(in Input) string {
+	if r := in.Test.Spec.DUT.Reference; r != nil {
+		return r.Image
+	}
+	return ""
+}
+
+// inImage has the container run in somebody's image, into which our program is copied, and says where that is.
+func inImage(in Input, image string, pod *corev1.Pod, c *corev1.Container) (launch string) {
+	launch = programFolder + program
+	c.Image, c.ImagePullPolicy, c.Command[0] = image, "", launch
+	c.VolumeMounts = append(c.VolumeMounts, readOnly("linerate-program", programFolder), corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"}, corev1.VolumeMount{Name: "run", MountPath: "/var/run"})
+	pod.Spec.InitContainers = []corev1.Container{copyProgram(in, containerCopy)}
+	pod.Spec.Volumes = append(pod.Spec.Volumes, emptyDir("linerate-program"), emptyDir("tmp"), emptyDir("run"))
+	return launch
+}
+
 // reference is the built-in forwarder's pod. It has no section of its own in the spec: what generator.pod says of nodes that a lab keeps for
 // tests (nodeSelector, tolerations), of priority and of pulling images holds for it too, since it stands beside them on the same networks.
 func reference(in Input) *corev1.Pod {
@@ -83,6 +137,7 @@ func reference(in Input) *corev1.Pod {
 	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
 	pod := newPod(in, meta)
 	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder, "--vitals", "$("+variablePodIP+")")
+	launch := program
 	c.Env = append(whoAmI(), fieldVariable(variablePodIP, "status.podIP"))
 	if resets(in) {
 		c.Env = append(c.Env, corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)})
@@ -90,14 +145,17 @@ func reference(in Input) *corev1.Pod {
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = forwarderRights(in.Compiled.Plan.DUT.Mode())
 	c.Resources = corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(256)},
-		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(256)},
+		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(processorOf(in.Compiled.Plan.DUT.Mode())), corev1.ResourceMemory: mebi(memoryOf(in.Compiled.Plan))},
+		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(memoryOf(in.Compiled.Plan))},
 	}
-	c.StartupProbe = startup(1, startsWithin(in.Compiled.Plan.DUT.Mode()), program, "forwarder", "probe")
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic)}
+	pod.Spec.Volumes = []corev1.Volume{linksFiles(in, corev1.KeyToPath{Key: keyForwarder, Path: keyForwarder})}
+	if image := imageOf(in); image != "" {
+		launch = inImage(in, image, pod, &c)
+	}
+	c.StartupProbe = startup(1, startsWithin(in.Compiled.Plan.DUT.Mode()), launch, "forwarder", "probe")
 	requestDevices(&c, devicesOf(in, linkNames(in), dutNetwork))
 	pod.Spec.Containers = []corev1.Container{c}
-	pod.Spec.Volumes = []corev1.Volume{linksFiles(in, corev1.KeyToPath{Key: keyForwarder, Path: keyForwarder})}
 	tellPorts(in, pod, linkNames(in), dutNetwork)
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(referenceGraceSeconds))
 	pod.Spec.Affinity = avoiding(nil, in.ExcludedNodes)

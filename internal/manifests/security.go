@@ -16,7 +16,8 @@ import (
 //	                               NET_RAW, SYS_NICE
 //	end of sessions        0       NET_ADMIN, NET_RAW                 see sessionsRights
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
-//	DUT, Reference         0       NET_ADMIN; mode xdp: BPF           see forwarderRights
+//	DUT, Reference         0       NET_ADMIN; mode xdp: BPF;          see forwarderRights
+//	                               mode userspace: NET_RAW
 //
 // Any user but root: the image says 65532, and where a namespace has a range of users (OpenShift), it is one of those.
 //
@@ -63,10 +64,15 @@ func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 //
 //	NET_ADMIN  addresses, routes, forwarding, bridges, nftables and tracked connections in its own network namespace (rtnetlink(7))
 //	BPF        mode xdp only: its program (bpf(2))
+//	NET_RAW    mode userspace only: testpmd's AF_PACKET sockets (packet(7))
 func forwarderRights(mode *plan.Mode) *corev1.SecurityContext {
 	c := root("NET_ADMIN")
-	if mode != nil && mode.XDP != nil {
+	switch {
+	case mode == nil:
+	case mode.XDP != nil:
 		c = root("BPF", "NET_ADMIN")
+	case mode.Userspace != nil:
+		c = root("NET_ADMIN", "NET_RAW")
 	}
 	c.ReadOnlyRootFilesystem = new(true)
 	return c

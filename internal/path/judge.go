@@ -19,9 +19,9 @@ type Seen struct {
 // token of these probes are other people's and don't count. Again says that frames are missing and nothing else is wrong: a device
 // that is still resolving addresses drops the first ones, so it is worth another try.
 //
-// Routers is how many routers the frames meet on their way: each takes one from their TTL.
-func Judge(d plan.Direction, forwarding plan.Forwarding, routers int, probes []Probe, seen []Seen) (c report.PathCheck, again bool) {
-	t := tally{direction: d, forwarding: forwarding, routers: routers, sent: len(probes)}
+// The device says what must have become of the frames: each of its routers takes one from their TTL, and NAT translates their addresses.
+func Judge(d plan.Direction, device plan.DUT, probes []Probe, seen []Seen) (c report.PathCheck, again bool) {
+	t := tally{direction: d, device: device, forwarding: device.Forwarding, sent: len(probes)}
 	for _, p := range probes {
 		t.count(p, seen)
 	}
@@ -33,8 +33,8 @@ func Judge(d plan.Direction, forwarding plan.Forwarding, routers int, probes []P
 // tally counts what became of a direction's probes.
 type tally struct {
 	direction  plan.Direction
-	forwarding plan.Forwarding
-	routers    int
+	device     plan.DUT
+	forwarding plan.Forwarding // the device's
 	sent       int
 
 	arrived    int // on the right port, once or more
@@ -47,6 +47,8 @@ type tally struct {
 	sawTTL     int
 	wrongMAC   int
 	example    string
+	otherHosts int // between other addresses than the device makes of theirs
+	otherHow   string
 	spoiled    int // changed where no forwarding changes anything
 	spoiledHow string
 	source     engine.MAC
@@ -105,13 +107,17 @@ func (t *tally) inspect(p Probe, frame []byte) {
 		t.wrongMAC++
 		t.example = why
 	}
+	if why := t.translationFault(p.Frame, frame); why != "" {
+		t.otherHosts++
+		t.otherHow = why
+	}
 	if why := contentFault(p.Frame, frame); why != "" {
 		t.spoiled++
 		t.spoiledHow = why
 	}
 }
 
-func (t *tally) expectedTTL() int { return TTL - t.routers }
+func (t *tally) expectedTTL() int { return TTL - t.device.Routers() }
 
 // macFault says what is wrong with the addresses of a frame that arrived, or nothing.
 func (t *tally) macFault(l Lane, destination, source engine.MAC) string {
@@ -126,6 +132,22 @@ func (t *tally) macFault(l Lane, destination, source engine.MAC) string {
 		return fmt.Sprintf("source MAC still the sender's %s", source)
 	case t.forwarding == plan.L3 && l.DeviceMACAtEnd != "" && source != l.DeviceMACAtEnd:
 		return fmt.Sprintf("source MAC %s instead of the device's %s", source, l.DeviceMACAtEnd)
+	}
+	return ""
+}
+
+// translationFault says what is wrong with the IP addresses of a frame that arrived from a device that translates, or nothing.
+func (t *tally) translationFault(sent, arrived []byte) string {
+	if m := t.device.Mode(); m == nil || m.NAT == nil {
+		return ""
+	}
+	was, errWas := addressesOf(sent)
+	is, err := addressesOf(arrived)
+	if errWas != nil || err != nil {
+		return "no IP header"
+	}
+	if source, destination := t.device.Translated(t.direction, was[0], was[1]); source != is[0] || destination != is[1] {
+		return fmt.Sprintf("source %s and destination %s instead of %s and %s, of a frame sent from %s to %s", is[0], is[1], source, destination, was[0], was[1])
 	}
 	return ""
 }
@@ -167,6 +189,8 @@ func (t *tally) wrong() string {
 			t.wrongTTL, t.sent, to, t.sawTTL, t.expectedTTL(), t.forwarding)
 	case t.wrongMAC > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check which device forwards them", t.wrongMAC, t.sent, to, t.example)
+	case t.otherHosts > 0:
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check how the device translates addresses", t.otherHosts, t.sent, to, t.otherHow)
 	case t.spoiled > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check what the device makes of them, or set forwarding: AsConfigured where it is there to change them", t.spoiled, t.sent, to, t.spoiledHow)
 	}

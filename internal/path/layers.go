@@ -3,6 +3,7 @@ package path
 import (
 	"encoding/binary"
 	"errors"
+	"net/netip"
 )
 
 // errNoIP: only IPv4 and IPv6 frames have a TTL to judge and a payload to mark.
@@ -94,6 +95,22 @@ func (l layers) ttlOffset() int {
 		return l.network + 7
 	}
 	return l.network + 8
+}
+
+// addressesOf are a frame's source and destination in its IP header.
+func addressesOf(frame []byte) (both [2]netip.Addr, err error) {
+	l, err := layersOf(frame)
+	if err != nil {
+		return both, err
+	}
+	at, size := l.network+12, 4
+	if l.version == 6 {
+		at, size = l.network+8, 16
+	}
+	for i := range both {
+		both[i], _ = netip.AddrFromSlice(frame[at+i*size : at+(i+1)*size]) // layersOf saw a whole header
+	}
+	return both, nil
 }
 
 func (l layers) setTTL(frame []byte, ttl byte) { frame[l.ttlOffset()] = ttl }

@@ -256,7 +256,7 @@ func TestWhatFramesProve(t *testing.T) {
 					seen = append(seen, path.Seen{Generator: "g0", Port: a.port, Bytes: a.how(p.Frame)})
 				}
 			}
-			check, again := path.Judge(plan.Direction{From: "west", To: "east"}, test.forwarding, plan.DUT{Forwarding: test.forwarding}.Routers(), probes, seen)
+			check, again := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: test.forwarding}, probes, seen)
 			if check.Proven != test.proven || again != test.again || !strings.Contains(check.Message, test.says) {
 				t.Errorf("proven %v, again %v: %s\nwant %v, %v: …%s…", check.Proven, again, check.Message, test.proven, test.again, test.says)
 			}
@@ -279,10 +279,54 @@ func TestTwoRoutersOfOneDevice(t *testing.T) {
 		if how == "twice" {
 			frame = routed(frame)
 		}
-		check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.L3, tunnel.Routers(), probes, []path.Seen{{Generator: "g0", Port: 1, Bytes: frame}})
+		check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, tunnel, probes, []path.Seen{{Generator: "g0", Port: 1, Bytes: frame}})
 		if check.Proven != proven {
 			t.Errorf("routed %s: proven %v: %s", how, check.Proven, check.Message)
 		}
+	}
+}
+
+// TestWhatNATMakesOfFrames: one that forwards without translating, or to another host, isn't proven.
+func TestWhatNATMakesOfFrames(t *testing.T) {
+	nat := plan.DUT{Forwarding: plan.L3, Reference: &plan.Reference{Mode: &plan.Mode{NAT: &plan.NATMode{Inside: "west", Translations: []plan.Translation{
+		{Inside: netip.MustParsePrefix("16.0.0.0/16"), Outside: netip.MustParsePrefix("198.19.0.0/16")},
+	}}}}}
+	address := func(at int, a string) func([]byte) {
+		return func(f []byte) { copy(f[at:], netip.MustParseAddr(a).AsSlice()) }
+	}
+	const source, destination = 26, 30
+	west, east := plan.Direction{From: "west", To: "east"}, plan.Direction{From: "east", To: "west"}
+	for name, test := range map[string]struct {
+		way     plan.Direction
+		sent    func([]byte) // 16.0.0.1 to 48.0.0.1 but for this
+		arrives func([]byte)
+		says    string // empty: it is proven
+	}{
+		"out, translated":       {west, func([]byte) {}, address(source, "198.19.0.1"), ""},
+		"out, as it was":        {west, func([]byte) {}, func([]byte) {}, "4 of 4 frames arrived on east with source 16.0.0.1 and destination 48.0.0.1 instead of 198.19.0.1 and 48.0.0.1, of a frame sent from 16.0.0.1 to 48.0.0.1"},
+		"out, as another":       {west, func([]byte) {}, address(source, "198.19.0.2"), "with source 198.19.0.2"},
+		"in, translated":        {east, address(destination, "198.19.3.7"), address(destination, "16.0.3.7"), ""},
+		"in, as it was":         {east, address(destination, "198.19.3.7"), func([]byte) {}, "destination 198.19.3.7 instead of 16.0.0.1 and 16.0.3.7"},
+		"in, from another host": {east, address(destination, "198.19.3.7"), func(f []byte) { address(destination, "16.0.3.7")(f); address(source, "16.9.9.9")(f) }, "with source 16.9.9.9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			template := udp4(120, 0)
+			test.sent(template)
+			probes, err := path.Probes(lane(plan.L3), slices.Repeat([][]byte{template}, 4), 9, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var seen []path.Seen
+			for _, p := range probes {
+				f := with(test.arrives)(p.Frame)
+				f[40], f[41] = 0, 0 // no UDP checksum
+				seen = append(seen, path.Seen{Generator: "g0", Port: 1, Bytes: f})
+			}
+			check, again := path.Judge(test.way, nat, probes, seen)
+			if check.Proven != (test.says == "") || again || !strings.Contains(check.Message, test.says) {
+				t.Errorf("proven %v: %s", check.Proven, check.Message)
+			}
+		})
 	}
 }
 
@@ -291,7 +335,7 @@ func TestAnotherGeneratorsPortIsTheWrongOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.L3, 1, probes, []path.Seen{{Generator: "g1", Port: 1, Bytes: routed(probes[0].Frame)}})
+	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.DUT{Forwarding: plan.L3}, probes, []path.Seen{{Generator: "g1", Port: 1, Bytes: routed(probes[0].Frame)}})
 	if check.Proven || !strings.Contains(check.Message, "port 1 of generator g1") {
 		t.Errorf("%+v", check)
 	}
@@ -352,7 +396,7 @@ func FuzzMark(f *testing.F) {
 			t.Errorf("%x", probes[0].Frame)
 		}
 		seen := []path.Seen{{Generator: "g0", Port: 1, Bytes: append(captured, probes[0].Token[:]...)}}
-		if check, _ := path.Judge(plan.Direction{}, plan.L3, 1, probes, seen); check.Message == "" || check.Received != 1 {
+		if check, _ := path.Judge(plan.Direction{}, plan.DUT{Forwarding: plan.L3}, probes, seen); check.Message == "" || check.Received != 1 {
 			t.Errorf("%+v", check)
 		}
 	})

@@ -49,12 +49,25 @@ type Translation struct {
 // The kinds of tunnel and of forwarding programs.
 const (
 	TunnelWireGuard  = "wireguard"
+	TunnelIPsec      = "ipsec"
 	UserspaceTestpmd = "testpmd"
 )
 
+// The ciphers of a tunnel. WireGuard has CipherChaCha20 alone, and a Plan doesn't say it.
+const (
+	CipherAES128GCM = "AES-128-GCM"
+	CipherAES256GCM = "AES-256-GCM"
+	CipherAES256CBC = "AES-256-CBC-SHA-256"
+	CipherChaCha20  = "ChaCha20-Poly1305"
+)
+
+// LargestOfIPsec is the largest IP packet, in bytes, that strongSwan's plugin kernel-libipsec carries: it reads no more of one.
+const LargestOfIPsec = 1400
+
 // TunnelMode is two gateways with an encrypted tunnel between them.
 type TunnelMode struct {
-	Kind string `json:"kind"`
+	Kind   string `json:"kind"`
+	Cipher string `json:"cipher,omitempty"` // of IPsec
 	// Far is the link behind the second gateway.
 	Far string `json:"far"`
 }
@@ -63,6 +76,13 @@ type TunnelMode struct {
 type UserspaceMode struct {
 	Kind string `json:"kind"`
 }
+
+// The addresses that modes use themselves, which no test may have: what a filter's rules drop, and the network between a tunnel's gateways (RFC 1112, 3849, 5737).
+var (
+	FilteredIPv4  = netip.MustParsePrefix("240.0.0.0/15")
+	FilteredIPv6  = netip.MustParsePrefix("2001:db8::/96")
+	BetweenTunnel = netip.MustParsePrefix("192.0.2.0/30")
+)
 
 // Mode is the device's mode; nil: it has none.
 func (d DUT) Mode() *Mode {
@@ -91,21 +111,34 @@ func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 	}
 	for _, t := range m.NAT.Translations {
 		if t.Inside.Contains(host) {
-			return t.outside(host)
+			return moved(host, t.Outside)
 		}
 	}
 	return host
 }
 
-// outside replaces the network's bits and keeps the host's.
-func (t Translation) outside(host netip.Addr) netip.Addr {
-	a, network := host.AsSlice(), t.Outside.Masked().Addr().AsSlice()
-	for bit := range t.Outside.Bits() {
+// Translated is what the device makes of the addresses of a packet that goes in a direction: of NAT, the source of one that leaves the inside, and the destination of one that comes in.
+func (d DUT) Translated(way Direction, source, destination netip.Addr) (newSource, newDestination netip.Addr) {
+	source = d.ReachedAt(way.From, source)
+	if m := d.Mode(); m != nil && m.NAT != nil && m.NAT.Inside == way.To {
+		for _, t := range m.NAT.Translations {
+			if t.Outside.Contains(destination) {
+				return source, moved(destination, t.Inside)
+			}
+		}
+	}
+	return source, destination
+}
+
+// moved is the host of the same number in another network.
+func moved(host netip.Addr, to netip.Prefix) netip.Addr {
+	a, network := host.AsSlice(), to.Masked().Addr().AsSlice()
+	for bit := range to.Bits() {
 		mask := byte(1) << (7 - bit%8)
 		a[bit/8] = a[bit/8]&^mask | network[bit/8]&mask
 	}
-	outside, _ := netip.AddrFromSlice(a) // as long as it was
-	return outside
+	there, _ := netip.AddrFromSlice(a) // as long as it was
+	return there
 }
 
 // On is the mode with the interfaces of links in place of their names.
@@ -155,6 +188,8 @@ func (m *Mode) String() string {
 		return "NAT"
 	case m.XDP != nil:
 		return "XDP"
+	case m.Tunnel != nil && m.Tunnel.Kind == TunnelIPsec:
+		return "IPsec tunnel, " + m.Tunnel.Cipher
 	case m.Tunnel != nil:
 		return "WireGuard tunnel"
 	case m.Userspace != nil:

@@ -24,6 +24,21 @@ func TestHostsAreReachedWhereTheDevicePutsThem(t *testing.T) {
 	}
 }
 
+func TestNATTranslatesOneAddressOfAPacket(t *testing.T) {
+	nat := plan.DUT{Reference: &plan.Reference{Mode: &plan.Mode{NAT: &plan.NATMode{Inside: "west", Translations: []plan.Translation{
+		{Inside: netip.MustParsePrefix("16.0.0.0/23"), Outside: netip.MustParsePrefix("198.19.2.0/23")},
+	}}}}}
+	for _, c := range []struct{ from, to, source, destination, want string }{
+		{"west", "east", "16.0.1.7", "48.0.0.9", "198.19.3.7 48.0.0.9"}, {"east", "west", "48.0.0.9", "198.19.3.7", "48.0.0.9 16.0.1.7"},
+		{"east", "north", "48.0.0.9", "198.19.3.7", "48.0.0.9 198.19.3.7"}, {"east", "west", "48.0.0.9", "16.0.1.7", "48.0.0.9 16.0.1.7"},
+	} {
+		source, destination := nat.Translated(plan.Direction{From: c.from, To: c.to}, netip.MustParseAddr(c.source), netip.MustParseAddr(c.destination))
+		if got := source.String() + " " + destination.String(); got != c.want {
+			t.Errorf("%s→%s from %s to %s: %s, want %s", c.from, c.to, c.source, c.destination, got, c.want)
+		}
+	}
+}
+
 func TestAModeSaysHowItForwards(t *testing.T) {
 	for _, c := range []struct {
 		mode       plan.Mode
@@ -38,6 +53,7 @@ func TestAModeSaysHowItForwards(t *testing.T) {
 		{plan.Mode{NAT: &plan.NATMode{}}, plan.L3, 1, "NAT"},
 		{plan.Mode{XDP: &plan.XDPMode{}}, plan.L3, 1, "XDP"},
 		{plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard}}, plan.L3, 2, "WireGuard tunnel"},
+		{plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelIPsec, Cipher: plan.CipherAES128GCM}}, plan.L3, 2, "IPsec tunnel, AES-128-GCM"},
 		{plan.Mode{Userspace: &plan.UserspaceMode{Kind: plan.UserspaceTestpmd}}, plan.MACRewrite, 0, "testpmd"},
 	} {
 		d := plan.DUT{Type: "Reference", Forwarding: c.mode.Forwarding(), Reference: &plan.Reference{Mode: &c.mode}}

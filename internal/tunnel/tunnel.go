@@ -1,4 +1,4 @@
-// Package tunnel is one gateway of a WireGuard tunnel, in user space: the process of a device under test.
+// Package tunnel is one gateway of an encrypted tunnel, WireGuard or IPsec, in user space: the process of a device under test.
 package tunnel
 
 import (
@@ -17,9 +17,10 @@ import (
 	"golang.zx2c4.com/wireguard/tun"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// Interface is the gateway's end of the tunnel, in its network namespace.
+// Interface is a WireGuard gateway's end of the tunnel, in its network namespace.
 const Interface = "tunnel.0"
 
 // Port is where gateways listen.
@@ -27,8 +28,16 @@ const Port = 51820
 
 // Gateway is one of the two.
 type Gateway struct {
-	PrivateKey string `json:"privateKey"` // in hexadecimal, as all keys here
-	PeerKey    string `json:"peerKey"`
+	Kind string `json:"kind"`
+	// Of WireGuard, in hexadecimal as all keys here.
+	PrivateKey string `json:"privateKey,omitempty"`
+	PeerKey    string `json:"peerKey,omitempty"`
+	// Of IPsec: what both gateways know, how they encrypt, the networks behind this one, its address outside the tunnel, and whether it asks for the tunnel or is asked.
+	Secret string         `json:"secret,omitempty"`
+	Cipher string         `json:"cipher,omitempty"`
+	Behind []netip.Prefix `json:"behind,omitempty"`
+	Local  netip.Addr     `json:"local"`
+	Asks   bool           `json:"asks,omitempty"`
 	// Peer is where the other gateway is reached, outside the tunnel.
 	Peer netip.AddrPort `json:"peer"`
 	MTU  int            `json:"mtu"`
@@ -47,6 +56,9 @@ func Keys() (private, public string, err error) {
 
 // Serve makes the tunnel in the process's network namespace, calls ready once frames can go through, and encrypts until the context ends. It needs CAP_NET_ADMIN and /dev/net/tun.
 func (g Gateway) Serve(ctx context.Context, ready func() error) error {
+	if g.Kind == plan.TunnelIPsec {
+		return g.serveIPsec(ctx, ready)
+	}
 	end, err := open()
 	if err != nil {
 		return err
@@ -59,7 +71,7 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 	if err := d.Up(); err != nil {
 		return fmt.Errorf("start WireGuard: %w", err)
 	}
-	if err := g.route(); err != nil {
+	if err := g.route(Interface, g.MTU); err != nil {
 		return err
 	}
 	if err := ready(); err != nil {
@@ -115,24 +127,24 @@ type fixed struct {
 func (f fixed) MTU() (int, error) { return f.mtu, nil }
 
 // route sets the tunnel's interface up and leads to what is behind the other gateway.
-func (g Gateway) route() error {
-	l, err := netlink.LinkByName(Interface)
+func (g Gateway) route(name string, mtu int) error {
+	l, err := netlink.LinkByName(name)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", Interface, err)
+		return fmt.Errorf("find %s: %w", name, err)
 	}
-	if err := netlink.LinkSetMTU(l, g.MTU); err != nil {
-		return fmt.Errorf("%s: MTU %d: %w", Interface, g.MTU, err)
+	if err := netlink.LinkSetMTU(l, mtu); err != nil {
+		return fmt.Errorf("%s: MTU %d: %w", name, mtu, err)
 	}
 	if err := forwarder.Route(l); err != nil {
-		return fmt.Errorf("%s: forward what comes out of it: %w", Interface, err)
+		return fmt.Errorf("%s: forward what comes out of it: %w", name, err)
 	}
 	if err := netlink.LinkSetUp(l); err != nil {
-		return fmt.Errorf("set %s up: %w", Interface, err)
+		return fmt.Errorf("set %s up: %w", name, err)
 	}
 	for _, network := range g.Networks {
 		err := netlink.RouteReplace(&netlink.Route{LinkIndex: l.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: forwarder.IPNet(network.Masked())})
 		if err != nil {
-			return fmt.Errorf("route %s by %s: %w", network, Interface, err)
+			return fmt.Errorf("route %s by %s: %w", network, name, err)
 		}
 	}
 	return nil

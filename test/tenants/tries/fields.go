@@ -8,6 +8,7 @@ func NeedingPods() []Try {
 		{"generators where one likes", "generator: {engine: Software, pod: {priorityClassName: urgent, nodeSelector: {kubernetes.io/hostname: master}, labels: {app: shop}}}", "generator.pod"},
 		{"the operator's reach to any server", "generator: {engine: External, external: {servers: ['kubernetes.default:443']}}\ndut: {type: Device}", "generator.external"},
 		{"a Secret of the namespace", "dut: {type: Pod, pod: {template: {spec: {containers: [{name: c, image: i, env: [{name: S, valueFrom: {secretKeyRef: {name: s, key: k}}}]}], volumes: [{name: v, secret: {secretName: s}}]}}}}", "dut.pod"},
+		{"a device's program from any image", "dut: {type: Reference, reference: {mode: {userspace: {kind: testpmd}}, image: attacker/shell}}", "dut.reference.image"},
 		{"a pod before the test", "dut: {type: Reference, setup: {template: {spec: {containers: [{name: c, image: i}]}}}}", "dut.setup"},
 		{"a pod after the test", "dut: {type: Reference, teardown: {template: {spec: {containers: [{name: c, image: i}]}}}}", "dut.teardown"},
 	}

@@ -1,0 +1,40 @@
+package forwarder
+
+import (
+	"fmt"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+)
+
+// leaveToProgram keeps the kernel off the links of a program that forwards: it would answer what is for nobody here, or route it to wherever its default route leads. The program sees frames
+// before these rules do (packet sockets come first), and as they are on the wire.
+//
+//	ARP, neighbour discovery ─▶ pass      IPv4, IPv6 ─▶ drop
+func leaveToProgram(spec Spec, info *Info) error {
+	conn, err := nftables.New()
+	if err != nil {
+		return explain(fmt.Errorf("open nftables: %w", err), "nftables", "CONFIG_NF_TABLES_NETDEV")
+	}
+	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyNetdev, Name: tableName})
+	drop := &expr.Verdict{Kind: expr.VerdictDrop}
+	for _, l := range spec.Links {
+		for _, o := range []Offload{TransmitChecksum, TCPSegmentation, GenericSegmentation, GenericReceive} {
+			if err := SetOffload(l.Interface, o, false); err != nil {
+				info.missing("%v", err)
+			}
+		}
+		chain := conn.AddChain(&nftables.Chain{
+			Table: table, Name: "from-" + l.Interface, Device: l.Interface, Type: nftables.ChainTypeFilter,
+			Hooknum: nftables.ChainHookIngress, Priority: nftables.ChainPriorityFilter,
+		})
+		for _, rule := range [][]expr.Any{passNeighbourDiscovery(), append(protocol(unix.ETH_P_IP), drop), append(protocol(unix.ETH_P_IPV6), drop)} {
+			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: rule})
+		}
+	}
+	if err := conn.Flush(); err != nil {
+		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables ingress chains", "CONFIG_NF_TABLES_NETDEV")
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package tunnel
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// TestWhatCharonIsToldOfATunnel: it has a child for each family that both gateways have networks of.
+func TestWhatCharonIsToldOfATunnel(t *testing.T) {
+	prefixes := func(all ...string) (out []netip.Prefix) {
+		for _, p := range all {
+			out = append(out, netip.MustParsePrefix(p))
+		}
+		return out
+	}
+	g := Gateway{Kind: plan.TunnelIPsec, Secret: "c0ffee", Cipher: plan.CipherAES128GCM, Local: netip.MustParseAddr("192.0.2.1"), Peer: netip.MustParseAddrPort("192.0.2.2:51820"),
+		Behind: prefixes("16.0.0.0/24", "198.18.0.1/24", "2001:2:0:10::/64"), Networks: prefixes("48.0.0.0/24")}
+	said := g.tunnelSettings()
+	for _, want := range []string{
+		"local_addrs = 192.0.2.1\n", "remote_addrs = 192.0.2.2\n", "esp_proposals = aes128gcm16\n", "local_ts = 0.0.0.0/0\n", "remote_ts = 0.0.0.0/0\n", "secret = 0xc0ffee\n",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it lacks %q:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "ipv6") {
+		t.Errorf("the other gateway has no network of IPv6, and yet:\n%s", said)
+	}
+}
+
+func TestEachCipherHasAProposal(t *testing.T) {
+	for _, cipher := range []string{plan.CipherAES128GCM, plan.CipherAES256GCM, plan.CipherAES256CBC, plan.CipherChaCha20} {
+		if proposals[cipher] == "" {
+			t.Errorf("%s has none", cipher)
+		}
+	}
+}
