@@ -93,7 +93,7 @@ func (j runnerJob) askDevice(ctx context.Context) deviceNode {
 	if r := j.plan.DUT.Reference; r != nil && r.Limit != nil {
 		node.limited = j.plan.Directions
 	}
-	node.follower = vitals.Follow(ctx, j.sites.Vitals)
+	node.follower = vitals.Follow(ctx, j.sites.Vitals, j.wanted.OfDevice)
 	return node
 }
 
@@ -103,9 +103,16 @@ func (n deviceNode) told() observe.Told {
 		return observe.Told{Missing: n.missing}
 	}
 	r, age, missing := n.follower.Newest()
-	t := observe.Told{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Missing: missing}
+	t := observe.Told{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Signs: r.Signs, Missing: missing}
 	t.Limited, t.NoLimited = n.limits(r)
 	return t
+}
+
+// refresh asks it at once.
+func (n deviceNode) refresh(ctx context.Context) {
+	if n.follower != nil {
+		n.follower.Refresh(ctx)
+	}
 }
 
 // limits are what a Reference's limit counted, in the order of the Plan's directions; none says why they can't be told.
@@ -131,7 +138,7 @@ func (n deviceNode) leave() {
 
 // whereabouts are those of generators and device, as the operator found them.
 func (j runnerJob) whereabouts() observe.Whereabouts {
-	return observe.Whereabouts{Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name}
+	return observe.Whereabouts{Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name, Wanted: j.wanted, Refresh: j.device.refresh}
 }
 
 // nodes are those that the generators run on, by their names, as the operator found them.
