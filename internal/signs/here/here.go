@@ -30,6 +30,9 @@ type Reader struct {
 	sensors []sensor // once some were found
 }
 
+// unread is for how long nobody tries again to read what could not be read: mostly it isn't there, and looking for it costs as much as reading it.
+const unread = 2 * time.Second
+
 // Read is what the machine tells of these types; at is the caller's clock. A type that nobody knows has no part in it.
 func (r *Reader) Read(types []string, at func() time.Duration) (all []signs.Told) {
 	r.mu.Lock()
@@ -40,7 +43,12 @@ func (r *Reader) Read(types []string, at func() time.Duration) (all []signs.Told
 			continue
 		}
 		now := at()
-		if told, before := r.last[t]; !before || now-told.At >= kind.Every {
+		told, before := r.last[t]
+		every := kind.Every
+		if told.Missing != "" {
+			every = unread
+		}
+		if !before || now-told.At >= every {
 			r.keep(t, now)
 		}
 		all = append(all, r.last[t])
