@@ -8,11 +8,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // observe lets the Plan's observers take their values from what was just read.
-func (r *run) observe(readings []engine.Reading, limited []report.Limiter) {
-	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limited, Device: r.opts.Told(), Judged: r.opts.Wanted.Judged()})
+func (r *run) observe(readings []engine.Reading, limits runner.Limits) {
+	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Judged: r.opts.Wanted.Judged()})
 }
 
 // readAfterwards has observers see, while a window's load is still held, what takes too much from the device to be read within the window. What can't be read is missing.
@@ -28,7 +29,7 @@ func (r *run) readAfterwards(ctx context.Context) {
 		r.Log.Debug("what observers want to know after a window could not be read", "error", err)
 		return
 	}
-	r.observe(readings, nil)
+	r.observe(readings, runner.Limits{})
 }
 
 // hearings are how often in a silence the device's node is heard: what it told last may be older than what generators are read for.

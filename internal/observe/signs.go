@@ -24,21 +24,21 @@ func (o machineSigns) read(s Setup, of string, m Moment) (values []value, missin
 
 func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine {
 	told := toldOf(m.Readings[g].Signs, o.of)
-	one := machine{name: name, at: m.timeOf(g, told.At), clock: told.At, missing: told.Missing}
+	one := machine{name: name, at: m.timeOf(g, told.At+told.Took/2), clock: told.At + told.Took/2, missing: told.Missing}
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does", s.generator(g), signs.Kinds[o.of].What)
 	}
-	one.values = o.values(one, told.Values)
+	one.values = o.values(one, told)
 	return one
 }
 
 func (o machineSigns) ofDevice(m Moment, name string) machine {
 	told := toldOf(m.Device.Signs, o.of)
-	one := machine{name: name, at: told.At + m.deviceBehind, clock: told.At, missing: cmp.Or(m.Device.Missing, told.Missing)}
+	one := machine{name: name, at: told.At + told.Took/2 + m.deviceBehind, clock: told.At + told.Took/2, missing: cmp.Or(m.Device.Missing, told.Missing)}
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
 	}
-	one.values = o.values(one, told.Values)
+	one.values = o.values(one, told)
 	return one
 }
 
@@ -50,20 +50,20 @@ func toldOf(all []signs.Told, of string) signs.Told {
 }
 
 // values are a machine's series'. Of one that tells nothing there is one of each that every machine has, which says why.
-func (o machineSigns) values(n machine, told []signs.Value) (values []value) {
+func (o machineSigns) values(n machine, told signs.Told) (values []value) {
 	kind := signs.Kinds[o.of]
 	if n.missing != "" {
-		told = nil
+		told.Values = nil
 		for _, s := range kind.Series {
-			told = append(told, signs.Value{Series: s.Name, Of: map[bool]string{true: signs.OfAllProcessors}[s.OfAll]})
+			told.Values = append(told.Values, signs.Value{Series: s.Name, Of: map[bool]string{true: signs.OfAllProcessors}[s.OfAll]})
 		}
 	}
-	for _, v := range told {
+	for _, v := range told.Values {
 		s, known := kind.Find(v.Series)
 		if !known {
 			continue // of a newer linerate
 		}
-		one := value{name: s.Name, of: n.name + cmp.Or(v.Of, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at, clock: n.clock, number: v.Number, step: v.Step, source: n.name, missing: cmp.Or(n.missing, v.Missing)}
+		one := value{name: s.Name, of: n.name + cmp.Or(v.Of, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at, clock: n.clock, within: told.Took / 2, number: v.Number, step: v.Step, source: n.name, missing: cmp.Or(n.missing, v.Missing)}
 		if s.Counter {
 			one.kind = report.Counter
 		}

@@ -51,6 +51,12 @@ func TestCountersOfAMachineAreRates(t *testing.T) {
 			t.Errorf("%s of %s is %+v, want %g %s, known to %g", c.series, c.of, got, c.rate, c.unit, c.unsure)
 		}
 	}
+	slow := softirqs(6 * time.Second)
+	slow.Took = 200 * ms
+	log.Add(tells(6*time.Second, slow))
+	if got := find(t, log.Window(3*time.Second, 6100*ms), "processed", "all processors"); got.Mean == nil || got.Over.Std() != 3100*ms || got.Unsure < 31 || got.Unsure > 36 {
+		t.Errorf("%+v of a reading that took 200 ms, want it known to 3000 packets in 3.0 to 3.1 s", got)
+	}
 	log.Idle(0, 2*time.Second, false)
 	if s := log.Observations()[0].Series[0]; s.IdleBefore == nil || *s.IdleBefore < 0.2999 || *s.IdleBefore > 0.3001 {
 		t.Errorf("idle it was %v, want 0.3", s.IdleBefore)

@@ -21,7 +21,9 @@ const (
 type Told struct {
 	Type string `json:"type"`
 	// At is when it began to read it, by the clock of whoever tells, in nanoseconds.
-	At     time.Duration `json:"at"`
+	At time.Duration `json:"at"`
+	// Took is how long that took.
+	Took   time.Duration `json:"took,omitempty"`
 	Values []Value       `json:"values,omitempty"`
 	// Missing says why there is no value.
 	Missing string `json:"missing,omitempty"`

@@ -49,7 +49,7 @@ func (r *Reader) Read(types []string, at func() time.Duration) (all []signs.Told
 			every = unread
 		}
 		if !before || now-told.At >= every {
-			r.keep(t, now)
+			r.keep(t, now, at)
 		}
 		all = append(all, r.last[t])
 	}
@@ -57,9 +57,9 @@ func (r *Reader) Read(types []string, at func() time.Duration) (all []signs.Told
 }
 
 // keep reads a type anew.
-func (r *Reader) keep(t string, now time.Duration) {
+func (r *Reader) keep(t string, now time.Duration, at func() time.Duration) {
 	values, err := r.read(t)
-	told := signs.Told{Type: t, At: now, Values: values}
+	told := signs.Told{Type: t, At: now, Took: at() - now, Values: values}
 	if err != nil {
 		told.Values, told.Missing = nil, err.Error()
 	}
