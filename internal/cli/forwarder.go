@@ -100,10 +100,10 @@ func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwar
 		return &telling
 	}
 	server := &vitals.Server{Limits: limitsOf(spec)}
-	if counters, err := forwarder.OpenCounters(nil, spec); err != nil {
-		unread(err)
-	} else {
-		server.Signs.Links = signsOfLinks(counters.Read)
+	counters, err := forwarder.OpenCounters(nil, spec)
+	server.Signs.Links = signsOfLinks(counters.Read)
+	if err != nil {
+		server.Signs.Links = func() ([]signs.Value, error) { return nil, err }
 	}
 	if handler := resetReference(spec); handler != nil {
 		server.Reset = handler

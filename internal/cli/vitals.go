@@ -24,7 +24,8 @@ func newVitals(s Streams) *cobra.Command {
 		Short:   "Tell how this machine fares, for observers of a device that runs here",
 		Example: "  linerate vitals --vitals 192.0.2.7\n  curl http://192.0.2.7:" + strconv.Itoa(vitals.Port) + "/vitals",
 		Long: "Answers GET /vitals with JSON, from /proc/stat, which it looks at ten times a second at most, and only when it is asked; with\n" +
-			"GET /vitals?signs=Memory,SoftIRQs also what else /proc and /sys tell of the machine, of the types named. It needs no rights, changes nothing and knows no authentication. Callers whose answers would leave by another interface than the one that has the\n" +
+			"GET /vitals?signs=Memory,SoftIRQs also what else /proc and /sys tell of the machine, of the types named. It needs no\n" +
+			"rights, changes nothing and knows no authentication. Callers whose answers would leave by another interface than the one that has the\n" +
 			"address aren't answered: they are on a link under test.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

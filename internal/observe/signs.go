@@ -103,18 +103,24 @@ func Want(of []plan.Observer, oneMachine bool) *Wanted {
 		switch {
 		case o.Type == plan.ObserveInterfaces && o.Of != plan.OfDUT: // told with ports' counters
 		case !sign && o.Type != plan.ObserveInterfaces:
-		case oneMachine:
-			w.generators = append(w.generators, o.Type)
 		default:
-			if o.Of != plan.OfDUT {
-				w.generators = append(w.generators, o.Type)
+			if oneMachine || o.Of != plan.OfDUT {
+				w.generators = with(w.generators, o.Type)
 			}
-			if o.Of != plan.OfGenerator {
-				w.device = append(w.device, o.Type)
+			if !oneMachine && o.Of != plan.OfGenerator {
+				w.device = with(w.device, o.Type)
 			}
 		}
 	}
 	return w
+}
+
+// with is a list that has it, once.
+func with(all []string, one string) []string {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
 }
 
 // OfGenerators are the types to ask generators for.

@@ -150,7 +150,7 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 
 func TestWhatIsAskedForIsWhatObserversLookAt(t *testing.T) {
 	observers := []plan.Observer{{Of: plan.OfGenerator, Type: plan.ObserveProcessors}, {Of: plan.OfDUT, Type: plan.ObserveLimiter}, {Of: plan.OfGenerator, Type: plan.ObserveInterfaces},
-		{Of: plan.OfGenerator, Type: signs.Memory}, {Of: plan.OfDUT, Type: signs.Temperatures}, {Of: plan.OfDUT, Type: plan.ObserveInterfaces}, {Of: plan.OfNode, Type: signs.Load}}
+		{Of: plan.OfGenerator, Type: signs.Memory}, {Of: plan.OfDUT, Type: signs.Temperatures}, {Of: plan.OfDUT, Type: plan.ObserveInterfaces}, {Of: plan.OfNode, Type: signs.Load}, {Of: plan.OfDUT, Type: signs.Load}, {Of: plan.OfGenerator, Type: signs.Load}}
 	for _, c := range []struct {
 		name               string
 		oneMachine, judged bool
