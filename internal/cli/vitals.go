@@ -109,9 +109,12 @@ func (n deviceNode) told() observe.Told {
 	return t
 }
 
-// refresh asks it at once.
+// refresh asks it at once; one that doesn't answer isn't waited for.
 func (n deviceNode) refresh(ctx context.Context) {
-	if n.follower != nil {
+	if n.follower == nil {
+		return
+	}
+	if _, _, missing := n.follower.Newest(); missing == "" {
 		n.follower.Refresh(ctx)
 	}
 }

@@ -93,8 +93,8 @@ func (w Whereabouts) Told() *Told {
 	return new(w.Device())
 }
 
-// mostRefresh is how long an answer may take that somebody waits for between two windows.
-const mostRefresh = 300 * time.Millisecond
+// mostRefresh is how long an answer may take that somebody waits for between two windows: most of what may pass between these.
+const mostRefresh = 150 * time.Millisecond
 
 // RefreshTold has the device's node asked anew, where somebody asks it, and waits a moment for that.
 func (w Whereabouts) RefreshTold(ctx context.Context) {
