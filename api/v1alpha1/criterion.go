@@ -79,7 +79,7 @@ type ObservedSeries struct {
 	Observer string `json:"observer"`
 
 	// series is one of those that an observer of its type has: busy, softirq or stolen of Processors (of 1: one processor, all of the time);
-	// passed or dropped of a Limiter, received, sent or dropped of Interfaces (packets per second). Example: busy.
+	// passed or dropped of a Limiter, received, sent or dropped of Interfaces (packets per second); docs/criteria.md has those of all types. Example: busy.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

@@ -17,7 +17,7 @@ const (
 
 // ObserverType is what an observer reads.
 //
-// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces
+// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces;Memory;Load;SoftIRQs;Frequencies;Temperatures
 type ObserverType string
 
 // What an observer reads.
@@ -26,14 +26,24 @@ const (
 	ObserverProcessors ObserverType = "Processors"
 	// ObserverLimiter is what the built-in Reference's limit passes and drops, in each direction.
 	ObserverLimiter ObserverType = "Limiter"
-	// ObserverInterfaces is what the kernels of the generators' machines count of the interfaces on links.
+	// ObserverInterfaces is what the kernels of the generators' machines, or the built-in Reference's, count of the interfaces on links.
 	ObserverInterfaces ObserverType = "Interfaces"
+	// ObserverMemory is how much of the machine's memory is used, and how much is available to programs.
+	ObserverMemory ObserverType = "Memory"
+	// ObserverLoad is how many of the machine's threads ran or waited to, on average of 1, 5 and 15 minutes.
+	ObserverLoad ObserverType = "Load"
+	// ObserverSoftIRQs is what the machine's processors did in softirqs, in which Linux receives and sends frames: time, runs, frames, drops and squeezes.
+	ObserverSoftIRQs ObserverType = "SoftIRQs"
+	// ObserverFrequencies is how fast each processor of the machine runs.
+	ObserverFrequencies ObserverType = "Frequencies"
+	// ObserverTemperatures is what the machine's hwmon sensors measure, when a held window is over.
+	ObserverTemperatures ObserverType = "Temperatures"
 )
 
 // Observer reads a vital sign beside the traffic: its values are in the Report, over time and in each window.
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'Limiter' || self.of == 'DUT'",fieldPath=".of",message="a Limiter is the built-in Reference's: say of: DUT"
-// +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.of == 'Generator'",fieldPath=".of",message="only generators' interfaces are read, of which the one that a direction goes to is its receiver's: say of: Generator"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.of != 'Node'",fieldPath=".of",message="interfaces are read on the links of a test: say of: Generator, or of: DUT for those of the built-in Reference"
 type Observer struct {
 	// name identifies the observer in the Report. Example: cpu.
 	// +required
@@ -46,7 +56,7 @@ type Observer struct {
 	// +required
 	Of ObserverOf `json:"of"`
 
-	// type is what it reads: Processors, Limiter or Interfaces.
+	// type is what it reads: Processors, SoftIRQs, Memory, Load, Frequencies or Temperatures of a machine, Interfaces on links, or the Reference's Limiter.
 	// +required
 	Type ObserverType `json:"type"`
 }

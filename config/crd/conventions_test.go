@@ -170,8 +170,9 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.baseline.allowDifferent[]":         environmentParts(),
 		"spec.criteria[].metric":                 metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
-		"spec.observers[].of":   {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode)},
-		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter), string(v1alpha1.ObserverInterfaces)},
+		"spec.observers[].of": {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode)},
+		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter), string(v1alpha1.ObserverInterfaces),
+			string(v1alpha1.ObserverMemory), string(v1alpha1.ObserverLoad), string(v1alpha1.ObserverSoftIRQs), string(v1alpha1.ObserverFrequencies), string(v1alpha1.ObserverTemperatures)},
 	})
 }
 

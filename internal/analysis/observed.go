@@ -157,7 +157,11 @@ func observedText(v float64, unit string) string {
 	if unit == "s/s" {
 		unit = "processors"
 	}
-	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64) + " " + unit
+	parts := 1e6
+	if math.Abs(v) >= parts { // bytes, or hertz
+		parts = 1
+	}
+	return strconv.FormatFloat(math.Round(v*parts)/parts, 'f', -1, 64) + " " + unit
 }
 
 // observedOverRuns tells the median of each series of a criterion over the runs that have it.

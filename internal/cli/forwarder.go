@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/signs"
 	"github.com/linerate-dev/linerate/internal/vitals"
 )
 
@@ -113,6 +114,11 @@ func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwar
 		return &telling
 	}
 	server := &vitals.Server{Limits: limitsOf(spec)}
+	counters, err := forwarder.OpenCounters(nil, spec)
+	server.Signs.Links = signsOfLinks(counters.Read)
+	if err != nil {
+		server.Signs.Links = func() ([]signs.Value, error) { return nil, err }
+	}
 	if handler := resetReference(spec); handler != nil {
 		server.Reset = handler
 	}
@@ -133,6 +139,23 @@ func limitsOf(spec forwarder.Spec) func() ([]vitals.Limit, error) {
 		taken, err := forwarder.ReadTaken(nil, spec)
 		for _, t := range taken {
 			all = append(all, vitals.Limit{From: t.From, To: t.To, Passed: t.Passed, Dropped: t.Dropped})
+		}
+		return all, err
+	}
+}
+
+// signsOfLinks are the kernel's counters of a device's interfaces as vital signs; nil: nobody reads them.
+func signsOfLinks(device func() ([]forwarder.Counted, error)) func() ([]signs.Value, error) {
+	if device == nil {
+		return nil
+	}
+	return func() (all []signs.Value, err error) {
+		counted, err := device()
+		for _, c := range counted {
+			value := func(series string, n int64) signs.Value {
+				return signs.Value{Series: series, Of: c.Interface, Number: float64(n)}
+			}
+			all = append(all, value("received", c.Received), value("sent", c.Sent), value("dropped", c.Dropped), value("errors", c.Errors))
 		}
 		return all, err
 	}

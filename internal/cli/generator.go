@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/aside"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/signs/here"
 	"github.com/linerate-dev/linerate/internal/softgen"
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/softgen/throttle"
@@ -191,9 +192,10 @@ func engineConfig(talk io.Writer) softgen.Config {
 }
 
 // openSoftware opens the software engine on interfaces of this process's namespace.
-func openSoftware(talk io.Writer, ports []lab.Port) (lab.Engine, error) {
+func openSoftware(talk io.Writer, at lab.Bench) (lab.Engine, error) {
 	cfg := engineConfig(talk)
-	for _, p := range ports {
+	cfg.Signs = &here.Reader{Links: signsOfLinks(at.Device)}
+	for _, p := range at.Ports {
 		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, Path: datapath.Path(p.Path), Batch: p.Batch, Follow: true})
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", p.Interface, err)

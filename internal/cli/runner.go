@@ -21,6 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -99,7 +100,7 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 		return exit.NotMeasured("%w", err)
 	}
 	first := sink.First()
-	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p, first.Attempt, first.Run)}
+	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p, first.Attempt, first.Run), wanted: observe.Want(p.Observers, false)}
 	return runAndReport(ctx, s, o, log, job, sink)
 }
 

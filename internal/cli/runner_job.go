@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -26,6 +27,8 @@ type runnerJob struct {
 	force bool
 	// device is the device's node, for observers; it is asked while the job runs.
 	device deviceNode
+	// wanted is what observers want to know of machines.
+	wanted *observe.Wanted
 }
 
 // mayForce says whether the ports may be taken from another owner. Those of the test's own pods may: only an earlier runner can have them.

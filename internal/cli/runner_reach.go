@@ -42,7 +42,7 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 		wg.Go(func() {
 			site, err := j.siteOf(g)
 			if err == nil {
-				all[i], err = reachOne(bounded, site, engineOptions(j.plan))
+				all[i], err = reachOne(bounded, site, engineOptions(j.plan, j.wanted))
 			}
 			if err != nil {
 				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)

@@ -21,7 +21,7 @@ type sender struct {
 	// here is the site where a Plan can be run on this machine, or what of the Plan or the flags can't be had there; nil: pods are needed.
 	here func(p *plan.Plan, o runOptions) (site, error)
 	// inLab opens, in the lab's child process, what here's site drives; nil: no lab is built for it.
-	inLab func(talk io.Writer, ports []lab.Port) (lab.Engine, error)
+	inLab func(talk io.Writer, at lab.Bench) (lab.Engine, error)
 	// reach connects to all generators of the job's Plan within patience. What it returns is there to be left also with an error.
 	reach func(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error)
 }
@@ -37,12 +37,12 @@ var senders = map[plan.Sender]sender{
 
 // openInLab opens what the list has for a lab.
 func openInLab(talk io.Writer) lab.OpenEngine {
-	return func(_ context.Context, sends plan.Sender, ports []lab.Port) (lab.Engine, error) {
+	return func(_ context.Context, sends plan.Sender, at lab.Bench) (lab.Engine, error) {
 		s, known := senders[sends]
 		if !known || s.inLab == nil {
 			return nil, fmt.Errorf("engine %q has no lab on this machine for traffic of type %s", sends.Engine, sends.Traffic)
 		}
-		return s.inLab(talk, ports)
+		return s.inLab(talk, at)
 	}
 }
 

@@ -50,18 +50,18 @@ func TestATestIsComparedByWhatItsReportIsToldBy(t *testing.T) {
 // TestALabOpensWhatTheListHasForIt: the child process gets a Sender by name, and must not open another engine in its place.
 func TestALabOpensWhatTheListHasForIt(t *testing.T) {
 	for s, how := range senders {
-		if engine, err := openInLab(t.Output())(t.Context(), s, nil); how.inLab == nil && (engine != nil || err == nil) {
+		if engine, err := openInLab(t.Output())(t.Context(), s, lab.Bench{}); how.inLab == nil && (engine != nil || err == nil) {
 			t.Errorf("%v has no lab, and it opened %v, %v", s, engine, err)
 		}
 	}
 	ends := plan.Sender{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}
-	if engine, err := openInLab(t.Output())(t.Context(), ends, []lab.Port{{Link: "west", Interface: "west"}}); err != nil {
+	if engine, err := openInLab(t.Output())(t.Context(), ends, lab.Bench{Ports: []lab.Port{{Link: "west", Interface: "west"}}}); err != nil {
 		t.Error(err)
 	} else if got, is := engine.(sessions.Ends); !is || len(got) != 1 || got[0].Link != "west" {
 		t.Errorf("%v opened %#v, want the end of link west", ends, engine)
 	}
 	const want = `engine "Pigeons" has no lab on this machine for traffic of type Frames`
-	if engine, err := openInLab(t.Output())(t.Context(), plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}, nil); engine != nil || err == nil || err.Error() != want {
+	if engine, err := openInLab(t.Output())(t.Context(), plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}, lab.Bench{}); engine != nil || err == nil || err.Error() != want {
 		t.Errorf("opened %v, %v\nwant %s", engine, err, want)
 	}
 }
@@ -77,7 +77,7 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 		"one of generators":          {[]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, true},
 		"one of the device's, after": {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}, {Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, true},
 	} {
-		if got := engineOptions(&plan.Plan{Observers: c.observers}).Processors; got != c.want {
+		if got := engineOptions(&plan.Plan{Observers: c.observers}, nil).Processors; got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 
 // TestOnlyALabIsOneMachine: where all are on one machine, what a generator tells of its own is told as the device's, too.
 func TestOnlyALabIsOneMachine(t *testing.T) {
-	framesHere, sessionsHere := (&labSite{plan: &plan.Plan{}}).options(true, nil, processors.Watch{}), sessionsSite{}.options(true, nil, processors.Watch{})
+	framesHere, sessionsHere := (&labSite{plan: &plan.Plan{}}).options(true, nil, processors.Watch{}), sessionsSite{plan: &plan.Plan{}}.options(true, nil, processors.Watch{})
 	if !framesHere.OneMachine || framesHere.Limited == nil || framesHere.Machine == nil || !framesHere.Force {
 		t.Errorf("frames in a lab: %+v", framesHere)
 	}

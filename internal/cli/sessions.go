@@ -23,6 +23,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/sessions"
+	"github.com/linerate-dev/linerate/internal/signs/here"
 )
 
 // sessionsOptions are the flags of sessions.
@@ -102,10 +103,11 @@ func serveSessions(ctx context.Context, talk io.Writer, o sessionsOptions) error
 func product() string { return "linerate sessions " + version }
 
 // openEnds opens the ends of a lab's links, each in its namespace.
-func openEnds(talk io.Writer, ports []lab.Port) (lab.Engine, error) {
+func openEnds(talk io.Writer, at lab.Bench) (lab.Engine, error) {
 	var ends sessions.Ends
-	for _, p := range ports {
-		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: product(), Log: logger(talk, true)})
+	signs := &here.Reader{Links: signsOfLinks(at.Device)}
+	for _, p := range at.Ports {
+		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: product(), Signs: signs, Log: logger(talk, true)})
 	}
 	return ends, nil
 }
@@ -146,9 +148,9 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 }
 
 // options say that ends and device are on this machine, and how they are read here.
-func (sessionsSite) options(force bool, l *lab.Lab, watch processors.Watch) sessions.Options {
+func (s sessionsSite) options(force bool, l *lab.Lab, watch processors.Watch) sessions.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
-	return sessions.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true}, Machine: watch.Read, Limited: limited}
+	return sessions.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: observe.Want(s.plan.Observers, true)}, Machine: watch.Read, Limited: limited}
 }
 
 // reachedEnds are the ends of a Plan's links in pods, as the operator found them.

@@ -27,13 +27,14 @@ type labSite struct {
 	topology lab.Topology
 	ports    []string
 	onOne    []string // physical ports
+	wanted   *observe.Wanted
 }
 
 // labHere makes the site of a Plan whose generator is the software engine in a lab.
 func labHere(p *plan.Plan, o runOptions) (site, error) {
 	cores, path := o.sending(p)
 	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, TakesXDP: path == string(datapath.PathLive)})
-	return &labSite{plan: p, topology: topology, ports: o.ports}, err
+	return &labSite{plan: p, topology: topology, ports: o.ports, wanted: observe.Want(p.Observers, true)}, err
 }
 
 func (s *labSite) shared() []string { return s.onOne }
@@ -65,7 +66,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 		mine.release()
 		return nil, nil, labError(err)
 	}
-	e, err := stl.Dial(ctx, l.Address(), engineOptions(s.plan))
+	e, err := stl.Dial(ctx, l.Address(), engineOptions(s.plan, s.wanted))
 	if err != nil {
 		mine.release()
 		return nil, nil, exit.Worst(exit.NotMeasured("reach the software engine: %w", err), l.Close())
@@ -85,7 +86,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 // options say that engine and device are on this machine, and how they are read here.
 func (s *labSite) options(force bool, l *lab.Lab, watch processors.Watch) frames.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
-	o := frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true}, Limited: limited, Machine: watch.Read, Reset: resetHere(s.plan)}
+	o := frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: s.wanted}, Limited: limited, Machine: watch.Read, Reset: resetHere(s.plan)}
 	if s.topology.Kind == lab.Reference {
 		o.Reset = l.Reset
 	}
@@ -93,8 +94,8 @@ func (s *labSite) options(force bool, l *lab.Lab, watch processors.Watch) frames
 }
 
 // engineOptions is what a Plan wants of a generator beside frames.
-func engineOptions(p *plan.Plan) stl.Options {
-	return stl.Options{Processors: p.Observes(plan.ObserveProcessors)}
+func engineOptions(p *plan.Plan, wanted *observe.Wanted) stl.Options {
+	return stl.Options{Processors: p.Observes(plan.ObserveProcessors), Signs: wanted.OfGenerators}
 }
 
 // watch watches this machine: the engine's threads, and those who carry frames here.
@@ -140,7 +141,7 @@ func (s externalSite) enter(ctx context.Context, _ io.Writer, force bool) (runne
 		ports[link.Name] = i
 	}
 	for _, g := range s.plan.Generators {
-		e, err := stl.Dial(ctx, g.Server, engineOptions(s.plan))
+		e, err := stl.Dial(ctx, g.Server, engineOptions(s.plan, nil)) // no TRex tells of its machine
 		if err != nil {
 			leave()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)

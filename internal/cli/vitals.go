@@ -21,9 +21,10 @@ func newVitals(s Streams) *cobra.Command {
 	var address, terminationLog string
 	cmd := &cobra.Command{
 		Use:     "vitals",
-		Short:   "Tell how this machine's processors spend their time, for observers of a device that runs here",
+		Short:   "Tell how this machine fares, for observers of a device that runs here",
 		Example: "  linerate vitals --vitals 192.0.2.7\n  curl http://192.0.2.7:" + strconv.Itoa(vitals.Port) + "/vitals",
-		Long: "Answers GET /vitals with JSON, from /proc/stat, which it looks at ten times a second at most, and only when it is asked. It needs no\n" +
+		Long: "Answers GET /vitals with JSON, from /proc/stat, which it looks at ten times a second at most, and only when it is asked; with\n" +
+			"GET /vitals?signs=Memory,SoftIRQs also what else /proc and /sys tell of the machine, of the types named. It needs no\n" +
 			"rights, changes nothing and knows no authentication. Callers whose answers would leave by another interface than the one that has the\n" +
 			"address aren't answered: they are on a link under test.",
 		Args: cobra.NoArgs,
@@ -93,7 +94,7 @@ func (j runnerJob) askDevice(ctx context.Context) deviceNode {
 	if r := j.plan.DUT.Reference; r != nil && r.Limit != nil {
 		node.limited = j.plan.Directions
 	}
-	node.follower = vitals.Follow(ctx, j.sites.Vitals)
+	node.follower = vitals.Follow(ctx, j.sites.Vitals, j.wanted.OfDevice)
 	return node
 }
 
@@ -103,9 +104,19 @@ func (n deviceNode) told() observe.Told {
 		return observe.Told{Missing: n.missing}
 	}
 	r, age, missing := n.follower.Newest()
-	t := observe.Told{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Missing: missing}
+	t := observe.Told{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Signs: r.Signs, Missing: missing}
 	t.Limited, t.NoLimited = n.limits(r)
 	return t
+}
+
+// refresh asks it at once; one that doesn't answer isn't waited for.
+func (n deviceNode) refresh(ctx context.Context) {
+	if n.follower == nil {
+		return
+	}
+	if _, _, missing := n.follower.Newest(); missing == "" {
+		n.follower.Refresh(ctx)
+	}
 }
 
 // limits are what a Reference's limit counted, in the order of the Plan's directions; none says why they can't be told.
@@ -131,7 +142,7 @@ func (n deviceNode) leave() {
 
 // whereabouts are those of generators and device, as the operator found them.
 func (j runnerJob) whereabouts() observe.Whereabouts {
-	return observe.Whereabouts{Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name}
+	return observe.Whereabouts{Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name, Wanted: j.wanted, Refresh: j.device.refresh}
 }
 
 // nodes are those that the generators run on, by their names, as the operator found them.

@@ -79,11 +79,11 @@ func Observed(path *field.Path, criteria []v1alpha1.Criterion, observers []v1alp
 			continue
 		}
 		of := observers[n].Type
-		series := seriesOf[of]
+		series, ofAll := seriesOf(observers[n])
 		switch {
-		case !slices.Contains(series.names, c.Observed.Series):
-			errs = append(errs, field.Invalid(at.Child("series"), c.Observed.Series, fmt.Sprintf("an observer of type %s has no such series: use %s", of, strings.Join(series.names, ", "))))
-		case c.Observed.Of == v1alpha1.ObservedOfAll && !series.ofAll:
+		case !slices.Contains(series, c.Observed.Series):
+			errs = append(errs, field.Invalid(at.Child("series"), c.Observed.Series, fmt.Sprintf("an observer of type %s has no such series: use %s", of, strings.Join(series, ", "))))
+		case c.Observed.Of == v1alpha1.ObservedOfAll && !ofAll:
 			errs = append(errs, field.Invalid(at.Child("of"), c.Observed.Of, fmt.Sprintf("an observer of type %s has no series of all together: use Each, which is the default", of)))
 		}
 	}

@@ -10,14 +10,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/signs"
 )
 
 // Criteria may name the series that observers have, and no others: a demand that nothing can meet would be found out after hours of traffic.
 func TestCriteriaMayNameTheSeriesThatObserversHave(t *testing.T) {
 	moment := observe.Moment{At: time.Second, Limited: []report.Limiter{{Passed: 1}},
-		Readings: []generator.Reading{{At: time.Second, Ports: map[int]generator.PortCounters{0: {KernelTold: true}}, Processors: generator.Processors{At: time.Second, Each: []generator.Processor{{Busy: time.Second}}}}}}
-	for observer, named := range seriesOf {
-		log := observe.NewLog([]plan.Observer{{Name: "it", Type: string(observer)}}, observe.Setup{Generators: []string{"generator-0"}, Links: []map[int]string{{0: "west"}}, Directions: []plan.Direction{{From: "west", To: "east"}}})
+		Readings: []generator.Reading{{At: time.Second, Ports: map[int]generator.PortCounters{0: {KernelTold: true}}, Processors: generator.Processors{At: time.Second, Each: []generator.Processor{{Busy: time.Second}}}, Signs: everything()}}}
+	for _, observer := range []v1alpha1.Observer{
+		{Type: v1alpha1.ObserverProcessors, Of: v1alpha1.ObserverOfGenerator}, {Type: v1alpha1.ObserverLimiter, Of: v1alpha1.ObserverOfDUT},
+		{Type: v1alpha1.ObserverInterfaces, Of: v1alpha1.ObserverOfGenerator}, {Type: v1alpha1.ObserverInterfaces, Of: v1alpha1.ObserverOfDUT},
+		{Type: v1alpha1.ObserverMemory, Of: v1alpha1.ObserverOfNode}, {Type: v1alpha1.ObserverLoad, Of: v1alpha1.ObserverOfNode}, {Type: v1alpha1.ObserverSoftIRQs, Of: v1alpha1.ObserverOfNode},
+		{Type: v1alpha1.ObserverFrequencies, Of: v1alpha1.ObserverOfNode}, {Type: v1alpha1.ObserverTemperatures, Of: v1alpha1.ObserverOfNode},
+	} {
+		named, namedOfAll := seriesOf(observer)
+		log := observe.NewLog([]plan.Observer{{Name: "it", Of: string(observer.Of), Type: string(observer.Type)}}, observe.Setup{Generators: []string{"generator-0"}, Links: []map[int]string{{0: "west"}},
+			Directions: []plan.Direction{{From: "west", To: "east"}}, Whereabouts: observe.Whereabouts{OneMachine: true}})
 		log.Add(moment)
 		var names []string
 		ofAll := false
@@ -25,13 +33,20 @@ func TestCriteriaMayNameTheSeriesThatObserversHave(t *testing.T) {
 			names, ofAll = append(names, s.Name), ofAll || s.OfAll()
 		}
 		slices.Sort(names)
-		if names = slices.Compact(names); !slices.Equal(names, slices.Sorted(slices.Values(named.names))) || ofAll != named.ofAll {
-			t.Errorf("%s has %q, of all together %t; criteria may name %q, of all together %t", observer, names, ofAll, named.names, named.ofAll)
+		if names = slices.Compact(names); !slices.Equal(names, slices.Sorted(slices.Values(named))) || ofAll != namedOfAll || len(named) == 0 {
+			t.Errorf("%s has %q, of all together %t; criteria may name %q, of all together %t", observer.Type, names, ofAll, named, namedOfAll)
 		}
 	}
-	for _, known := range []v1alpha1.ObserverType{v1alpha1.ObserverProcessors, v1alpha1.ObserverLimiter, v1alpha1.ObserverInterfaces} {
-		if _, named := seriesOf[known]; !named {
-			t.Errorf("no criterion may name a series of %s", known)
+}
+
+// everything is what a machine tells that has all that there is.
+func everything() (all []signs.Told) {
+	for name, kind := range signs.Kinds {
+		told := signs.Told{Type: name, At: time.Second}
+		for _, s := range kind.Series {
+			told.Values = append(told.Values, signs.Value{Series: s.Name, Of: map[bool]string{true: signs.OfAllProcessors, false: "one"}[s.OfAll]})
 		}
+		all = append(all, told)
 	}
+	return all
 }

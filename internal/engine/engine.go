@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/signs"
 	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -173,6 +174,8 @@ type Reading struct {
 	Stolen    Stolen
 	// Processors are those of the generator's machine.
 	Processors Processors
+	// Signs are what the generator's machine tells of itself besides, of what was asked for; times are the generator's clock.
+	Signs []signs.Told
 }
 
 // Stolen is the time that the host of a generator's virtual machine gave to others when one of the generator's processors wanted to run, on average of

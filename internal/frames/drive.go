@@ -38,6 +38,7 @@ type drive struct {
 // Take has the generators do what the step says. Its window says what they did, what came back, and what that is worth.
 func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	r.drive.step, r.drive.intended, r.drive.reset = step, step.Intended(r.full, r.warmups), nil
+	r.opts.Wanted.Judge(true)
 	r.Tell(func(p *runner.Progress) {
 		p.Load, p.IntendedPacketsPerSecond = r.drive.height(), sum(r.drive.intended).Whole()
 	})

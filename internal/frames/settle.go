@@ -63,6 +63,7 @@ func (r *run) listenAgain(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, silence+2*readTimeout)
 	defer cancel()
+	r.opts.Wanted.Judge(false)
 	began := time.Since(r.Started)
 	for i := range 2 {
 		if i > 0 && r.keepSilence(ctx) != nil {

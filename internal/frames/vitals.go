@@ -13,7 +13,23 @@ import (
 
 // observe lets the Plan's observers take their values from what was just read.
 func (r *run) observe(readings []engine.Reading, limits runner.Limits) {
-	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told()})
+	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Judged: r.opts.Wanted.Judged()})
+}
+
+// readAfterwards has observers see, while a window's load is still held, what takes too much from the device to be read within the window. What can't be read is missing.
+func (r *run) readAfterwards(ctx context.Context) {
+	if !r.opts.Wanted.Intrusive() {
+		return
+	}
+	r.opts.Wanted.Judge(false)
+	defer r.opts.Wanted.Judge(true)
+	r.opts.RefreshTold(ctx)
+	readings, err := r.read(ctx)
+	if err != nil {
+		r.Log.Debug("what observers want to know after a window could not be read", "error", err)
+		return
+	}
+	r.observe(readings, runner.Limits{})
 }
 
 // hearings are how often in a silence the device's node is heard: what it told last may be older than what generators are read for.
@@ -26,7 +42,7 @@ func (r *run) keepSilence(ctx context.Context) error {
 			return err
 		}
 		if told := r.opts.Told(); told != nil {
-			r.vitals.Add(observe.Moment{At: time.Since(r.Started), Device: told})
+			r.vitals.Add(observe.Moment{At: time.Since(r.Started), Device: told, Judged: r.opts.Wanted.Judged()})
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/signs"
 )
 
 // busy is a generator on a machine with one processor, which is busy for a fifth of the time, and for half of it while frames flow.
@@ -184,5 +185,65 @@ func TestWithoutObserversNothingIsKept(t *testing.T) {
 		if w.Observed != nil {
 			t.Errorf("window %d: %+v", w.Number, w.Observed)
 		}
+	}
+}
+
+// warm is a generator on a machine that is at 40 degrees, and at 70 while frames flow. It tells so where somebody asks, and remembers when that was.
+type warm struct {
+	busy
+	wanted *observe.Wanted
+	asked  *[]time.Time
+}
+
+func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
+	reading, err := w.busy.Read(ctx, ports)
+	for _, of := range w.wanted.OfGenerators() {
+		degrees := 40.0
+		if !w.since.IsZero() && w.until.IsZero() {
+			degrees = 70
+		}
+		*w.asked = append(*w.asked, time.Now())
+		reading.Signs = append(reading.Signs, signs.Told{Type: of, At: reading.At, Values: []signs.Value{{Series: "highest", Number: degrees}}})
+	}
+	return reading, err
+}
+
+// What takes something from the device is read before the traffic, when a held window is over, and after the traffic: never within a window, nor in a trial.
+func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
+	for name, c := range map[string]struct {
+		procedure option
+		held      bool
+	}{"of a held load": {constantLoad("8kpps"), true}, "of trials": {frameLoss, false}} {
+		t.Run(name, func(t *testing.T) {
+			s := scene(c.procedure, func(s *scenario) {
+				s.plan.Observers = []plan.Observer{{Name: "heat", Of: plan.OfDUT, Type: signs.Temperatures}}
+			})
+			var rep *report.Report
+			var asked []time.Time
+			synctest.Test(t, func(t *testing.T) {
+				s.frames.OneMachine, s.frames.Wanted = true, observe.Want(s.plan.Observers, true)
+				gen := warm{busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, s.frames.Wanted, &asked}
+				rep = runner.Run(t.Context(), &s.plan, frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames), s.options)
+			})
+			if rep.Ending != report.Completed || len(rep.Windows) == 0 || len(rep.Observations[0].Series) != 1 {
+				t.Fatalf("%s: %s, %d windows, %+v", rep.Ending, rep.Message, len(rep.Windows), rep.Observations)
+			}
+			sign := rep.Observations[0].Series[0]
+			if sign.IdleBefore == nil || *sign.IdleBefore != 40 || sign.IdleAfter == nil || *sign.IdleAfter != 40 {
+				t.Errorf("idle %v before and %v after, want 40", sign.IdleBefore, sign.IdleAfter)
+			}
+			for _, w := range rep.Windows {
+				from := rep.Started.Add(w.Start.Std())
+				for _, at := range asked {
+					if at.After(from.Add(time.Millisecond)) && at.Before(from.Add(max(w.Duration.Std(), w.Took.Std())-time.Millisecond)) {
+						t.Errorf("window %d, from %s for %s: somebody asked at %s", w.Number, w.Start.Std(), w.Duration.Std(), at.Sub(rep.Started))
+					}
+				}
+				got := w.Observed[0]
+				if c.held && (got.Mean == nil || *got.Mean != 70) || !c.held && (got.Mean != nil || got.Missing == "") {
+					t.Errorf("window %d: %+v", w.Number, got)
+				}
+			}
+		})
 	}
 }

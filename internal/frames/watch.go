@@ -67,6 +67,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	span.Disturbance = r.machine.Since(ctx)
 	w := measure.Judge(r.setup.Window(span), r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))
+	r.readAfterwards(ctx)
 	r.observed(&w)
 	return &w, nil
 }

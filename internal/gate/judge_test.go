@@ -78,6 +78,9 @@ func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
 	for _, d := range p.Directions {
 		r.Result.Directions = append(r.Result.Directions, report.Measured{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
 	}
+	for _, o := range p.Observers { // the device is in softirqs for 5 µs with each frame
+		r.Result.Observed = append(r.Result.Observed, report.Observed{Observer: o.Name, Series: "time", Of: report.AllProcessors, Unit: "s/s", Mean: new(float64(packets) * 5e-6), Unsure: 0.01})
+	}
 	return r
 }
 
@@ -137,6 +140,24 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "pps") {
 				t.Errorf("it doesn't say %q, or tells of packets:\n%s", want, out.String())
 			}
+		}
+	}
+}
+
+// A release that takes more of its machine fails by what an observer saw, which the gate names with the figure and the demand.
+func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
+	const observed = router + `  observers: [{name: kernel, of: DUT, type: SoftIRQs}]
+  criteria: [{name: cheap, metric: Observed, observed: {observer: kernel, series: time, of: All}, max: "0.6"}]
+`
+	for _, c := range []struct {
+		packets int64
+		code    int
+		says    string
+	}{{100_000, 0, "kernel: mean time of all processors: median 0.5 processors"}, {140_000, 1, "kernel: mean time of all processors: median 0.7 processors of 5 runs (0.7 processors to 0.7 processors), at most 0.6 demanded"}} {
+		s := only(t, observed, Options{Runs: 5})
+		g := Judge([]Measured{measured(t, s, func(string, int) int64 { return c.packets })}, "test")
+		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.says) || g.Rows[0].Criteria[0].Name != "cheap" {
+			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows[0].Criteria, c.code, c.says)
 		}
 	}
 }

@@ -267,6 +267,25 @@ func plainFrames(name string) {
 	}
 }
 
+// counters reads the device's interfaces, by the names of their links; nil where no device was built.
+func (b *built) counters(t Topology) (func() ([]forwarder.Counted, error), error) {
+	if b.dut == nil {
+		return nil, nil
+	}
+	counters, err := forwarder.OpenCounters(b.dut, t.forwarderSpec())
+	if err != nil {
+		return nil, err
+	}
+	b.held = append(b.held, counters)
+	return func() ([]forwarder.Counted, error) {
+		all, err := counters.Read()
+		for i := range all {
+			all[i].Interface = t.Links[i].Name
+		}
+		return all, err
+	}, nil
+}
+
 // reply is what the forwarder's limits counted, or what resetting it did; nothing where there is no forwarder.
 func (b *built) reply(t Topology, q question) (a answer, err error) {
 	switch {

@@ -64,7 +64,8 @@ type view struct {
 	Speeds     []int64
 }
 
-func openFake(_ context.Context, _ plan.Sender, ports []lab.Port) (lab.Engine, error) {
+func openFake(_ context.Context, _ plan.Sender, at lab.Bench) (lab.Engine, error) {
+	ports := at.Ports
 	if os.Getenv("LAB_TEST_ENGINE") == "broken" {
 		return nil, errors.New("the engine is broken")
 	}

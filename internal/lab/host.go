@@ -36,8 +36,15 @@ type Engine interface {
 	Serve(ctx context.Context, listener net.Listener) error
 }
 
+// Bench is what an engine stands at: its ports, and what can be read of the device beside it.
+type Bench struct {
+	Ports []Port
+	// Device reads what the kernel counts of the device's interfaces, which are named by their links; nil: there is no device of the lab's.
+	Device func() ([]forwarder.Counted, error)
+}
+
 // OpenEngine opens what sends on interfaces of the calling process's network namespace, or of the ports' own.
-type OpenEngine func(ctx context.Context, sends plan.Sender, ports []Port) (Engine, error)
+type OpenEngine func(ctx context.Context, sends plan.Sender, at Bench) (Engine, error)
 
 // errLeft is the cause of an end in order.
 var errLeft = errors.New("the parent has ended, or has closed its end")
@@ -100,7 +107,12 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	for i, link := range o.Topology.Links {
 		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Path: o.Topology.Path, Batch: o.Topology.Batch}
 	}
-	engine, err := open(ctx, o.Topology.Sends, ports)
+	device, err := b.counters(o.Topology)
+	if err != nil {
+		b.close()
+		return nil, b, err
+	}
+	engine, err := open(ctx, o.Topology.Sends, Bench{Ports: ports, Device: device})
 	if err != nil {
 		b.close()
 		return nil, b, fmt.Errorf("open the software engine: %w", err)

@@ -89,6 +89,30 @@ func (s *series) between(from, to, rested time.Duration) report.Observed {
 	return o
 }
 
+// mostAfter is how long after a held window's end a level may have been read that stands for the window: its load is still the same.
+const mostAfter = time.Second
+
+// afterwards is a level's part of a window within which nobody asked for it, as that would have taken something from the device: what it was when the window was over.
+//
+//	samples                              ·
+//	held load    ├── window ───────────┤   then the next load
+func (s *series) afterwards(from, to time.Duration, trial bool) report.Observed {
+	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+	if trial {
+		o.Missing = "it isn't read within a trial, as reading it takes something from the device's machine, and after it there is no load: hold a load (Ramp, ConstantLoad)"
+		return o
+	}
+	o.Missing = "it was not read when the window was over"
+	for _, sample := range slices.Backward(s.Samples) {
+		if at := sample.At.Std(); at > from && at <= to+mostAfter {
+			o.Missing, o.Over = "", plan.Duration(to-from)
+			o.Mean, o.Min, o.Max = new(sample.Value), new(sample.Value), new(sample.Value)
+			break
+		}
+	}
+	return o
+}
+
 // leastIdle is the shortest time that a counter's rate is told of where nothing is sent.
 const leastIdle = 200 * time.Millisecond
 

@@ -7,12 +7,14 @@ package observe
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/signs"
 )
 
 // Moment is all that was read at one moment, for observers to take theirs from: they ask nobody themselves.
@@ -27,6 +29,8 @@ type Moment struct {
 	Asked, Answered time.Duration
 	// Device is what the device's node told last; nil: nobody asks one.
 	Device *Told
+	// Judged says that the device was judged meanwhile, and nobody asked for what takes something from it.
+	Judged bool
 
 	behind       []time.Duration // by how much each generator's clock is behind the run's
 	deviceBehind time.Duration
@@ -46,6 +50,8 @@ type Told struct {
 	// Processors are its own. NoProcessors says why there are none.
 	Processors   []processors.Processor
 	NoProcessors string
+	// Signs are what it tells of itself besides.
+	Signs []signs.Told
 	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why there is nothing of it.
 	Limited   []report.Limiter
 	NoLimited string
@@ -73,6 +79,10 @@ type Whereabouts struct {
 	// cluster's. Of one machine they say nothing.
 	Nodes      map[string]string
 	DeviceNode string
+	// Wanted is what generators and the device's node are asked for beside their counters; nil: nothing.
+	Wanted *Wanted
+	// Refresh asks the device's node at once, and waits for its answer within the context; nil: nobody asks one.
+	Refresh func(context.Context)
 }
 
 // Told is what the device's node told last, for a Moment; nil: nobody asks it.
@@ -81,6 +91,19 @@ func (w Whereabouts) Told() *Told {
 		return nil
 	}
 	return new(w.Device())
+}
+
+// mostRefresh is how long an answer may take that somebody waits for between two windows: most of what may pass between these.
+const mostRefresh = 150 * time.Millisecond
+
+// RefreshTold has the device's node asked anew, where somebody asks it, and waits a moment for that.
+func (w Whereabouts) RefreshTold(ctx context.Context) {
+	if w.Refresh == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, mostRefresh)
+	defer cancel()
+	w.Refresh(ctx)
 }
 
 // value is one series' value at a moment.
@@ -105,7 +128,10 @@ type observer interface {
 var observers = map[string]observer{
 	plan.ObserveProcessors: processorTimes{},
 	plan.ObserveLimiter:    limiter{},
-	plan.ObserveInterfaces: interfaces{},
+	plan.ObserveInterfaces: deviceOrGenerators{device: machineSigns{signs.Interfaces}},
+
+	signs.Memory: machineSigns{signs.Memory}, signs.Load: machineSigns{signs.Load}, signs.SoftIRQs: machineSigns{signs.SoftIRQs},
+	signs.Frequencies: machineSigns{signs.Frequencies}, signs.Temperatures: machineSigns{signs.Temperatures},
 }
 
 // Log keeps what a Plan's observers read. It is used by one goroutine.
@@ -252,9 +278,12 @@ func (l *Log) window(from, to, rested time.Duration) []report.Observed {
 	for _, b := range l.each {
 		for _, s := range b.series {
 			var was report.Observed
-			if rested > 0 && b.ofTraffic(s) {
+			switch {
+			case signs.Kinds[b.plan.Type].Intrusive:
+				was = s.afterwards(from, to, rested > 0)
+			case rested > 0 && b.ofTraffic(s):
 				was = s.between(from, to, rested)
-			} else {
+			default:
 				was = s.join(from, to, reachOf(from, to))
 			}
 			was.Observer = b.plan.Name

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -103,7 +104,24 @@ func vital(v *float64, s report.VitalSign) string {
 	case s.Kind == report.Counter:
 		return strconv.FormatFloat(*v, 'f', 0, 64) + " " + s.Unit + "/s"
 	}
-	return strconv.FormatFloat(*v, 'g', 6, 64) + " " + s.Unit
+	factor, unit := scaled(*v, s.Unit)
+	return strconv.FormatFloat(factor**v, 'g', 4, 64) + " " + unit
+}
+
+// scaled is by what a level is multiplied for people, and the unit that it has then.
+func scaled(level float64, unit string) (factor float64, scaled string) {
+	for of, its := range map[string]string{"bytes": "B", "Hz": "Hz", "Celsius": "°C"} {
+		switch {
+		case of != unit:
+		case of != "Celsius" && level >= 1e9:
+			return 1e-9, "G" + its
+		case of != "Celsius" && level >= 1e6:
+			return 1e-6, "M" + its
+		default:
+			return 1, its
+		}
+	}
+	return 1, unit
 }
 
 // vitalTrack is a series of an observer, as the timeline draws it.
@@ -117,30 +135,57 @@ type vitalTrack struct {
 // leastRated is the shortest time, in seconds, over which a counter's rate is drawn: when a sample was taken is known to some milliseconds, and on a busy machine to some ten.
 const leastRated = 0.5
 
-// mostVitals is how many series are drawn; the table has all.
+// percent of one.
+const percent = 100
+
+// mostVitals is how many series are drawn, but for the first of each observer, which always is; the table has all.
 const mostVitals = 6
 
-// vitalTracks are the series to draw: those of all processors together where there are such, else each.
+// vitalTracks are the series to draw, of each observer at least one: those of all processors together where there are such, else each.
 func vitalTracks(r *report.Report) []vitalTrack {
+	drawn := make([][]report.VitalSign, len(r.Observations))
+	left := mostVitals
+	for i, o := range r.Observations {
+		drawn[i] = drawnOf(o)
+		left -= min(1, len(drawn[i]))
+	}
 	var all []vitalTrack
-	for _, o := range r.Observations {
-		for _, s := range o.Series {
-			if o.Type == "Processors" && !s.OfAll() || len(s.Samples) < 2 {
-				continue
+	for i, o := range r.Observations {
+		for n, s := range drawn[i] {
+			if n > 0 && left <= 0 {
+				break
+			}
+			if n > 0 {
+				left--
 			}
 			all = append(all, vitalTrackOf(o.Observer, s))
 		}
 	}
-	return all[:min(mostVitals, len(all))]
+	return all
+}
+
+// drawnOf are an observer's series that can be drawn.
+func drawnOf(o report.Observation) (all []report.VitalSign) {
+	together := slices.ContainsFunc(o.Series, report.VitalSign.OfAll)
+	for _, s := range o.Series {
+		if len(s.Samples) > 1 && (!together || s.OfAll()) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
-	t := vitalTrack{name: fmt.Sprintf("%s: %s, %s", observer, s.Name, s.Of), unit: s.Unit}
+	t := vitalTrack{name: fmt.Sprintf("%s: %s, %s", observer, s.Name, s.Of)}
 	factor := 1.0
-	if s.Kind == report.Counter {
+	if s.Kind == report.Gauge {
+		most := slices.MaxFunc(s.Samples, func(a, b report.VitalSample) int { return cmp.Compare(a.Value, b.Value) })
+		factor, t.unit = scaled(most.Value, s.Unit)
+	} else {
+		t.unit = s.Unit
 		t.unit += "/s"
 		if s.Unit == "s" {
-			t.unit, factor = "% of a processor", 100
+			t.unit, factor = "% of a processor", percent
 		}
 	}
 	stride := max(1, (len(s.Samples)+maxPoints-1)/maxPoints)
@@ -153,7 +198,7 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 		if s.Kind == report.Counter && took < leastRated {
 			continue // together with the next
 		}
-		v := now.Value
+		v := factor * now.Value
 		if s.Kind == report.Counter {
 			v = -1 // it went back: a gap
 			if took > 0 && now.Value >= before.Value {
@@ -164,7 +209,7 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 		t.top = max(t.top, v)
 		before = now
 	}
-	t.top = niceStep(max(t.top, map[bool]float64{true: 100, false: 1}[factor == 100]))
+	t.top = niceStep(max(t.top, map[bool]float64{true: 100, false: 1}[factor == percent]))
 	return t
 }
 

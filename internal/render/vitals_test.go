@@ -103,3 +103,44 @@ func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 		})
 	}
 }
+
+// Each observer has a panel at least, whatever the others have; of processors' series those of all together.
+func TestEachObserverHasAPanel(t *testing.T) {
+	r := observed()
+	sign := func(name, of, unit string, kind report.VitalKind, value float64) report.VitalSign {
+		s := report.VitalSign{Name: name, Of: of, Unit: unit, Kind: kind}
+		for second := range 10 {
+			s.Samples = append(s.Samples, report.VitalSample{At: plan.Duration(time.Duration(second) * time.Second), Value: value})
+		}
+		return s
+	}
+	r.Observations = []report.Observation{{Observer: "softirqs", Type: "SoftIRQs", Series: []report.VitalSign{sign("time", "all processors", "s", report.Counter, 1), sign("dropped", "all processors", "packets", report.Counter, 1)}}}
+	for n := range 8 {
+		r.Observations[0].Series = append(r.Observations[0].Series, sign("time", "processor "+string(rune('0'+n)), "s", report.Counter, 1), sign("sent", "all processors", "packets", report.Counter, 1))
+	}
+	for _, name := range []string{"memory", "disk", "cache", "buffers", "swap", "heap"} {
+		r.Observations = append(r.Observations, report.Observation{Observer: name, Type: "Memory", Series: []report.VitalSign{sign("used", "machine", "bytes", report.Gauge, 22e9), sign("available", "machine", "bytes", report.Gauge, 2e6)}})
+	}
+	page := string(rendered(t, "html", r))
+	for _, want := range []string{"softirqs: time, all processors, % of a processor", "memory: used, machine, GB", "heap: used, machine, GB"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("there is no panel %q", want)
+		}
+	}
+	for _, unwanted := range []string{"softirqs: time, processor", "heap: available, machine, MB"} {
+		if strings.Contains(page, unwanted) {
+			t.Errorf("there is a panel %q", unwanted)
+		}
+	}
+}
+
+func TestLevelsAreTold(t *testing.T) {
+	for want, c := range map[string]struct {
+		value float64
+		unit  string
+	}{"22.64 GB": {22_642_880_512, "bytes"}, "1.85 GHz": {1.85e9, "Hz"}, "800 MHz": {8e8, "Hz"}, "52.5 °C": {52.5, "Celsius"}, "0.31 threads": {0.31, "threads"}, "12 B": {12, "bytes"}, "1.2e+09 W": {1.2e9, "W"}} {
+		if got := vital(&c.value, report.VitalSign{Unit: c.unit, Kind: report.Gauge}); got != want {
+			t.Errorf("%g %s is told as %q, want %q", c.value, c.unit, got, want)
+		}
+	}
+}

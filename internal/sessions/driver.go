@@ -150,6 +150,7 @@ func (r *run) lasts() time.Duration {
 //	──┤ settle ├──────── judge ────────┤
 //	          read    …each 250 ms…   read      the last edge is the next window's first
 func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	r.opts.Wanted.Judge(true)
 	if r.last == nil || step.Settle > 0 {
 		edge := time.Now().Add(step.Settle)
 		var looking sync.WaitGroup
@@ -173,6 +174,9 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 		}
 	}
 	w.Quality, w.Reason = measure.Worst(w.Directions)
+	if err == nil {
+		err = r.readAfterwards(ctx)
+	}
 	w.Observed = r.vitals.Window(w.Start.Std(), w.Start.Std()+w.Duration.Std())
 	if w.Quality == report.Invalid && err == nil {
 		err = r.broken()
@@ -208,7 +212,7 @@ func (r *run) read(ctx context.Context) error {
 	readings, at := make([]Reading, len(r.places)), time.Now()
 	limited := r.askLimits(ctx)
 	err := r.each(func(i int) error {
-		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: r.Plan.Observes(plan.ObserveProcessors)}})
+		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: r.Plan.Observes(plan.ObserveProcessors), Signs: r.opts.Wanted.OfGenerators()}})
 		if err != nil {
 			return fmt.Errorf("link %s: %w", r.places[i].Link, err)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/signs/here"
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
@@ -32,6 +33,8 @@ type End struct {
 	// Namespace is where the interface is; nil: the program's own.
 	Namespace *netspace.Namespace
 	Product   string
+	// Signs reads what the program's machine tells of itself; nil: what its kernel says. It is the same for all ends of a program.
+	Signs *here.Reader
 	// SlowReader is a fault that tests play: how many bytes per second each connection reads at most; 0: all that there is.
 	SlowReader int64
 	// Forgetful is a fault that tests play, too: how often each connection's receive buffer has no room for a moment, so that the end's kernel drops what comes; 0: never.
@@ -44,8 +47,9 @@ type Ends []End
 
 // Serve does what drivers say until ctx ends; then nothing is sent any more. Each end has one driver at a time. It closes the listener.
 func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
-	s := &server{began: time.Now(), program: &program{id: rand.Text()}}
+	s := &server{began: time.Now(), program: &program{id: rand.Text(), signs: &here.Reader{}}}
 	for _, e := range ends {
+		s.program.signs = cmp.Or(e.Signs, s.program.signs)
 		s.ends = append(s.ends, &end{End: e, program: s.program, log: cmp.Or(e.Log, slog.New(slog.DiscardHandler))})
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -88,7 +92,8 @@ type server struct {
 
 // program is what all ends of one program have in common. It is safe for concurrent use.
 type program struct {
-	id string
+	id    string
+	signs *here.Reader
 
 	mu      sync.Mutex
 	waits   processors.OwnWaits
@@ -325,9 +330,13 @@ func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a ans
 	case r.Do == doSend && r.Send != nil && e.sender != nil:
 		err = e.sender.send(r.Send.Lasts)
 	case r.Do == doRead:
-		if a.Reading = e.read(at); r.Read != nil && r.Read.Processors {
+		if a.Reading = e.read(at); r.Read == nil {
+			break
+		}
+		if r.Read.Processors {
 			a.Reading.Vitals = e.program.vitals(at)
 		}
+		a.Reading.Signs = e.program.signs.Read(r.Read.Signs, at)
 	case r.Do == doHalt:
 		e.halt()
 	default:

@@ -18,6 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/signs"
 )
 
 // Version is the protocol between driver and ends; either refuses another. VersionOfApplications is for what an end of the older one would take for its own transfer.
@@ -167,6 +168,8 @@ type sendRequest struct {
 type readRequest struct {
 	// Processors: how those of the end's machine spend their time.
 	Processors bool `json:"processors,omitempty"`
+	// Signs: what the end's machine tells of itself besides, of these types.
+	Signs []string `json:"signs,omitempty"`
 }
 
 // Opened is what the connections of an end's direction are like, once they stand.
@@ -200,4 +203,6 @@ type Reading struct {
 	Waits *measure.Waits `json:"waits,omitempty"`
 	// Vitals are the machine's, where the driver asks for them and the kernel tells.
 	Vitals *Vitals `json:"vitals,omitempty"`
+	// Signs are what the machine tells of itself besides, of what the driver asks for.
+	Signs []signs.Told `json:"signs,omitempty"`
 }

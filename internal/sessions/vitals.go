@@ -69,11 +69,22 @@ func (r *run) observe(limits runner.Limits) {
 	if len(r.Plan.Observers) == 0 {
 		return
 	}
-	m := observe.Moment{At: time.Since(r.Started), Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told()}
+	m := observe.Moment{At: time.Since(r.Started), Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Judged: r.opts.Wanted.Judged()}
 	for _, g := range r.machines() {
 		m.Readings = append(m.Readings, r.machineOf(g))
 	}
 	r.vitals.Add(m)
+}
+
+// readAfterwards has observers see, while the sessions still run, what takes too much from the device to be read within a window. The next window begins with this reading.
+func (r *run) readAfterwards(ctx context.Context) error {
+	if !r.opts.Wanted.Intrusive() {
+		return nil
+	}
+	r.opts.Wanted.Judge(false)
+	defer r.opts.Wanted.Judge(true)
+	r.opts.RefreshTold(ctx)
+	return r.read(ctx)
 }
 
 // machineOf is what the ends of a generator told of their machine, which is one; nothing, where they don't tell.
@@ -83,7 +94,7 @@ func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
 		if i < 0 {
 			continue
 		}
-		reading.At = r.last[i].At
+		reading.At, reading.Signs = r.last[i].At, r.last[i].Signs
 		if v := r.last[i].Vitals; v != nil {
 			reading.Processors.At = v.At
 			for _, p := range v.Each {
@@ -114,6 +125,7 @@ func (r *run) idle(ctx context.Context, after bool) error {
 	if len(r.Plan.Observers) == 0 {
 		return nil
 	}
+	r.opts.Wanted.Judge(false)
 	began := time.Since(r.Started)
 	r.Tell(func(p *runner.Progress) { p.Message = "observers look at what is idle" })
 	for end := time.Now().Add(silence); ; {

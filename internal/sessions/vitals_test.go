@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/signs"
 )
 
 // observedBy are two observers, and a run of one window.
@@ -58,8 +59,10 @@ func TestVitalSignsBesideSessions(t *testing.T) {
 	limited := func(context.Context) ([]report.Limiter, error) { // 1000 packets/s
 		return []report.Limiter{{Passed: time.Since(began).Milliseconds(), Dropped: 7}}, nil
 	}
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: limited}), runner.Options{})
-	if rep.Ending != report.Completed || len(rep.Observations) != 2 {
+	r.plan.Observers = append(r.plan.Observers, plan.Observer{Name: "memory", Of: plan.OfDUT, Type: signs.Memory}, plan.Observer{Name: "heat", Of: plan.OfDUT, Type: signs.Temperatures})
+	where := observe.Whereabouts{OneMachine: true, Wanted: observe.Want(r.plan.Observers, true)}
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: limited, Whereabouts: where}), runner.Options{})
+	if rep.Ending != report.Completed || len(rep.Observations) != 4 {
 		t.Fatalf("%s %s: %d observations", rep.Ending, rep.Message, len(rep.Observations))
 	}
 	if o, _ := seen(rep, "cpu", "busy", report.AllProcessors); !unread(rep, o) && (o.Mean == nil || *o.Mean <= 0) {
@@ -67,6 +70,12 @@ func TestVitalSignsBesideSessions(t *testing.T) {
 	}
 	if o, _ := seen(rep, "limit", "passed", "west→east"); !unread(rep, o) && (o.Mean == nil || math.Abs(*o.Mean-1000) > o.Unsure+2 || o.Unsure > 900 || o.Unit != "packets/s") {
 		t.Errorf("the limit in the window: %+v", o)
+	}
+	if o, _ := seen(rep, "memory", "available", "machine"); o.Mean == nil || *o.Mean < 1e6 || *o.Min > *o.Mean || *o.Max < *o.Mean {
+		t.Errorf("memory in the window: %+v", o)
+	}
+	if o, found := seen(rep, "heat", "highest", "machine"); !found || o.Mean == nil && !strings.Contains(o.Missing, "sensor") {
+		t.Errorf("temperature when the window was over: %+v", o)
 	}
 	for _, o := range rep.Observations {
 		for i, s := range o.Series {

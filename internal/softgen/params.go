@@ -72,6 +72,14 @@ func (p *params) boolean(name string) bool { return decode[bool](p, name, "boole
 // flag is an optional boolean; missing is false.
 func (p *params) flag(name string) bool { return p.has(name) && p.boolean(name) }
 
+// texts are the strings of a list that may be missing.
+func (p *params) texts(name string) []string {
+	if !p.has(name) {
+		return nil
+	}
+	return decode[[]string](p, name, "array of strings")
+}
+
 func (p *params) real(name string) float64 { return decode[float64](p, name, "double") }
 
 func (p *params) realOr(name string, otherwise float64) float64 {

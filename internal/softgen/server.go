@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/signs/here"
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/trex/zmtp"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -46,6 +47,8 @@ type Config struct {
 	Now func() time.Duration
 	// Processors is how each of the machine's processors spent its time; nil: what the kernel says.
 	Processors func() ([]processors.Processor, error)
+	// Signs reads what the machine tells of itself besides, for whoever asks for it; nil: what the kernel says.
+	Signs *here.Reader
 	// Stolen is what of it the host of the machine gave to others, of a processor's time since the machine's start; nil: that of the processors that this process may use.
 	Stolen func([]processors.Processor) (time.Duration, error)
 	// Log gets state changes; nil drops them.
@@ -107,6 +110,9 @@ func withDefaults(cfg Config) Config {
 	}
 	if cfg.Processors == nil {
 		cfg.Processors = processors.All
+	}
+	if cfg.Signs == nil {
+		cfg.Signs = &here.Reader{}
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

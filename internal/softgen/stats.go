@@ -106,9 +106,10 @@ func (s *Server) total() totals {
 
 // getGlobalStats is get_global_stats. What a stateless engine on kernel interfaces doesn't have is 0. Ours beside TRex's, where the kernel says it: stolen
 // is how many seconds of a processor's time the machine's host gave to others, up to stolen_ts on the server's clock; processors is what each of the machine's
-// did, up to processors_ts, for whoever asks for it with the parameter processors, which TRex doesn't know.
+// did, up to processors_ts, for whoever asks for it with the parameter processors, and signs what the machine tells of itself besides, of the types that the parameter signs names. TRex
+// knows neither.
 func (s *Server) getGlobalStats(p *params) (any, error) {
-	wanted := p.flag("processors")
+	wanted, signs := p.flag("processors"), p.texts("signs")
 	if err := p.failed(); err != nil {
 		return nil, err
 	}
@@ -124,6 +125,9 @@ func (s *Server) getGlobalStats(p *params) (any, error) {
 		if s.vitals.ask(now); s.vitals.known {
 			stats["processors"], stats["processors_ts"] = s.vitals.table(), real(s.vitals.at.Seconds())
 		}
+	}
+	if len(signs) > 0 {
+		stats["signs"] = s.cfg.Signs.Read(signs, s.cfg.Now)
 	}
 	if s.theft.ask(now, &s.vitals); s.theft.known {
 		stats["stolen"], stats["stolen_ts"] = real(s.theft.total.Seconds()), real(s.theft.at.Seconds())

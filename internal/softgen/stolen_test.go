@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/signs"
+	"github.com/linerate-dev/linerate/internal/signs/here"
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
@@ -143,4 +145,26 @@ func TestTheKernelIsAskedOnceForBoth(t *testing.T) {
 
 func TestATableIsAskedForByYesOrNo(t *testing.T) {
 	newRig(t).refuses(t, "get_global_stats", object{"processors": "yes"}, wire.CodeParams, "'processors' is 'string', expecting 'boolean'")
+}
+
+// TestVitalSignsOfTheMachineAreToldToWhoNamesThem, with the server's clock: an observer of others costs this machine nothing.
+func TestVitalSignsOfTheMachineAreToldToWhoNamesThem(t *testing.T) {
+	links := 0
+	r := newRig(t, func(cfg *Config) {
+		cfg.Signs = &here.Reader{Links: func() ([]signs.Value, error) {
+			links++
+			return []signs.Value{{Series: "sent", Of: "west", Number: 7}}, nil
+		}}
+	})
+	type told struct {
+		Signs []signs.Told `json:"signs"`
+	}
+	if got := must[told](t, r, "get_global_stats", object{}); got.Signs != nil || links != 0 {
+		t.Errorf("nobody asked for %+v", got)
+	}
+	got := must[told](t, r, "get_global_stats", object{"signs": []string{signs.Interfaces, signs.Load}}).Signs
+	if len(got) != 2 || got[0].At != r.clock.Now() || len(got[0].Values) != 1 || got[0].Values[0].Number != 7 || got[1].Type != signs.Load {
+		t.Errorf("%+v, want the interfaces as they are now, and the load", got)
+	}
+	newRig(t).refuses(t, "get_global_stats", object{"signs": true}, wire.CodeParams, "'signs' is 'boolean', expecting 'array of strings'")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/signs"
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
@@ -64,6 +65,8 @@ type GlobalStats struct {
 	// ProcessorsTS on the server's clock. The software engine says it to whoever asks for it (Detail.Processors).
 	Processors   [][]wire.Float `json:"processors"`
 	ProcessorsTS seconds        `json:"processors_ts"`
+	// Signs are what the server's machine tells of itself besides, at times on the server's clock. The software engine says it to whoever asks for it (Detail.Signs).
+	Signs []signs.Told `json:"signs"`
 }
 
 // ProcessorTime is how a processor spent its time since its machine started.
@@ -108,13 +111,22 @@ type Detail struct {
 	ExtendedStats []int // of these ports
 	// Processors asks for GlobalStats.Processors, which TRex doesn't have and isn't to be asked for.
 	Processors bool
+	// Signs asks for GlobalStats.Signs of these types, which TRex doesn't have either.
+	Signs []string
 }
 
 func (d Detail) ofGlobalStats() params {
-	if !d.Processors {
+	wanted := params{}
+	if d.Processors {
+		wanted["processors"] = true
+	}
+	if len(d.Signs) > 0 {
+		wanted["signs"] = d.Signs
+	}
+	if len(wanted) == 0 {
 		return nil
 	}
-	return params{"processors": true}
+	return wanted
 }
 
 // Snapshot reads the ports' counters and what goes with them in one exchange, so that they are as close in time as the RPC allows:

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +27,7 @@ const (
 // Follower asks a machine for its vital signs, time and again, until it is closed. Who wants them takes the newest and waits for nobody.
 type Follower struct {
 	address string
+	signs   func() []string // the types that are wanted now; nil: none
 	client  *http.Client
 	end     context.CancelFunc
 	ended   chan struct{}
@@ -35,10 +38,10 @@ type Follower struct {
 	trouble error     // of the last time that it was asked; nil: it answered
 }
 
-// Follow follows the server at host:port until ctx ends, or Close.
-func Follow(ctx context.Context, address string) *Follower {
+// Follow follows the server at host:port until ctx ends, or Close. Signs are the types of vital signs to ask for, each time anew; nil: none.
+func Follow(ctx context.Context, address string, signs func() []string) *Follower {
 	ctx, end := context.WithCancel(ctx)
-	f := &Follower{address: address, end: end, ended: make(chan struct{}), trouble: errors.New("it has not answered yet"),
+	f := &Follower{address: address, signs: signs, end: end, ended: make(chan struct{}), trouble: errors.New("it has not answered yet"),
 		client: &http.Client{Timeout: askTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{MaxConnsPerHost: 1, MaxResponseHeaderBytes: mostHeader}}}
 	go f.follow(ctx)
@@ -50,6 +53,13 @@ func (f *Follower) Close() {
 	f.end()
 	<-f.ended
 	f.client.CloseIdleConnections()
+}
+
+// Refresh asks at once, and waits for the answer within ctx.
+func (f *Follower) Refresh(ctx context.Context) {
+	if reading, err := f.ask(ctx); err == nil { // what goes wrong the next question finds out, too
+		f.keep(reading, nil)
+	}
 }
 
 // Newest is what was told last, how long ago it was heard, and why there is nothing newer; an empty reason: it answers.
@@ -88,7 +98,13 @@ func (f *Follower) keep(r Reading, err error) {
 
 // ask is one question.
 func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+f.address+path, nil)
+	where := url.URL{Scheme: "http", Host: f.address, Path: path}
+	if f.signs != nil {
+		if types := f.signs(); len(types) > 0 {
+			where.RawQuery = wanted + "=" + strings.Join(types, ",")
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where.String(), nil)
 	if err != nil {
 		return r, err
 	}

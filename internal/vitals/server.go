@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/reset"
+	"github.com/linerate-dev/linerate/internal/signs/here"
 )
 
 // The bounds of what others can make a server do: it looks at its machine ten times a second at most, however many ask.
@@ -29,6 +31,8 @@ const (
 
 // Server tells a machine's vital signs to whoever asks.
 type Server struct {
+	// Signs reads what the machine tells of itself besides its processors' times.
+	Signs here.Reader
 	// Limits reads what a Reference's limit counted; nil: there is no limit.
 	Limits func() ([]Limit, error)
 	// Reset, where set, has the device reset by whoever may ask for it, at reset.Path.
@@ -63,8 +67,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-func (s *Server) answer(w http.ResponseWriter, _ *http.Request) {
-	reading, err := s.now()
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	reading, err := s.now(strings.FieldsFunc(r.URL.Query().Get(wanted), func(c rune) bool { return c == ',' }))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -73,8 +77,8 @@ func (s *Server) answer(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(reading) // a caller that is gone needs no answer
 }
 
-// now is a reading that is fresh enough.
-func (s *Server) now() (Reading, error) {
+// now is a reading that is fresh enough, with vital signs of these types.
+func (s *Server) now(types []string) (Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clock, err := monotonic()
@@ -84,8 +88,10 @@ func (s *Server) now() (Reading, error) {
 	if s.last.Version == "" || clock-s.last.At >= freshFor {
 		s.last = s.look(clock)
 	}
-	s.last.Clock, err = monotonic()
-	return s.last, err
+	reading := s.last
+	reading.Signs = s.Signs.Read(types, func() time.Duration { at, _ := monotonic(); return at }) // which could be read just now
+	reading.Clock, err = monotonic()
+	return reading, err
 }
 
 // look reads all that there is.

@@ -1,7 +1,7 @@
 // Package vitals tells, over the pods' network, how a machine fares on which a device under test is: how its processors spend their time, and what a Reference's limit
 // counted. The device's pod, or one beside it, serves; the runner asks, beside the traffic.
 //
-//	runner ── GET /vitals, eight times a second ─▶ server, on one address of its pod's
+//	runner ── GET /vitals?signs=Memory,Load, eight times a second ─▶ server, on one address of its pod's
 //	       ◀── Reading, as JSON ──
 //
 // That is read-only, knows no authentication and has nothing to keep secret but how busy a machine is. The same server has the device reset for who shows a token
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/signs"
 )
 
 // Version is the kind and version of the document Reading; a reader refuses others.
@@ -23,6 +24,9 @@ const Port = 4504
 // path is the only one that there is.
 const path = "/vitals"
 
+// wanted is the parameter that names the types of vital signs which are asked for, with commas between them.
+const wanted = "signs"
+
 // Reading is what a machine tells. Times are in nanoseconds.
 type Reading struct {
 	Version string `json:"version"`
@@ -33,6 +37,8 @@ type Reading struct {
 	// Processors are how each of them spent its time since the machine started; in a pod those of its node. NoProcessors says why there are none.
 	Processors   []processors.Processor `json:"processors,omitempty"`
 	NoProcessors string                 `json:"noProcessors,omitempty"`
+	// Signs are what the machine tells of itself besides, of the types that were asked for. In a pod most is its node's.
+	Signs []signs.Told `json:"signs,omitempty"`
 	// Limits are what a Reference's limit counted in each direction since it was set up. NoLimits says why there are none though there is a limit.
 	Limits   []Limit `json:"limits,omitempty"`
 	NoLimits string  `json:"noLimits,omitempty"`

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/signs"
 )
 
 // serve serves on a socket of this machine, and returns its address.
@@ -37,7 +39,7 @@ func serve(t *testing.T, s *Server) string {
 // follow follows an address until the test ends.
 func follow(t *testing.T, address string) *Follower {
 	t.Helper()
-	f := Follow(t.Context(), address)
+	f := Follow(t.Context(), address, nil)
 	t.Cleanup(f.Close)
 	return f
 }
@@ -80,7 +82,7 @@ func TestAMachineIsLookedAtTenTimesASecondAtMost(t *testing.T) {
 	s := &Server{Limits: func() ([]Limit, error) { looked++; return nil, nil }}
 	begin, asked := time.Now(), 0
 	for ; time.Since(begin) < freshFor/2; asked++ {
-		r, err := s.now()
+		r, err := s.now(nil)
 		if err != nil || r.Clock < r.At {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -91,7 +93,7 @@ func TestAMachineIsLookedAtTenTimesASecondAtMost(t *testing.T) {
 }
 
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
-	r, err := (&Server{Limits: func() ([]Limit, error) { return []Limit{{Passed: 1}}, errors.New("its rules have 1 counters, not 2") }}).now()
+	r, err := (&Server{Limits: func() ([]Limit, error) { return []Limit{{Passed: 1}}, errors.New("its rules have 1 counters, not 2") }}).now(nil)
 	if err != nil || r.Limits != nil || r.NoLimits != "its rules have 1 counters, not 2" || len(r.Processors) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -254,4 +256,21 @@ func TestALateAnswerIsHeard(t *testing.T) {
 		t.Errorf("who asked waited, missing %q", missing)
 	}
 	await(t, f, "heard twice", func(r Reading, _ time.Duration, missing string) bool { return missing == "" && r.Clock == 2 })
+}
+
+// Vital signs are told to whoever names their types, and no others: each costs the machine something.
+func TestVitalSignsAreToldToWhoAsksForThem(t *testing.T) {
+	var wanted atomic.Pointer[[]string]
+	wanted.Store(&[]string{})
+	f := Follow(t.Context(), serve(t, &Server{}), func() []string { return *wanted.Load() })
+	t.Cleanup(f.Close)
+	if first, _ := await(t, f, "answered", answers); len(first.Signs) != 0 {
+		t.Errorf("nobody asked for %+v", first.Signs)
+	}
+	wanted.Store(&[]string{signs.Memory, "Tea", signs.Load})
+	f.Refresh(t.Context()) // without it the next question is due in an eighth of a second
+	r, _, missing := f.Newest()
+	if missing != "" || len(r.Signs) != 2 || r.Signs[0].Type != signs.Memory || len(r.Signs[0].Values) != 2 || r.Signs[1].Type != signs.Load || r.Signs[0].At > r.Clock {
+		t.Errorf("%+v, %q; want memory and load, read before %s", r.Signs, missing, r.Clock)
+	}
 }

@@ -27,7 +27,12 @@ observers: [{name: cpu, of: DUT, type: Processors}, {name: nodes, of: Node, type
 	ofReference = `
 generator: {engine: Software, placement: {separateNodes: true}}
 dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
-observers: [{name: cpu, of: DUT, type: Processors}, {name: limit, of: DUT, type: Limiter}, {name: nodes, of: Node, type: Processors}]
+observers: [{name: cpu, of: DUT, type: Processors}, {name: limit, of: DUT, type: Limiter}, {name: nodes, of: Node, type: Processors},
+  {name: softirqs, of: DUT, type: SoftIRQs}, {name: memory, of: Node, type: Memory}, {name: device, of: DUT, type: Interfaces}]
+`
+	ofMachines = `
+generator: {engine: Software, placement: {separateNodes: true}}
+observers: [{name: cpu, of: DUT, type: Processors}, {name: nodes, of: Node, type: Processors}, {name: softirqs, of: DUT, type: SoftIRQs}, {name: load, of: Node, type: Load}]
 `
 	twice = "procedure: {type: ConstantLoad, constantLoad: {rate: 20kpps, warmupDuration: 1s, duration: 12s, window: 3s}}"
 )
@@ -46,6 +51,8 @@ func TestObservers(t *testing.T) {
 			for _, d := range w.Directions {
 				if of := d.From + "→" + d.To; w.Phase != report.WarmUp { // its edge is where traffic begins
 					s.nearly(of+" passed", rate(w, "limit", "passed", of), float64(d.Received.PacketsPerSecond))
+					s.nearly(of+" came to the device", rate(w, "device", "received", d.From), float64(d.Offered.PacketsPerSecond))
+					s.nearly(of+" left the device", rate(w, "device", "sent", d.To), float64(d.Received.PacketsPerSecond))
 					s.nearly(of+" dropped", rate(w, "limit", "dropped", of), float64(d.Offered.PacketsPerSecond-d.Received.PacketsPerSecond))
 				}
 			}
@@ -54,7 +61,7 @@ func TestObservers(t *testing.T) {
 	})
 	t.Run("somebody beside a user's device tells of its node", func(t *testing.T) {
 		s := begin(t)
-		s.apply("router", links, router(10_000), ofBoth, twice)
+		s.apply("router", links, router(10_000), ofMachines, twice)
 		test := s.complete("router", patience)
 		s.want(test, "Complete=True Measured")
 		nodes := map[lineratev1alpha1.PodRole]string{}

@@ -36,7 +36,7 @@ func (e *Engine) survey(ctx context.Context) (trex.SystemInfo, map[int]trex.Port
 	if err != nil {
 		return info, nil, err
 	}
-	e.processors.known.Store(info.Processors > 0)
+	e.machine.known.Store(info.Processors > 0)
 	var ports []int
 	for _, p := range info.Ports {
 		ports = append(ports, p.Index)

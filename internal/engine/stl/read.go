@@ -29,7 +29,9 @@ func (e *Engine) ReadEdge(ctx context.Context, ports []int) (engine.Reading, err
 func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Reading, error) {
 	now := time.Now()
 	detail, epoch := e.watch.plan(ports, now, edge)
-	detail.Processors = e.processors.wanted && e.processors.known.Load()
+	if e.machine.known.Load() {
+		detail.Processors, detail.Signs = e.machine.processors, e.machine.signs()
+	}
 	own := e.reminders.counted(now)
 	shot, err := e.snapshot(ctx, ports, detail)
 	if err != nil {
@@ -71,6 +73,7 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	for r.Processors.At = at; len(times) > 0; times = times[1:] {
 		r.Processors.Each = append(r.Processors.Each, engine.Processor(times[0]))
 	}
+	r.Signs = s.Global.Signs
 	busiest := float64(s.Global.CPUPercent)
 	for port, stats := range s.Ports {
 		busiest = math.Max(busiest, float64(stats.CPUPercent))

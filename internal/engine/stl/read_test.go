@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/signs"
 	"github.com/linerate-dev/linerate/internal/trex/trextest"
 )
 
@@ -141,6 +143,7 @@ func TestProcessorsAreAskedForWhereSomebodyWantsThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				var asks bool
+				memory := []signs.Told{{Type: signs.Memory, At: time.Hour, Values: []signs.Value{{Series: "used", Number: 1e9}}}}
 				table := l.generator.Answer
 				l.On("get_system_info", func(c trextest.Call) (any, error) {
 					answer, err := table(c)
@@ -150,24 +153,31 @@ func TestProcessorsAreAskedForWhereSomebodyWantsThem(t *testing.T) {
 					return answer, err
 				})
 				l.On("get_global_stats", func(c trextest.Call) (any, error) {
-					var p struct{ Processors bool }
+					var p struct {
+						Processors bool
+						Signs      []string
+					}
 					must(t, c.Into(&p))
-					if asks = p.Processors; !asks {
+					if asks = p.Processors; asks != slices.Equal(p.Signs, []string{signs.Memory}) {
+						t.Errorf("asked for processors %t, for signs %q", asks, p.Signs)
+					}
+					if !asks {
 						return map[string]any{}, nil
 					}
-					return map[string]any{"processors": [][]float64{{1, 7, 2, 0.5, 90}}, "processors_ts": 17.5}, nil
+					return map[string]any{"processors": [][]float64{{1, 7, 2, 0.5, 90}}, "processors_ts": 17.5, "signs": memory}, nil
 				})
-				e, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Dial, Processors: tt.wanted})
+				e, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Dial, Processors: tt.wanted, Signs: func() []string { return map[bool][]string{true: {signs.Memory}}[tt.wanted] }})
 				must(t, err)
 				t.Cleanup(func() { _ = e.Close() })
 				must(t, e.Claim(t.Context(), []int{0, 1}, false))
 				r, err := e.Read(t.Context(), []int{0, 1})
 				must(t, err)
-				want := engine.Processors{}
+				want, wantSigns := engine.Processors{}, []signs.Told(nil)
 				if tt.asks {
+					wantSigns = memory
 					want = engine.Processors{At: 17500 * time.Millisecond, Each: []engine.Processor{{Number: 1, Busy: 7 * time.Second, SoftIRQ: 2 * time.Second, Stolen: 500 * time.Millisecond, Idle: 90 * time.Second}}}
 				}
-				if asks != tt.asks || !reflect.DeepEqual(r.Processors, want) {
+				if asks != tt.asks || !reflect.DeepEqual(r.Processors, want) || !reflect.DeepEqual(r.Signs, wantSigns) {
 					t.Errorf("asked: %v, read %+v, want %v and %+v", asks, r.Processors, tt.asks, want)
 				}
 			})

@@ -33,6 +33,8 @@ type Options struct {
 	// Processors asks for engine.Reading.Processors with each reading, of generators that have said that they know their machine's processors: the software engine, and not TRex. An older one
 	// of ours tells them unasked.
 	Processors bool
+	// Signs are the types of vital signs (package signs) to ask the same generators for with a reading; nil: none. It is asked before each.
+	Signs func() []string
 	// Dial makes a connection; nil: TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -50,9 +52,10 @@ type Engine struct {
 
 	reminders reminders
 
-	processors struct {
-		wanted bool        // Options.Processors
-		known  atomic.Bool // the server knows its machine's
+	machine struct {
+		processors bool            // Options.Processors
+		signs      func() []string // Options.Signs
+		known      atomic.Bool     // the server knows its machine
 	}
 }
 
@@ -72,7 +75,10 @@ func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
 	}
 	own := control.Options()
 	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, virtual: map[int]bool{}, watch: newWatch(own.Session, own.User)}
-	e.processors.wanted = o.Processors
+	e.machine.processors, e.machine.signs = o.Processors, o.Signs
+	if e.machine.signs == nil {
+		e.machine.signs = func() []string { return nil }
+	}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(e.explain(ctx, err), e.Close())
 	}
