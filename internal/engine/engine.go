@@ -219,6 +219,8 @@ type PortCounters struct {
 	// Kernel is what the machine's kernel counts of the port's interface, all frames included; KernelTold: the generator says it.
 	Kernel     KernelCounters
 	KernelTold bool
+	// Sending is how long the latest run of finite streams took, from its first frame to its last; 0: there was none, or the port doesn't tell it.
+	Sending time.Duration
 	// Paced: whatever holds the port up, it never makes up for it in a burst.
 	Paced bool
 }
