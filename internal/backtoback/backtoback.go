@@ -186,11 +186,11 @@ func (b BackToBack) endSearch(s *series, found bool) {
 	}
 }
 
-// mean is that of the longest bursts without loss.
+// mean is that of the middles between the longest bursts without loss and the shortest with loss.
 func mean(found []search) int64 {
 	sum := int64(0)
 	for _, s := range found {
-		sum += s.clean
+		sum += (s.clean + max(s.clean, s.lossy)) / 2
 	}
 	return sum / int64(len(found))
 }

@@ -305,7 +305,11 @@ func windowViews(r *report.Report) []windowView {
 			cpu = short(r1(w.GeneratorCPUPercent)) + "%"
 		}
 		for i, d := range w.Directions {
-			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phaseText(w.Phase), LoadText: short(float64(w.Load)/float64(units.One)*100) + "%", CPU: cpu,
+			phase := phaseText(w.Phase)
+			if d.Burst != nil {
+				phase += " of " + wording.Count(d.Burst.Frames)
+			}
+			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase, LoadText: short(float64(w.Load)/float64(units.One)*100) + "%", CPU: cpu,
 				Class: qualityClass(d.Quality), Loss: wording.Loss(d.LossRatio)})
 		}
 	}
