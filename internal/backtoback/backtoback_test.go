@@ -166,7 +166,9 @@ func TestWhatIsClaimed(t *testing.T) {
 			"forwarded at 12.00 Kpps meanwhile: the device held 39", [2]bool{true, true}},
 		"a throughput above the bursts' rate": {bursts(func(b *plan.BackToBack) { b.Throughput = units.Rate{Kind: units.Packets, Micros: 20_000 * 1_000_000} }), limited, limited, nil, report.BurstsMeasured,
 			"the throughput given, 20kpps, isn't below that", [2]bool{true, true}},
-		"longest bursts that lose nothing, though the trial did": {bursts(func(b *plan.BackToBack) { b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second) }),
+		"longest bursts that lose nothing, though the trial did": {bursts(func(b *plan.BackToBack) {
+			b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
+		}),
 			queue{rate: 10_000, most: 1e9, held: 20_000}, queue{rate: 10_000, most: 1e9, held: 20_000}, nil, report.BurstsMeasured, "nor did the longest there was to be: a lower bound", [2]bool{true, true}},
 		"a buffer that no trial fills": {bursts(), deep, deep, nil, report.ReachedTarget, "", [2]bool{}},
 	} {
@@ -223,4 +225,3 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 		return bursts(repeated(rnd.IntN(3)), resolved(units.Ratio(float64(units.One)*math.Exp(-1-8*rnd.Float64()))), func(b *plan.BackToBack) { b.WarmupDuration *= plan.Duration(rnd.IntN(2)) })
 	})
 }
-

@@ -137,7 +137,7 @@ func (r *run) loadBursts(ctx context.Context, frames []int64) error {
 			if !r.on(g, d.From) {
 				continue
 			}
-			streams, err := finite(r.planned(g, d.From).Streams, r.shareOf(g, d, frames[i]))
+			streams, err := finite(r.planned(g, d.From).Streams, r.shareOf(g, d, frames[i]), r.drive.intended[i].Apportion(r.weights(d)...)[g])
 			if err == nil {
 				err = r.gens[g].Engine.Load(ctx, r.gens[g].PortOfLink[d.From], streams)
 			}
@@ -171,13 +171,18 @@ func (r *run) loadAgain(ctx context.Context) error {
 	return r.load(ctx)
 }
 
+// weights are the generators' shares of a direction.
+func (r *run) weights(d plan.Direction) []int64 {
+	weights := make([]int64, len(r.gens))
+	for g := range r.gens {
+		weights[g] = r.planned(g, d.From).Share
+	}
+	return weights
+}
+
 // shareOf is a generator's part of a direction's frames: parts add up to them.
 func (r *run) shareOf(g int, d plan.Direction, frames int64) int64 {
-	weights := make([]int64, len(r.gens))
-	for i := range r.gens {
-		weights[i] = r.planned(i, d.From).Share
-	}
-	return parts(frames, weights)[g]
+	return parts(frames, r.weights(d))[g]
 }
 
 // parts divides so many frames by weights, to the frame.
@@ -189,19 +194,21 @@ func parts(frames int64, weights []int64) []int64 {
 	return out
 }
 
-// finite are streams that send so many frames together, each as many as it has of their rate.
-func finite(streams []stream.Stream, frames int64) ([]stream.Stream, error) {
+// finite are streams that send so many frames together at a rate, each as many as it has of the rate.
+func finite(streams []stream.Stream, frames int64, rate units.PacketRate) ([]stream.Stream, error) {
 	const fine = 1_000_000 // parts of a rate's unit that weights are in
 	var out []stream.Stream
 	var weights []int64
+	all := 0.0
 	for _, s := range streams {
 		if !s.Enabled || s.FlowStats.Enabled && s.FlowStats.RuleType == "latency" {
 			continue
 		}
-		if len(out) > 0 && s.Mode.Rate.Type != out[0].Mode.Rate.Type {
-			return nil, errors.New("its streams have rates in several units, so that nobody knows how many frames of a burst are of each: give all in packets per second (pps)")
+		if s.Mode.Rate.Type != "pps" {
+			return nil, fmt.Errorf("a stream has its rate in %s, so that nobody knows how many frames of a burst are its: give the rates of all streams in packets per second (pps)", s.Mode.Rate.Type)
 		}
 		s.FlowStats = stream.Flow{}
+		all += s.Mode.Rate.Value
 		out, weights = append(out, s), append(weights, int64(math.Round(s.Mode.Rate.Value*fine)))
 	}
 	if len(out) == 0 {
@@ -211,7 +218,7 @@ func finite(streams []stream.Stream, frames int64) ([]stream.Stream, error) {
 		if n > mostInAStream {
 			return nil, fmt.Errorf("a burst of %d frames is more than a stream may have (%d): make longest shorter", n, uint32(mostInAStream))
 		}
-		out[i].Mode = stream.Mode{Type: "single_burst", Rate: out[i].Mode.Rate, TotalPackets: uint32(n)}
+		out[i].Mode = stream.Mode{Type: "single_burst", Rate: stream.Rate{Type: "pps", Value: rate.PerSecond() * out[i].Mode.Rate.Value / all}, TotalPackets: uint32(n)}
 	}
 	return slices.DeleteFunc(out, func(s stream.Stream) bool { return s.Mode.TotalPackets == 0 }), nil
 }
