@@ -71,7 +71,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	keep(rest.readings)
 	r.observe(rest.readings, rest.limited)
 	r.sample(rest.readings, time.Since(opened))
-	span.Limited = since(limited, rest.limited)
+	span.Limited = since(limited.Each, rest.limited.Each)
 	span.Disturbance = r.machine.Since(ctx)
 	counted := r.setup.Window(span)
 	switch why := r.notSent(step.Frames, before, rest.readings); {
