@@ -30,8 +30,8 @@ const (
 	// sendingMargin is what a burst may take more than twice the time that it takes at the rate of the trial.
 	sendingMargin = time.Second
 	// usualBursts is how many bursts a search usually takes, and usualBurst how long one does, with all around it.
-	usualBursts = 5
-	usualBurst  = time.Second
+	usualBursts = 3
+	usualBurst  = 2 * time.Second
 )
 
 // BackToBack is the procedure of a Plan.

@@ -212,7 +212,7 @@ func TestWhatItSaysOfItself(t *testing.T) {
 	if got, want := p.Describe().Sentence, "back-to-back frames: a trial of 10s at 20kpps per direction, then 5 searches for the longest burst without loss, of 2s at most"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if p.Usual() != 36*time.Second || !p.Bound().OnlyTrials() {
+	if p.Usual() != 41*time.Second || !p.Bound().OnlyTrials() {
 		t.Errorf("usually %s, at most %+v", p.Usual(), p.Bound())
 	}
 	if d := backtoback.New(plan.Procedure{}).Describe(); d.Sentence != "" {

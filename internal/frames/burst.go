@@ -24,6 +24,10 @@ const (
 	burstPoll = 50 * time.Millisecond
 	// burstStart is how long generators may take until they begin to send one.
 	burstStart = 5 * time.Second
+	// burstRest is how long the device rests before a burst: what it held has gone by then, and a limit has saved up its rate again.
+	burstRest = time.Second
+	// stillAfterBurst is for how many polls the counters have to stand still after one: frames of it may all be on their way together, for longer than a poll.
+	stillAfterBurst = 4
 	// mostInAStream is how many frames a finite stream may have.
 	mostInAStream = math.MaxUint32
 )
@@ -31,16 +35,19 @@ const (
 // burst sends an exact number of frames in each direction: finite streams, which end by themselves. When the run is cut short, what was read until then is kept as an Invalid window, with the
 // error; nil if there is nothing of it.
 //
-//	 counters stand still             all are sent     they stand still again
-//	      │ load, start                     │                 │
-//	──read┴────────── ▐███████████▌ ────────┴──── drain ────read──▶
-//	                   how long: by the generators' own clocks
+//	 load │ rest │ counters stand still       all are sent    they stand still again
+//	             │      │ start                     │                │
+//	─────────────┴────read────── ▐███████████▌ ─────┴─── drain ────read──▶
+//	                        how long: by the generators' own clocks
 func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	moving, err := r.comeToRest(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.loadBursts(ctx, step.Frames); err != nil {
+		return nil, err
+	}
+	if err := pause.For(ctx, burstRest); err != nil {
 		return nil, err
 	}
 	r.machine.Before(ctx, time.Now().Add(2*disturbed.Lead))
@@ -64,7 +71,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	if err != nil {
 		return r.cutShort(span, opened, step, err), err
 	}
-	rest, err := r.awaitStandstill(ctx, stillOnce, func(now []engine.Reading) bool { return r.allReturned(before, now) })
+	rest, err := r.awaitStandstill(ctx, stillAfterBurst, func(now []engine.Reading) bool { return r.allReturned(before, now) })
 	if err != nil {
 		return r.cutShort(span, opened, step, err), err
 	}
