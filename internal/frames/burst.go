@@ -71,7 +71,12 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	if err != nil {
 		return r.cutShort(span, opened, step, err), err
 	}
-	rest, err := r.awaitStandstill(ctx, stillAfterBurst, func(now []engine.Reading) bool { return r.allReturned(before, now) })
+	complete := func(now []engine.Reading) bool { return r.allReturned(before, now) }
+	rest, err := r.awaitStandstill(ctx, stillOnce, complete)
+	span.Disturbance = r.machine.Since(ctx) // who waits later, when nothing moves, disturbs nothing
+	if err == nil {
+		rest, err = r.awaitStandstill(ctx, stillAfterBurst, complete)
+	}
 	if err != nil {
 		return r.cutShort(span, opened, step, err), err
 	}
@@ -79,7 +84,6 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	r.observe(rest.readings, rest.limited)
 	r.sample(rest.readings, time.Since(opened))
 	span.Limited = since(limited.Each, rest.limited.Each)
-	span.Disturbance = r.machine.Since(ctx)
 	counted := r.setup.Window(span)
 	switch why := r.notSent(step.Frames, before, rest.readings); {
 	case moving != "":
