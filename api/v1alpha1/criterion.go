@@ -2,10 +2,10 @@ package v1alpha1
 
 // Metric is a figure of the result.
 //
-// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;Observed
+// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;BackToBackFrames;BufferFrames;BufferMicroseconds;Observed
 type Metric string
 
-// The metrics. Of frames: what was received of them, and LossRatio. Of sessions: their goodput, and two of each protocol. Of either: Observed.
+// The metrics. Of frames: what was received of them, and LossRatio. Of sessions: their goodput, and two of each protocol. Of bursts: their length, and what the device holds. Of either: Observed.
 const (
 	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate: 0 to 100, and more only where lineRate or counters are wrong.
 	MetricLineRatePercent Metric = "LineRatePercent"
@@ -27,6 +27,12 @@ const (
 	MetricDatagramLossRatio Metric = "DatagramLossRatio"
 	// MetricJitterMicroseconds is the mean of the receivers' smoothed jitter of datagrams, in microseconds.
 	MetricJitterMicroseconds Metric = "JitterMicroseconds"
+	// MetricBackToBackFrames is how many frames the longest burst without loss has, on average of the searches of a BackToBack.
+	MetricBackToBackFrames Metric = "BackToBackFrames"
+	// MetricBufferFrames is how many frames of such a burst the device held at its end.
+	MetricBufferFrames Metric = "BufferFrames"
+	// MetricBufferMicroseconds is in what time a burst brings these, in microseconds: RFC 9004's corrected buffer time.
+	MetricBufferMicroseconds Metric = "BufferMicroseconds"
 	// MetricObserved is what an observer saw, in the unit of its series.
 	MetricObserved Metric = "Observed"
 )
@@ -137,7 +143,8 @@ type Criterion struct {
 	Name string `json:"name"`
 
 	// metric is the figure that is judged: LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond or LossRatio;
-	// of Sessions GoodputBitsPerSecond, with TCP RetransmitRatio or RoundTripMicroseconds, with UDP DatagramLossRatio or JitterMicroseconds; or Observed, which is what an observer saw.
+	// of Sessions GoodputBitsPerSecond, with TCP RetransmitRatio or RoundTripMicroseconds, with UDP DatagramLossRatio or JitterMicroseconds;
+	// of a BackToBack BackToBackFrames, BufferFrames or BufferMicroseconds; or Observed, which is what an observer saw.
 	// +required
 	Metric Metric `json:"metric"`
 

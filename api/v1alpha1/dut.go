@@ -274,7 +274,7 @@ type LimitSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="burst must be between 1ms and 1s"
 	Burst Duration `json:"burst,omitempty"`
 
-	// queue is how much waits behind a limit in bits, as time at the limit: what a router's buffer holds. Only for traffic of type Sessions. Default: one frame.
+	// queue is how much waits behind a limit in bits, as time at the limit: what a router's buffer holds. Only for traffic of type Sessions, and for procedure.type BackToBack. Default: one frame.
 	// Example: 50ms.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="queue must be between 1ms and 1s"

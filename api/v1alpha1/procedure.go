@@ -2,7 +2,7 @@ package v1alpha1
 
 // ProcedureType is a way to vary the load.
 //
-// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search
+// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search;BackToBack
 type ProcedureType string
 
 // The ways to vary the load. Each has a member of ProcedureSpec of its own.
@@ -17,6 +17,8 @@ const (
 	ProcedureMaximumOfferedLoad ProcedureType = "MaximumOfferedLoad"
 	// ProcedureSearch finds for each of several goals, such as NDR and PDR, the highest load that meets it, by finite trials.
 	ProcedureSearch ProcedureType = "Search"
+	// ProcedureBackToBack finds the longest burst of frames that the device carries without loss, and how much it buffers: RFC 9004.
+	ProcedureBackToBack ProcedureType = "BackToBack"
 )
 
 // DirectionsVary is which directions' loads vary at a time.
@@ -39,13 +41,14 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'FrameLoss' || !has(self.frameLoss)",fieldPath=".frameLoss",message="set type: FrameLoss, or remove frameLoss"
 // +kubebuilder:validation:XValidation:rule="self.type == 'MaximumOfferedLoad' || !has(self.maximumOfferedLoad)",fieldPath=".maximumOfferedLoad",message="set type: MaximumOfferedLoad, or remove maximumOfferedLoad"
 // +kubebuilder:validation:XValidation:rule="self.type == 'Search' || !has(self.search)",fieldPath=".search",message="set type: Search, or remove search"
+// +kubebuilder:validation:XValidation:rule="self.type == 'BackToBack' || !has(self.backToBack)",fieldPath=".backToBack",message="set type: BackToBack, or remove backToBack"
 // +kubebuilder:validation:XValidation:rule="self.type in ['Ramp', 'Search'] || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp or a search varies one direction after another: set type: Ramp or Search, or remove directions"
 // +kubebuilder:validation:XValidation:rule="!has(self.othersAt) || has(self.directions) && self.directions == 'Each'",fieldPath=".othersAt",message="othersAt is of the directions that don't vary, and all of them do: set directions: Each, or remove othersAt"
-// +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss or MaximumOfferedLoad, or remove reset"
+// +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search', 'BackToBack']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss, MaximumOfferedLoad or BackToBack, or remove reset"
 type ProcedureSpec struct {
 	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
 	// several, MaximumOfferedLoad what comes back of all there is to send, Search finds the highest load that meets each of several goals (NDR and
-	// PDR).
+	// PDR), BackToBack the longest burst without loss, and how much the device buffers.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
@@ -70,6 +73,10 @@ type ProcedureSpec struct {
 	// +optional
 	Search SearchSpec `json:"search,omitzero"`
 
+	// backToBack configures type BackToBack.
+	// +optional
+	BackToBack BackToBackSpec `json:"backToBack,omitzero"`
+
 	// directions says which directions' loads a ramp or a search varies at a time: Together (default), all of them, so that the first that loses frames sets
 	// the load of all; or Each, one after another, so that each has a limit of its own, and then all that was found at once. Example: Each.
 	// +optional
@@ -86,7 +93,8 @@ type ProcedureSpec struct {
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried; of a Search the goals have their own.
+	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried; of a Search the goals have their own, and a burst of
+	// BackToBack may lose none.
 	// Example: "0.001".
 	// +optional
 	// +kubebuilder:default="0.001"
@@ -209,6 +217,12 @@ type (
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="write a duration between 1s and 1h with its unit, such as 60s"
 	TrialDuration string
 
+	// BurstDuration is a millisecond to a minute.
+	//
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('1m')",message="write a duration between 1ms and 1m with its unit, such as 2s"
+	BurstDuration string
+
 	// HoldDuration is a second to a week.
 	//
 	// +kubebuilder:validation:MaxLength=20
@@ -315,6 +329,58 @@ type MaximumOfferedLoadSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Trials int32 `json:"trials,omitempty"`
+}
+
+// BackToBackSpec is RFC 9004's back-to-back frames: bursts of an exact number of frames, as fast as the generators send, of which the device has to carry each
+// frame. The longest such burst is searched for several times, each time anew.
+//
+//	length
+//	  longest ┤ ┌┐
+//	          │ ││        lost  lost
+//	          │ ││ ┌┐      ┌┐    ┌┐
+//	          │ ││ ││ ┌┐┌┐ ││ ┌┐ ││   the longest without loss
+//	          └─┴┴─┴┴─┴┴┴┴─┴┴─┴┴─┴┴──▶ bursts
+//	             one search   the next
+type BackToBackSpec struct {
+	// rate is what bursts are asked for, at best as fast as the line is. Generators may reach less; how fast a burst really was is measured, and all claims are of that rate.
+	// +optional
+	// +kubebuilder:default="100%"
+	Rate Rate `json:"rate,omitempty"`
+
+	// warmupDuration is how long the rate is sent before anything counts; 0s: not at all.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+
+	// trialDuration is how long the trial before the bursts lasts, at their rate: it shows how fast the device forwards while it is overloaded, which says how much of a burst it
+	// forwarded while the rest was still arriving.
+	// +optional
+	// +kubebuilder:default="10s"
+	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
+
+	// throughput is the device's throughput in each direction, in packets per second, where another test has found it: it is reckoned with instead of what the trial shows.
+	// Example: 9.9kpps.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
+	Throughput Rate `json:"throughput,omitempty"`
+
+	// longest is how long a burst may be at most, as time at the rate that generators reach.
+	// +optional
+	// +kubebuilder:default="2s"
+	Longest BurstDuration `json:"longest,omitempty"`
+
+	// resolution is how near to each other the longest burst without loss and the shortest with loss come in each search, relative to the second.
+	// +optional
+	// +kubebuilder:default="1%"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.01)",message="resolution must be between 0.01% and 50%"
+	Resolution Percent `json:"resolution,omitempty"`
+
+	// repetitions is how many times the longest burst is searched for. RFC 2544 wants 50.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Repetitions int32 `json:"repetitions,omitempty"`
 }
 
 // SearchClassification says how trials decide whether a load meets a goal.

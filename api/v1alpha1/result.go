@@ -72,12 +72,18 @@ type Result struct {
 	MaxReceived *TotalResult `json:"maxReceived,omitempty"`
 }
 
-// Figure is one number of all directions together, with what encloses it.
+// Figure is one number, with what encloses it.
 type Figure struct {
-	// metric is OfferedPacketsPerSecond, PacketsPerSecond or LossRatio of a curve, PacketsPerSecond, Layer1BitsPerSecond or LineRatePercent of a goal.
+	// metric is OfferedPacketsPerSecond, PacketsPerSecond or LossRatio of a curve, PacketsPerSecond, Layer1BitsPerSecond or LineRatePercent of a goal, BackToBackFrames, BufferFrames or
+	// BufferMicroseconds of a direction's bursts.
 	// +required
 	// +kubebuilder:validation:MaxLength=40
 	Metric string `json:"metric"`
+
+	// direction is the one that the figure is of; none: all together. Example: west→east.
+	// +optional
+	// +kubebuilder:validation:MaxLength=40
+	Direction string `json:"direction,omitempty"`
 
 	// goal is the goal of a Search that the figure is of. Example: NDR.
 	// +optional

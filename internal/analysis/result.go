@@ -59,6 +59,12 @@ func concluded(r *report.Report, c procedure.Conclusion) report.Result {
 		w = *c.Whole
 	}
 	result.Directions, result.SetBy, result.Together = limited(r, w.Directions, c), setBy(r, c), together(r, c)
+	if len(c.Bursts) == len(result.Directions) {
+		result.Directions = slices.Clone(result.Directions)
+		for i := range result.Directions {
+			result.Directions[i].BackToBack = c.Bursts[i]
+		}
+	}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	result.Total = &total
@@ -143,7 +149,7 @@ func together(r *report.Report, c procedure.Conclusion) *report.Together {
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var most *report.Sum
 	for _, w := range r.Windows {
-		if w.Quality == report.Invalid || w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
+		if w.Quality == report.Invalid || w.Phase == report.BackToBack || w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
 			continue
 		}
 		s := measure.Sum(w.Directions, r.RateOfEachLink())
@@ -235,7 +241,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	case report.Inconclusive:
 		said = append(said, unjudged(r, w))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured:
-	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.PathLimited: // of procedures that have a sentence of their own
+	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.PathLimited: // of procedures that have a sentence of their own
 	}
 	if other := othersLimit(r, c); other != "" {
 		said = append(said, other)

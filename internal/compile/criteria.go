@@ -18,6 +18,7 @@ func (c *compiler) criteria() []plan.Criterion {
 	out, errs := Criteria(path, c.spec.Criteria)
 	c.errs = append(append(c.errs, errs...), Observed(path, c.spec.Criteria, c.spec.Observers)...)
 	c.goalsNamed(path)
+	c.burstsSent(path)
 	return out
 }
 
@@ -36,6 +37,20 @@ func (c *compiler) goalsNamed(path *field.Path) {
 			c.refuse(at, criterion.Goal, "only a search has goals: remove goal, or set procedure.type: Search")
 		default:
 			c.refuse(at, criterion.Goal, "the search has no goal of this name: use "+strings.Join(names, " or "))
+		}
+	}
+}
+
+// burstsSent refuses criteria of bursts where the procedure sends none.
+func (c *compiler) burstsSent(path *field.Path) {
+	if c.spec.Procedure.Type == v1alpha1.ProcedureBackToBack {
+		return
+	}
+	for i, criterion := range c.spec.Criteria {
+		switch criterion.Metric {
+		case v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds:
+			c.refuse(path.Index(i).Child("metric"), criterion.Metric, "only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack")
+		default:
 		}
 	}
 }

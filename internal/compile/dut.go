@@ -105,8 +105,8 @@ func (c *compiler) limit() *plan.Limit {
 	path := specPath().Child("dut", "reference", "limit", "queue")
 	out.Queue = plan.Duration(c.duration(path, limit.Queue))
 	switch {
-	case !c.traffic.queues():
-		c.refuse(path, limit.Queue, "what waits in a queue is neither lost nor back when a window of frames ends, and that isn't reckoned with yet: remove queue, or use traffic.type Sessions")
+	case !c.traffic.queues() && c.spec.Procedure.Type != v1alpha1.ProcedureBackToBack:
+		c.refuse(path, limit.Queue, "what waits in a queue is neither lost nor back when a window of frames ends, and that isn't reckoned with yet: remove queue, or use traffic.type Sessions, or procedure.type BackToBack, which waits for it")
 	case limit.Layer2BitsPerSecond == 0:
 		c.refuse(path, limit.Queue, "a limit in packets has no queue: give the limit in layer2BitsPerSecond, or remove queue")
 	}

@@ -33,6 +33,8 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 		spec.FrameLoss = v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s", TrialDuration: "60s"}
 	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad && spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
 		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s", Trials: 1}
+	case spec.Type == v1alpha1.ProcedureBackToBack && spec.BackToBack == v1alpha1.BackToBackSpec{}:
+		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s", Longest: "2s", Resolution: "1%", Repetitions: 20}
 	case spec.Type == v1alpha1.ProcedureSearch:
 		spec.Search = searchWithDefaults(spec.Search)
 	}
@@ -60,6 +62,9 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		p.Each = c.each(spec, plan.Ramp{})
 		p.MaxLossRatio = p.Search.Goals[0].LossRatio // what the result is judged by is its first goal's
 		return p
+	case v1alpha1.ProcedureBackToBack:
+		p.BackToBack = member{c, "backToBack"}.backToBack(spec.BackToBack)
+		return p // a burst may lose nothing, whatever maxLossRatio allows
 	default:
 		p.Ramp = member{c, "ramp"}.ramp(spec.Ramp)
 		p.Each = c.each(spec, p.Ramp)
@@ -181,6 +186,21 @@ func (m member) maximumOfferedLoad(spec v1alpha1.MaximumOfferedLoadSpec) *plan.M
 		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
 		Trials:         int(spec.Trials),
 	}
+}
+
+func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
+	b := &plan.BackToBack{
+		Rate:           m.rate("rate", spec.Rate),
+		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
+		Longest:        m.duration("longest", v1alpha1.Duration(spec.Longest)),
+		Resolution:     m.ratio(m.path("resolution"), string(spec.Resolution)),
+		Repetitions:    int(spec.Repetitions),
+	}
+	if spec.Throughput != "" {
+		b.Throughput = m.rate("throughput", spec.Throughput)
+	}
+	return b
 }
 
 // member reads the fields of one member of spec.procedure. A path is made only for what is refused: Usual reads procedures often.

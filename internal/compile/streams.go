@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
@@ -42,7 +43,11 @@ func explainJSON(text string) string {
 // allowStreams refuses streams that come from or go to where they mustn't, with all that the field engine makes of their frames.
 func (c *compiler) allowStreams(streams []stream.Stream) {
 	path := specPath().Child("traffic", "streams", "json")
-	for _, s := range streams {
+	for i, s := range streams {
+		if rate := s.Mode.Rate.Type; rate != "pps" && c.spec.Procedure.Type == v1alpha1.ProcedureBackToBack {
+			c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{},
+				fmt.Sprintf("streams[%d].mode.rate.type is %s, so that nobody knows how many frames of a burst are that stream's: use pps with procedure.type BackToBack", i, rate)))
+		}
 		for _, reached := range profile.Reach(s) {
 			c.allow(path, reached)
 		}

@@ -43,7 +43,7 @@ type Engine interface {
 	Claim(ctx context.Context, ports []int, force bool) error
 	// Address gives a port its addresses and finds the next hop's MAC, by ARP or neighbour discovery unless Addressing has it.
 	Address(ctx context.Context, port int, a Addressing) (nextHop MAC, err error)
-	// Load replaces the port's streams. Their rates are relative; Start gives the absolute one.
+	// Load replaces the port's streams. Their rates are relative, and Start gives the absolute one; but those of bursts (single_burst) are absolute, and Start's is to be their sum.
 	Load(ctx context.Context, port int, streams []stream.Stream) error
 	// Start sets all loads going at one instant, for at most duration: the generator stops by itself then, whatever becomes of us.
 	Start(ctx context.Context, loads []PortLoad, duration time.Duration) error
@@ -222,6 +222,8 @@ type PortCounters struct {
 	// Kernel is what the machine's kernel counts of the port's interface, all frames included; KernelTold: the generator says it.
 	Kernel     KernelCounters
 	KernelTold bool
+	// Sending is how long the latest run of finite streams took, from its first frame to its last; 0: there was none, or the port doesn't tell it.
+	Sending time.Duration
 	// Paced: whatever holds the port up, it never makes up for it in a burst.
 	Paced bool
 }

@@ -30,6 +30,11 @@ const (
 	RetransmitRatio       report.Metric = "RetransmitRatio"
 	RoundTripMicroseconds report.Metric = "RoundTripMicroseconds"
 
+	// Of bursts.
+	BackToBackFrames   report.Metric = "BackToBackFrames"
+	BufferFrames       report.Metric = "BufferFrames"
+	BufferMicroseconds report.Metric = "BufferMicroseconds"
+
 	// Of sessions over UDP.
 	DatagramLossRatio  report.Metric = "DatagramLossRatio"
 	JitterMicroseconds report.Metric = "JitterMicroseconds"
@@ -46,6 +51,8 @@ type Metric struct {
 	// Sessions says that it is of sessions; other metrics are of frames. Of those of sessions some are of one protocol only.
 	Sessions bool
 	Protocol string
+	// burst is set of those of bursts, which are of each direction: their interval.
+	burst func(report.BackToBackFrames) report.BurstFigure
 	// of is its number in a direction, or in all together.
 	of func(m measured) (report.Number, string)
 }
@@ -79,7 +86,13 @@ var Metrics = []Metric{
 	{Name: JitterMicroseconds, Unit: "µs", Means: "mean of the receivers' smoothed jitter", LessIsBetter: true, Sessions: true, Protocol: plan.UDP, of: func(m measured) (report.Number, string) {
 		return whole(m.sessions.Datagrams.JitterMicroseconds), ""
 	}},
+	{Name: BackToBackFrames, Unit: "frames", Means: "the longest burst without loss, on average of all searches", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Frames }},
+	{Name: BufferFrames, Unit: "frames", Means: "frames of the longest burst without loss that the device held at its end", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Buffer }},
+	{Name: BufferMicroseconds, Unit: "µs", Means: "in what time a burst brings the frames that the device held: RFC 9004's corrected buffer time", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.BufferMicroseconds }},
 }
+
+// OfBursts says that it is of bursts of frames, of which only the procedure BackToBack tells.
+func (m Metric) OfBursts() bool { return m.burst != nil }
 
 // MetricOf is the metric of a name; false: there is none.
 func MetricOf(name report.Metric) (Metric, bool) {
@@ -112,6 +125,9 @@ type measured struct {
 	searched []report.Measured
 	// disturbed is how many frames more may have come back but for others on the machine, as a share of those that did.
 	disturbed *big.Rat
+	// ofBursts says that the procedure sends bursts, and bursts is what they show of the direction; nil: nothing. severalBursts: the figures are of several directions together.
+	bursts                  *report.BackToBackFrames
+	ofBursts, severalBursts bool
 	// sessions is set where traffic is sessions, and held is what limited those, over all directions that the figure is of.
 	sessions *report.Sessions
 	limit    measure.SessionLimit
@@ -195,13 +211,17 @@ func lossyAtLeast(r *report.Report) *report.Window {
 // answered are the figures of a measured result.
 func answered(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
-	rates := r.RateOfEachLink()
+	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
-		all = append(all, claims(metrics, resultOf(r.Result, d), measured{direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+		all = append(all, claims(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: searched(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
-		all = append(all, claims(metrics, r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
+		var bursts *report.BackToBackFrames
+		if len(r.Result.Directions) == 1 {
+			bursts = r.Result.Directions[0].BackToBack
+		}
+		all = append(all, claims(metrics, r.Result, measured{ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
 			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: searchedTogether(r), disturbed: disturbed(together(r)...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
@@ -294,6 +314,12 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		if metric.Sessions != (m.sessions != nil) {
 			continue // sessions don't pretend to be frames
 		}
+		if metric.OfBursts() {
+			if m.ofBursts {
+				all = append(all, ofBursts(metric, result, m))
+			}
+			continue
+		}
 		if metric.Protocol != "" && (metric.Protocol == plan.UDP) != (m.sessions.Datagrams != nil) {
 			continue
 		}
@@ -328,6 +354,24 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 	return all
 }
 
+// ofBursts is a figure of bursts: it has no upper end where the longest burst there was to be lost no frame.
+func ofBursts(metric Metric, result report.Result, m measured) report.Figure {
+	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
+	switch {
+	case m.severalBursts:
+		f.Missing = "bursts show what each direction by itself buffers: use direction Each"
+		return f
+	case m.bursts == nil:
+		f.Missing = "no burst of this direction shows it"
+		return f
+	}
+	of := metric.burst(*m.bursts)
+	if f.Low, f.High = of.Low, of.High; f.Low == "" {
+		f.Missing = "the device forwards as fast as bursts were sent"
+	}
+	return f
+}
+
 // beyond are the figures where even the lowest load lost frames: in directions that lost them less than was offered then, in others nothing is known.
 func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.Figure {
 	rates := r.RateOfEachLink()
@@ -349,7 +393,7 @@ func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.
 func less(metrics []Metric, m measured) []report.Figure {
 	all := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
-		if metric.Sessions {
+		if metric.Sessions || metric.OfBursts() {
 			continue // whose loads nobody chooses
 		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Reason: report.NoCleanWindow}
@@ -432,6 +476,12 @@ func Format(metric report.Metric, v float64) string {
 		return "rtt " + wording.Microseconds(int64(math.Round(v)))
 	case DatagramLossRatio:
 		return "datagram loss ratio " + strconv.FormatFloat(v, 'g', 3, 64)
+	case BackToBackFrames:
+		return "bursts of " + wording.Count(int64(math.Round(v))) + " frames"
+	case BufferFrames:
+		return "buffer of " + wording.Count(int64(math.Round(v))) + " frames"
+	case BufferMicroseconds:
+		return "buffer of " + wording.Microseconds(int64(math.Round(v)))
 	case JitterMicroseconds:
 		return "jitter " + wording.Microseconds(int64(math.Round(v)))
 	}

@@ -22,6 +22,7 @@ type drive struct {
 	baseline []engine.Reading
 	last     []engine.Reading
 	intended []units.PacketRate
+	bursting bool                // ports have streams of bursts, and not the Plan's
 	held     [][]engine.PortLoad // what running traffic was last told to send, by generator
 	step     procedure.Step
 	quickest time.Duration    // reading of all counters
@@ -63,6 +64,8 @@ func (r *run) measureStep(ctx context.Context, step procedure.Step) (*report.Win
 		return r.watch(ctx, step)
 	case procedure.Trial:
 		return r.try(ctx, step)
+	case procedure.Burst:
+		return r.burst(ctx, step)
 	}
 	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which generators of frames can't carry out", step.Kind)
 }
@@ -87,6 +90,9 @@ func sum(rates []units.PacketRate) units.PacketRate {
 // would end by itself within the step is an error: nothing of it would be measured rightly.
 func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	loads := r.loads(r.drive.intended)
+	if err := r.loadAgain(ctx); err != nil {
+		return err
+	}
 	if end := time.Now().Add(step.Settle + step.Judge); r.Driving && end.After(r.drive.latest) {
 		return fmt.Errorf("the run takes longer than it can, its traffic ends at %s: generators or runner are too slow to answer", r.drive.latest.UTC().Format(time.TimeOnly))
 	}

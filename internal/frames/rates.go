@@ -121,10 +121,7 @@ func (r *run) prepareMeasure() error {
 func (r *run) loads(rates []units.PacketRate) [][]engine.PortLoad {
 	loads := make([][]engine.PortLoad, len(r.gens))
 	for i, d := range r.Plan.Directions {
-		weights := make([]int64, len(r.gens))
-		for g := range r.gens {
-			weights[g] = r.planned(g, d.From).Share
-		}
+		weights := r.weights(d)
 		for g, part := range rates[i].Apportion(weights...) {
 			if weights[g] > 0 && part > 0 {
 				loads[g] = append(loads[g], engine.PortLoad{Port: r.index(g, d.From), Rate: part})

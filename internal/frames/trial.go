@@ -28,6 +28,9 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	if err != nil {
 		return nil, err
 	}
+	if err := r.loadAgain(ctx); err != nil {
+		return nil, err
+	}
 	r.machine.Before(ctx, time.Now().Add(2*disturbed.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {

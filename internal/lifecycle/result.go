@@ -31,7 +31,7 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), mostDirections)] {
 		out.SetBy = append(out.SetBy, limited(direction, 40))
 	}
-	out.Figures = append(curveOf(r.Result.Curve), goalsOf(r)...)
+	out.Figures = slices.Concat(curveOf(r.Result.Curve), goalsOf(r), burstsOf(r))
 	for _, g := range r.Result.Generators {
 		out.Generators = append(out.Generators, v1alpha1.GeneratorResult{
 			Name:                     limited(g.Name, 63),
@@ -78,6 +78,16 @@ func goalsOf(r *report.Report) (all []v1alpha1.Figure) {
 	for _, f := range figures.Of(r) {
 		if f.Direction == report.AllDirections && slices.Contains(ofAGoal, f.Metric) && f.Missing == "" && len(all) < mostFigures {
 			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Goal: limited(f.Goal, 20), Low: string(f.Low), High: string(f.High)})
+		}
+	}
+	return all
+}
+
+// burstsOf is what bursts show of each direction. The schema allows few enough directions for all of them to fit.
+func burstsOf(r *report.Report) (all []v1alpha1.Figure) {
+	for _, f := range figures.Of(r) {
+		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" && f.Direction != report.AllDirections {
+			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Direction: limited(f.Direction, 40), Low: limited(string(f.Low), 40), High: limited(string(f.High), 40)})
 		}
 	}
 	return all

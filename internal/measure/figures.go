@@ -34,6 +34,8 @@ type figures struct {
 	edges, disturbed int64
 	// foreign is how many frames of other people's may be among those that came back.
 	foreign int64
+	// burst is what was to be sent, and how long that took; nil: the span is no burst.
+	burst *report.BackToBackBurst
 	// shares are the pairs' parts.
 	shares []share
 }
@@ -53,6 +55,9 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 		if sound {
 			f.add(p, span, asked[n])
 		}
+	}
+	if sound && i < len(span.Bursts) {
+		f.ofBurst(span.burst(d, i))
 	}
 	f.foreign = f.heard()
 	f.disturbed = s.disturbedFrames(span.Disturbance, f.sent.Packets, f.duration().Std())
@@ -179,7 +184,7 @@ func (f *figures) measured() report.Measured {
 		From: f.direction.From, To: f.direction.To,
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
-		MiscountedBytes: f.miscounted(), ResizedBytes: f.resized(),
+		MiscountedBytes: f.miscounted(), ResizedBytes: f.resized(), Burst: f.burst,
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
 		LossRatioMin:    units.RatioOf(f.surelyLost(), f.sent.Packets),
 		LossRatioMax:    f.mostLostRatio(),

@@ -87,6 +87,8 @@ type Span struct {
 	// Sending is how long generators sent, of a trial whose readings begin before its first frame and end when the counters stood still: rates are over
 	// this time, and no frame is on the wrong side of an edge. 0: they sent all the time.
 	Sending time.Duration
+	// Bursts are how many frames each direction was to send, in the order of Setup.Directions, in as much time as its ports say, or else Sending; nil: the span is no burst.
+	Bursts []int64
 	// Stopped is why the trial was ended before its time, or may be; then Sending is for how long it was sent, as far as the caller knows, and each port's own readings say it better. Nil: it
 	// went to its end.
 	Stopped *Stop

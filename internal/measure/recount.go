@@ -147,6 +147,9 @@ func (s Setup) several() bool { return len(s.Generators) > 1 }
 // recalled are the figures of direction i of a window, from its counters.
 func (s Setup) recalled(w report.Window, i int) figures {
 	m, took := w.Directions[i], w.Duration.Std()
+	if m.Burst != nil {
+		return s.recalledBurst(w, i)
+	}
 	f := figures{direction: s.Directions[i], setup: s, longest: took, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames,
 		edges: m.EdgeFrames}
 	if m.EdgeFrames == 0 { // a trial has no edges

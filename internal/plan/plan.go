@@ -252,6 +252,7 @@ const (
 	TypeFrameLoss          = "FrameLoss"
 	TypeMaximumOfferedLoad = "MaximumOfferedLoad"
 	TypeSearch             = "Search"
+	TypeBackToBack         = "BackToBack"
 )
 
 // Procedure is how the load is varied. Of the members named for a type, the type's is set.
@@ -262,6 +263,7 @@ type Procedure struct {
 	FrameLoss          *FrameLoss          `json:"frameLoss,omitempty"`
 	MaximumOfferedLoad *MaximumOfferedLoad `json:"maximumOfferedLoad,omitempty"`
 	Search             *Search             `json:"search,omitempty"`
+	BackToBack         *BackToBack         `json:"backToBack,omitempty"`
 	// Each varies one direction after another, of a ramp; nil: all directions climb together.
 	Each *Each `json:"each,omitempty"`
 	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand; nil: nothing is done between trials.
@@ -340,6 +342,17 @@ type MaximumOfferedLoad struct {
 	WarmupDuration Duration   `json:"warmupDuration"` // a trial at the same rate, not judged
 	TrialDuration  Duration   `json:"trialDuration"`
 	Trials         int        `json:"trials"`
+}
+
+// BackToBack is RFC 9004's back-to-back frames: the longest burst without loss, searched for several times, and a trial at the same rate before.
+type BackToBack struct {
+	Rate           units.Rate  `json:"rate"`
+	WarmupDuration Duration    `json:"warmupDuration"` // a trial at the same rate, not judged
+	TrialDuration  Duration    `json:"trialDuration"`
+	Throughput     units.Rate  `json:"throughput,omitzero"` // of each direction, in packets per second; zero: the trial shows how fast the device forwards
+	Longest        Duration    `json:"longest"`             // of a burst, at the rate that generators reach
+	Resolution     units.Ratio `json:"resolution"`          // of the lengths with and without loss in the end, relative to the first
+	Repetitions    int         `json:"repetitions"`         // of the search
 }
 
 // Search finds, for each of several goals, the highest load that meets it: finite trials, as draft-ietf-bmwg-mlrsearch has them or decided sooner.

@@ -50,6 +50,8 @@ const (
 	//
 	//	read ├── judge: frames leave ──┤ drain │ read      nothing leaves between two trials
 	Trial Kind = "Trial"
+	// Burst sends an exact number of frames in each direction, as fast as the step's load lets them, waits until the counters stand still, and judges all of it, as a Trial does.
+	Burst Kind = "Burst"
 )
 
 // Step is what the generators do next.
@@ -65,6 +67,8 @@ type Step struct {
 	// StopAbove ends a Trial as soon as more than this share of the frames planned for the whole of it (rate × Judge) is surely lost, in a direction that is judged; nil: never. A Trial that was
 	// ended so has a window that says it (report.Window.Decided).
 	StopAbove *units.Ratio
+	// Frames are how many frames a Burst has in each direction, in the Plan's order; 0: nothing is sent in it. Judge is then the most that sending them may take. Nil: the step is none.
+	Frames []int64
 	// Settle is not judged; Judge becomes one window. A Trial has no Settle.
 	Settle, Judge time.Duration
 	// Reason says why this step, where it isn't simply the next one.
@@ -117,7 +121,7 @@ type Bound struct {
 	// Steps is how many there are at most, Time what all of them take together, without what passes between two of them.
 	Steps int
 	Time  time.Duration
-	// Trials is how many of the steps may be Trials, and Trial the longest single one. The other steps are Held, and traffic flows through those that follow each other.
+	// Trials is how many of the steps may be Trials or Bursts, and Trial the longest single one. The other steps are Held, and traffic flows through those that follow each other.
 	Trials int
 	Trial  time.Duration
 	// BeforeTrial is what may come before each trial, as the device's reset; 0: nothing.
@@ -185,6 +189,8 @@ type Conclusion struct {
 	Whole *report.Window
 	// Together is what came of the answers of directions that were found one after another, all at once; nil: they weren't held so, or climbed together.
 	Together *Together
+	// Bursts is what bursts show of each direction, in the Plan's order, nil where they show nothing; nil: the procedure sends none.
+	Bursts []*report.BackToBackFrames
 	// Curve indexes the windows of a curve, one for each load, the highest first; nil: the procedure measures none.
 	Curve []int
 	// Directions is what the windows show of each direction by itself, in the Plan's order; nil: the procedure doesn't search, and what is said of the whole holds for each.

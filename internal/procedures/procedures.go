@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/backtoback"
 	"github.com/linerate-dev/linerate/internal/constantload"
 	"github.com/linerate-dev/linerate/internal/eachdirection"
 	"github.com/linerate-dev/linerate/internal/frameloss"
@@ -25,6 +26,7 @@ var all = map[string]func(plan.Procedure) procedure.Procedure{
 	plan.TypeFrameLoss:          func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
 	plan.TypeMaximumOfferedLoad: func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
 	plan.TypeSearch:             searchOf,
+	plan.TypeBackToBack:         func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
 }
 
 // Of is a Plan's procedure. A Plan without a type is of the time when there was only the ramp.

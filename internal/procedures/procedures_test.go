@@ -68,8 +68,8 @@ func TestAPlanWithoutATypeIsARamp(t *testing.T) {
 }
 
 func TestATypeThatIsNotKnownIsRefused(t *testing.T) {
-	err := procedures.Check(plan.Procedure{Type: "BackToBack"})
-	const want = `procedure.type "BackToBack" is not known here; this linerate knows ConstantLoad, FrameLoss, MaximumOfferedLoad, Ramp, Search: use one of these, or the linerate that wrote the plan`
+	err := procedures.Check(plan.Procedure{Type: "Latency"})
+	const want = `procedure.type "Latency" is not known here; this linerate knows BackToBack, ConstantLoad, FrameLoss, MaximumOfferedLoad, Ramp, Search: use one of these, or the linerate that wrote the plan`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}

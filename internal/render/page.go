@@ -55,6 +55,8 @@ type testView struct {
 	Sessions           grid      // of connections instead: a row for each direction
 	Generators         grid      // of several
 	Curve              grid      // of a frame loss curve: a row for each load
+	Bursts             grid      // of bursts: a row for each direction
+	BurstWords         string    // what its columns are
 	Goals, Attributes  grid      // of a search: a row for each goal
 	GoalWords          [2]string // what their columns are
 	Trials             []trialsView
@@ -150,6 +152,9 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 	}
 	if h.Measured && len(r.Result.Curve) > 0 {
 		v.Curve = curveTable(r).grid(together, nil)
+	}
+	if bursts := burstsTable(r); h.Measured && bursts != nil {
+		v.Bursts, v.BurstWords = bursts.grid(together, nil), burstsWords
 	}
 	if goals := goalsTable(r); goals != nil {
 		v.Goals, v.GoalWords = goals.grid(together, nil), [2]string{boundsWords, attributesWords}
@@ -300,7 +305,11 @@ func windowViews(r *report.Report) []windowView {
 			cpu = short(r1(w.GeneratorCPUPercent)) + "%"
 		}
 		for i, d := range w.Directions {
-			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phaseText(w.Phase), LoadText: short(float64(w.Load)/float64(units.One)*100) + "%", CPU: cpu,
+			phase := phaseText(w.Phase)
+			if d.Burst != nil {
+				phase += " of " + wording.Count(d.Burst.Frames)
+			}
+			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase, LoadText: short(float64(w.Load)/float64(units.One)*100) + "%", CPU: cpu,
 				Class: qualityClass(d.Quality), Loss: wording.Loss(d.LossRatio)})
 		}
 	}

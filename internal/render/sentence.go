@@ -39,6 +39,8 @@ func standing(r *report.Report) string {
 		return "loss curve"
 	case r.Result.Reason == report.MaximumOffered:
 		return "overloaded"
+	case r.Result.Reason == report.BurstsMeasured:
+		return "bursts"
 	case r.Result.Reason == report.PathLimited:
 		return "goodput"
 	}
@@ -71,6 +73,8 @@ func overloadWords(r *report.Report) string {
 		return "more than " + tooMuch + " was lost of the load that was held, and this is what came back of it."
 	case report.CurveMeasured:
 		return "this is what came back of the highest load, of which more than " + tooMuch + " was lost."
+	case report.BurstsMeasured:
+		return "the rates are what the device forwards of the bursts' rate, at which it loses frames as soon as its buffer is full."
 	case report.MaximumOffered:
 		return "more was offered than the device carries, and this is what came back."
 	default:

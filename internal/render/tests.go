@@ -60,6 +60,9 @@ func evidenceOf(r *report.Report, h report.Headline, all []*report.Report) secti
 		if len(r.Result.Curve) > 0 {
 			s.tables = append(s.tables, curveTable(r))
 		}
+		if bursts := burstsTable(r); bursts != nil {
+			s.tables, s.caveats = append(s.tables, bursts), append(s.caveats, burstsWords)
+		}
 		if len(r.Result.Generators) > 1 {
 			s.tables = append(s.tables, generatorTable(r))
 		}

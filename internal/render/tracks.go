@@ -121,6 +121,9 @@ func (t track) windows(r *report.Report) []judgedWindow {
 		if t.index >= 0 && t.index < len(w.Directions) && w.Directions[t.index].Quality == report.Unjudged {
 			continue // another direction's
 		}
+		if w.Phase == report.BackToBack {
+			continue // of which no rate is received
+		}
 		j := judgedWindow{number: w.Number, phase: w.Phase, from: w.Start.Std().Seconds(), to: (w.Start + w.Duration).Std().Seconds(), quality: w.Quality, reason: w.Reason, cpu: w.GeneratorCPUPercent}
 		if j.ofSessions = t.sessions; t.sessions {
 			j.sessions = t.sessionsIn(w)
@@ -224,6 +227,8 @@ func phaseText(p report.Phase) string {
 		return "all at once"
 	case report.Trial:
 		return "trial"
+	case report.BackToBack:
+		return "burst"
 	case report.Draining, report.Ended: // no window's
 	}
 	return string(p)

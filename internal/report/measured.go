@@ -48,6 +48,10 @@ type Measured struct {
 	Latency []Latency `json:"latency,omitempty"`
 	// Unstamped are frames that came back in a trial and bear no stamp of the direction's: other people's, or ones whose end the device has changed. Where windows follow each other without a pause nobody can tell.
 	Unstamped int64 `json:"unstamped,omitempty"`
+	// Burst is the burst that the direction sent, in a window of phase BackToBack alone; Received says nothing then. Nil: the window isn't of bursts.
+	Burst *BackToBackBurst `json:"burst,omitempty"`
+	// BackToBack is what the bursts of all windows show of the direction, in Result.Directions alone; nil: the procedure sends none, or they show nothing.
+	BackToBack *BackToBackFrames `json:"backToBack,omitempty"`
 	// Sessions is what connections did, where traffic is sessions: nothing above but the direction, Quality and Reason says anything then. Nil: traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`
 }

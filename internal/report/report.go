@@ -173,13 +173,14 @@ type Phase string
 
 // The phases, in their order.
 const (
-	WarmUp    Phase = "WarmUp"
-	Ramping   Phase = "Ramping"
-	Refine    Phase = "Refining"
-	Confirm   Phase = "Confirming"
-	Hold      Phase = "Holding"
-	AllAtOnce Phase = "Together" // the loads that were found of each direction by itself, all at once
-	Trial     Phase = "Trial"    // a finite one, drained at its end
+	WarmUp     Phase = "WarmUp"
+	Ramping    Phase = "Ramping"
+	Refine     Phase = "Refining"
+	Confirm    Phase = "Confirming"
+	Hold       Phase = "Holding"
+	AllAtOnce  Phase = "Together"   // the loads that were found of each direction by itself, all at once
+	Trial      Phase = "Trial"      // a finite one, drained at its end
+	BackToBack Phase = "BackToBack" // a burst of an exact number of frames, drained at its end
 )
 
 // The phases of a run after its traffic. No window belongs to them.

@@ -63,6 +63,7 @@ func allowances() []*allowance {
 		{at: "get_port_stats/result/kernel", reason: readings},
 		{at: "get_port_stats/result/queue_full", reason: readings},
 		{at: "get_port_stats/result/peer_full", reason: readings},
+		{at: "get_port_stats/result/sending", reason: readings},
 		{at: "get_port_stats/result/link_flaps", reason: readings},
 		{at: "get_global_stats/result/stolen", reason: readings},
 		{at: "get_global_stats/result/stolen_ts", reason: readings},

@@ -38,6 +38,8 @@ type PortStats struct {
 	// Behind is how many frames should have left by then and haven't, for servers that say it: they send what they are behind with hardly faster
 	// than the rest, or never. TRex doesn't, and catches up at once.
 	Behind *wire.Count `json:"behind"`
+	// Sending is how many seconds the latest run of finite streams took, from its first frame to its last, for servers that time it.
+	Sending wire.Float `json:"sending"`
 	// LinkChanges counts the changes of the link's state, for servers that count them; TRex doesn't.
 	LinkChanges *wire.Count `json:"link_flaps"`
 }

@@ -120,6 +120,10 @@ func (s *subject) load(i int) units.Ratio {
 // length holds a window's duration against its step's.
 func (s *subject) length(d *differ, object string, i int) {
 	w, judge := s.Windows[i], s.steps[i].Judge
+	if s.steps[i].Frames != nil {
+		s.bursts(d, object, i)
+		return
+	}
 	if w.Decided != nil {
 		gives := report.Decided{At: w.Duration, Planned: plan.Duration(judge)}
 		if above := s.steps[i].StopAbove; above != nil {
@@ -135,5 +139,14 @@ func (s *subject) length(d *differ, object string, i int) {
 	}
 	if measure.Stretched(w.Duration, judge) || !w.HasEdges() && w.Duration.Std() != judge {
 		d.say(object, "duration", "duration is %s, and the procedure asks for %s", w.Duration.Std(), judge)
+	}
+}
+
+// bursts holds the lengths of a window's bursts against their step's. How long they took is the generators' to say.
+func (s *subject) bursts(d *differ, object string, i int) {
+	for n, m := range s.Windows[i].Directions {
+		if m.Burst != nil && n < len(s.steps[i].Frames) {
+			d.holdAt(object+", "+m.Name(), "burst.frames", m.Burst.Frames, s.steps[i].Frames[n])
+		}
 	}
 }

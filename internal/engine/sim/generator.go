@@ -32,6 +32,10 @@ type Generator struct {
 	// Stalls are when it stands still and catches up, in order of time; they don't overlap. Mute: it does not answer meanwhile either.
 	Stalls []Standstill
 	Mute   bool
+	// Untimed bursts: it doesn't tell how long it took to send them.
+	UntimedBursts bool
+	// Cuts is how many frames it leaves out of each burst.
+	Cuts int64
 	// Paced: it says that it never catches up in bursts. That there are no Stalls then is up to the test.
 	Paced bool
 	// Numbered is what its latency streams' receivers saw; none: it has none.
@@ -85,6 +89,8 @@ type Engine struct {
 // port is what a claimed port has been told.
 type port struct {
 	streams int
+	burst   int64         // how many frames its streams have, where they are finite; 0: they are not
+	took    time.Duration // that the latest burst did
 	rate    units.PacketRate
 	begins  time.Duration
 	ends    time.Duration
@@ -113,10 +119,15 @@ func (e *Engine) sending(index int) float64 {
 		return 0
 	}
 	pace, _ := e.pace()
+	return pace * e.reaches(p.rate)
+}
+
+// reaches is what a port sends of a rate, in packets per second.
+func (e *Engine) reaches(rate units.PacketRate) float64 {
 	if e.MaxRate > 0 {
-		return pace * min(p.rate, e.MaxRate).PerSecond()
+		return min(rate, e.MaxRate).PerSecond()
 	}
-	return pace * p.rate.PerSecond()
+	return rate.PerSecond()
 }
 
 // nextChange is the first moment after from, and not after to, at which a port begins or ends by itself or a restart stops all.
@@ -268,7 +279,10 @@ func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) er
 	if e.ports[port].running {
 		return fmt.Errorf("port %d is transmitting: %w", port, engine.ErrRefused)
 	}
-	e.ports[port].streams = len(streams)
+	e.ports[port].streams, e.ports[port].burst = len(streams), 0
+	for _, s := range streams {
+		e.ports[port].burst += int64(s.Mode.TotalPackets)
+	}
 	return nil
 }
 

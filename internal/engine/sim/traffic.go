@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -31,6 +32,10 @@ func (e *Engine) Start(ctx context.Context, loads []engine.PortLoad, duration ti
 			return fmt.Errorf("port %d is in service mode: %w", l.Port, engine.ErrRefused)
 		}
 		p.rate, p.begins, p.ends, p.running = l.Rate, now+e.StartTakes, now+e.StartTakes+duration, true
+		if p.burst > 0 {
+			p.took = time.Duration(math.Ceil(float64(p.burst-e.Cuts) / e.reaches(l.Rate) * float64(time.Second)))
+			p.ends = min(p.ends, p.begins+p.took)
+		}
 	}
 	if !e.started {
 		e.started, e.startAt = true, now
@@ -115,6 +120,9 @@ func (e *Engine) readOrder(ports []int, turn int) (order []int, at func(n int) t
 func (e *Engine) counters(index int) engine.PortCounters {
 	now := e.world.last
 	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, StraysTold: true}
+	if p := e.ports[index]; p != nil && p.burst > 0 && !p.running && !e.UntimedBursts {
+		c.Sending = p.took
+	}
 	for i, f := range e.world.flows {
 		if f.From == index {
 			c.Sent = frames(f.sent[e.index].end(), f.Mix)

@@ -12,6 +12,7 @@ import (
 // loaded is what matters of a port's streams when rates are set.
 type loaded struct {
 	scaled  bool    // there are streams that the multiplier scales
+	finite  bool    // a stream is a burst: rates stand in the streams, as a server takes a short burst's rate for next to nothing, and would multiply it up
 	fixed   float64 // packets per second of latency streams, which it doesn't
 	latency []uint32
 }
@@ -43,7 +44,7 @@ func weigh(streams []stream.Stream) (loaded, error) {
 	var l loaded
 	for i, s := range streams {
 		if !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
-			l.scaled = true
+			l.scaled, l.finite = true, l.finite || s.Mode.Type == "single_burst"
 			continue
 		}
 		pps, err := packetsPerSecond(s)
@@ -72,7 +73,7 @@ func packetsPerSecond(s stream.Stream) (float64, error) {
 
 // multiplier is what makes the port's scaled streams send rate together.
 func (l loaded) multiplier(rate units.PacketRate) trex.Multiplier {
-	if !l.scaled {
+	if !l.scaled || l.finite {
 		return trex.Raw(1)
 	}
 	return trex.PPS(rate.PerSecond() + l.fixed)

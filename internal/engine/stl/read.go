@@ -90,6 +90,7 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 			ReceiveErrors: int64(stats.ReceiveErrors),
 			Damaged:       count(stats.Damaged),
 			Paced:         stats.Behind != nil,
+			Sending:       time.Duration(math.Round(float64(stats.Sending) * 1e9)),
 		})
 	}
 	r.CPUPercent = -1

@@ -76,6 +76,10 @@ func (d Both) Window(s procedure.Step, n int) report.Window {
 	for i, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
 		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked[i]), Offered: flow(offered[i]), Received: flow(received[i]), Quality: report.Good}
 		m.Sent.Packets, m.Returned.Packets = int64(offered[i]*s.Judge.Seconds()+0.5), int64(received[i]*s.Judge.Seconds()+0.5)
+		if i < len(s.Frames) {
+			m.Burst = &report.BackToBackBurst{Frames: s.Frames[i]}
+			m.Sent.Packets, m.Returned.Packets = s.Frames[i], int64(float64(s.Frames[i])*received[i]/max(1, offered[i]))
+		}
 		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)
 		m.LossRatioMin = m.LossRatio
 		m.Reason = fmt.Sprintf("%s %% lost", m.LossRatio.Percent())
@@ -124,6 +128,12 @@ func CarryOutBoth(t *testing.T, p procedure.Procedure, d Both, edits ...Edit) (h
 		}
 		return w
 	})
+}
+
+// CarryOutBy is CarryOut where the test itself says what a step shows.
+func CarryOutBy(t *testing.T, p procedure.Procedure, measured func(procedure.Step, int) report.Window) (history []report.Window, trace []string) {
+	t.Helper()
+	return carryOut(t, p, measured)
 }
 
 func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step, int) report.Window) (history []report.Window, trace []string) {

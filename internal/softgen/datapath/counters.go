@@ -24,6 +24,7 @@ func (p *port) Counters() Counters {
 	defer p.mutex.Unlock()
 	c.SendDrops = p.sendDrops(k, refused)
 	c.SendErrors, c.QueueFull, c.PeerFull, c.Behind = p.sent.errors.Load(), p.sent.retries.Load(), p.peerFull(k, refused), p.behind.Load()
+	c.Sending = time.Duration(p.took.Load())
 	c.CPUPercent = p.load.read(Now(), time.Duration(p.busy.Load()), max(p.options.Cores, 1))
 	return c
 }

@@ -130,6 +130,8 @@ type Counters struct {
 	// PeerFull are frames of Sent that found the receive queue of a veth's far end full: the device's loss, seen here.
 	PeerFull   int64
 	CPUPercent float64
+	// Sending is how long the latest run took whose streams are all finite, from its first frame to its last; 0: there was none, or it isn't over.
+	Sending time.Duration
 	// Behind is how far the schedule was stretched: packets that should have left by now and have not.
 	Behind int64
 }

@@ -25,6 +25,7 @@ type live struct {
 	threads  []*liveThread
 	frame    []byte // what the kernel's frames begin as
 	duration time.Duration
+	sending  time.Duration // from the first frame to the last of finite streams, once it has ended
 	over     atomic.Bool
 	halting  sync.Once
 	halted   chan struct{}
@@ -96,7 +97,7 @@ func (l *live) load(p *port, threads int) error {
 		}
 		t := &liveThread{memory: memory, ended: make(chan struct{})}
 		l.threads = append(l.threads, t)
-		s := &liveSender{tracks: l.tracks, thread: k, threads: threads, batch: p.batch(), interfaceAt: p.index, frame: len(l.frame), finite: l.finite(), generation: uint8(p.runs.Load() + 1),
+		s := &liveSender{tracks: l.tracks, thread: k, threads: threads, batch: p.batch(), interfaceAt: p.index, frame: len(l.frame), finite: l.finite(), timed: allFinite(l.tracks), generation: uint8(p.runs.Load() + 1),
 			memory: memory, table: &l.table, templates: templates, lists: lists}
 		instructions, err := s.assemble()
 		if err != nil {
@@ -198,6 +199,18 @@ func (l *live) done() bool {
 // halt ends the run: the keeper does the rest.
 func (l *live) halt() { l.halting.Do(func() { close(l.halted) }) }
 
+// took is how long the threads sent finite streams together; 0: they sent none, or others.
+func (l *live) took() time.Duration {
+	var first, last uint64
+	for _, t := range l.threads {
+		if at := t.memory.load(liveFirst); at > 0 && (first == 0 || at < first) {
+			first = at
+		}
+		last = max(last, t.memory.load(liveLatest))
+	}
+	return time.Duration(last - first)
+}
+
 // end has nothing more leave, waits for the threads, and counts what they sent.
 func (l *live) end() error {
 	l.over.Store(true)
@@ -210,6 +223,7 @@ func (l *live) end() error {
 		}
 	}
 	l.harvest(l.port.link.up.Load())
+	l.sending = l.took()
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.closed = true

@@ -100,6 +100,9 @@ func TestLiveFramesOfOneStream(t *testing.T) {
 		if got := a.Counters().Sent.Sub(before); got != want {
 			t.Errorf("sent %v, want %v", got, want)
 		}
+		if took := a.Counters().Sending; took < 39*time.Millisecond {
+			t.Errorf("800 frames at 20 000 a second took %v", took)
+		}
 		arrived(t, b, there, want)
 	})
 	t.Run("what can't be carried goes another way, and that is told", func(t *testing.T) {

@@ -37,6 +37,8 @@ const (
 	liveStream   // whose it is
 	liveSpaced   // before this schedule time none leaves
 	liveOver     // 1: nothing is left to send
+	liveFirst    // when the first frame of a run of finite streams was made; 0: none was
+	liveLatest   // the same of the latest frame
 	liveHead     // how long all this is
 )
 

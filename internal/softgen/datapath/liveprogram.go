@@ -52,6 +52,7 @@ type liveSender struct {
 	interfaceAt int // its index
 	frame       int // the length of the frames that the kernel makes
 	finite      bool
+	timed       bool // all streams are finite
 	generation  uint8
 	memory      *liveMemory
 	table       *liveTable
@@ -180,6 +181,10 @@ func (s *liveSender) pace() {
 	c.Here("lags")
 	c.Add(s.set(liveLag, asm.R3))
 	c.Here("send")
+	if s.timed {
+		c.Add(s.set(liveLatest, liveNow), s.get(asm.R1, liveFirst), asm.JNE.Imm(asm.R1, 0, "timed"), s.set(liveFirst, liveNow))
+		c.Here("timed")
+	}
 	c.Add(s.get(asm.R1, liveStream))
 }
 

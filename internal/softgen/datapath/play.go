@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ type play struct {
 	start    time.Duration
 	duration time.Duration
 	endless  bool // all streams are continuous: it may be paused
+	finite   bool // none is: how long it takes is told
 	threads  []*thread
 	live     *live // sends in the threads' stead; nil: they do
 	instead  error // why it doesn't, where it might have
@@ -54,7 +56,7 @@ const linger = 100 * time.Millisecond
 // newPlay lays out memory and threads; nothing is sent yet.
 func newPlay(p *port, run Run, tracks []*track) (*play, error) {
 	pl := &play{port: p, tracks: tracks, start: run.Start, duration: run.Duration, done: make(chan struct{})}
-	pl.endless = run.Duration == 0 && allContinuous(tracks)
+	pl.endless, pl.finite = run.Duration == 0 && allContinuous(tracks), allFinite(tracks)
 	why := preferLive(p)
 	if why == nil {
 		if pl.live, why = startLive(p, run, tracks, max(p.options.Cores, 1)); why == nil {
@@ -104,6 +106,10 @@ func allContinuous(tracks []*track) bool {
 	return true
 }
 
+func allFinite(tracks []*track) bool {
+	return !slices.ContainsFunc(tracks, func(t *track) bool { return t.total == 0 })
+}
+
 // begin starts the threads, and sees to the end.
 func (pl *play) begin() {
 	if pl.live != nil {
@@ -113,6 +119,7 @@ func (pl *play) begin() {
 				pl.port.fail(err)
 			}
 			pl.port.live.Store(nil)
+			pl.port.took.Store(int64(pl.live.sending))
 			close(pl.done)
 		}()
 		return
@@ -129,8 +136,21 @@ func (pl *play) begin() {
 	}
 	go func() {
 		pl.finished.Wait()
+		pl.port.took.Store(int64(pl.sending()))
 		close(pl.done)
 	}()
+}
+
+// sending is how long the threads took together, from the first frame to the last; 0 where they don't time it, as streams are endless.
+func (pl *play) sending() time.Duration {
+	var first, last time.Duration
+	for _, t := range pl.threads {
+		if t.last > 0 && (first == 0 || t.first < first) {
+			first = t.first
+		}
+		last = max(last, t.last)
+	}
+	return last - first
 }
 
 // bind has the k-th thread run on one processor only.

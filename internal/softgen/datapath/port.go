@@ -42,6 +42,8 @@ type port struct {
 	behind atomic.Int64
 	busy   atomic.Int64 // processor time of the sending threads, ns
 	runs   atomic.Uint32
+	// took is how long the latest run of finite streams did, ns; 0: none was, or it isn't over.
+	took atomic.Int64
 
 	local    atomic.Pointer[neighbours]
 	injector int    // a packet socket

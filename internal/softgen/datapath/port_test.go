@@ -46,6 +46,9 @@ func overCable(t *testing.T, o Options) {
 			if got := a.Counters().Sent.Sub(sent); got != want {
 				t.Errorf("sent %v, want %v", got, want)
 			}
+			if took := a.Counters().Sending; took < 7*time.Millisecond {
+				t.Errorf("800 frames at 100 000 a second took %v", took)
+			}
 			arrived(t, b, before, want)
 		})
 		t.Run("three sizes keep their weights and their pace", func(t *testing.T) {

@@ -34,6 +34,7 @@ type thread struct {
 	results []outcome
 	slots   []slot
 
+	first, last     time.Duration // when the first frame of a finite run was handed over, and when the last had been
 	urgency         urgency
 	used, accounted time.Duration // processor time: at the last account, and when that was
 }
@@ -213,7 +214,13 @@ func (t *thread) flush() error {
 	if len(t.batch) == 0 {
 		return nil
 	}
+	if t.play.finite && t.first == 0 {
+		t.first = Now()
+	}
 	retries, err := t.transmitter.send(t.batch, t.results)
+	if t.play.finite {
+		t.last = Now()
+	}
 	if err == nil {
 		t.play.port.tally(t.batch, t.owners, t.results, retries)
 	}

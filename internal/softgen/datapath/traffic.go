@@ -87,6 +87,7 @@ func (p *port) begin(run Run, tracks []*track) error {
 		}
 	}
 	p.play, p.failure = pl, nil
+	p.took.Store(0)
 	p.runs.Add(1)
 	pl.begin()
 	return nil

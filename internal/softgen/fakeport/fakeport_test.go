@@ -94,6 +94,9 @@ func TestARunEnds(t *testing.T) {
 			if got := west.Counters().Sent.Packets; got != c.sent {
 				t.Errorf("sent %d, want %d", got, c.sent)
 			}
+			if got := west.Counters().Sending; got != 0 && got != c.ends || got == 0 && c.run.Duration == 0 {
+				t.Errorf("it says that it sent for %v, want %v where streams are finite", got, c.ends)
+			}
 		})
 	}
 }

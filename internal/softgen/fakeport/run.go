@@ -17,6 +17,7 @@ type run struct {
 	streams []*played
 	until   time.Duration // when it ends by its duration
 	endless bool
+	begun   time.Duration
 	settled time.Duration // up to when packets are counted
 	paused  bool
 	behind  float64
@@ -67,7 +68,7 @@ func (p *Port) Start(want datapath.Run) error {
 		return err
 	}
 	begin := max(p.clock.Now(), want.Start)
-	p.run = &run{factor: want.Factor, settled: begin, endless: want.Duration == 0, until: begin + want.Duration, done: make(chan struct{})}
+	p.run = &run{factor: want.Factor, begun: begin, settled: begin, endless: want.Duration == 0, until: begin + want.Duration, done: make(chan struct{})}
 	for _, s := range want.Streams {
 		p.run.streams = append(p.run.streams, &played{stream: s.Stream, total: packetsOf(s.Stream.Mode)})
 	}
@@ -114,6 +115,14 @@ func (r *run) burstsLeft() float64 {
 		}
 	}
 	return longest
+}
+
+// frames is how many all streams have; infinite with a continuous one.
+func (r *run) frames() (total float64) {
+	for _, s := range r.streams {
+		total += s.total
+	}
+	return total
 }
 
 func (p *Port) expire(r *run) {
@@ -185,6 +194,9 @@ func (p *Port) finish() {
 		r.cancel()
 	}
 	p.base.Sent = p.base.Sent.Add(r.sum(sentOf))
+	if p.base.Sending = 0; !math.IsInf(r.frames(), 1) {
+		p.base.Sending = r.settled - r.begun
+	}
 	p.peer.base.Received = p.peer.base.Received.Add(r.sum(receivedOf))
 	p.peer.base.ReceiveErrors += r.sum(droppedOf).Packets
 	r.addFlows(p)

@@ -18,7 +18,7 @@ type Port struct {
 	base float64 // packets/s of the present streams at factor 1
 }
 
-// New puts a throttle on a port. Only continuous streams with rates in packets/s are throttled, which is what profiles are made of.
+// New puts a throttle on a port. Only continuous streams and single bursts with rates in packets/s are throttled, which is what profiles are made of.
 func New(p datapath.Port, most units.PacketRate) *Port { return &Port{Port: p, most: most} }
 
 // Start plays the run, slower if it asks for too much.
@@ -28,7 +28,7 @@ func (p *Port) Start(run datapath.Run) error {
 	p.base = 0
 	for _, s := range run.Streams {
 		latency := s.Stream.FlowStats.Enabled && s.Stream.FlowStats.RuleType == "latency"
-		if s.Stream.Mode.Type == "continuous" && s.Stream.Mode.Rate.Type == "pps" && !latency {
+		if s.Stream.Mode.Type != "multi_burst" && s.Stream.Mode.Rate.Type == "pps" && !latency {
 			p.base += s.Stream.Mode.Rate.Value
 		}
 	}

@@ -1,0 +1,179 @@
+package backtoback
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// Conclude puts the searches of each direction together. Window is the trial: its rates are what the device forwards of the bursts' rate.
+func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
+	s := b.replay(history)
+	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: s.ended}
+	if s.ended {
+		c.Ending = s.reason
+	}
+	if s.trial == procedure.None {
+		return c
+	}
+	w := history[s.trial]
+	c.Window, c.Confirmed, c.Reason = s.trial, true, report.BurstsMeasured
+	if !slices.ContainsFunc(s.sides, func(of side) bool { return of.searched }) {
+		c.Reason = procedure.ClaimAsked(w.Directions, 0, report.ReachedTarget)
+	}
+	c.Bursts = make([]*report.BackToBackFrames, len(s.sides))
+	var said []string
+	for i, of := range s.sides {
+		c.Bursts[i] = b.frames(of, w, s.unclear)
+		said = append(said, of.trial.Name()+": "+b.sentence(of, c.Bursts[i]))
+	}
+	if s.unclear > 0 {
+		said = append(said, fmt.Sprintf("%s could not be ended, as bursts could not be judged", searches(s.unclear)))
+	}
+	c.Sentence = strings.Join(said, "; ")
+	return c
+}
+
+// frames is what the searches of a direction show; nil: nothing.
+func (b BackToBack) frames(of side, trial report.Window, unclear int) *report.BackToBackFrames {
+	if len(of.found) == 0 {
+		return nil
+	}
+	out := &report.BackToBackFrames{Unclear: unclear}
+	clean, lossy, sending, open, timed := int64(0), int64(0), int64(0), false, true
+	for _, f := range of.found {
+		out.Searches = append(out.Searches, report.BurstSearch{Clean: f.clean, Lossy: f.lossy, Bursts: f.bursts})
+		clean, lossy, sending = clean+f.clean, lossy+f.lossy-1, sending+f.sending
+		open, timed = open || f.lossy == 0, timed && (f.sending > 0 || f.clean == 0)
+	}
+	n := int64(len(of.found))
+	r := reckoning{trial: of.trial, lasted: int64(trial.Duration), sent: new(big.Rat).SetInt64(of.trial.Offered.PacketsPerSecond)}
+	if timed = timed && sending > 0; timed {
+		r.sent = big.NewRat(clean, sending)
+		r.sent.Mul(r.sent, big.NewRat(1e9, 1))
+	}
+	if !b.plan.Throughput.IsZero() {
+		r.throughput = big.NewRat(b.plan.Throughput.Micros, 1_000_000)
+	}
+	out.Timed, out.OfferedPacketsPerSecond = timed, report.NumberOf(r.sent)
+	out.Deviation = deviation(of.found)
+	low := big.NewRat(clean, n)
+	out.ForwardedPacketsPerSecond = report.NumberOf(r.forwarded(low))
+	out.Frames.Low, out.ImpliedMicroseconds.Low, out.Buffer.Low, out.BufferMicroseconds.Low = r.all(low)
+	if !open {
+		out.Frames.High, out.ImpliedMicroseconds.High, out.Buffer.High, out.BufferMicroseconds.High = r.all(big.NewRat(lossy, n))
+	}
+	return out
+}
+
+// reckoning is RFC 9004's, section 5.4, at the rate at which bursts were really sent instead of the one that the line could carry.
+type reckoning struct {
+	trial      report.Measured
+	lasted     int64    // the trial, in ns
+	sent       *big.Rat // frames a second of a burst
+	throughput *big.Rat // nil: the trial shows how fast the device forwards
+}
+
+// forwarded is how many frames a second the device forwards while a burst of so many frames arrives, of which it loses just none. What came back of the trial is what it forwarded meanwhile, and
+// what it held at its end, as after the burst. So the difference of the two was forwarded in the difference of their times:
+//
+//	came back of the trial = forwarded × trial's time + held
+//	frames of the burst    = forwarded × burst's time + held
+func (r reckoning) forwarded(frames *big.Rat) *big.Rat {
+	if r.throughput != nil {
+		return r.throughput
+	}
+	came := new(big.Rat).SetInt64(r.trial.Returned.Packets + r.trial.ReceiveErrors)
+	took := new(big.Rat).Sub(big.NewRat(r.lasted, 1e9), new(big.Rat).Quo(frames, r.sent))
+	if took.Sign() <= 0 || came.Sub(came, frames).Sign() <= 0 {
+		return new(big.Rat)
+	}
+	return came.Quo(came, took)
+}
+
+// all are the figures of a burst of so many frames: how many, how long they take, how many the device held at the end, and how long these take. The last two are empty where the device forwards
+// as fast as bursts are sent: it holds nothing then.
+func (r reckoning) all(frames *big.Rat) (n, implied, held, corrected report.Number) {
+	if r.sent.Sign() <= 0 {
+		return report.NumberOf(frames), "", "", ""
+	}
+	micros := func(frames *big.Rat) report.Number {
+		v := new(big.Rat).Quo(frames, r.sent)
+		return report.NumberOf(v.Mul(v, big.NewRat(1e6, 1)))
+	}
+	n, implied = report.NumberOf(frames), micros(frames)
+	share := new(big.Rat).Quo(r.forwarded(frames), r.sent)
+	if share.Cmp(big.NewRat(1, 1)) >= 0 {
+		return n, implied, "", ""
+	}
+	kept := new(big.Rat).Mul(frames, share.Sub(big.NewRat(1, 1), share))
+	return n, implied, report.NumberOf(kept), micros(kept)
+}
+
+// deviation is the standard deviation of the longest bursts without loss; empty: there is one only.
+func deviation(found []search) report.Number {
+	if len(found) < 2 {
+		return ""
+	}
+	sum, squares := 0.0, 0.0
+	for _, f := range found {
+		sum += float64(f.clean)
+	}
+	for _, f := range found {
+		off := float64(f.clean) - sum/float64(len(found))
+		squares += off * off
+	}
+	return report.NumberOf(big.NewRat(int64(math.Round(math.Sqrt(squares/float64(len(found)-1))*1000)), 1000))
+}
+
+// sentence says what a direction's bursts show.
+func (b BackToBack) sentence(of side, f *report.BackToBackFrames) string {
+	offered := wording.PacketRate(of.trial.Offered.PacketsPerSecond)
+	switch {
+	case !of.searched && of.trial.UnderOffered():
+		return fmt.Sprintf("no answer: the generators send %s of %s asked for, and the device forwards all of that as long as one likes, so that no burst fills its buffer: it takes generators that are faster than the device",
+			offered, wording.PacketRate(of.trial.Intended.PacketsPerSecond))
+	case !of.searched:
+		return fmt.Sprintf("the device forwards all of %s as long as one likes, so that no burst at this rate fills its buffer", offered)
+	case f == nil:
+		return "no search for the longest burst without loss has come to its end"
+	}
+	least, most := f.Searches[0].Clean, f.Searches[0].Clean
+	for _, s := range f.Searches {
+		least, most = min(least, s.Clean), max(most, s.Clean)
+	}
+	said := fmt.Sprintf("bursts of %s frames lose none (%s to %s in %s", rounded(f.Frames.Low), wording.Count(least), wording.Count(most), searches(len(f.Searches)))
+	if f.Deviation != "" {
+		said += ", standard deviation " + rounded(f.Deviation)
+	}
+	said += ")"
+	if i := slices.IndexFunc(f.Searches, func(s report.BurstSearch) bool { return s.Lossy == 0 }); i >= 0 {
+		said += ", nor did the longest there was to be: a lower bound"
+	}
+	said += fmt.Sprintf("; sent at %s", rateOf(f.OfferedPacketsPerSecond))
+	if !f.Timed {
+		said += " (as the trial was: the generators don't tell how fast a burst is)"
+	}
+	if of.trial.UnderOffered() {
+		said += fmt.Sprintf(" of %s asked for, so that at that rate shorter ones lose frames", wording.PacketRate(of.trial.Intended.PacketsPerSecond))
+	}
+	if f.Buffer.Low == "" {
+		return said + fmt.Sprintf("; the throughput given, %s, isn't below that, so that what the device holds can't be told", b.plan.Throughput)
+	}
+	return said + fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", rateOf(f.ForwardedPacketsPerSecond), rounded(f.Buffer.Low), micros(f.BufferMicroseconds.Low))
+}
+
+func rounded(n report.Number) string { return wording.Count(int64(math.Round(n.Float()))) }
+
+func rateOf(n report.Number) string {
+	return (units.PacketRate(math.Round(n.Float())) * units.PacketPerSecond).FormatSI()
+}
+
+func micros(n report.Number) string { return wording.Microseconds(int64(math.Round(n.Float()))) }

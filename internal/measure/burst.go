@@ -1,0 +1,55 @@
+package measure
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// burst is what a direction was to send in a span of bursts, and how long its ports say that it took: the longest of them, or nothing where one doesn't tell it.
+func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
+	b := &report.BackToBackBurst{Frames: s.Bursts[direction]}
+	for _, p := range d.Pairs {
+		first, last := edgesOf(s.Readings[p.Generator])
+		if last.Ports[p.Send].Sent.Packets == first.Ports[p.Send].Sent.Packets {
+			continue
+		}
+		took := plan.Duration(last.Ports[p.Send].Sending)
+		if took <= 0 {
+			b.Sending = 0
+			return b
+		}
+		b.Sending = max(b.Sending, took)
+	}
+	return b
+}
+
+// ofBurst makes the figures those of a burst: sent in its own time, which the edges of the span, read long before and after it, say nothing of. No rate is received: what comes back came at the
+// device's pace, for longer than the burst.
+func (f *figures) ofBurst(b *report.BackToBackBurst) {
+	f.burst, f.edges = b, 0
+	f.sending = cmp.Or(b.Sending.Std(), time.Duration(scale(b.Frames, int64(time.Second)*int64(units.PacketPerSecond), int64(f.intended))))
+	f.offered, f.received = rates{}, rates{}
+	f.offered.add(f.sent, f.sending)
+	f.mostOffered = units.PacketRateOver(f.sent.Packets+1, int64(f.sending))
+	for i := range f.shares {
+		part := &f.shares[i]
+		part.offered, part.received, part.edges = units.PacketRateOver(part.sent, int64(f.sending)), 0, 0
+	}
+}
+
+// recalledBurst are the figures of direction i of a window of bursts, from its counters.
+func (s Setup) recalledBurst(w report.Window, i int) figures {
+	m := w.Directions[i]
+	f := figures{direction: s.Directions[i], setup: s, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames}
+	f.intended = units.PacketRate(m.Intended.PacketsPerSecond) * units.PacketPerSecond
+	if w.Evidence != nil {
+		f.intended, f.foreign = w.Evidence.Directions[i].Intended, w.Evidence.Directions[i].Foreign
+	}
+	f.ofBurst(m.Burst)
+	f.disturbed = s.disturbedFrames(w.Disturbance, f.sent.Packets, f.sending)
+	return f
+}
