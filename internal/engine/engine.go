@@ -129,6 +129,8 @@ type Port struct {
 	ReceiveDrops, PauseFrames Visibility
 	// Untimed is why the port doesn't follow stamps of every frame; empty: it does.
 	Untimed string
+	// ReceiveQueues is how many queues it receives by: frames of several may be seen in another order than they came in. 0: nobody knows.
+	ReceiveQueues int
 }
 
 // Visibility is whether a port tells of something.
@@ -240,8 +242,10 @@ type Followed struct {
 	// Received are those that came and were timed. Of them Duplicates had come before, Late ones came behind a later one, and of Stale ones, which came later than that, nobody knows which.
 	Received, Duplicates, Late, Stale int64
 	// Merged came, and were not timed, as the kernel had made one buffer of several.
-	Merged   int64
-	Transits transit.Histogram
+	Merged int64
+	// Uncounted came and were timed, and are not in Transits: the engine had no room for their times.
+	Uncounted int64
+	Transits  transit.Histogram
 }
 
 // LatencyStats is what a latency stream's receiver saw.

@@ -134,17 +134,17 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 
 func minus(now, before engine.Followed) engine.Followed {
 	return engine.Followed{Received: now.Received - before.Received, Duplicates: now.Duplicates - before.Duplicates, Late: now.Late - before.Late, Stale: now.Stale - before.Stale,
-		Merged: now.Merged - before.Merged, Transits: now.Transits.Since(before.Transits)}
+		Merged: now.Merged - before.Merged, Uncounted: now.Uncounted - before.Uncounted, Transits: now.Transits.Since(before.Transits)}
 }
 
 func plus(a, b engine.Followed) engine.Followed {
 	b.Transits.Merge(a.Transits)
-	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates, Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Transits: b.Transits}
+	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates, Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Uncounted: a.Uncounted + b.Uncounted, Transits: b.Transits}
 }
 
 func latencyOf(size int64, f engine.Followed) report.Latency {
-	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale, Merged: f.Merged}
-	for _, a := range f.Transits.Read().Shares {
+	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale, Merged: f.Merged, Uncounted: f.Uncounted}
+	for _, a := range f.Transits.Read(uint64(max(f.Merged+f.Uncounted, 0))).Shares {
 		l.Within = append(l.Within, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Within.Nanoseconds(), Open: !a.Known})
 	}
 	return l

@@ -33,7 +33,7 @@ func latencyTogether(parts []report.Measured) []report.Latency {
 		whole := report.Latency{FrameSize: size, Within: slices.Clone(each[0].Within)}
 		for _, l := range each {
 			whole.Frames, whole.Duplicates, whole.Late = whole.Frames+l.Frames, whole.Duplicates+l.Duplicates, whole.Late+l.Late
-			whole.Stale, whole.Merged = whole.Stale+l.Stale, whole.Merged+l.Merged
+			whole.Stale, whole.Merged, whole.Uncounted = whole.Stale+l.Stale, whole.Merged+l.Merged, whole.Uncounted+l.Uncounted
 			whole.Within = longest(whole.Within, l)
 		}
 		all = append(all, whole)

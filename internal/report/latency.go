@@ -12,7 +12,10 @@ type Latency struct {
 	Stale      int64 `json:"stale,omitempty"`
 	// Merged came and were not timed: the kernel had made one buffer of several.
 	Merged int64 `json:"merged,omitempty"`
-	// Within are the percentiles, at most 1 % too long, from the median to the longest time. A percentile that fewer than ten frames lie above isn't told. Of several windows together each is the longest of theirs,
+	// Uncounted came and were timed, and the time of each was lost: the generator had no room for it.
+	Uncounted int64 `json:"uncounted,omitempty"`
+	// Within are the percentiles, at most 1 % too long, from the median to the longest time. They are of all frames that came: one that fewer than ten frames lie above isn't told, nor one that the Merged and
+	// Uncounted frames could change. Of several windows together each is the longest of theirs,
 	// which is at least that of all of their frames.
 	Within []Percentile `json:"within,omitempty"`
 }
@@ -25,6 +28,12 @@ type Percentile struct {
 	Nanoseconds int64 `json:"nanoseconds"`
 	Open        bool  `json:"open,omitempty"`
 }
+
+// Came is how many frames came, and Timed of how many of them it is known how long they took.
+func (l Latency) Came() int64 { return l.Frames + l.Merged }
+
+// Timed are the frames that the percentiles were read of.
+func (l Latency) Timed() int64 { return l.Frames - l.Uncounted }
 
 // Of is the percentile of a share; false: it isn't told.
 func (l Latency) Of(share string) (Percentile, bool) {

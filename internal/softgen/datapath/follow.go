@@ -31,7 +31,9 @@ type followed struct {
 	Jitter                       uint64 // sixteenths of a nanosecond
 	// Merged are frames that came in buffers of several, of which the kernel has only the last stamp at hand: they are not followed, and among Lost once a later one is.
 	Merged uint64
-	Recent [recentWords]uint64
+	// Uncounted are frames that were followed and are in no bucket: the flow had none yet, and the ring had no room.
+	Uncounted uint64
+	Recent    [recentWords]uint64
 }
 
 const (
@@ -119,7 +121,7 @@ func (f *followed) time(took, length uint64) {
 // latency is the state as Port.Latency reports it; TRex's coarse histogram is made of the fine one.
 func (f *followed) latency(h transit.Histogram) Latency {
 	l := Latency{Received: int64(f.Received), Min: time.Duration(f.Shortest), Max: time.Duration(f.Longest), Last: time.Duration(f.Last), Jitter: time.Duration(f.Jitter >> 4),
-		Dropped: int64(f.Lost - min(f.Merged, f.Lost)), OutOfOrder: int64(f.Reordered), Duplicate: int64(f.Duplicates), Stale: int64(f.Stale), Merged: int64(f.Merged), SequenceTooHigh: int64(f.TooHigh), SequenceTooLow: int64(f.TooLow), Histogram: map[time.Duration]int64{}}
+		Dropped: int64(f.Lost - min(f.Merged, f.Lost)), OutOfOrder: int64(f.Reordered), Duplicate: int64(f.Duplicates), Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), SequenceTooHigh: int64(f.TooHigh), SequenceTooLow: int64(f.TooLow), Histogram: map[time.Duration]int64{}}
 	if f.Received > 0 {
 		l.Average = time.Duration(f.Sum / f.Received)
 	}
