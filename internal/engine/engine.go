@@ -245,7 +245,10 @@ type Followed struct {
 	Merged int64
 	// Uncounted came and were timed, and are not in Transits: the engine had no room for their times.
 	Uncounted int64
-	Transits  transit.Histogram
+	// Varied are the differences of Changes pairs of times that followed each other in a stream, added up.
+	Varied   time.Duration
+	Changes  int64
+	Transits transit.Histogram
 }
 
 // LatencyStats is what a latency stream's receiver saw.

@@ -85,6 +85,8 @@ func phaseWord(p report.Phase) string {
 		return "holding all at once"
 	case report.Trial:
 		return "trial"
+	case report.AtLoad:
+		return "measuring latency"
 	case runner.Draining:
 		return "draining"
 	case runner.Ended:

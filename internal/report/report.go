@@ -182,6 +182,7 @@ const (
 	Hold      Phase = "Holding"
 	AllAtOnce Phase = "Together" // the loads that were found of each direction by itself, all at once
 	Trial     Phase = "Trial"    // a finite one, drained at its end
+	AtLoad    Phase = "Latency"  // a trial whose frames' latency is measured, after the procedure had its result
 )
 
 // The phases of a run after its traffic. No window belongs to them.

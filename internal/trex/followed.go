@@ -21,6 +21,9 @@ type Followed struct {
 	Merged wire.Count `json:"merged"`
 	// Uncounted are among Received, and in no bucket of Transits.
 	Uncounted wire.Count `json:"uncounted"`
+	// Varied are the differences, in nanoseconds and added up, of Changes pairs of times that followed each other.
+	Varied  wire.Count `json:"varied"`
+	Changes wire.Count `json:"changes"`
 	// Anew are jumps of the numbers that only another sender makes.
 	Anew wire.Count `json:"anew"`
 	// Transits are frames by the shortest time of their bucket; the buckets are those of package transit.

@@ -155,6 +155,9 @@ type Latency struct {
 	Merged int64
 	// Uncounted are frames of Received that are in no bucket, as the ring was full before the flow had any: the times of Received have them, percentiles don't.
 	Uncounted int64
+	// Varied are the differences of Changes pairs of times that followed each other, added up: their mean is RFC 4689's jitter. Only a program that follows stamped frames says so.
+	Varied  time.Duration
+	Changes int64
 }
 
 // Frame is a captured frame without FCS, and when it arrived on the clock of Now.

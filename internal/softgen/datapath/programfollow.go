@@ -29,7 +29,9 @@ const (
 	followedJitter     = 112
 	followedMerged     = 120
 	followedUncounted  = 128
-	followedRecent     = 136
+	followedVaried     = 136
+	followedChanges    = 144
+	followedRecent     = 152
 	followedSize       = followedRecent + 8*recentWords
 )
 
@@ -225,7 +227,7 @@ func bump(counter int16) asm.Instructions {
 
 // takeTime adds the transit time (R1).
 func takeTime() asm.Instructions {
-	return asm.Instructions{
+	return joined(asm.Instructions{
 		asm.LoadMem(asm.R1, asm.RFP, stackTook, asm.DWord).WithSymbol("ordered"),
 		asm.LoadMem(asm.R2, state, followedReceived, asm.DWord),
 		asm.JEq.Imm(asm.R2, 0, "shortest"),
@@ -250,14 +252,18 @@ func takeTime() asm.Instructions {
 		asm.Sub.Reg(asm.R3, asm.R2),
 		asm.JSGE.Imm(asm.R3, 0, "later"),
 		asm.Neg.Imm(asm.R3, 0),
-		asm.LoadMem(asm.R2, state, followedJitter, asm.DWord).WithSymbol("later"),
+		asm.LoadMem(asm.R4, state, followedVaried, asm.DWord).WithSymbol("later"),
+		asm.Add.Reg(asm.R4, asm.R3),
+		asm.StoreMem(state, followedVaried, asm.R4, asm.DWord),
+	}, bump(followedChanges), asm.Instructions{
+		asm.LoadMem(asm.R2, state, followedJitter, asm.DWord),
 		asm.Add.Reg(asm.R3, asm.R2),
 		asm.RSh.Imm(asm.R2, 4),
 		asm.Sub.Reg(asm.R3, asm.R2),
 		asm.StoreMem(state, followedJitter, asm.R3, asm.DWord),
 		asm.StoreImm(state, followedTimed, 1, asm.Word).WithSymbol("first-time"),
 		asm.StoreMem(state, followedLast, asm.R1, asm.DWord),
-	}
+	})
 }
 
 // bucketOf leaves the bucket of the transit time in R8, as transit.Index has it: a shift by as many bits as the time has above transit.FineBits, found by halves.
