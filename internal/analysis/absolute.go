@@ -160,6 +160,9 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	found := figureOf(c).Of(r)
 	if len(found) == 0 {
 		result.Message = fmt.Sprintf("metric %q with direction %q is not known", c.Metric, c.Direction)
+		if c.Latency != nil {
+			result.Message = "no such latency was measured: " + noSuchLatency(r, *c.Latency)
+		}
 		return result
 	}
 	messages := map[report.Outcome][]string{}
@@ -199,9 +202,21 @@ func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 	return report.Undecided, "not measured: " + r.Result.Message
 }
 
+// noSuchLatency says why a Report has no latency of a criterion's load and frame size.
+func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
+	if i := slices.IndexFunc(r.Result.Latency, func(at report.LatencyAt) bool { return at.At == l.At }); i < 0 {
+		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.at)"
+	}
+	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)
+}
+
 // figureOf is what a criterion speaks of.
 func figureOf(c plan.Criterion) comparison.Figure {
-	return comparison.Figure{Metric: report.Metric(c.Metric), Direction: c.Direction}
+	f := comparison.Figure{Metric: report.Metric(c.Metric), Direction: c.Direction}
+	if l := c.Latency; l != nil {
+		f.At, f.FrameSize = &l.At, l.FrameSize
+	}
+	return f
 }
 
 // told is the number of a figure that people read: what surely came back, and of loss all that did not.
@@ -251,6 +266,9 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 		return h.loss(limit, least)
 	}
 	low, most := h.Low.Rat(), h.most()
+	if h.At != nil && most == nil { // longer than the longest time that is told apart
+		return openLatency(low, limit, least)
+	}
 	sureMet, sureMissed := low.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
 	if !least {
 		sureMet, sureMissed = most != nil && most.Cmp(limit) <= 0, low.Cmp(limit) > 0
@@ -267,6 +285,17 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
+}
+
+// openLatency compares a time of which only is known that it is no shorter than low.
+func openLatency(low, limit *big.Rat, least bool) (report.Outcome, string) {
+	switch {
+	case least && low.Cmp(limit) >= 0:
+		return report.Passed, ""
+	case !least && low.Cmp(limit) >= 0:
+		return report.DidFail, ", and it is longer than that"
+	}
+	return report.Undecided, ", and it is longer than any time that is told apart"
 }
 
 // open says why a figure that nothing bounds above meets no bound: of loads it may be more because the device can do more, of losses and delays because it wasn't loaded as much as it can be.

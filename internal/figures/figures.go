@@ -48,9 +48,11 @@ type Metric struct {
 	Protocol string
 	// of is its number in a direction, or in all together.
 	of func(m measured) (report.Number, string)
+	// latency is its number of frames whose latency was measured, where it is one of latency, and of is nil.
+	latency func(l report.Latency) (low, high report.Number, missing string)
 }
 
-// Metrics are all metrics.
+// Metrics are all metrics of an answer; LatencyMetrics are the others.
 var Metrics = []Metric{
 	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", of: func(m measured) (report.Number, string) { return whole(m.received.PacketsPerSecond), "" }},
 	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap", of: func(m measured) (report.Number, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
@@ -83,11 +85,12 @@ var Metrics = []Metric{
 
 // MetricOf is the metric of a name; false: there is none.
 func MetricOf(name report.Metric) (Metric, bool) {
-	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
-	if i < 0 {
-		return Metric{}, false
+	for _, m := range slices.Concat(Metrics, LatencyMetrics) {
+		if m.Name == name {
+			return m, true
+		}
 	}
-	return Metrics[i], true
+	return Metric{}, false
 }
 
 // ThroughputOf is the metric that a Report's run is told and compared by: frames that came back, or the goodput of sessions, where the Report has sessions or its Plan
@@ -123,13 +126,13 @@ func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10
 // measured because even the lowest load lost frames, that load is what the device can't do. None: nothing can be claimed.
 func Of(r *report.Report) []report.Figure {
 	if len(r.Result.Goals) > 0 {
-		return ofGoals(r)
+		return append(ofGoals(r), Latencies(r, LatencyMetrics...)...)
 	}
 	all := answers(r, Metrics)
 	if r.Result.Measured {
 		all = append(all, r.Result.Curve...)
 	}
-	return all
+	return append(all, Latencies(r, LatencyMetrics...)...)
 }
 
 // ofGoals are the figures of each goal of a search, the first one's first.
@@ -148,7 +151,7 @@ func ofGoals(r *report.Report) (all []report.Figure) {
 // OfAnswer are those of one metric, of the answer alone; none where the metric isn't known.
 func OfAnswer(r *report.Report, metric report.Metric) []report.Figure {
 	m, known := MetricOf(metric)
-	if !known {
+	if !known || m.Latency() {
 		return nil
 	}
 	return answers(r, []Metric{m})
@@ -365,6 +368,9 @@ func Text(f report.Figure) string {
 	if v == nil {
 		return f.Missing
 	}
+	if f.At != nil && f.High == "" {
+		return statistic(f.Metric) + " over " + wording.Nanoseconds(int64(v.Num().Int64()))
+	}
 	switch f.Metric {
 	case LineRatePercent:
 		return units.Percent(scaled(v, int64(units.Hundred)/100)).FormatFixed() + " % of line rate"
@@ -419,12 +425,18 @@ func Format(metric report.Metric, v float64) string {
 	case JitterMicroseconds:
 		return "jitter " + wording.Microseconds(int64(math.Round(v)))
 	}
+	if m, _ := MetricOf(metric); m.Latency() {
+		return statistic(metric) + " " + wording.Nanoseconds(int64(math.Round(v)))
+	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
 // Whose is whose a figure is, for people: "west→east", "all directions".
 func Whose(f report.Figure) string {
-	if f.Direction == report.AllDirections {
+	switch {
+	case f.At != nil:
+		return f.Direction + ofWhichFrames(f)
+	case f.Direction == report.AllDirections:
 		return "all directions"
 	}
 	return f.Direction
