@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +21,7 @@ var shares = []string{"p50", "p99", "p99.9", "p99.99", "p99.999", "all"}
 func latencyTable(r *report.Report, all []*report.Report) *table {
 	heads := []string{"latency of", "frames"}
 	for _, s := range shares {
-		heads = append(heads, cmp.Or(map[string]string{"all": "longest"}[s], s))
+		heads = append(heads, headOf(s))
 	}
 	t := newTable(1, append(heads, "twice", "late")...)
 	for _, d := range r.Result.Directions {
@@ -89,15 +88,7 @@ func ofLoopback(loop *report.Report, like report.Measured, size int64) (rows [][
 func latencyRow(name string, l report.Latency) []string {
 	row := []string{name, timedOf(l)}
 	for _, s := range shares {
-		p, told := l.Of(s)
-		switch {
-		case !told:
-			row = append(row, "")
-		case p.Open:
-			row = append(row, "over "+wording.Nanoseconds(p.Nanoseconds))
-		default:
-			row = append(row, wording.Nanoseconds(p.Nanoseconds))
-		}
+		row = append(row, percentileText(l, s))
 	}
 	for _, n := range []int64{l.Duplicates, l.Late} {
 		if n == 0 {

@@ -224,6 +224,8 @@ func phaseText(p report.Phase) string {
 		return "all at once"
 	case report.Trial:
 		return "trial"
+	case report.AtLoad:
+		return "latency"
 	case report.Draining, report.Ended: // no window's
 	}
 	return string(p)
