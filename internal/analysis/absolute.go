@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -219,10 +220,13 @@ func figureOf(c plan.Criterion) comparison.Figure {
 	return f
 }
 
-// told is the number of a figure that people read: what surely came back, and of loss all that did not.
+// told is the number of a figure that people read: what surely came back, of loss all that did not, and of latency the longest that it may be, where anything bounds it.
 func told(f report.Figure) report.Number {
-	if f.Metric == figures.LossRatio {
+	switch {
+	case f.Metric == figures.LossRatio:
 		return f.High
+	case f.At != nil:
+		return cmp.Or(f.High, f.Low)
 	}
 	return f.Low
 }
@@ -265,10 +269,10 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 	if h.Metric == figures.LossRatio {
 		return h.loss(limit, least)
 	}
-	low, most := h.Low.Rat(), h.most()
-	if h.At != nil && most == nil { // longer than the longest time that is told apart
-		return openLatency(low, limit, least)
+	if h.At != nil {
+		return h.latency(limit, least)
 	}
+	low, most := h.Low.Rat(), h.most()
 	sureMet, sureMissed := low.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
 	if !least {
 		sureMet, sureMissed = most != nil && most.Cmp(limit) <= 0, low.Cmp(limit) > 0
@@ -287,15 +291,20 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 	return report.DidFail, ""
 }
 
-// openLatency compares a time of which only is known that it is no shorter than low.
-func openLatency(low, limit *big.Rat, least bool) (report.Outcome, string) {
+// latency compares a time, which is told to its bucket, and not at all from some length on.
+func (h held) latency(limit *big.Rat, least bool) (report.Outcome, string) {
+	low, high := h.Low.Rat(), h.High.Rat()
+	atMost, above := high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
+	atLeast, below := low.Cmp(limit) >= 0, high != nil && high.Cmp(limit) < 0
 	switch {
-	case least && low.Cmp(limit) >= 0:
+	case least && atLeast, !least && atMost:
 		return report.Passed, ""
-	case !least && low.Cmp(limit) >= 0:
-		return report.DidFail, ", and it is longer than that"
+	case least && below, !least && above:
+		return report.DidFail, ""
+	case high == nil:
+		return report.Undecided, ", and nobody knows how much longer it is than what is told"
 	}
-	return report.Undecided, ", and it is longer than any time that is told apart"
+	return report.Undecided, ", and it is told to 1 % only"
 }
 
 // open says why a figure that nothing bounds above meets no bound: of loads it may be more because the device can do more, of losses and delays because it wasn't loaded as much as it can be.

@@ -43,20 +43,21 @@ func TestACriterionOfLatency(t *testing.T) {
 		want      report.Outcome
 		says      string
 	}{
-		"short enough":           {most("LatencyP50", "20000"), tookEach(20_000), nil, report.Passed, "west→east, 64 bytes at 50 %: p50 20 µs, at most 20000 demanded"},
-		"too long":               {most("LatencyP50", "19999"), tookEach(20_000), nil, report.DidFail, "p50 20 µs"},
-		"longer than can be":     {most("LatencyP90", "20000"), tookEach(20_000), nil, report.DidFail, "p90 over 17.2 s"},
-		"longer than is told":    {most("LatencyP90", "60000000000"), tookEach(20_000), nil, report.Undecided, "longer than any time that is told apart"},
-		"not told":               {most("LatencyP99", "20000"), tookEach(20_000), nil, report.Undecided, "fewer than ten of 500 frames lie above it"},
-		"no such load":           {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no trial at 100 % (procedure.latency.at)"},
-		"no such frames":         {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One / 2, FrameSize: 594}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no frames of 594 bytes were timed"},
-		"of several runs":        {most("LatencyP50", "21000"), tookEach(20_000, 20_100, 19_900, 20_050, 19_950), nil, report.Passed, "median p50 20 µs of 5 runs"},
-		"no longer than it was":  {against, tookEach(20_500, 20_450, 20_550, 20_480, 20_520), steady, report.Passed, "p50 20.5 µs in 5 runs, p50 20 µs in 5 runs of the baseline: 2.50 % more (95.0 % interval: "},
-		"twice as long":          {against, tookEach(40_500, 40_450, 40_550, 40_480, 40_520), steady, report.DidFail, "102.50 % more (95.0 % interval: "},
-		"what is allowed":        {against, tookEach(40_500, 40_450, 40_550, 40_480, 40_520), steady, report.DidFail, "at most 10 % more allowed"},
-		"shorter than it was":    {against, tookEach(10_100, 10_050, 10_000, 9_950, 9_900), steady, report.Passed, "50.00 % less"},
-		"the worst run":          {plan.Criterion{Metric: "LatencyP50", Latency: half, MaxRegression: ratio("10%"), Statistic: plan.WorstOfRuns}, tookEach(20_000, 20_000, 20_000, 20_000, 30_000), steady, report.DidFail, "the worst of 5 runs is p50 30 µs"},
-		"a baseline without any": {against, tookEach(20_000), baselineOf(at(10_000)), report.Undecided, "has no such figure"},
+		"short enough":            {most("LatencyP50", "20000"), tookEach(20_000), nil, report.Passed, "west→east, 64 bytes at 50 %: p50 20 µs, at most 20000 demanded"},
+		"too long":                {most("LatencyP50", "19900"), tookEach(20_000), nil, report.DidFail, "p50 20 µs"},
+		"as finely as it is told": {most("LatencyP50", "19990"), tookEach(20_000), nil, report.Undecided, "it is told to 1 % only"},
+		"longer than can be":      {most("LatencyP90", "20000"), tookEach(20_000), nil, report.DidFail, "p90 over 17.2 s"},
+		"longer than is told":     {most("LatencyP90", "60000000000"), tookEach(20_000), nil, report.Undecided, "nobody knows how much longer"},
+		"not told":                {most("LatencyP99", "20000"), tookEach(20_000), nil, report.Undecided, "fewer than ten of 500 frames lie above it"},
+		"no such load":            {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no trial at 100 % (procedure.latency.at)"},
+		"no such frames":          {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One / 2, FrameSize: 594}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no frames of 594 bytes were timed"},
+		"of several runs":         {most("LatencyP50", "21000"), tookEach(20_000, 20_100, 19_900, 20_050, 19_950), nil, report.Passed, "median p50 20 µs of 5 runs"},
+		"no longer than it was":   {against, tookEach(20_500, 20_450, 20_550, 20_480, 20_520), steady, report.Passed, "p50 20.5 µs in 5 runs, p50 20 µs in 5 runs of the baseline: 2.5"},
+		"twice as long":           {against, tookEach(40_500, 40_450, 40_550, 40_480, 40_520), steady, report.DidFail, " % more (95.0 % interval: "},
+		"what is allowed":         {against, tookEach(40_500, 40_450, 40_550, 40_480, 40_520), steady, report.DidFail, "at most 10 % more allowed"},
+		"shorter than it was":     {against, tookEach(10_100, 10_050, 10_000, 9_950, 9_900), steady, report.Passed, " % less (95.0 % interval: "},
+		"the worst run":           {plan.Criterion{Metric: "LatencyP50", Latency: half, MaxRegression: ratio("10%"), Statistic: plan.WorstOfRuns}, tookEach(20_000, 20_000, 20_000, 20_000, 30_000), steady, report.DidFail, "the worst of 5 runs is p50 30 µs"},
+		"a baseline without any":  {against, tookEach(20_000), baselineOf(at(10_000)), report.Undecided, "has no such figure"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.criterion.Name, c.criterion.Direction = "c", "Each"

@@ -357,7 +357,7 @@ func less(metrics []Metric, m measured) []report.Figure {
 	return all
 }
 
-// Text is a figure for people: its number with its unit, or why there is none. Of loss it is what surely was lost to what may have been, of what is only known not to be
+// Text is a figure for people: its number with its unit, or why there is none. Of loss it is what surely was lost to what may have been, of latency the longest that it may be, of what is only known not to be
 // reached that bound.
 func Text(f report.Figure) string {
 	number := f.Low
@@ -368,8 +368,11 @@ func Text(f report.Figure) string {
 	if v == nil {
 		return f.Missing
 	}
-	if f.At != nil && f.High == "" {
-		return statistic(f.Metric) + " over " + wording.Nanoseconds(int64(v.Num().Int64()))
+	switch {
+	case f.At != nil && f.High == "":
+		return statistic(f.Metric) + " over " + wording.Nanoseconds(int64(math.Round(number.Float())))
+	case f.At != nil:
+		return Format(f.Metric, f.High.Float())
 	}
 	switch f.Metric {
 	case LineRatePercent:

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
@@ -42,7 +44,8 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		case p.Open:
 			return whole(p.Nanoseconds), "", ""
 		}
-		return whole(p.Nanoseconds), whole(p.Nanoseconds), ""
+		shortest, _ := transit.Bounds(transit.Index(time.Duration(p.Nanoseconds))) // a percentile is the end of its bucket
+		return whole(shortest.Nanoseconds()), whole(p.Nanoseconds), ""
 	}}
 }
 

@@ -117,11 +117,12 @@ type distribution struct {
 	reading transit.Reading
 }
 
-// distributionsOf are those of a direction at each load, in the Result's order. A window that says nothing, and frames whose distribution the Report doesn't have, leave theirs out.
+// distributionsOf are those of a direction at each load, in the Result's order. What the Result has no latency of, and frames whose distribution the Report doesn't have, leave theirs out.
 func distributionsOf(r *report.Report, direction string) (all []distribution) {
 	for _, l := range r.Result.Latency {
+		told := slices.ContainsFunc(l.Directions, func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
 		for _, w := range r.Windows {
-			if l.Window == 0 || w.Number != l.Window {
+			if !told || w.Number != l.Window {
 				continue
 			}
 			for _, d := range w.Directions {
@@ -137,7 +138,9 @@ func distributionsOf(r *report.Report, direction string) (all []distribution) {
 func appendWhole(all []distribution, at units.Ratio, d report.Measured) []distribution {
 	out, missing := distribution{At: at}, int64(0)
 	for _, l := range d.Latency {
-		missing += l.Came() - l.Timed()
+		if missing += l.Came() - l.Timed(); l.Timed() <= 0 {
+			continue // there is no distribution of nothing
+		}
 		h, err := transit.Decode(l.Histogram)
 		if err != nil {
 			return all

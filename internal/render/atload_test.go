@@ -62,6 +62,10 @@ func TestPlotsOfLatency(t *testing.T) {
 			}
 		}
 	}
+	r.Result.Latency[1].Directions[0].Missing = "the generator offered less"
+	if plots := latencyPlots(r, []*report.Report{r}, "t0"); len(plots[0].Percentiles[0].Paths) != 1 {
+		t.Errorf("a load that was not offered is drawn: %+v", plots[0].Percentiles[0].Paths)
+	}
 	for _, w := range r.Windows { // a Report that has lost them
 		for i := range w.Directions {
 			w.Directions[i].Latency = nil
