@@ -164,8 +164,7 @@ func latencyOf(size int64, f engine.Followed) report.Latency {
 	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale, Merged: f.Merged, Uncounted: f.Uncounted}
 	l.Within = measure.PercentilesOf(f.Transits, l.Came()-l.Timed())
 	if f.Changes > 0 {
-		jitter := (f.Varied / time.Duration(f.Changes)).Nanoseconds()
-		l.JitterNanoseconds = &jitter
+		l.JitterNanoseconds = new((f.Varied / time.Duration(f.Changes)).Nanoseconds())
 	}
 	return l
 }

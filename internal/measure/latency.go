@@ -64,8 +64,7 @@ func jitterTogether(each []report.Latency) *int64 {
 	if frames == 0 {
 		return nil
 	}
-	mean := int64(math.Round(sum / frames))
-	return &mean
+	return new(int64(math.Round(sum / frames)))
 }
 
 func longest(within []report.Percentile, l report.Latency) (out []report.Percentile) {

@@ -1,6 +1,7 @@
 package reporttest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -22,7 +23,7 @@ func WithLatency(nanoseconds int64, options ...Option) *report.Report {
 		if at == 0 {
 			took /= 2
 		}
-		w.Directions = append([]report.Measured{}, answer.Directions...)
+		w.Directions = slices.Clone(answer.Directions)
 		l := report.LatencyAt{At: at, Load: w.Load, Window: w.Number}
 		for i := range w.Directions {
 			d := &w.Directions[i]
@@ -42,8 +43,7 @@ func took64(most time.Duration) report.Latency {
 	h.Add(transit.Index(most), 26_000)
 	h.Add(transit.Index(2*most), 1_750)
 	h.Add(transit.Index(3*most), 250)
-	jitter := (most / 10).Nanoseconds()
-	l := report.Latency{FrameSize: 64, Frames: int64(h.Frames()), JitterNanoseconds: &jitter}
+	l := report.Latency{FrameSize: 64, Frames: int64(h.Frames()), JitterNanoseconds: new((most / 10).Nanoseconds())}
 	for _, a := range h.Read(0).Shares {
 		l.Within = append(l.Within, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Within.Nanoseconds()})
 	}
