@@ -16,34 +16,24 @@ import (
 )
 
 // atLoadWords say what the table of latency by load is.
-const atLoadWords = "Latency by load is of a trial at each load, after the result: a load is a share of the rate that the procedure found or held, and lost frames have no latency. It is from the stamp in each frame, right before it is sent, " +
+const atLoadWords = "Latency by load is of a trial at each load, after the result: a load is a share of the rate that the procedure found or held, 0 % single frames, and lost frames have no latency. It is from the stamp in each frame, right before it is sent, " +
 	"to the receiving port; each time is at most 1 % too long. Jitter is the mean difference between two frames that followed each other. The generator's own part is in it and is never subtracted: " +
 	"give the Report of the same test with a Loopback beside this one, and it stands below each row."
 
-// columnsAtLoad are the figures of the table of latency by load.
-var columnsAtLoad = []string{"p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "all"}
-
 // atLoadTable has how long frames were under way at each load, by direction and frame size; below each row is what a Loopback in the same document had at the same share of its own rate. nil: nobody measured it.
 func atLoadTable(r *report.Report, all []*report.Report) *table {
-	heads := []string{"latency at load", "offered", "frames"}
-	for _, s := range columnsAtLoad {
+	heads := []string{"latency at load", "frames"}
+	for _, s := range shares {
 		heads = append(heads, headOf(s))
 	}
-	t := newTable(1, append(heads, "jitter", "lost", "why not")...)
+	t := newTable(1, append(heads, "jitter", "lost")...)
 	for _, l := range r.Result.Latency {
-		if l.Missing != "" {
-			t.rows = append(t.rows, missingAtLoad("all directions at "+figures.AtText(l.At), l.Missing))
-		}
 		for _, d := range l.Directions {
-			name := wording.Direction(d.From, d.To)
-			if d.Missing != "" {
-				t.rows = append(t.rows, missingAtLoad(name+" at "+figures.AtText(l.At), d.Missing))
-			}
 			for _, s := range d.Sizes {
-				t.rows = append(t.rows, rowAtLoad(name+", "+sizeText(s)+" at "+figures.AtText(l.At), d, s))
+				t.rows = append(t.rows, rowAtLoad(percentOfRate(l.At)+" "+wording.Direction(d.From, d.To)+", "+sizeText(s), d, s))
 				for _, loop := range loopbacksOf(r, all) {
 					if other, size, found := sameFrames(loop, l.At, d, s.FrameSize); found {
-						t.rows = append(t.rows, rowAtLoad("· a cable", other, size))
+						t.rows = append(t.rows, rowAtLoad("· a cable, at "+wording.PacketRate(other.Offered.PacketsPerSecond), other, size))
 					}
 				}
 			}
@@ -63,15 +53,11 @@ func headOf(share string) string {
 	return share
 }
 
-func missingAtLoad(name, why string) []string {
-	row := make([]string, len(columnsAtLoad)+6)
-	row[0], row[len(row)-1] = name, why
-	return row
-}
+func percentOfRate(at units.Ratio) string { return at.Percent().String() + " %" }
 
 func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []string {
-	row := []string{name, wording.PacketRate(d.Offered.PacketsPerSecond), timedOf(l)}
-	for _, share := range columnsAtLoad {
+	row := []string{name, timedOf(l)}
+	for _, share := range shares {
 		row = append(row, percentileText(l, share))
 	}
 	jitter, lost := "", ""
@@ -81,7 +67,22 @@ func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []str
 	if d.LossRatio != 0 {
 		lost = wording.Loss(d.LossRatio)
 	}
-	return append(row, jitter, lost, "")
+	return append(row, jitter, lost)
+}
+
+// atLoadWarnings tell at which loads latency was to be measured and wasn't, and why.
+func atLoadWarnings(r *report.Report) (out []string) {
+	for _, l := range r.Result.Latency {
+		if l.Missing != "" {
+			out = append(out, fmt.Sprintf("latency at %s was not measured: %s", percentOfRate(l.At), l.Missing))
+		}
+		for _, d := range l.Directions {
+			if d.Missing != "" {
+				out = append(out, fmt.Sprintf("latency of %s at %s was not measured: %s", wording.Direction(d.From, d.To), percentOfRate(l.At), d.Missing))
+			}
+		}
+	}
+	return out
 }
 
 // percentileText is a percentile of frames for people; empty: it isn't told.
@@ -249,7 +250,7 @@ func newByLoad(of []distribution, name string, narrow bool) drawing {
 	share := func(at units.Ratio) float64 { return float64(at) / float64(units.One) }
 	for _, one := range of {
 		d.line("tick", x.at(share(one.At)), y.from, x.at(share(one.At)), y.from+5)
-		d.label("mid", x.at(share(one.At)), y.from+20, one.At.Percent().String()+" %")
+		d.label("mid", x.at(share(one.At)), y.from+20, percentOfRate(one.At))
 	}
 	d.label("end faint", right, d.Height-6, "load, as a share of the rate")
 	below := math.Inf(1) // where the last name is
@@ -329,7 +330,7 @@ func newTails(of, cables []distribution, name string, narrow bool) drawing {
 		path, end := tail(one, x, y)
 		d.Paths = append(d.Paths, shape{D: path, Class: "series s" + strconv.Itoa(k%5)})
 		below = min(below-13, end)
-		d.label("start", right+6, below+4, one.At.Percent().String()+" %")
+		d.label("start", right+6, below+4, percentOfRate(one.At))
 	}
 	return d
 }

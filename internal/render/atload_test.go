@@ -8,32 +8,35 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 func TestLatencyByLoad(t *testing.T) {
 	r, loop := reporttest.WithLatency(20_000), reporttest.WithLatency(2_000)
 	loop.Plan.DUT.Type = "Loopback"
 	d := r.Result.Latency[1].Directions[0]
-	name, rate := d.Name(), "1.49 Mpps"
+	name := d.Name()
 	r.Result.Latency[1].Directions[0].LossRatio = units.One / 1000
 	r.Result.Latency = append(r.Result.Latency, report.LatencyAt{At: units.One, Missing: "no trial counts"})
 	table := atLoadTable(r, []*report.Report{r, loop})
-	if got := table.grid(together, nil).header; !reflect.DeepEqual(got, []string{"latency at load", "offered", "frames", "p50", "p90", "p99", "p99.9", "longest", "jitter", "lost", "why not"}) {
+	if got := table.grid(together, nil).header; !reflect.DeepEqual(got, []string{"latency at load", "frames", "p50", "p99", "p99.9", "longest", "jitter", "lost"}) {
 		t.Errorf("columns %q", got)
 	}
 	rows := map[string][]string{}
 	for _, row := range table.rows {
-		rows[row[0]] = row[2:]
+		rows[row[0]] = row[1:]
 	}
 	for key, want := range map[string][]string{
-		name + ", 64 bytes at 50 %":                {"28,000", "20.1 µs", "20.1 µs", "40.2 µs", "60.2 µs", "60.2 µs", "2 µs", "0.1 %", ""},
-		"· a cable":                                {"28,000", "2 µs", "2 µs", "4 µs", "6.01 µs", "6.01 µs", "200 ns", "", ""},
-		"all directions at 100 %":                  {"", "", "", "", "", "", "", "", "no trial counts"},
-		name + ", 64 bytes at 0 % (single frames)": {"28,000", "10 µs", "10 µs", "20.1 µs", "30.1 µs", "30.1 µs", "1 µs", "", ""},
+		"50 % " + name + ", 64 bytes":                                     {"28,000", "20.1 µs", "40.2 µs", "60.2 µs", "60.2 µs", "2 µs", "0.1000%"},
+		"· a cable, at " + wording.PacketRate(d.Offered.PacketsPerSecond): {"28,000", "2.01 µs", "4.01 µs", "6.01 µs", "6.01 µs", "200 ns", ""},
+		"0 % " + name + ", 64 bytes":                                      {"28,000", "10 µs", "20.1 µs", "30.1 µs", "30.1 µs", "1 µs", ""},
 	} {
 		if got := rows[key]; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %q, want %q (offered %s)", key, got, want, rate)
+			t.Errorf("%s: %q, want %q", key, got, want)
 		}
+	}
+	if got := strings.Join(atLoadWarnings(r), "; "); got != "latency at 100 % was not measured: no trial counts" {
+		t.Errorf("%q", got)
 	}
 	if got := atLoadTable(reporttest.Measured(), nil); got != nil {
 		t.Errorf("without latency there is a table: %q", got.rows)
