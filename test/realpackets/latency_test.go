@@ -144,6 +144,10 @@ func TestHeldFramesByLoad(t *testing.T) {
 		w := got.Windows[l.Window-1]
 		held := during(t, recorded, got, w)
 		for i, d := range l.Directions {
+			if len(d.Sizes) != 1 {
+				t.Errorf("at %v, %s: %s", l.At, d.Name(), d.Missing)
+				continue
+			}
 			want, returned := held[entry[d.From]][int(d.Sizes[0].FrameSize)], w.Directions[i].Returned.Packets
 			if int64(want.Frames()) != returned {
 				t.Errorf("at %v, %s: the device recorded %d frames, and %d came back", l.At, d.Name(), want.Frames(), returned)
