@@ -2,7 +2,7 @@ package v1alpha1
 
 // Metric is a figure of the result.
 //
-// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;BackToBackFrames;BufferFrames;BufferMicroseconds;Observed
+// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;BackToBackFrames;BufferFrames;BufferMicroseconds;LatencyP50;LatencyP90;LatencyP99;LatencyP99.9;LatencyP99.99;LatencyP99.999;LatencyMax;LatencyJitter;Observed
 type Metric string
 
 // The metrics. Of frames: what was received of them, and LossRatio. Of sessions: their goodput, and two of each protocol. Of bursts: their length, and what the device holds. Of either: Observed.
@@ -33,6 +33,17 @@ const (
 	MetricBufferFrames Metric = "BufferFrames"
 	// MetricBufferMicroseconds is in what time a burst brings these, in microseconds: RFC 9004's corrected buffer time.
 	MetricBufferMicroseconds Metric = "BufferMicroseconds"
+	// MetricLatencyP50 to MetricLatencyP99999 are the times within which so many percent of the frames came back, in nanoseconds.
+	MetricLatencyP50    Metric = "LatencyP50"
+	MetricLatencyP90    Metric = "LatencyP90"
+	MetricLatencyP99    Metric = "LatencyP99"
+	MetricLatencyP999   Metric = "LatencyP99.9"
+	MetricLatencyP9999  Metric = "LatencyP99.99"
+	MetricLatencyP99999 Metric = "LatencyP99.999"
+	// MetricLatencyMax is the longest time that a frame took, in nanoseconds.
+	MetricLatencyMax Metric = "LatencyMax"
+	// MetricLatencyJitter is the mean difference between the times of two frames that followed each other, in nanoseconds.
+	MetricLatencyJitter Metric = "LatencyJitter"
 	// MetricObserved is what an observer saw, in the unit of its series.
 	MetricObserved Metric = "Observed"
 )
@@ -104,6 +115,19 @@ type ObservedSeries struct {
 	Statistic ObservedStatistic `json:"statistic,omitempty"`
 }
 
+// LatencyFigure is which frames a criterion of latency speaks of.
+type LatencyFigure struct {
+	// at is the load: one of procedure.latency.at. Example: 90%.
+	// +required
+	At Percent `json:"at"`
+
+	// frameSize is the size of the frames in bytes, FCS included; without it frames of each size must meet the criterion. Example: 64.
+	// +optional
+	// +kubebuilder:validation:Minimum=64
+	// +kubebuilder:validation:Maximum=9216
+	FrameSize int32 `json:"frameSize,omitempty"`
+}
+
 // CriterionStatistic says what of several runs a criterion speaks of.
 //
 // +kubebuilder:validation:Enum=Median;Worst;Spread
@@ -128,6 +152,9 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !self.min.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || !self.max.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(self.min) <= double(self.max)",fieldPath=".max",message="max must not be less than min"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'LineRatePercent' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 100.0)",message="LineRatePercent is between 0 and 100 (of all that the links can carry)"
 // +kubebuilder:validation:XValidation:rule="!(self.metric in ['LossRatio', 'RetransmitRatio', 'DatagramLossRatio']) || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1, and so are RetransmitRatio and DatagramLossRatio: write 0.1 % as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="self.metric.startsWith('Latency') == has(self.latency)",fieldPath=".latency",message="a metric of latency and the field latency need each other: add latency: {at: 90%}, or use another metric and remove it"
+// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="frames of several directions have no latency together: remove direction, and each must meet it"
+// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.goal) || size(self.goal) == 0",fieldPath=".goal",message="which goal's rate latency is measured at shares of, the procedure says (procedure.latency.of): remove goal"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.maxRegression)",fieldPath=".maxRegression",message="what observers see can't be compared with a baseline, as less may be better or worse: demand a min or a max"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="what observers see has no direction: remove it, and say observed: {of: All} for all of a machine's processors together"
@@ -144,7 +171,8 @@ type Criterion struct {
 
 	// metric is the figure that is judged: LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond or LossRatio;
 	// of Sessions GoodputBitsPerSecond, with TCP RetransmitRatio or RoundTripMicroseconds, with UDP DatagramLossRatio or JitterMicroseconds;
-	// of a BackToBack BackToBackFrames, BufferFrames or BufferMicroseconds; or Observed, which is what an observer saw.
+	// of a BackToBack BackToBackFrames, BufferFrames or BufferMicroseconds; with procedure.latency LatencyP50 to LatencyP99.999, LatencyMax or LatencyJitter, in nanoseconds;
+	// or Observed, which is what an observer saw.
 	// +required
 	Metric Metric `json:"metric"`
 
@@ -164,6 +192,10 @@ type Criterion struct {
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
+	// latency says of which frames a metric of latency is, of those that procedure.latency measures. Example: {at: 90%, frameSize: 64}.
+	// +optional
+	Latency *LatencyFigure `json:"latency,omitempty"`
+
 	// observed names the vital sign that metric Observed judges. Example: {observer: cpu, series: busy}.
 	// +optional
 	Observed *ObservedSeries `json:"observed,omitempty"`
@@ -176,7 +208,7 @@ type Criterion struct {
 	// +optional
 	Max Decimal `json:"max,omitempty"`
 
-	// maxRegression is by how much the figure may be less than the baseline's, in percent of that. Passed and Failed are claimed only where
+	// maxRegression is by how much the figure may be less than the baseline's, in percent of that; a latency, of which less is better, more. Passed and Failed are claimed only where
 	// the runs show it: a single run against a single one shows nothing. Make 5 of each (LoadTestSuite, repetitions: 5), or vouch for
 	// assumedSpread. Example: 2%.
 	// +optional

@@ -45,6 +45,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type in ['Ramp', 'Search'] || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp or a search varies one direction after another: set type: Ramp or Search, or remove directions"
 // +kubebuilder:validation:XValidation:rule="!has(self.othersAt) || has(self.directions) && self.directions == 'Each'",fieldPath=".othersAt",message="othersAt is of the directions that don't vary, and all of them do: set directions: Each, or remove othersAt"
 // +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search', 'BackToBack']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss, MaximumOfferedLoad or BackToBack, or remove reset"
+// +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
+// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
 type ProcedureSpec struct {
 	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
 	// several, MaximumOfferedLoad what comes back of all there is to send, Search finds the highest load that meets each of several goals (NDR and
@@ -93,12 +95,39 @@ type ProcedureSpec struct {
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
+	// latency has the latency of frames measured once the procedure has its result, at shares of the rate that it found or held, by direction and frame size: percentiles, the longest, jitter. It takes engine Software, whose
+	// frames all bear stamps then (traffic.stamps), and one machine for both ends of a direction. Example: {at: [0%, 10%, 50%, 90%], of: NDR}.
+	// +optional
+	Latency *LatencySpec `json:"latency,omitempty"`
+
 	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried; of a Search the goals have their own, and a burst of
 	// BackToBack may lose none.
 	// Example: "0.001".
 	// +optional
 	// +kubebuilder:default="0.001"
 	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`
+}
+
+// LatencySpec is at which loads latency is measured: a trial at each, after the procedure has its result.
+type LatencySpec struct {
+	// at are the loads, as shares of the rate. 0% is single frames: a thousand a second in each direction, or a hundredth of the rate where that is less. Example: [0%, 10%, 50%, 90%].
+	// +optional
+	// +listType=set
+	// +kubebuilder:default={"0%","10%","50%","90%"}
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !p.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(p.replace('%', '')) <= 100.0)",message="a load is at most 100%: it is a share of the rate that the procedure found or held"
+	At []Percent `json:"at,omitempty"`
+
+	// of names the goal of a Search whose rate the loads are shares of; without it the first one's. Of a Ramp it is the throughput, of a ConstantLoad its rate. Example: NDR.
+	// +optional
+	// +kubebuilder:validation:MaxLength=20
+	Of string `json:"of,omitempty"`
+
+	// trialDuration is how long each load is sent. A percentile that fewer than ten frames lie above isn't told: p99.999 takes a million frames of each size and direction.
+	// +optional
+	// +kubebuilder:default="10s"
+	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 }
 
 // ResetSpec is how the device's tables are emptied before each trial. The Reference knows how to: reset: {} is enough.

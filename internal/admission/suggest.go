@@ -57,8 +57,8 @@ func names(s *structuralschema.Structural) []string {
 	return all
 }
 
-// find looks for a field of the spec by its name and gives its path.
-func find(s *structuralschema.Structural, name, at string) string {
+// find looks for a field of the spec by its name and gives its path: of several the one that is nearest to the top.
+func find(s *structuralschema.Structural, name, at string) (nearest string) {
 	if s.Items != nil {
 		return find(s.Items, name, at+"[]")
 	}
@@ -67,15 +67,15 @@ func find(s *structuralschema.Structural, name, at string) string {
 			continue
 		}
 		where := strings.TrimPrefix(at+"."+property, ".")
-		if strings.EqualFold(property, name) {
-			return where
+		if !strings.EqualFold(property, name) {
+			child := s.Properties[property]
+			where = find(&child, name, where)
 		}
-		child := s.Properties[property]
-		if found := find(&child, name, where); found != "" {
-			return found
+		if where != "" && (nearest == "" || strings.Count(where, ".") < strings.Count(nearest, ".")) {
+			nearest = where
 		}
 	}
-	return ""
+	return nearest
 }
 
 // nearest is the candidate that a slip of the fingers turns into name, or "".

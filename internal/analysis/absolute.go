@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -160,6 +161,9 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	found := figureOf(c).Of(r)
 	if len(found) == 0 {
 		result.Message = fmt.Sprintf("metric %q with direction %q is not known", c.Metric, c.Direction)
+		if c.Latency != nil {
+			result.Message = "no such latency was measured: " + noSuchLatency(r, *c.Latency)
+		}
 		return result
 	}
 	messages := map[report.Outcome][]string{}
@@ -199,15 +203,30 @@ func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 	return report.Undecided, "not measured: " + r.Result.Message
 }
 
-// figureOf is what a criterion speaks of.
-func figureOf(c plan.Criterion) comparison.Figure {
-	return comparison.Figure{Metric: report.Metric(c.Metric), Direction: c.Direction}
+// noSuchLatency says why a Report has no latency of a criterion's load and frame size.
+func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
+	if i := slices.IndexFunc(r.Result.Latency, func(at report.LatencyAt) bool { return at.At == l.At }); i < 0 {
+		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.at)"
+	}
+	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)
 }
 
-// told is the number of a figure that people read: what surely came back, and of loss all that did not.
+// figureOf is what a criterion speaks of.
+func figureOf(c plan.Criterion) comparison.Figure {
+	f := comparison.Figure{Metric: report.Metric(c.Metric), Direction: c.Direction}
+	if l := c.Latency; l != nil {
+		f.At, f.FrameSize = &l.At, l.FrameSize
+	}
+	return f
+}
+
+// told is the number of a figure that people read: what surely came back, of loss all that did not, and of latency the longest that it may be, where anything bounds it.
 func told(f report.Figure) report.Number {
-	if f.Metric == figures.LossRatio {
+	switch {
+	case f.Metric == figures.LossRatio:
 		return f.High
+	case f.At != nil:
+		return cmp.Or(f.High, f.Low)
 	}
 	return f.Low
 }
@@ -250,6 +269,9 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 	if h.Metric == figures.LossRatio {
 		return h.loss(limit, least)
 	}
+	if h.At != nil {
+		return h.latency(limit, least)
+	}
 	low, most := h.Low.Rat(), h.most()
 	sureMet, sureMissed := low.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
 	if !least {
@@ -267,6 +289,22 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
+}
+
+// latency compares a time, which is told to its bucket, and not at all from some length on.
+func (h held) latency(limit *big.Rat, least bool) (report.Outcome, string) {
+	low, high := h.Low.Rat(), h.High.Rat()
+	atMost, above := high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
+	atLeast, below := low.Cmp(limit) >= 0, high != nil && high.Cmp(limit) < 0
+	switch {
+	case least && atLeast, !least && atMost:
+		return report.Passed, ""
+	case least && below, !least && above:
+		return report.DidFail, ""
+	case high == nil:
+		return report.Undecided, ", and nobody knows how much longer it is than what is told"
+	}
+	return report.Undecided, ", and it is told to 1 % only"
 }
 
 // open says why a figure that nothing bounds above meets no bound: of loads it may be more because the device can do more, of losses and delays because it wasn't loaded as much as it can be.

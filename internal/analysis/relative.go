@@ -52,7 +52,7 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 // fail more often by chance.
 func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string, units.Ratio) {
 	found := figureOf(c).Of(candidates[0])
-	if metric, known := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !known || metric.LessIsBetter {
+	if metric, known := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !known || metric.LessIsBetter && !metric.Latency() {
 		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric, c.Direction), 0
 	}
 	messages := map[report.Outcome][]string{}

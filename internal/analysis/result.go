@@ -26,7 +26,45 @@ func Result(r *report.Report) report.Result {
 	for _, g := range c.Goals {
 		result.Goals = append(result.Goals, goalResult(r, g))
 	}
+	for _, l := range c.Latency {
+		result.Latency = append(result.Latency, latencyAt(r, l))
+	}
 	return result
+}
+
+// latencyAt is what the trial at a load showed of its frames' latency.
+func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
+	out := report.LatencyAt{At: l.At, Load: l.Load}
+	switch {
+	case l.Window == procedure.None && l.Void == procedure.None:
+		out.Missing = "the run ended before the trial"
+		return out
+	case l.Window == procedure.None:
+		out.Missing = fmt.Sprintf("no trial counts; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
+		return out
+	}
+	w := r.Windows[l.Window]
+	out.Window = w.Number
+	for _, d := range w.Directions {
+		of := report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered, LossRatio: d.LossRatio}
+		untimed := slices.IndexFunc(r.Untimed, func(u report.Untimed) bool { return u.From == d.From && u.To == d.To })
+		switch {
+		case d.UnderOffered():
+			of.Missing = fmt.Sprintf("the generator offered %s of %s", rate(d.Offered.PacketsPerSecond), rate(d.Intended.PacketsPerSecond))
+		case len(d.Latency) == 0 && untimed >= 0:
+			of.Missing = r.Untimed[untimed].Reason
+		case len(d.Latency) == 0:
+			of.Missing = fmt.Sprintf("nobody followed the frames of window %d", w.Number)
+		}
+		if of.Missing == "" {
+			of.Sizes = slices.Clone(d.Latency)
+			for i := range of.Sizes {
+				of.Sizes[i].Histogram = "" // the window has it
+			}
+		}
+		out.Directions = append(out.Directions, of)
+	}
+	return out
 }
 
 // goalResult is a goal's own answer, with the loads that bound it.
@@ -149,7 +187,7 @@ func together(r *report.Report, c procedure.Conclusion) *report.Together {
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var most *report.Sum
 	for _, w := range r.Windows {
-		if w.Quality == report.Invalid || w.Phase == report.BackToBack || w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
+		if w.Quality == report.Invalid || w.Phase == report.BackToBack || w.Phase == report.AtLoad || w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
 			continue
 		}
 		s := measure.Sum(w.Directions, r.RateOfEachLink())

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Question is whether a figure changed from the baseline's runs to the candidate's, and whether that is allowed. Of every figure more is better.
+// Question is whether a figure changed from the baseline's runs to the candidate's, and whether that is allowed. Of all runs more is better: those of a figure of which less is have its reciprocals (Figure.Runs).
 type Question struct {
 	Figure              Figure
 	Candidate, Baseline []Run
@@ -25,7 +25,7 @@ type Question struct {
 
 // Allowance is by how much a candidate may be less than its baseline, and what is taken for granted about their runs.
 type Allowance struct {
-	// MaxRegression is the share by which the candidate may be less.
+	// MaxRegression is the share by which the candidate may be less, or, of a figure of which less is better, more.
 	MaxRegression units.Ratio
 	// AssumedSpread is the standard deviation of a single run, as a share, that the user vouches for where too few runs were measured to show it; 0: the user
 	// vouches for none.
@@ -96,6 +96,7 @@ type comparison struct {
 	figure              Figure
 	candidate, baseline []Run
 	allowed, spread     float64            // the Allowance, as shares of 1
+	asked               float64            // what is allowed of the figure itself
 	is, was             statistics.Summary // of the candidate's figures, and of the baseline's
 
 	outcome report.Outcome
@@ -107,10 +108,19 @@ type comparison struct {
 	needed  Needed
 }
 
+// allowed is the share by which the candidate's runs may be less than the baseline's: a figure that may be 25 % more has a reciprocal that may be 20 % less.
+func (q Question) allowed() float64 {
+	a := share(q.Allowance.MaxRegression)
+	if q.Figure.lessIsBetter() {
+		return a / (1 + a)
+	}
+	return a
+}
+
 func newComparison(q Question) *comparison {
 	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}, chance: Chance{Passed: 1, Failed: 1}, tail: worstTail}
 	if a := q.Allowance; a != nil {
-		c.allowed, c.spread = share(a.MaxRegression), share(a.AssumedSpread)
+		c.asked, c.allowed, c.spread = share(a.MaxRegression), q.allowed(), share(a.AssumedSpread)
 		c.tail = worstTail / float64(max(1, a.Tries))
 	}
 	c.is, c.was = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))
@@ -173,14 +183,22 @@ func (c *comparison) open(beyond float64) Reason {
 	return Unresolved
 }
 
+// told is the change of the figure itself.
+func (c *comparison) told() change {
+	if !c.figure.lessIsBetter() {
+		return c.change
+	}
+	return change{ratio: 1 / c.change.ratio, low: 1 / c.change.high, high: 1 / c.change.low, confidence: c.change.confidence}
+}
+
 // judgement is what the runs show of a difference, whatever is allowed.
 func (c *comparison) judgement() report.Judgement {
 	switch {
 	case c.reason == NoRuns || c.reason == NoBaseline:
 		return report.NotComparable
-	case c.change.high < 1:
+	case c.told().high < 1:
 		return report.Less
-	case c.change.low > 1:
+	case c.told().low > 1:
 		return report.More
 	case c.change.confidence == 0:
 		return report.TooFew
@@ -191,6 +209,7 @@ func (c *comparison) judgement() report.Judgement {
 // reportedChange is the change as documents have it; nil where no change can be claimed, as when lower bounds hide it: how much two generators differ says
 // nothing of two devices.
 func (c *comparison) reportedChange() *report.Change {
+	is := c.told()
 	shown := c.change.high < 1 || c.change.low > 1
 	switch {
 	case c.reason == NoRuns || c.reason == NoBaseline || math.IsNaN(c.change.ratio) || math.IsInf(c.change.ratio, 0):
@@ -198,17 +217,17 @@ func (c *comparison) reportedChange() *report.Change {
 	case !shown && bounds(c.candidate)+bounds(c.baseline) > 0:
 		return nil
 	}
-	out := &report.Change{Percent: units.PercentOfShare(c.change.ratio - 1)}
+	out := &report.Change{Percent: units.PercentOfShare(is.ratio - 1)}
 	if c.change.confidence == 0 {
 		return out
 	}
 	out.Confidence = units.PercentOfShare(c.change.confidence)
-	if c.change.low > 0 {
-		low := units.PercentOfShare(c.change.low - 1)
+	if is.low > 0 {
+		low := units.PercentOfShare(is.low - 1)
 		out.LowPercent = &low
 	}
-	if !math.IsInf(c.change.high, 1) {
-		high := units.PercentOfShare(c.change.high - 1)
+	if !math.IsInf(is.high, 1) {
+		high := units.PercentOfShare(is.high - 1)
 		out.HighPercent = &high
 		if 2*lessThans(c.candidate) > len(c.candidate) { // all that is known of most of them is what they can't do
 			out.Percent = max(out.Percent, high)

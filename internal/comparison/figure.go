@@ -3,12 +3,16 @@ package comparison
 import (
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Figure names what criteria speak of and runs are compared by: a metric, of each direction or of all together.
 type Figure struct {
 	Metric    report.Metric
 	Direction string // Total, or Each, which empty is, too
+	// At is the load, and FrameSize the size of frames, that a metric of latency is of; 0: each size, and nil: the metric is another.
+	At        *units.Ratio
+	FrameSize int64
 }
 
 // Throughput is the figure that a Report's run is set against others by, where nobody names another: frames that came back, of sessions their goodput, of all directions
@@ -22,6 +26,9 @@ func (f Figure) total() bool { return f.Direction == report.AllDirections }
 // Of are the figures that a Report has of it, of its answer: one for each direction, or one of all together; none where the metric isn't known, or nothing can
 // be claimed.
 func (f Figure) Of(r *report.Report) []report.Figure {
+	if f.At != nil {
+		return figures.LatencyOf(r, f.Metric, *f.At, f.FrameSize)
+	}
 	var all []report.Figure
 	for _, figure := range figures.OfAnswer(r, f.Metric) {
 		if (figure.Direction == report.AllDirections) == f.total() {
@@ -33,3 +40,30 @@ func (f Figure) Of(r *report.Report) []report.Figure {
 
 // Format writes a number of the figure's with its unit.
 func (f Figure) Format(v float64) string { return figures.Format(f.Metric, v) }
+
+// lessIsBetter says of a latency that runs are compared by its reciprocal, so that of all that is compared more is better: 20 µs are 50 000 in a second.
+func (f Figure) lessIsBetter() bool { return f.At != nil }
+
+// formatRun writes a number of the figure's runs, as they are compared.
+func (f Figure) formatRun(v float64) string {
+	if f.lessIsBetter() {
+		v = 1 / v
+	}
+	return f.Format(v)
+}
+
+// formatRuns writes an interval of such numbers, from the least figure to the most.
+func (f Figure) formatRuns(low, high float64) string {
+	if f.lessIsBetter() {
+		low, high = high, low
+	}
+	return f.formatRun(low) + " to " + f.formatRun(high)
+}
+
+// worse is what a figure is that is not as good as another.
+func (f Figure) worse() string {
+	if f.lessIsBetter() {
+		return "more"
+	}
+	return "less"
+}

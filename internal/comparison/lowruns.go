@@ -25,7 +25,7 @@ func Withhold(q Question, a Answer) Answer {
 	if q.Allowance == nil || a.Outcome != report.Passed {
 		return a
 	}
-	least := (1 - share(q.Allowance.MaxRegression)) * statistics.Summarize(lows(q.Baseline)).Median
+	least := (1 - q.allowed()) * statistics.Summarize(lows(q.Baseline)).Median
 	candidate, baseline := lowRuns(q.Candidate, least), lowRuns(q.Baseline, least)
 	n, m := len(q.Candidate), len(q.Baseline)
 	if len(candidate) == 0 || !LowShareReached(len(candidate), n, len(baseline), m) {
@@ -33,7 +33,7 @@ func Withhold(q Question, a Answer) Answer {
 	}
 	a.Outcome, a.Reason = report.Undecided, LowRuns
 	a.Sentence += fmt.Sprintf("; the medians pass, and don't speak of single runs, of which %s, and of the baseline's %d of %d: see what became of them, make more runs of each, or have the criterion judge medians alone "+
-		"(statistic: Median)", lowRunsText(candidate, n, q.Figure.Format), len(baseline), m)
+		"(statistic: Median)", lowRunsText(candidate, n, q.Figure.formatRun), len(baseline), m)
 	return a
 }
 
@@ -51,9 +51,9 @@ func Worst(q Question) Answer {
 		return a
 	}
 	worst := slices.MinFunc(candidate, func(a, b Run) int { return cmp.Compare(a.Low, b.Low) })
-	allowed := share(q.Allowance.MaxRegression)
-	a.Sentence = fmt.Sprintf("the worst of %s is %s, the median of %s of the baseline is %s (%s to %s), at most %s %% less allowed", runsText(len(candidate)), q.Figure.Format(worst.Low), runsText(len(baseline)),
-		q.Figure.Format(was.Median), q.Figure.Format(was.Low), q.Figure.Format(was.High), percent(allowed))
+	allowed := q.allowed()
+	a.Sentence = fmt.Sprintf("the worst of %s is %s, the median of %s of the baseline is %s (%s), at most %s %% %s allowed", runsText(len(candidate)), q.Figure.formatRun(worst.Low), runsText(len(baseline)),
+		q.Figure.formatRun(was.Median), q.Figure.formatRuns(was.Low, was.High), percent(share(q.Allowance.MaxRegression)), q.Figure.worse())
 	most := math.Inf(1) // where the baseline's median may be at most
 	if bounds(baseline) == 0 {
 		most = statistics.Summarize(ends(baseline)).High
@@ -65,10 +65,10 @@ func Worst(q Question) Answer {
 		a.Sentence += fmt.Sprintf(": too few runs of the baseline to say where its median is, %d would do", recommended)
 	case n > 0:
 		a.Outcome, a.Reason = report.DidFail, Shown
-		a.Sentence += fmt.Sprintf(": %d of %s have less", n, runsText(len(candidate)))
+		a.Sentence += fmt.Sprintf(": %d of %s have %s", n, runsText(len(candidate)), q.Figure.worse())
 	case worst.Low >= (1-allowed)*most:
 		a.Outcome, a.Reason = report.Passed, Shown
-		a.Sentence += fmt.Sprintf(": no run has less, which shows with %.0f %% confidence that at most %.0f %% of all runs do", 100*statistics.Confidence, 100*MostUnseen(len(candidate)))
+		a.Sentence += fmt.Sprintf(": no run has %s, which shows with %.0f %% confidence that at most %.0f %% of all runs do", q.Figure.worse(), 100*statistics.Confidence, 100*MostUnseen(len(candidate)))
 	case bounds(candidate)+bounds(baseline) > 0:
 		a.Reason = LowerBounds
 		a.Sentence += fmt.Sprintf(": %s, and more runs won't tell: %s", boundsText(bounds(candidate), bounds(baseline)), boundsWayOut(slices.Concat(candidate, baseline)))

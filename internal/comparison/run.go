@@ -54,9 +54,18 @@ func (f Figure) Runs(r *report.Report) []Run {
 		default:
 			run.Bound = figure.Reason
 		}
+		if f.lessIsBetter() {
+			run = run.reciprocal()
+		}
 		runs = append(runs, run)
 	}
 	return runs
+}
+
+// reciprocal is the run of a figure of which less is better, as runs are compared: the more the better.
+func (r Run) reciprocal() Run {
+	r.Low, r.High = 1/r.High, 1/r.Low
+	return r
 }
 
 // asGoodAsAll is the share of a line rate that counts as all of it, as rates are rounded to whole packets of each generator.

@@ -20,9 +20,9 @@ func (c *comparison) sentence() string {
 	if c.reason == NoBaseline {
 		return noBaseline
 	}
-	format := c.figure.Format
-	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.is.Median), runsText(len(c.candidate)), format(c.was.Median), runsText(len(c.baseline)), c.change.text())
-	text += fmt.Sprintf(", at most %s %% less allowed", percent(c.allowed))
+	format := c.figure.formatRun
+	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.is.Median), runsText(len(c.candidate)), format(c.was.Median), runsText(len(c.baseline)), c.told().text())
+	text += fmt.Sprintf(", at most %s %% %s allowed", percent(c.asked), c.figure.worse())
 	if c.assumed {
 		text += fmt.Sprintf(" (taking runs to spread by the %s %% that assumedSpread vouches for)", percent(c.spread))
 	}

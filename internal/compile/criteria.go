@@ -17,6 +17,7 @@ func (c *compiler) criteria() []plan.Criterion {
 	path := specPath().Child("criteria")
 	out, errs := Criteria(path, c.spec.Criteria)
 	c.errs = append(append(c.errs, errs...), Observed(path, c.spec.Criteria, c.spec.Observers)...)
+	c.errs = append(c.errs, Timed(path, c.spec.Criteria, c.spec.Procedure.Latency)...)
 	c.goalsNamed(path)
 	c.burstsSent(path)
 	return out
@@ -55,6 +56,34 @@ func (c *compiler) burstsSent(path *field.Path) {
 	}
 }
 
+// Timed refuses criteria of latency at loads at which a test measures none, by its spec.procedure.latency; path is where the criteria stand.
+func Timed(path *field.Path, criteria []v1alpha1.Criterion, spec *v1alpha1.LatencySpec) (errs field.ErrorList) {
+	var loads []units.Ratio
+	var said []string
+	if spec != nil {
+		for _, at := range spec.At {
+			if load, err := units.ParseRatio(string(at)); err == nil {
+				loads, said = append(loads, load), append(said, string(at))
+			}
+		}
+	}
+	for i, c := range criteria {
+		if c.Latency == nil {
+			continue
+		}
+		at := path.Index(i).Child("latency", "at")
+		load, err := units.ParseRatio(string(c.Latency.At))
+		switch {
+		case err != nil || slices.Contains(loads, load): // what is no share is told elsewhere
+		case len(loads) == 0:
+			errs = append(errs, field.Invalid(at, c.Latency.At, "the test measures no latency: add procedure.latency, such as {at: [0%, 10%, 50%, 90%]}"))
+		default:
+			errs = append(errs, field.Invalid(at, c.Latency.At, "the test measures no latency at this load: use "+strings.Join(said, ", ")+", or add it to procedure.latency.at"))
+		}
+	}
+	return errs
+}
+
 // Criteria makes criteria into a Plan's; path is where they stand.
 func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, errs field.ErrorList) {
 	read := func(path *field.Path, text v1alpha1.Percent) units.Ratio {
@@ -72,6 +101,9 @@ func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, 
 		}
 		if c.AssumedSpread != "" {
 			criterion.AssumedSpread = read(path.Index(i).Child("assumedSpread"), c.AssumedSpread)
+		}
+		if l := c.Latency; l != nil {
+			criterion.Latency = &plan.LatencyFigure{At: read(path.Index(i).Child("latency", "at"), l.At), FrameSize: int64(l.FrameSize)}
 		}
 		if o := c.Observed; o != nil {
 			criterion.Observed = &plan.ObservedSeries{Observer: o.Observer, Series: o.Series, Of: string(o.Of), Statistic: string(o.Statistic)}

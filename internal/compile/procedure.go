@@ -1,7 +1,10 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -60,6 +63,7 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 	case v1alpha1.ProcedureSearch:
 		p.Search = member{c, "search"}.search(spec.Search)
 		p.Each = c.each(spec, plan.Ramp{})
+		p.Latency = c.latency(spec.Latency, p.Search.Goals)
 		p.MaxLossRatio = p.Search.Goals[0].LossRatio // what the result is judged by is its first goal's
 		return p
 	case v1alpha1.ProcedureBackToBack:
@@ -69,8 +73,42 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		p.Ramp = member{c, "ramp"}.ramp(spec.Ramp)
 		p.Each = c.each(spec, p.Ramp)
 	}
+	p.Latency = c.latency(spec.Latency, nil)
 	p.MaxLossRatio = c.ratio(specPath().Child("procedure", "maxLossRatio"), string(spec.MaxLossRatio))
 	return p
+}
+
+// latency is where latency is measured after a procedure with these goals; nil: nowhere.
+func (c *compiler) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.Latency {
+	if spec == nil {
+		return nil
+	}
+	m := member{c, "latency"}
+	l := &plan.Latency{Of: spec.Of, TrialDuration: m.duration("trialDuration", v1alpha1.Duration(cmp.Or(spec.TrialDuration, "10s")))}
+	for _, at := range spec.At {
+		l.At = append(l.At, c.ratio(m.path("at"), string(at)))
+	}
+	if len(spec.At) == 0 { // a spec that no API server has seen
+		l.At = []units.Ratio{0, units.One / 10, units.One / 2, units.One * 9 / 10}
+	}
+	if c.traffic != nil {
+		if instead := c.traffic.uncounted(v1alpha1.MetricLatencyP50); instead != "" {
+			c.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, "latency is that of single frames: "+instead)
+		}
+	}
+	switch {
+	case len(goals) == 0 && l.Of != "":
+		c.refuse(m.path("of"), spec.Of, "only a search has goals: remove of, or set procedure.type: Search")
+	case len(goals) > 0 && l.Of == "":
+		l.Of = goals[0].Name
+	case len(goals) > 0 && !slices.ContainsFunc(goals, func(g plan.Goal) bool { return g.Name == l.Of }):
+		var names []string
+		for _, g := range goals {
+			names = append(names, g.Name)
+		}
+		c.refuse(m.path("of"), spec.Of, "the search has no goal of this name: use "+strings.Join(names, " or "))
+	}
+	return l
 }
 
 // reset is that the device is reset before each trial; nil: it isn't.

@@ -85,7 +85,7 @@ func ownedArguments() map[string]string {
 // check has nothing to refuse: what the schema lets through TRex can send.
 func (trex) check(c *compiler) {
 	if c.stamped() {
-		c.refuse(stampsPath(), c.spec.Traffic.Stamps, "TRex stamps frames of streams with a rate of their own alone (flow_stats with rule_type latency, in profile Streams): use engine Software, or leave stamps out")
+		c.refuseStamps("TRex stamps frames of streams with a rate of their own alone (flow_stats with rule_type latency, in profile Streams)", "use engine Software")
 	}
 }
 

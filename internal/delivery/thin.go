@@ -89,7 +89,7 @@ func everySecond[E any](all []E, stays func(E) bool) []E {
 func cited(r *report.Report, w report.Window) bool {
 	outvoted := slices.ContainsFunc(r.Result.Outvoted, func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
 	own := slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.Limit != nil && d.Limit.Window == w.Number })
-	return outvoted || own || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
+	return outvoted || own || w.Phase == report.AtLoad || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
 }
 
 // evident says that windows which the result doesn't speak of still carry what judging them by another goal needs.

@@ -130,6 +130,8 @@ type Port struct {
 	ReceiveDrops, PauseFrames Visibility
 	// Untimed is why the port doesn't follow stamps of every frame; empty: it does.
 	Untimed string
+	// ReceiveQueues is how many queues it receives by: frames of several may be seen in another order than they came in. 0: nobody knows.
+	ReceiveQueues int
 }
 
 // Visibility is whether a port tells of something.
@@ -245,7 +247,12 @@ type Followed struct {
 	// Received are those that came and were timed. Of them Duplicates had come before, Late ones came behind a later one, and of Stale ones, which came later than that, nobody knows which.
 	Received, Duplicates, Late, Stale int64
 	// Merged came, and were not timed, as the kernel had made one buffer of several.
-	Merged   int64
+	Merged int64
+	// Uncounted came and were timed, and are not in Transits: the engine had no room for their times.
+	Uncounted int64
+	// Varied are the differences of Changes pairs of times that followed each other in a stream, added up.
+	Varied   time.Duration
+	Changes  int64
 	Transits transit.Histogram
 }
 

@@ -55,9 +55,11 @@ type Metric struct {
 	burst func(report.BackToBackFrames) report.BurstFigure
 	// of is its number in a direction, or in all together.
 	of func(m measured) (report.Number, string)
+	// latency is its number of frames whose latency was measured, where it is one of latency, and of is nil.
+	latency func(l report.Latency) (low, high report.Number, missing string)
 }
 
-// Metrics are all metrics.
+// Metrics are all metrics of an answer; LatencyMetrics are the others.
 var Metrics = []Metric{
 	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", of: func(m measured) (report.Number, string) { return whole(m.received.PacketsPerSecond), "" }},
 	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap", of: func(m measured) (report.Number, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
@@ -96,11 +98,12 @@ func (m Metric) OfBursts() bool { return m.burst != nil }
 
 // MetricOf is the metric of a name; false: there is none.
 func MetricOf(name report.Metric) (Metric, bool) {
-	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
-	if i < 0 {
-		return Metric{}, false
+	for _, m := range slices.Concat(Metrics, LatencyMetrics) {
+		if m.Name == name {
+			return m, true
+		}
 	}
-	return Metrics[i], true
+	return Metric{}, false
 }
 
 // ThroughputOf is the metric that a Report's run is told and compared by: frames that came back, or the goodput of sessions, where the Report has sessions or its Plan
@@ -139,13 +142,13 @@ func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10
 // measured because even the lowest load lost frames, that load is what the device can't do. None: nothing can be claimed.
 func Of(r *report.Report) []report.Figure {
 	if len(r.Result.Goals) > 0 {
-		return ofGoals(r)
+		return append(ofGoals(r), Latencies(r, LatencyMetrics...)...)
 	}
 	all := answers(r, Metrics)
 	if r.Result.Measured {
 		all = append(all, r.Result.Curve...)
 	}
-	return all
+	return append(all, Latencies(r, LatencyMetrics...)...)
 }
 
 // ofGoals are the figures of each goal of a search, the first one's first.
@@ -164,7 +167,7 @@ func ofGoals(r *report.Report) (all []report.Figure) {
 // OfAnswer are those of one metric, of the answer alone; none where the metric isn't known.
 func OfAnswer(r *report.Report, metric report.Metric) []report.Figure {
 	m, known := MetricOf(metric)
-	if !known {
+	if !known || m.Latency() {
 		return nil
 	}
 	return answers(r, []Metric{m})
@@ -414,7 +417,7 @@ func less(metrics []Metric, m measured) []report.Figure {
 	return all
 }
 
-// Text is a figure for people: its number with its unit, or why there is none. Of loss it is what surely was lost to what may have been, of what is only known not to be
+// Text is a figure for people: its number with its unit, or why there is none. Of loss it is what surely was lost to what may have been, of latency the longest that it may be, of what is only known not to be
 // reached that bound.
 func Text(f report.Figure) string {
 	number := f.Low
@@ -424,6 +427,12 @@ func Text(f report.Figure) string {
 	v := number.Rat()
 	if v == nil {
 		return f.Missing
+	}
+	switch {
+	case f.At != nil && f.High == "":
+		return statistic(f.Metric) + " over " + wording.Nanoseconds(int64(math.Round(number.Float())))
+	case f.At != nil:
+		return Format(f.Metric, f.High.Float())
 	}
 	switch f.Metric {
 	case LineRatePercent:
@@ -485,12 +494,18 @@ func Format(metric report.Metric, v float64) string {
 	case JitterMicroseconds:
 		return "jitter " + wording.Microseconds(int64(math.Round(v)))
 	}
+	if m, _ := MetricOf(metric); m.Latency() {
+		return statistic(metric) + " " + wording.Nanoseconds(int64(math.Round(v)))
+	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
 // Whose is whose a figure is, for people: "west→east", "all directions".
 func Whose(f report.Figure) string {
-	if f.Direction == report.AllDirections {
+	switch {
+	case f.At != nil:
+		return f.Direction + ofWhichFrames(f)
+	case f.Direction == report.AllDirections:
 		return "all directions"
 	}
 	return f.Direction

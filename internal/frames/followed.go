@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
@@ -124,7 +126,11 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 	}
 	all := make([][]report.Latency, len(r.Plan.Directions))
 	for of, f := range bySize {
-		all[of.direction] = append(all[of.direction], latencyOf(of.size, f))
+		l := latencyOf(of.size, f)
+		if r.drive.step.Phase == report.AtLoad {
+			l.Histogram = r.encoded(f.Transits)
+		}
+		all[of.direction] = append(all[of.direction], l)
 	}
 	for _, sizes := range all {
 		slices.SortFunc(sizes, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
@@ -132,20 +138,33 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 	return all
 }
 
+// encoded is a whole distribution for the Report; empty where there is nothing of it.
+func (r *run) encoded(h transit.Histogram) string {
+	if h.Frames() == 0 {
+		return ""
+	}
+	text, err := h.Encode()
+	if err != nil { // impossible of times that are buckets' own
+		r.Note("the distribution of a window's latency is missing: %v", err)
+	}
+	return text
+}
+
 func minus(now, before engine.Followed) engine.Followed {
 	return engine.Followed{Received: now.Received - before.Received, Duplicates: now.Duplicates - before.Duplicates, Late: now.Late - before.Late, Stale: now.Stale - before.Stale,
-		Merged: now.Merged - before.Merged, Transits: now.Transits.Since(before.Transits)}
+		Merged: now.Merged - before.Merged, Uncounted: now.Uncounted - before.Uncounted, Varied: now.Varied - before.Varied, Changes: now.Changes - before.Changes, Transits: now.Transits.Since(before.Transits)}
 }
 
 func plus(a, b engine.Followed) engine.Followed {
 	b.Transits.Merge(a.Transits)
-	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates, Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Transits: b.Transits}
+	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates, Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Uncounted: a.Uncounted + b.Uncounted, Varied: a.Varied + b.Varied, Changes: a.Changes + b.Changes, Transits: b.Transits}
 }
 
 func latencyOf(size int64, f engine.Followed) report.Latency {
-	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale, Merged: f.Merged}
-	for _, a := range f.Transits.Read().Shares {
-		l.Within = append(l.Within, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Within.Nanoseconds(), Open: !a.Known})
+	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale, Merged: f.Merged, Uncounted: f.Uncounted}
+	l.Within = measure.PercentilesOf(f.Transits, l.Came()-l.Timed())
+	if f.Changes > 0 {
+		l.JitterNanoseconds = new((f.Varied / time.Duration(f.Changes)).Nanoseconds())
 	}
 	return l
 }

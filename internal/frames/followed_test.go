@@ -9,10 +9,12 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // stampedStreams has each generator's streams bear stamps: two in each direction, of 64 and of 594 bytes, by four flow ids.
@@ -125,5 +127,51 @@ func TestWhatIsNotTimedIsSaid(t *testing.T) {
 				t.Errorf("streams were loaded with stamps that nobody follows: %+v", loaded)
 			}
 		})
+	}
+}
+
+// TestLatencyFollowsTheResult: single frames, and then half of the load that was held, in trials of their own, with the whole distribution; what the procedure found stays as it was.
+func TestLatencyFollowsTheResult(t *testing.T) {
+	s := scene(hold(2), func(s *scenario) {
+		s.plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{0, units.One / 2}, TrialDuration: plan.Duration(time.Second)}
+	})
+	stampedStreams(s)
+	for g := range s.world.Generators {
+		s.world.Generators[g].Timed = timed(1000)
+	}
+	r := s.run(t)
+	if r.Ending != report.Completed || !r.Result.Measured || r.Windows[r.Result.Window-1].Phase == report.AtLoad || len(r.Result.Latency) != 2 {
+		t.Fatalf("%s, %+v", r.Ending, r.Result)
+	}
+	full := r.Result.Directions[0].Intended.PacketsPerSecond
+	for i, want := range []int64{min(1000, full/100), full / 2} {
+		l := r.Result.Latency[i]
+		w := r.Windows[l.Window-1]
+		if w.Phase != report.AtLoad || w.HasEdges() || l.Missing != "" || len(l.Directions) != 2 {
+			t.Fatalf("load %d: %+v", i, l)
+		}
+		if got := w.Directions[0].Intended.PacketsPerSecond; got < want-1 || got > want+1 {
+			t.Errorf("load %d: %d packets/s were intended, want %d", i, got, want)
+		}
+		for k, d := range l.Directions {
+			for n, of := range d.Sizes {
+				h, err := transit.Decode(w.Directions[k].Latency[n].Histogram)
+				if of.Histogram != "" || err != nil || int64(h.Frames()) != of.Timed() || of.Timed() == 0 {
+					t.Errorf("load %d, %s: %+v; %d frames in its distribution (%v)", i, d.Name(), of, h.Frames(), err)
+				}
+			}
+		}
+	}
+	if n := len(figures.LatencyOf(r, figures.LatencyP99, units.One/2, 0)); n != 4 {
+		t.Errorf("%d figures of p99 at half of the load, want two sizes in two directions", n)
+	}
+	for _, w := range r.Windows {
+		for _, d := range w.Directions {
+			for _, l := range d.Latency {
+				if (l.Histogram != "") != (w.Phase == report.AtLoad) {
+					t.Errorf("window %d (%s) has a distribution: %v", w.Number, w.Phase, l.Histogram != "")
+				}
+			}
+		}
 	}
 }

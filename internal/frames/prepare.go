@@ -55,7 +55,7 @@ func (r *run) describe(ctx context.Context) error {
 				return err
 			}
 			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index, Name: port.Name, Driver: port.Driver, NIC: port.NIC, Firmware: port.Firmware,
-				Path: port.Path, MAC: string(port.MAC), FlowControl: port.FlowControl})
+				Path: port.Path, MAC: string(port.MAC), FlowControl: port.FlowControl, ReceiveQueues: port.ReceiveQueues})
 		}
 		r.Report.Generators = append(r.Report.Generators, entry)
 		r.Note("generator %s: %s at %s", entry.Name, entry.Product, entry.Server)

@@ -156,11 +156,11 @@ func notWhole(s *v1alpha1.LoadTestSuite) string {
 	return fmt.Sprintf("the suite ended as %s: %s", c.Reason, c.Message)
 }
 
-// allowanceOf is by how much the first of a suite's criteria that compares medians lets a cell be less than its baseline; false: none does.
+// allowanceOf is by how much the first of a suite's criteria that compares medians of throughput lets a cell be less than its baseline; false: none does.
 func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares bool) {
 	read, _ := compile.Criteria(nil, criteria) // the schema keeps errors out
 	for _, c := range read {
-		if c.Relative() && c.Statistic != plan.WorstOfRuns {
+		if c.Relative() && c.Latency == nil && c.Statistic != plan.WorstOfRuns {
 			return *c.MaxRegression, true
 		}
 	}

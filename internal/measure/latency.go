@@ -2,9 +2,11 @@ package measure
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/transit"
 )
 
 // timed writes what stamps told of a direction.
@@ -15,6 +17,14 @@ func (s Span) timed(direction int, m *report.Measured) {
 	if direction < len(s.Unstamped) {
 		m.Unstamped = s.Unstamped[direction]
 	}
+}
+
+// PercentilesOf are those of frames of which so many more came that nobody knows the times of.
+func PercentilesOf(h transit.Histogram, missing int64) (all []report.Percentile) {
+	for _, a := range h.Read(uint64(max(missing, 0))).Shares {
+		all = append(all, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Within.Nanoseconds(), Open: !a.Known})
+	}
+	return all
 }
 
 // latencyTogether is that of several windows: frames are added up, and each percentile is the longest of theirs, so at least that of all their frames. What some window doesn't tell isn't told.
@@ -30,16 +40,31 @@ func latencyTogether(parts []report.Measured) []report.Latency {
 	}
 	var all []report.Latency
 	for size, each := range bySize {
-		whole := report.Latency{FrameSize: size, Within: slices.Clone(each[0].Within)}
+		whole := report.Latency{FrameSize: size, Within: slices.Clone(each[0].Within), JitterNanoseconds: jitterTogether(each)}
 		for _, l := range each {
 			whole.Frames, whole.Duplicates, whole.Late = whole.Frames+l.Frames, whole.Duplicates+l.Duplicates, whole.Late+l.Late
-			whole.Stale, whole.Merged = whole.Stale+l.Stale, whole.Merged+l.Merged
+			whole.Stale, whole.Merged, whole.Uncounted = whole.Stale+l.Stale, whole.Merged+l.Merged, whole.Uncounted+l.Uncounted
 			whole.Within = longest(whole.Within, l)
 		}
 		all = append(all, whole)
 	}
 	slices.SortFunc(all, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
 	return all
+}
+
+// jitterTogether is the mean of several windows' jitter, each with the weight of its frames; nil: some window has none.
+func jitterTogether(each []report.Latency) *int64 {
+	sum, frames := 0.0, 0.0
+	for _, l := range each {
+		if l.JitterNanoseconds == nil {
+			return nil
+		}
+		sum, frames = sum+float64(*l.JitterNanoseconds)*float64(l.Frames), frames+float64(l.Frames)
+	}
+	if frames == 0 {
+		return nil
+	}
+	return new(int64(math.Round(sum / frames)))
 }
 
 func longest(within []report.Percentile, l report.Latency) (out []report.Percentile) {

@@ -22,11 +22,14 @@ const (
 	VersionOfReset    = "linerate.dev/plan.v1alpha5" // the device may be reset before each trial
 	// VersionOfApplications: sessions may be of an application, over UDP, and held at a rate. Who knows none of that would measure all that TCP carries.
 	VersionOfApplications = "linerate.dev/plan.v1alpha6"
+	VersionOfLatency      = "linerate.dev/plan.v1alpha7" // latency may be measured after the procedure has its result
 )
 
 // VersionFor is the version of a Plan with this procedure, of sessions or, where those are nil, of frames.
 func VersionFor(p Procedure, sessions *Sessions) string {
 	switch {
+	case p.Latency != nil:
+		return VersionOfLatency
 	case sessions != nil && (sessions.Application != "" || sessions.Protocol == UDP || sessions.BitsPerSecond(p) != 0):
 		return VersionOfApplications
 	case p.Reset != nil:
@@ -42,7 +45,7 @@ func VersionFor(p Procedure, sessions *Sessions) string {
 }
 
 // Versions are all that this linerate reads, the newest first.
-var Versions = []string{VersionOfApplications, VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
+var Versions = []string{VersionOfLatency, VersionOfApplications, VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
 
 // Readable says that this linerate reads Plans of the version.
 func Readable(version string) bool {
@@ -267,13 +270,24 @@ type Procedure struct {
 	// Each varies one direction after another, of a ramp; nil: all directions climb together.
 	Each *Each `json:"each,omitempty"`
 	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand; nil: nothing is done between trials.
-	Reset        *Reset      `json:"reset,omitempty"`
+	Reset *Reset `json:"reset,omitempty"`
+	// Latency is measured once the procedure has its result; nil: it isn't.
+	Latency      *Latency    `json:"latency,omitempty"`
 	MaxLossRatio units.Ratio `json:"maxLossRatio"`
 }
 
 // Reset is how long emptying the device's tables may take, and then the device until it forwards again. What empties them is the device's.
 type Reset struct {
 	Timeout Duration `json:"timeout,omitzero"`
+}
+
+// Latency is at which loads latency is measured, by a trial at each.
+type Latency struct {
+	// At are the loads, as shares of the rate that the procedure found or held; 0: single frames.
+	At []units.Ratio `json:"at"`
+	// Of names the goal of a search whose rate that is; empty: the procedure has no goals.
+	Of            string   `json:"of,omitempty"`
+	TrialDuration Duration `json:"trialDuration"`
 }
 
 // Confirmation is how long an answer is held before it counts as confirmed; 0: there is nothing to confirm.
@@ -286,8 +300,9 @@ func (p Procedure) MarshalJSON() ([]byte, error) {
 			Type         string      `json:"type"`
 			Ramp         Ramp        `json:"ramp"`
 			Each         *Each       `json:"each,omitempty"`
+			Latency      *Latency    `json:"latency,omitempty"`
 			MaxLossRatio units.Ratio `json:"maxLossRatio"`
-		}{p.Type, p.Ramp, p.Each, p.MaxLossRatio})
+		}{p.Type, p.Ramp, p.Each, p.Latency, p.MaxLossRatio})
 	}
 	type plain Procedure
 	return json.Marshal(plain(p))
@@ -397,8 +412,16 @@ type Criterion struct {
 	MaxRegression *units.Ratio `json:"maxRegression,omitempty"`
 	// AssumedSpread is the standard deviation of runs, as a share, that is vouched for where the runs are too few to show it; 0: nobody does.
 	AssumedSpread units.Ratio `json:"assumedSpread,omitempty"`
+	// Latency is which frames a metric of latency is of; nil: the metric is another.
+	Latency *LatencyFigure `json:"latency,omitempty"`
 	// Observed is what metric Observed judges, in the unit of that series; nil: the metric is another.
 	Observed *ObservedSeries `json:"observed,omitempty"`
+}
+
+// LatencyFigure is which frames a criterion of latency speaks of.
+type LatencyFigure struct {
+	At        units.Ratio `json:"at"`                  // one of the loads of Procedure.Latency
+	FrameSize int64       `json:"frameSize,omitempty"` // in bytes, FCS included; 0: each size
 }
 
 // ObservedSeries is the vital sign that a criterion of metric Observed speaks of.

@@ -64,6 +64,8 @@ type Step struct {
 	Loads []units.Ratio
 	// Varied is the direction that alone is judged, "west→east": the others are held beside it, and what they lose is told. Empty: all are judged.
 	Varied string
+	// Few has single frames sent instead of Load, which is 0 then: a thousand a second in each direction, or a hundredth of this share of the procedure's full rate where that is less.
+	Few units.Ratio
 	// StopAbove ends a Trial as soon as more than this share of the frames planned for the whole of it (rate × Judge) is surely lost, in a direction that is judged; nil: never. A Trial that was
 	// ended so has a window that says it (report.Window.Decided).
 	StopAbove *units.Ratio
@@ -95,12 +97,19 @@ func (s Step) Intended(full, warmUp []units.PacketRate) []units.PacketRate {
 	}
 	rates := make([]units.PacketRate, len(of))
 	for i := range rates {
+		if s.Few > 0 {
+			rates[i] = max(1, min(fewFrames, of[i].Mul(s.Few/100)))
+			continue
+		}
 		if load := s.LoadOf(i); load > 0 { // else nothing is sent in this direction
 			rates[i] = max(1, of[i].Mul(load))
 		}
 	}
 	return rates
 }
+
+// fewFrames a second never meet each other in a device that takes less than a millisecond.
+const fewFrames = 1000 * units.PacketPerSecond
 
 // Rates are the rates that loads are shares of.
 type Rates struct {
@@ -197,11 +206,21 @@ type Conclusion struct {
 	Directions []DirectionConclusion
 	// Goals is what the windows show of each goal, where the procedure has several; the conclusion itself is the first one's. nil: it has none.
 	Goals []GoalConclusion
+	// Latency is what trials after the answer are of, by the loads that the Plan names; nil: it names none, or there is no answer to take shares of.
+	Latency []LatencyAt
 	// Sentence is the answer in words, with its figures; empty: the windows say it.
 	Sentence string
 	// Finished says that the procedure had come to its end, and Ending how.
 	Finished bool
 	Ending   string
+}
+
+// LatencyAt is the trial whose frames' latency is that at a load.
+type LatencyAt struct {
+	// At is the load as a share of the answer's, Load the same as a share of the full rate.
+	At, Load units.Ratio
+	// Window indexes the history; None: no trial counted, or none was made yet. Void is the last one then that did not count, None: none was made.
+	Window, Void int
 }
 
 // GoalConclusion is what windows show of one of a search's goals.

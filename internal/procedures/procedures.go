@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/constantload"
 	"github.com/linerate-dev/linerate/internal/eachdirection"
 	"github.com/linerate-dev/linerate/internal/frameloss"
+	"github.com/linerate-dev/linerate/internal/latency"
 	"github.com/linerate-dev/linerate/internal/maximumload"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -32,13 +33,17 @@ var all = map[string]func(plan.Procedure) procedure.Procedure{
 // Of is a Plan's procedure. A Plan without a type is of the time when there was only the ramp.
 func Of(p plan.Procedure) procedure.Procedure {
 	choose, known := all[p.Type]
-	switch {
-	case !known:
-		return rampOf(p)
-	case p.Reset != nil:
-		return withReset{choose(p), p.Reset.Timeout.Std()}
+	if !known {
+		choose = rampOf
 	}
-	return choose(p)
+	of := choose(p)
+	if p.Latency != nil {
+		of = latency.New(*p.Latency, of)
+	}
+	if p.Reset != nil {
+		of = withReset{of, p.Reset.Timeout.Std()}
+	}
+	return of
 }
 
 // aroundReset is what may pass with each reset beside its own time and the device's: hearing of it (5 s), the last marked frames (2 s), and until counters stand still (3 s).

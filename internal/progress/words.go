@@ -87,6 +87,8 @@ func phaseWord(p report.Phase) string {
 		return "trial"
 	case report.BackToBack:
 		return "bursts"
+	case report.AtLoad:
+		return "measuring latency"
 	case runner.Draining:
 		return "draining"
 	case runner.Ended:

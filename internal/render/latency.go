@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +21,7 @@ var shares = []string{"p50", "p99", "p99.9", "p99.99", "p99.999", "all"}
 func latencyTable(r *report.Report, all []*report.Report) *table {
 	heads := []string{"latency of", "frames"}
 	for _, s := range shares {
-		heads = append(heads, cmp.Or(map[string]string{"all": "longest"}[s], s))
+		heads = append(heads, headOf(s))
 	}
 	t := newTable(1, append(heads, "twice", "late")...)
 	for _, d := range r.Result.Directions {
@@ -87,17 +86,9 @@ func ofLoopback(loop *report.Report, like report.Measured, size int64) (rows [][
 }
 
 func latencyRow(name string, l report.Latency) []string {
-	row := []string{name, wording.Count(l.Frames)}
+	row := []string{name, timedOf(l)}
 	for _, s := range shares {
-		p, told := l.Of(s)
-		switch {
-		case !told:
-			row = append(row, "")
-		case p.Open:
-			row = append(row, "over "+wording.Nanoseconds(p.Nanoseconds))
-		default:
-			row = append(row, wording.Nanoseconds(p.Nanoseconds))
-		}
+		row = append(row, percentileText(l, s))
 	}
 	for _, n := range []int64{l.Duplicates, l.Late} {
 		if n == 0 {
@@ -109,26 +100,59 @@ func latencyRow(name string, l report.Latency) []string {
 	return row
 }
 
+// timedOf is how many frames were timed, and of how many where that isn't all.
+func timedOf(l report.Latency) string {
+	if l.Timed() == l.Came() {
+		return wording.Count(l.Came())
+	}
+	return wording.Count(l.Timed()) + " of " + wording.Count(l.Came())
+}
+
 // latencyWarnings tell what isn't known of frames that were to be timed, and what came back that bears no stamp.
 func latencyWarnings(r *report.Report) []string {
 	var out []string
 	for _, u := range r.Untimed {
-		out = append(out, fmt.Sprintf("latency is not known of %s: %s", wording.Direction(u.From, u.To), u.Reason))
+		out = append(out, fmt.Sprintf("latency of %s was not measured: %s", wording.Direction(u.From, u.To), u.Reason))
 	}
 	for _, d := range r.Result.Directions {
+		way := wording.Direction(d.From, d.To)
 		if d.Unstamped > 0 {
-			out = append(out, fmt.Sprintf("%s frames came back from %s without a stamp of ours: they are other people's, or the device has changed the end of the frame, and they count as received", wording.Count(d.Unstamped), wording.Direction(d.From, d.To)))
-		}
-		merged := func(l report.Latency) bool { return l.Merged > 0 }
-		if i := slices.IndexFunc(d.Latency, merged); i >= 0 {
-			out = append(out, fmt.Sprintf("not every frame of %s is timed: the kernel had merged %s of %d bytes with others before anybody saw their stamps; turn GRO off at the generator's port (ethtool -K PORT gro off)",
-				wording.Direction(d.From, d.To), wording.Count(d.Latency[i].Merged), d.Latency[i].FrameSize))
+			out = append(out, fmt.Sprintf("%s frames came back from %s without a stamp: somebody else sent them, or the device changed their last bytes; they count as received, and their latency is unknown", wording.Count(d.Unstamped), way))
 		}
 		for _, l := range d.Latency {
+			out = append(out, untimedOf(way, l)...)
 			if l.Stale > 0 {
-				out = append(out, fmt.Sprintf("%s frames of %s came so late, more than 960 behind, that nobody knows whether they had come before", wording.Count(l.Stale), wording.Direction(d.From, d.To)))
+				out = append(out, fmt.Sprintf("%s frames of %s, %s, came more than 960 frames late: they may be duplicates or late, and are counted as neither", wording.Count(l.Stale), way, sizeText(l)))
 			}
+		}
+		if port, queues := receivedBy(r, d.To); queues > 1 && slices.ContainsFunc(d.Latency, func(l report.Latency) bool { return l.Late+l.Stale > 0 }) {
+			out = append(out, fmt.Sprintf("that frames of %s came late may be the generator's doing: its port %s receives by %d queues, and frames of different queues change places; for the device's own order let it receive by one (ethtool -L %s combined 1)",
+				way, port, queues, port))
 		}
 	}
 	return out
+}
+
+// untimedOf tells which frames of a size have no time, why, and the way out.
+func untimedOf(way string, l report.Latency) (out []string) {
+	say := func(frames int64, why string) {
+		if frames > 0 {
+			out = append(out, fmt.Sprintf("%s of %s frames of %s, %s, have no latency, and percentiles that they could change are left out: %s", wording.Count(frames), wording.Count(l.Came()), way, sizeText(l), why))
+		}
+	}
+	say(l.Merged, "the kernel merged them with others before their stamps were read; turn GRO off at the generator's port (ethtool -K PORT gro off)")
+	say(l.Uncounted, "they came faster than the generator could note their times; have it start at a lower rate, or with fewer streams")
+	return out
+}
+
+// receivedBy is the generator's port on a link, and by how many queues it receives: the most of several generators' ports.
+func receivedBy(r *report.Report, link string) (port string, queues int) {
+	for _, g := range r.Generators {
+		for _, p := range g.Ports {
+			if p.Link == link && p.ReceiveQueues > queues {
+				port, queues = p.Name, p.ReceiveQueues
+			}
+		}
+	}
+	return port, queues
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,11 +50,22 @@ func TestLatencyWarnings(t *testing.T) {
 	}
 	d := &r.Result.Directions[0]
 	r.Untimed = []report.Untimed{{Generator: "g0", From: d.From, To: d.To, Reason: "it receives by AF_PACKET"}}
-	d.Unstamped, d.Latency[0].Merged, d.Latency[0].Stale = 7, 5, 2
+	d.Unstamped, d.Latency[0].Merged, d.Latency[0].Uncounted, d.Latency[0].Stale = 7, 5, 4, 2
+	for i := range r.Generators[0].Ports {
+		r.Generators[0].Ports[i].Name, r.Generators[0].Ports[i].ReceiveQueues = "eth"+strconv.Itoa(i), 4
+	}
 	got := strings.Join(latencyWarnings(r), "\n")
-	for _, want := range []string{"latency is not known of " + d.Name() + ": it receives by AF_PACKET", "7 frames came back from " + d.Name() + " without a stamp", "the kernel had merged 5 of 64 bytes", "2 frames of " + d.Name() + " came so late"} {
+	for _, want := range []string{"latency of " + d.Name() + " was not measured: it receives by AF_PACKET", "7 frames came back from " + d.Name() + " without a stamp", "5 of 28,005 frames of " + d.Name() + ", 64 bytes, have no latency",
+		"4 of 28,005 frames", "2 frames of " + d.Name() + ", 64 bytes, came more than 960", "receives by 4 queues"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q says nothing of %q", got, want)
 		}
+	}
+	if rows := latencyTable(r, nil).rows; rows[0][1] != "27,996 of 28,005" {
+		t.Errorf("%q", rows)
+	}
+	d.Latency[0].Late, d.Latency[0].Stale = 0, 0
+	if got := strings.Join(latencyWarnings(r), "\n"); strings.Contains(got, "queues") {
+		t.Errorf("nothing came late, and %q", got)
 	}
 }

@@ -62,7 +62,10 @@ type testView struct {
 	Trials             []trialsView
 	Latency            grid   // a row for each direction and frame size
 	LatencyWords       string // what it is
-	Vitals             grid   // of observers: a row for each series
+	AtLoad             grid   // of latency by load: a row for each load, direction and frame size
+	AtLoadWords        string // what it is
+	LatencyPlots       []latencyPlot
+	Vitals             grid // of observers: a row for each series
 	Graphs             []graph
 	Windows            []windowView
 	Plan               string
@@ -143,6 +146,9 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 	}
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
+	}
+	if latency := atLoadTable(r, all); latency != nil {
+		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWords, latencyPlots(r, all, id)
 	}
 	if latency := latencyTable(r, all); latency != nil {
 		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords

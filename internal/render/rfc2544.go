@@ -241,5 +241,5 @@ func rfc2544Notes(b *report.RFC2544) (notes []string) {
 	if len(missing) > 0 {
 		notes = append(notes, "frame sizes that RFC 2544 asks for on Ethernet and that weren't measured: "+strings.Join(missing, ", "))
 	}
-	return append(notes, "latency (section 26.2) wasn't measured")
+	return append(notes, "latency (section 26.2) is not in it: procedure.latency measures it by load, and a run's page has it")
 }

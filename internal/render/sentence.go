@@ -176,7 +176,7 @@ func warnings(r *report.Report) []string {
 	out = append(out, visibilityWarnings(r)...)
 	out = append(out, implausibleWarnings(r)...)
 	out = append(out, numberedWarnings(r)...)
-	out = append(out, latencyWarnings(r)...)
+	out = append(append(out, latencyWarnings(r)...), atLoadWarnings(r)...)
 	out = append(out, totalWarnings(r)...)
 	out = append(out, burstWarnings(r)...)
 	out = append(out, stolenWarnings(r)...)

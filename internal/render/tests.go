@@ -76,6 +76,9 @@ func evidenceOf(r *report.Report, h report.Headline, all []*report.Report) secti
 			s.facts = append(s.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
 		}
 	}
+	if latency := atLoadTable(r, all); latency != nil {
+		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, atLoadWords)
+	}
 	if latency := latencyTable(r, all); latency != nil {
 		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, latencyWords)
 	}

@@ -229,6 +229,8 @@ func phaseText(p report.Phase) string {
 		return "trial"
 	case report.BackToBack:
 		return "burst"
+	case report.AtLoad:
+		return "latency"
 	case report.Draining, report.Ended: // no window's
 	}
 	return string(p)

@@ -22,7 +22,10 @@ type Figure struct {
 	Goal string `json:"goal,omitempty"`
 	// Load is the share of the procedure's full rate that the figure is of, where it is one of several; 0: the run's answer.
 	Load units.Ratio `json:"load,omitempty"`
-	Unit string      `json:"unit"`
+	// At is the load that a latency is of, as a share of the rate that the procedure found or held (0: single frames), and FrameSize the size of its frames in bytes, FCS included, 0: it varies. Nil: the figure is no latency.
+	At        *units.Ratio `json:"at,omitempty"`
+	FrameSize int64        `json:"frameSize,omitempty"`
+	Unit      string       `json:"unit"`
 	// Low and High enclose the truth. High is Low where the figure is exact, and empty where nothing bounds it. Low is empty where there is no number: Missing
 	// says why then.
 	Low     Number `json:"low,omitempty"`

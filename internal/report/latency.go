@@ -1,5 +1,10 @@
 package report
 
+import (
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
 // Latency is how long frames of one size were under way in one direction of a window: from the stamp, which is written right before a frame is sent, to the receiving port's program. What the generator itself takes of that is in
 // it: the same test with a Loopback shows it, and nothing is ever subtracted.
 type Latency struct {
@@ -12,10 +17,44 @@ type Latency struct {
 	Stale      int64 `json:"stale,omitempty"`
 	// Merged came and were not timed: the kernel had made one buffer of several.
 	Merged int64 `json:"merged,omitempty"`
-	// Within are the percentiles, at most 1 % too long, from the median to the longest time. A percentile that fewer than ten frames lie above isn't told. Of several windows together each is the longest of theirs,
+	// Uncounted came and were timed, and the time of each was lost: the generator had no room for it.
+	Uncounted int64 `json:"uncounted,omitempty"`
+	// Within are the percentiles, at most 1 % too long, from the median to the longest time. They are of all frames that came: one that fewer than ten frames lie above isn't told, nor one that the Merged and
+	// Uncounted frames could change. Of several windows together each is the longest of theirs,
 	// which is at least that of all of their frames.
 	Within []Percentile `json:"within,omitempty"`
+	// JitterNanoseconds is the mean difference between the latencies of two frames of a stream that followed each other (RFC 4689); nil: no two did, or an older linerate wrote the Report.
+	JitterNanoseconds *int64 `json:"jitterNanoseconds,omitempty"`
+	// Histogram is the whole distribution in nanoseconds, as HdrHistogram encodes it (V2, compressed, base64): in windows of phase Latency alone.
+	Histogram string `json:"histogram,omitempty"`
 }
+
+// LatencyAt is how long frames were under way at one load, by a trial of its own after the procedure had its result.
+type LatencyAt struct {
+	// At is the load as a share of the rate that the procedure found or held, 0: single frames; Load is the same as a share of the procedure's full rate.
+	At   units.Ratio `json:"at"`
+	Load units.Ratio `json:"load,omitempty"`
+	// Window is the number of the trial's window, which has each distribution whole; 0: no trial counted, and Missing says why.
+	Window  int    `json:"window,omitempty"`
+	Missing string `json:"missing,omitempty"`
+	// Directions are in the Plan's order.
+	Directions []LatencyOfDirection `json:"directions,omitempty"`
+}
+
+// LatencyOfDirection is how long the frames of one direction were under way, by their size.
+type LatencyOfDirection struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Offered is what was really sent, LossRatio the share of it that did not come back and so has no latency.
+	Offered   Flow        `json:"offered"`
+	LossRatio units.Ratio `json:"lossRatio"`
+	// Missing is why there is no latency; empty: Sizes has it.
+	Missing string    `json:"missing,omitempty"`
+	Sizes   []Latency `json:"sizes,omitempty"`
+}
+
+// Name is the direction for people, and in documents: "west→east".
+func (d LatencyOfDirection) Name() string { return plan.Direction{From: d.From, To: d.To}.Name() }
 
 // Percentile is the time within which a share of the frames came.
 type Percentile struct {
@@ -25,6 +64,12 @@ type Percentile struct {
 	Nanoseconds int64 `json:"nanoseconds"`
 	Open        bool  `json:"open,omitempty"`
 }
+
+// Came is how many frames came, and Timed of how many of them it is known how long they took.
+func (l Latency) Came() int64 { return l.Frames + l.Merged }
+
+// Timed are the frames that the percentiles were read of.
+func (l Latency) Timed() int64 { return l.Frames - l.Uncounted }
 
 // Of is the percentile of a share; false: it isn't told.
 func (l Latency) Of(share string) (Percentile, bool) {

@@ -120,6 +120,8 @@ type GeneratorPort struct {
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
 	FlowControl string `json:"flowControl,omitempty"`
+	// ReceiveQueues is how many queues the port receives by: frames that came by several may be seen in another order than they came in. 0: nobody knows.
+	ReceiveQueues int `json:"receiveQueues,omitempty"`
 	// ReceiveDrops says whether the port counts frames that it had no room for, and PauseFrames whether it counts received pause frames: "counted", "hidden"
 	// (its driver has no counter for them), "unknown", or "none" where there can't be any. Empty: an older linerate wrote the Report.
 	ReceiveDrops string `json:"receiveDrops,omitempty"`
@@ -181,6 +183,7 @@ const (
 	AllAtOnce  Phase = "Together"   // the loads that were found of each direction by itself, all at once
 	Trial      Phase = "Trial"      // a finite one, drained at its end
 	BackToBack Phase = "BackToBack" // a burst of an exact number of frames, drained at its end
+	AtLoad     Phase = "Latency"    // a trial whose frames' latency is measured, after the procedure had its result
 )
 
 // The phases of a run after its traffic. No window belongs to them.

@@ -61,6 +61,8 @@ type Result struct {
 	Curve []Figure `json:"curve,omitempty"`
 	// Goals is what was found of each goal, in the Plan's order, where the procedure is a search for several; the Result's own figures are the first one's.
 	Goals []GoalResult `json:"goals,omitempty"`
+	// Latency is how long frames were under way at each load that the Plan names, in its order; none: it names none, or there was no rate to take shares of.
+	Latency []LatencyAt `json:"latency,omitempty"`
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
 	// them may never have been on a wire. The test allowed it (spec.sharedPort).
 	SharedPorts []string `json:"sharedPorts,omitempty"`

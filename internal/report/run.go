@@ -38,7 +38,7 @@ func (r *Report) LowestLossy() *Window {
 	var lowest *Window
 	for i := range r.Windows {
 		w := &r.Windows[i]
-		if w.Phase != WarmUp && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) && !r.cleanFrom(w) {
+		if w.Phase != WarmUp && w.Phase != AtLoad && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) && !r.cleanFrom(w) {
 			lowest = w
 		}
 	}

@@ -89,7 +89,8 @@ func (s *Server) getSystemInfo(*params) (any, error) {
 }
 
 // describe is a port's entry. One whose interface has no speed of its own is virtual. path, which TRex hasn't, says how frames are sent and
-// received; nor has it nic and firmware, and receive_drops and pause_frames, which say whether the port tells of these, and stamps: "followed", or why the stamps of streams whose every frame has one are not.
+// received; nor has it nic and firmware, and receive_drops and pause_frames, which say whether the port tells of these, stamps: "followed", or why the stamps of streams whose every frame has one are not,
+// and receive_queues: how many queues it receives by, 0 where nobody knows.
 func (at *port) describe(firstCore int) object {
 	info := at.path.Info()
 	stamps := info.Untimed
@@ -101,7 +102,7 @@ func (at *port) describe(firstCore int) object {
 		cores[i] = firstCore + i
 	}
 	return object{
-		"index": at.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC, "firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames, "stamps": stamps, "pci_addr": "N/A", "numa": -1,
+		"index": at.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC, "firmware": info.Firmware, "receive_drops": info.ReceiveDrops, "pause_frames": info.PauseFrames, "stamps": stamps, "receive_queues": info.ReceiveQueues, "pci_addr": "N/A", "numa": -1,
 		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{}, "is_virtual": info.Speed == 0,
 		"is_fc_supported": false, "is_led_supported": false, "is_link_supported": false, "is_prom_supported": true,
 		"is_vxlan_supported": false, "is_ieee1588_supported": false,

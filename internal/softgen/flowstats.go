@@ -40,8 +40,9 @@ func (s *Server) getFlowStats(p *params) (any, error) {
 	return stats, nil
 }
 
-// followed is what the numbers of stamped frames tell, by flow id: frames that came and were timed, numbers that did not come, those that came again or late, those that came so late that nobody knows which, and those
-// whose stamps were lost in a buffer that the kernel had merged. Flows of which nothing came have none.
+// followed is what the numbers of stamped frames tell, by flow id: frames that came and were timed, numbers that did not come, those that came again or late, those that came so late that nobody knows which, those
+// whose stamps were lost in a buffer that the kernel had merged, those of the timed that are in no bucket, and the differences of
+// pairs of times that followed each other, added up in nanoseconds, with how many pairs that were. Flows of which nothing came have none.
 func (s *Server) followed(ids []uint32, byPort []map[uint32]datapath.Latency) object {
 	flows := object{}
 	for _, id := range ids {
@@ -51,7 +52,7 @@ func (s *Server) followed(ids []uint32, byPort []map[uint32]datapath.Latency) ob
 		}
 		seen := received(one.slot, byPort)
 		flows[strconv.FormatUint(uint64(id), 10)] = object{"received": seen.Received, "lost": seen.Dropped, "duplicate": seen.Duplicate, "late": seen.OutOfOrder, "stale": seen.Stale,
-			"merged": seen.Merged, "anew": seen.SequenceTooHigh + seen.SequenceTooLow}
+			"merged": seen.Merged, "uncounted": seen.Uncounted, "varied": seen.Varied.Nanoseconds(), "changes": seen.Changes, "anew": seen.SequenceTooHigh + seen.SequenceTooLow}
 	}
 	return flows
 }

@@ -322,7 +322,7 @@ func TestEveryFramesStamp(t *testing.T) {
 		Followed map[string]map[string]int64 `json:"followed"`
 		Transits map[string]map[string]int64 `json:"transits"`
 	}](t, r, "get_pgid_stats", object{"pgids": []int{}, "transits": true})
-	if want := map[string]map[string]int64{"5": {"received": 600, "lost": 0, "duplicate": 0, "late": 0, "stale": 0, "merged": 0, "anew": 0}}; !cmp.Equal(got.Followed, want) {
+	if want := map[string]map[string]int64{"5": {"received": 600, "lost": 0, "duplicate": 0, "late": 0, "stale": 0, "merged": 0, "uncounted": 0, "varied": 0, "changes": 0, "anew": 0}}; !cmp.Equal(got.Followed, want) {
 		t.Errorf("followed %+v, want %+v", got.Followed, want)
 	}
 	if want := map[string]map[string]int64{"5": {"46848": 600}}; !cmp.Equal(got.Transits, want) {

@@ -118,16 +118,17 @@ func (c *Checking) add(f Fault) {
 	c.Faults[n].add(c.matrix.Cells[f.first].Name)
 }
 
-// unobserved are the suite's criteria of vital signs that nobody reads in a cell's tests: template and patches say which observers these have.
+// unobserved are the suite's criteria of vital signs that nobody reads in a cell's tests, and of latency that these don't measure: template and patches say which observers they have, and at which loads they measure it.
 func (m *Matrix) unobserved(cell int) field.ErrorList {
-	if !slices.ContainsFunc(m.suite.Spec.Criteria, func(c v1alpha1.Criterion) bool { return c.Observed != nil }) {
+	if !slices.ContainsFunc(m.suite.Spec.Criteria, func(c v1alpha1.Criterion) bool { return c.Observed != nil || c.Latency != nil }) {
 		return nil
 	}
 	var test v1alpha1.LoadTest
 	if content, err := m.Content(cell, 1, 1); err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, &test) != nil {
 		return nil // which is told already
 	}
-	return compile.Observed(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, test.Spec.Observers)
+	path := field.NewPath("spec", "criteria")
+	return append(compile.Observed(path, m.suite.Spec.Criteria, test.Spec.Observers), compile.Timed(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency)...)
 }
 
 // uncounted are the suite's criteria of what a cell's tests don't count: template and patches say whether these send frames or sessions.

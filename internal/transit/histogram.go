@@ -91,7 +91,22 @@ func (h Histogram) Within(s Share) (d time.Duration, known bool) {
 	if frames == 0 {
 		return 0, true
 	}
-	rank := rankOf(frames, s)
+	return h.at(rankOf(frames, s))
+}
+
+// ofRank is the time of the frame of that rank among those counted and those missing, in the order of their times. It is told where it is in one bucket whatever the missing ones took, all of them less than any other frame or
+// all of them more.
+func (h Histogram) ofRank(rank, missing uint64) (d time.Duration, known, told bool) {
+	if rank <= missing || rank > h.Frames() {
+		return 0, false, false
+	}
+	least, _ := h.at(rank - missing)
+	d, known = h.at(rank)
+	return d, known, least == d
+}
+
+// at is the end of the bucket of the frame of a rank, from 1 to Frames.
+func (h Histogram) at(rank uint64) (d time.Duration, known bool) {
 	var so uint64
 	for i, n := range h.counts {
 		if so += n; so >= rank && n > 0 {

@@ -61,7 +61,7 @@ func TestSinceIsWhatCameBetweenTwoReadings(t *testing.T) {
 	earlier := h.Clone()
 	h.Merge(counted(all[600:]))
 	if got := h.Since(earlier); !same(got, counted(all[600:])) {
-		t.Errorf("%v", got.Read())
+		t.Errorf("%v", got.Read(0))
 	}
 	if got := (transit.Histogram{}).Since(earlier); got.Frames() != 0 {
 		t.Errorf("a histogram that was begun anew has %d frames", got.Frames())

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Reading is what people look at of a histogram: the time within which a share of the frames arrived. A share that single frames decide isn't told: p99.9 of 500 frames would be the longest of them all.
+// Reading is what people look at of a histogram: the time within which a share of the frames arrived. A share that single frames decide isn't told (p99.9 of 500 frames would be the
+// longest of them all), nor one that frames could change whose time is missing.
 type Reading struct {
 	Frames uint64
 	// Shares go from the least to the whole.
@@ -25,8 +26,8 @@ type Arrival struct {
 // leastAbove is how many frames have to lie above a share for it to be told.
 const leastAbove = 10
 
-// Read makes the reading of a histogram.
-func (h Histogram) Read() Reading {
+// Read makes the reading of a histogram that so many frames are missing from: they came, and nobody knows how long they took.
+func (h Histogram) Read(missing uint64) Reading {
 	r := Reading{Frames: h.Frames()}
 	if len(h.counts) == Buckets {
 		r.Beyond = h.counts[Beyond]
@@ -35,10 +36,15 @@ func (h Histogram) Read() Reading {
 		return r
 	}
 	for _, s := range []Share{P50, P90, P99, P999, P9999, P99999, Whole} {
-		if s > P50 && s < Whole && r.Frames-rankOf(r.Frames, s) < leastAbove {
+		all := r.Frames + missing
+		rank := rankOf(all, s)
+		if s > P50 && s < Whole && all-rank < leastAbove {
 			continue
 		}
-		within, known := h.Within(s)
+		within, known, told := h.ofRank(rank, missing)
+		if !told {
+			continue
+		}
 		r.Shares = append(r.Shares, Arrival{s, within, known})
 	}
 	return r

@@ -19,6 +19,11 @@ type Followed struct {
 	// Stale came so late that nobody knows whether they had come before. Merged came in buffers in which the kernel leaves one stamp of several: they are not among Received.
 	Stale  wire.Count `json:"stale"`
 	Merged wire.Count `json:"merged"`
+	// Uncounted are among Received, and in no bucket of Transits.
+	Uncounted wire.Count `json:"uncounted"`
+	// Varied are the differences, in nanoseconds and added up, of Changes pairs of times that followed each other.
+	Varied  wire.Count `json:"varied"`
+	Changes wire.Count `json:"changes"`
 	// Anew are jumps of the numbers that only another sender makes.
 	Anew wire.Count `json:"anew"`
 	// Transits are frames by the shortest time of their bucket; the buckets are those of package transit.

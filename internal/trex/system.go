@@ -37,15 +37,17 @@ type PortInfo struct {
 	ReceiveDrops string `json:"receive_drops"`
 	PauseFrames  string `json:"pause_frames"`
 	// Stamps is "followed" where the port follows the stamps of streams whose every frame has one, else why it doesn't; only the software engine says it.
-	Stamps      string `json:"stamps"`
-	PCIAddress  string `json:"pci_addr"` // "N/A" for what isn't on PCI
-	NUMA        int    `json:"numa"`
-	MAC         string `json:"hw_mac"`
-	Stack       string `json:"stack"` // "legacy" or "linux_based"
-	Virtual     bool   `json:"is_virtual"`
-	FlowControl bool   `json:"is_fc_supported"`
-	Promiscuous bool   `json:"is_prom_supported"`
-	Receive     struct {
+	Stamps string `json:"stamps"`
+	// ReceiveQueues is how many queues it receives by; 0: nobody knows. Only the software engine says it.
+	ReceiveQueues int    `json:"receive_queues"`
+	PCIAddress    string `json:"pci_addr"` // "N/A" for what isn't on PCI
+	NUMA          int    `json:"numa"`
+	MAC           string `json:"hw_mac"`
+	Stack         string `json:"stack"` // "legacy" or "linux_based"
+	Virtual       bool   `json:"is_virtual"`
+	FlowControl   bool   `json:"is_fc_supported"`
+	Promiscuous   bool   `json:"is_prom_supported"`
+	Receive       struct {
 		Capabilities []string `json:"caps"`
 		Counters     int      `json:"counters"` // how many flow ids it can count
 	} `json:"rx"`

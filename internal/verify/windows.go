@@ -6,6 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
@@ -43,6 +44,7 @@ func (s *subject) window(d *differ, is, gives report.Window) {
 	object := fmt.Sprintf("window %d", is.Number)
 	for i := range is.Directions {
 		of := object + ", " + is.Directions[i].Name()
+		latency(d, of, is.Directions[i].Latency)
 		d.hold(of, is.Directions[i], gives.Directions[i])
 		if is.Evidence != nil {
 			d.holdAt(of, "evidence", is.Evidence.Directions[i], gives.Evidence.Directions[i])
@@ -55,6 +57,25 @@ func (s *subject) window(d *differ, is, gives report.Window) {
 	d.holdAt(object, "reason", is.Reason, gives.Reason)
 	if len(is.Generators) > 0 {
 		s.shares(d, object, is)
+	}
+}
+
+// latency holds percentiles against the distributions that they were read of, where the document has those.
+func latency(d *differ, object string, sizes []report.Latency) {
+	for i, l := range sizes {
+		if l.Histogram == "" {
+			continue
+		}
+		field := fmt.Sprintf("latency[%d]", i)
+		h, err := transit.Decode(l.Histogram)
+		if err != nil {
+			d.say(object, field+".histogram", "it is no distribution: %v", err)
+			continue
+		}
+		d.holdAt(object, field+".within", l.Within, measure.PercentilesOf(h, l.Came()-l.Timed()))
+		if frames := int64(h.Frames()); frames != l.Timed() {
+			d.say(object, field+".frames", "%d frames were timed, and the distribution has %d", l.Timed(), frames)
+		}
 	}
 }
 

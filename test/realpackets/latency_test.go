@@ -3,7 +3,10 @@
 package realpackets
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,24 +54,130 @@ func TestHeldFrames(t *testing.T) {
 			}
 			for _, d := range timedDirections(t, got) {
 				for _, l := range d.Latency {
-					want := held[entry[d.From]][int(l.FrameSize)]
-					for share, off := range map[transit.Share]time.Duration{transit.P50: medianOff, transit.P999: tailOff} {
-						recorded, _ := want.Within(share)
-						if share == transit.P999 {
-							off = max(off, time.Duration(tailShare*float64(recorded)))
-						}
-						shortest, longest := transit.Bounds(transit.Index(recorded))
-						off += longest - shortest
-						p, told := l.Of(share.String())
-						late := time.Duration(p.Nanoseconds) - recorded
-						t.Logf("%s, %d bytes: %v %v, the device %v", d.Name(), l.FrameSize, share, time.Duration(p.Nanoseconds), recorded)
-						if !told && l.Frames > 20_000 || told && max(late, -late) > off {
-							t.Errorf("%s, %d bytes: %v is %v (told: %v), and the device held frames for %v", d.Name(), l.FrameSize, share, time.Duration(p.Nanoseconds), told, recorded)
-						}
-					}
+					asRecorded(t, d.Name(), l, held[entry[d.From]][int(l.FrameSize)])
 				}
 			}
 		})
+	}
+}
+
+// byLoadTest holds a load, and then measures latency at shares of it.
+const byLoadTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: held-by-load}
+spec:
+  generator: {engine: Software}
+  dut: {type: Device, forwarding: L2}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  traffic: {profile: FixedSize, frameSize: 128, flows: {count: 16}}
+  procedure:
+    type: ConstantLoad
+    constantLoad: {rate: 10kpps, warmupDuration: 1s, duration: 5s, window: 5s}
+    latency: {at: [0%, 50%, 100%], trialDuration: 10s}
+  criteria:
+  - {name: short-enough, metric: LatencyP50, latency: {at: 50%}, max: "1000000"}
+  - {name: too-long, metric: LatencyP50, latency: {at: 100%}, max: "1000"}
+`
+
+// heldAt is what the device had recorded at a moment.
+type heldAt struct {
+	at   time.Time
+	held [2]impaired.Held
+}
+
+// recordings reads the device's record again and again, until the context ends.
+func recordings(ctx context.Context, t *testing.T, device *impaired.Device) (all []heldAt) {
+	t.Helper()
+	for tick := time.NewTicker(100 * time.Millisecond); ; {
+		held, err := device.Held()
+		if err != nil {
+			t.Error(err)
+			return all
+		}
+		all = append(all, heldAt{time.Now(), held})
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tick.Stop()
+			return all
+		}
+	}
+}
+
+// during is what the device recorded in a window: between the last reading before it and the first one after it, as nothing is sent around a trial.
+func during(t *testing.T, all []heldAt, r *report.Report, w report.Window) (held [2]impaired.Held) {
+	t.Helper()
+	begin := r.Started.Add(w.Start.Std())
+	end := begin.Add(w.Took.Std())
+	first, last := slices.IndexFunc(all, func(h heldAt) bool { return h.at.After(begin) })-1, slices.IndexFunc(all, func(h heldAt) bool { return h.at.After(end) })
+	if first < 0 || last < 0 {
+		t.Fatalf("window %d, from %v to %v: the device's record isn't known at both ends", w.Number, begin, end)
+	}
+	for i := range held {
+		held[i] = impaired.Held{}
+		for size, of := range all[last].held[i] {
+			held[i][size] = of.Since(all[first].held[i][size])
+		}
+	}
+	return held
+}
+
+// TestHeldFramesByLoad: after a load that was held, latency at each share of it is what the device recorded of that very trial.
+func TestHeldFramesByLoad(t *testing.T) {
+	needRoot(t)
+	r := newRig(t, 2)
+	device := r.impair(t, impaired.Spec{Ports: [2]impaired.Impairment{{Delay: 400 * time.Microsecond}, {Delay: 200 * time.Microsecond}}})
+	ctx, end := context.WithCancel(t.Context())
+	var recorded []heldAt
+	var reading sync.WaitGroup
+	reading.Go(func() { recorded = recordings(ctx, t, device) })
+	got := r.report(t, "run", writeFile(t, "byload.yaml", byLoadTest), "-o", "json", "--save", "", "--ports", r.portList())
+	end()
+	reading.Wait()
+	if len(got.Result.Latency) != 3 || got.Result.Window == 0 {
+		t.Fatalf("%+v", got.Result)
+	}
+	for _, l := range got.Result.Latency {
+		if l.Missing != "" || len(l.Directions) != 2 {
+			t.Fatalf("%+v", l)
+		}
+		w := got.Windows[l.Window-1]
+		held := during(t, recorded, got, w)
+		for i, d := range l.Directions {
+			if len(d.Sizes) != 1 {
+				t.Errorf("at %v, %s: %s", l.At, d.Name(), d.Missing)
+				continue
+			}
+			want, returned := held[entry[d.From]][int(d.Sizes[0].FrameSize)], w.Directions[i].Returned.Packets
+			if int64(want.Frames()) != returned {
+				t.Errorf("at %v, %s: the device recorded %d frames, and %d came back", l.At, d.Name(), want.Frames(), returned)
+			}
+			asRecorded(t, fmt.Sprintf("at %v, %s", l.At, d.Name()), d.Sizes[0], want)
+		}
+	}
+	for i, outcome := range []report.Outcome{report.Passed, report.DidFail} {
+		if c := got.Verdict.Criteria[i]; c.Outcome != outcome {
+			t.Errorf("%s: %s: %s", c.Name, c.Outcome, c.Message)
+		}
+	}
+}
+
+// asRecorded holds percentiles against what the device recorded of the same frames.
+func asRecorded(t *testing.T, where string, l report.Latency, want transit.Histogram) {
+	t.Helper()
+	for share, off := range map[transit.Share]time.Duration{transit.P50: medianOff, transit.P999: tailOff} {
+		recorded, _ := want.Within(share)
+		if share == transit.P999 {
+			off = max(off, time.Duration(tailShare*float64(recorded)))
+		}
+		shortest, longest := transit.Bounds(transit.Index(recorded))
+		off += longest - shortest
+		p, told := l.Of(share.String())
+		late := time.Duration(p.Nanoseconds) - recorded
+		t.Logf("%s, %d bytes: %v %v, the device %v", where, l.FrameSize, share, time.Duration(p.Nanoseconds), recorded)
+		if !told && l.Frames > 20_000 || told && max(late, -late) > off {
+			t.Errorf("%s, %d bytes: %v is %v (told: %v), and the device held frames for %v", where, l.FrameSize, share, time.Duration(p.Nanoseconds), told, recorded)
+		}
 	}
 }
 

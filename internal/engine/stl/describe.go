@@ -61,8 +61,9 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 		Owner:       s.Owner,
 		FlowControl: flowControl(s.Attributes.FlowControlMode()),
 		// What the server says, or else what its driver is known for.
-		ReceiveDrops: cmp.Or(engine.Visibility(p.ReceiveDrops), driverOf(p.Driver).drops),
-		Untimed:      untimed(p.Stamps),
+		ReceiveDrops:  cmp.Or(engine.Visibility(p.ReceiveDrops), driverOf(p.Driver).drops),
+		Untimed:       untimed(p.Stamps),
+		ReceiveQueues: p.ReceiveQueues,
 	}
 }
 

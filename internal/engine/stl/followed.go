@@ -2,6 +2,7 @@ package stl
 
 import (
 	"context"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/transit"
@@ -25,7 +26,7 @@ func (e *Engine) Followed(ctx context.Context, ids []uint32) (map[uint32]engine.
 }
 
 func followed(f trex.Followed) engine.Followed {
-	out := engine.Followed{Received: int64(f.Received), Duplicates: int64(f.Duplicate), Late: int64(f.Late), Stale: int64(f.Stale), Merged: int64(f.Merged)}
+	out := engine.Followed{Received: int64(f.Received), Duplicates: int64(f.Duplicate), Late: int64(f.Late), Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), Varied: time.Duration(f.Varied), Changes: int64(f.Changes)}
 	for shortest, frames := range f.Transits {
 		out.Transits.Add(transit.Index(shortest), uint64(max(frames, 0)))
 	}

@@ -90,6 +90,8 @@ type Info struct {
 	ReceiveDrops, PauseFrames string
 	// Untimed is why not every frame of a stream can be timed here, by stamps that nobody misses; empty: it can.
 	Untimed string
+	// ReceiveQueues is how many queues frames are received by, as far as the driver tells; 0: it doesn't. Frames of several may be seen in another order than they came in.
+	ReceiveQueues int
 }
 
 // Run is traffic to play: streams with their own ids, the factor on every non-latency stream's base rate, and how long.
@@ -153,6 +155,11 @@ type Latency struct {
 	Stale int64
 	// Merged came, and in buffers that the kernel had made of several frames: they are in neither Received nor the times. Only a program that follows stamped frames says so, and by XDP there are none.
 	Merged int64
+	// Uncounted are frames of Received that are in no bucket, as the ring was full before the flow had any: the times of Received have them, percentiles don't.
+	Uncounted int64
+	// Varied are the differences of Changes pairs of times that followed each other, added up: their mean is RFC 4689's jitter. Only a program that follows stamped frames says so.
+	Varied  time.Duration
+	Changes int64
 }
 
 // Frame is a captured frame without FCS, and when it arrived on the clock of Now.

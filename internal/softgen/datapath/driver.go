@@ -19,20 +19,9 @@ const (
 
 // speed is what the driver says (a veth says 10 Gb/s, whatever it carries); 0 where it says nothing.
 func speed(name string) units.BitRate {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return 0
-	}
-	defer unix.Close(fd) //nolint:errcheck // a socket that nothing was written to
 	var command [ethtoolCommandSize]byte
 	binary.NativeEndian.PutUint32(command[:], unix.ETHTOOL_GSET)
-	request := struct {
-		name [unix.IFNAMSIZ]byte
-		data unsafe.Pointer
-		_    [16]byte
-	}{data: unsafe.Pointer(&command)}
-	copy(request.name[:unix.IFNAMSIZ-1], name)
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request))); errno != 0 {
+	if !askDriver(name, unsafe.Pointer(&command)) {
 		return 0
 	}
 	megabits := uint32(binary.NativeEndian.Uint16(command[ethtoolSpeedHigh:]))<<16 | uint32(binary.NativeEndian.Uint16(command[ethtoolSpeed:]))
@@ -40,4 +29,34 @@ func speed(name string) units.BitRate {
 		return 0
 	}
 	return units.BitRate(megabits) * units.Mbps
+}
+
+// receiveQueues is how many queues the interface receives by; 0 where the driver doesn't say.
+func receiveQueues(name string) int {
+	channels := struct { // the kernel's struct ethtool_channels
+		command, _, _, _, _ uint32
+		receive, _, _       uint32
+		combined            uint32
+	}{command: unix.ETHTOOL_GCHANNELS}
+	if !askDriver(name, unsafe.Pointer(&channels)) {
+		return 0
+	}
+	return int(channels.receive + channels.combined)
+}
+
+// askDriver carries out an ethtool command, which the driver answers in place.
+func askDriver(name string, command unsafe.Pointer) bool {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd) //nolint:errcheck // a socket that nothing was written to
+	request := struct {
+		name [unix.IFNAMSIZ]byte
+		data unsafe.Pointer
+		_    [16]byte
+	}{data: command}
+	copy(request.name[:unix.IFNAMSIZ-1], name)
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+	return errno == 0
 }

@@ -31,7 +31,11 @@ type followed struct {
 	Jitter                       uint64 // sixteenths of a nanosecond
 	// Merged are frames that came in buffers of several, of which the kernel has only the last stamp at hand: they are not followed, and among Lost once a later one is.
 	Merged uint64
-	Recent [recentWords]uint64
+	// Uncounted are frames that were followed and are in no bucket: the flow had none yet, and the ring had no room.
+	Uncounted uint64
+	// Varied are the differences of Changes pairs of times that followed each other in one run, added up, in nanoseconds.
+	Varied, Changes uint64
+	Recent          [recentWords]uint64
 }
 
 const (
@@ -111,6 +115,7 @@ func (f *followed) time(took, length uint64) {
 	f.Shortest, f.Longest, f.Sum = min(f.Shortest, took), max(f.Longest, took), f.Sum+took
 	if f.Timed != 0 {
 		change := max(took, f.Last) - min(took, f.Last)
+		f.Varied, f.Changes = f.Varied+change, f.Changes+1
 		f.Jitter = f.Jitter - f.Jitter>>4 + change
 	}
 	f.Timed, f.Last = 1, took
@@ -119,7 +124,7 @@ func (f *followed) time(took, length uint64) {
 // latency is the state as Port.Latency reports it; TRex's coarse histogram is made of the fine one.
 func (f *followed) latency(h transit.Histogram) Latency {
 	l := Latency{Received: int64(f.Received), Min: time.Duration(f.Shortest), Max: time.Duration(f.Longest), Last: time.Duration(f.Last), Jitter: time.Duration(f.Jitter >> 4),
-		Dropped: int64(f.Lost - min(f.Merged, f.Lost)), OutOfOrder: int64(f.Reordered), Duplicate: int64(f.Duplicates), Stale: int64(f.Stale), Merged: int64(f.Merged), SequenceTooHigh: int64(f.TooHigh), SequenceTooLow: int64(f.TooLow), Histogram: map[time.Duration]int64{}}
+		Dropped: int64(f.Lost - min(f.Merged, f.Lost)), OutOfOrder: int64(f.Reordered), Duplicate: int64(f.Duplicates), Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), Varied: time.Duration(f.Varied), Changes: int64(f.Changes), SequenceTooHigh: int64(f.TooHigh), SequenceTooLow: int64(f.TooLow), Histogram: map[time.Duration]int64{}}
 	if f.Received > 0 {
 		l.Average = time.Duration(f.Sum / f.Received)
 	}

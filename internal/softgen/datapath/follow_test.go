@@ -298,6 +298,27 @@ func TestAMarkedFrameIsFollowedByAStampOfItsOwn(t *testing.T) {
 	})
 }
 
+// TestWhatFindsTheRingFullIsTold sends more stamps of a stream that has no buckets than the ring has room for, while nobody reads it: what is in no bucket in the end is known to the frame.
+func TestWhatFindsTheRingFullIsTold(t *testing.T) {
+	for name, h := range hooks {
+		t.Run(name, func(t *testing.T) {
+			r := loaded(t, h, true)
+			const frames = 50_000
+			_, err := r.program.Run(&ebpf.RunOptions{Data: stamped(stamp{generation: 1, id: 4, at: Now()}, markLatency), Repeat: frames})
+			must(t, err)
+			r.done.Go(r.read)
+			f := followedOf(t, r, 4)
+			if f.Received != frames || f.Uncounted == 0 {
+				t.Fatalf("%+v", f)
+			}
+			eventually(t, "all others are in buckets", func() bool { return r.stamps.transits()[4].Frames() == frames-f.Uncounted })
+			if l := r.stamps.latency()[4]; l.Uncounted != int64(f.Uncounted) {
+				t.Errorf("%+v", l)
+			}
+		})
+	}
+}
+
 // TestMergedStampsAreNoLoss hands on a buffer of five stamped frames, and the sixth by itself.
 func TestMergedStampsAreNoLoss(t *testing.T) {
 	a, b := cable(t, Options{}, Options{Follow: true})
@@ -332,7 +353,7 @@ func TestStampedFramesAreFollowedInTheKernel(t *testing.T) {
 			eventually(t, "all are followed", func() bool { return b.Latency()[12].Received == 20_000 })
 			l, h := b.Latency()[12], b.Transits()[12]
 			if h.Frames() != 20_000 || l.Dropped+l.OutOfOrder+l.Duplicate != 0 || l.Min <= 0 || l.Max < l.Min {
-				t.Errorf("%+v; %v", l, h.Read())
+				t.Errorf("%+v; %v", l, h.Read(0))
 			}
 			if got := b.Flows()[12].Received.Packets; got != 20_000 {
 				t.Errorf("flow 12 received %d", got)

@@ -156,7 +156,7 @@ func (p *port) path() string {
 
 func (p *port) Info() Info {
 	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.up.Load(),
-		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.untimed()}
+		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.untimed(), ReceiveQueues: receiveQueues(p.name)}
 }
 
 // batch is how many live frames the kernel takes in hand at a time.

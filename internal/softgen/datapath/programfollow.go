@@ -28,7 +28,10 @@ const (
 	followedLast       = 104
 	followedJitter     = 112
 	followedMerged     = 120
-	followedRecent     = 128
+	followedUncounted  = 128
+	followedVaried     = 136
+	followedChanges    = 144
+	followedRecent     = 152
 	followedSize       = followedRecent + 8*recentWords
 )
 
@@ -44,7 +47,7 @@ const state = asm.R8
 // follow takes in frames with a stamp: latency streams' ("latency"), and marked ones that have a stamp of their own id and of a time that can be ("stamped", with the id at stackIndex).
 //
 //	latency ──▶ stamp? id? ─────────────┐
-//	stamped ──▶ stamp? same id? time? ──┴─▶ lock ─▶ order ─▶ time ─▶ unlock ─▶ bucket + 1, or ring where there are no buckets yet
+//	stamped ──▶ stamp? same id? time? ──┴─▶ lock ─▶ order ─▶ time ─▶ unlock ─▶ bucket + 1, or ring where there are no buckets yet, or Uncounted + 1 where that is full
 func (h hook) follow(m kernelMaps) asm.Instructions {
 	return joined(h.readStamps(m), labelled("follow", lookup(m.followed, stackIndex)), asm.Instructions{
 		asm.Mov.Reg(state, asm.R0),
@@ -224,7 +227,7 @@ func bump(counter int16) asm.Instructions {
 
 // takeTime adds the transit time (R1).
 func takeTime() asm.Instructions {
-	return asm.Instructions{
+	return joined(asm.Instructions{
 		asm.LoadMem(asm.R1, asm.RFP, stackTook, asm.DWord).WithSymbol("ordered"),
 		asm.LoadMem(asm.R2, state, followedReceived, asm.DWord),
 		asm.JEq.Imm(asm.R2, 0, "shortest"),
@@ -249,14 +252,18 @@ func takeTime() asm.Instructions {
 		asm.Sub.Reg(asm.R3, asm.R2),
 		asm.JSGE.Imm(asm.R3, 0, "later"),
 		asm.Neg.Imm(asm.R3, 0),
-		asm.LoadMem(asm.R2, state, followedJitter, asm.DWord).WithSymbol("later"),
+		asm.LoadMem(asm.R4, state, followedVaried, asm.DWord).WithSymbol("later"),
+		asm.Add.Reg(asm.R4, asm.R3),
+		asm.StoreMem(state, followedVaried, asm.R4, asm.DWord),
+	}, bump(followedChanges), asm.Instructions{
+		asm.LoadMem(asm.R2, state, followedJitter, asm.DWord),
 		asm.Add.Reg(asm.R3, asm.R2),
 		asm.RSh.Imm(asm.R2, 4),
 		asm.Sub.Reg(asm.R3, asm.R2),
 		asm.StoreMem(state, followedJitter, asm.R3, asm.DWord),
 		asm.StoreImm(state, followedTimed, 1, asm.Word).WithSymbol("first-time"),
 		asm.StoreMem(state, followedLast, asm.R1, asm.DWord),
-	}
+	})
 }
 
 // bucketOf leaves the bucket of the transit time in R8, as transit.Index has it: a shift by as many bits as the time has above transit.FineBits, found by halves.
@@ -287,7 +294,7 @@ func bucketOf() asm.Instructions {
 	)
 }
 
-// countTransit counts into the flow's buckets, this processor's own. While it has none, the stamp goes up the ring: whoever reads it makes some.
+// countTransit counts into the flow's buckets, this processor's own. While it has none, the stamp goes up the ring: whoever reads it makes some. What finds the ring full is counted as that.
 func (h hook) countTransit(m kernelMaps) asm.Instructions {
 	find := func(from asm.Instruction, key int32, missing string) asm.Instructions {
 		return asm.Instructions{
@@ -304,7 +311,7 @@ func (h hook) countTransit(m kernelMaps) asm.Instructions {
 		asm.Add.Imm(asm.R1, 1),
 		asm.StoreMem(asm.R0, 0, asm.R1, asm.DWord),
 		asm.Ja.Label("rest"),
-	}, labelled("no-buckets", m.reserve(recordHeader+stampSize, recordStamp)), asm.Instructions{
+	}, labelled("no-buckets", m.reserve(recordHeader+stampSize, recordStamp, "uncounted")), asm.Instructions{
 		asm.LoadMem(asm.R1, asm.RFP, stackStamp+8, asm.DWord),
 		asm.HostTo(asm.LE, asm.R1, asm.DWord),
 		asm.LoadMem(asm.R2, asm.RFP, stackTook, asm.DWord),
@@ -313,5 +320,9 @@ func (h hook) countTransit(m kernelMaps) asm.Instructions {
 		asm.LoadMem(asm.R2, asm.RFP, stackBuffer, asm.Word),
 		asm.Sub.Imm(asm.R2, stampSize),
 		asm.Mov.Imm(asm.R4, stampSize),
-	}, h.copyTo(), asm.Instructions{asm.Ja.Label("rest")})
+	}, h.copyTo(), asm.Instructions{asm.Ja.Label("rest")}, labelled("uncounted", lookup(m.followed, stackIndex)), asm.Instructions{
+		asm.Mov.Imm(asm.R1, 1),
+		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, followedUncounted),
+		asm.Ja.Label("rest"),
+	})
 }

@@ -19,14 +19,14 @@ const (
 	hugeRecord  = recordHeader + 1<<16 // a merged buffer
 )
 
-// reserve takes room in the ring, its address to R8, and begins a record: nothing more is done when the ring is full.
-func (m kernelMaps) reserve(size, mask int32) asm.Instructions {
+// reserve takes room in the ring, its address to R8, and begins a record; where the ring is full, the program goes on at that label.
+func (m kernelMaps) reserve(size, mask int32, full string) asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMapPtr(asm.R1, m.ring.FD()),
 		asm.Mov.Imm(asm.R2, size),
 		asm.Mov.Imm(asm.R3, 0),
 		asm.FnRingbufReserve.Call(),
-		asm.JEq.Imm(asm.R0, 0, "drop"),
+		asm.JEq.Imm(asm.R0, 0, full),
 		asm.Mov.Reg(kind, asm.R0),
 		asm.FnKtimeGetNs.Call(),
 		asm.StoreMem(kind, 0, asm.R0, asm.DWord),
@@ -59,7 +59,7 @@ func (h hook) copyTo() asm.Instructions {
 
 // passStamp passes on the last bytes of a latency stream's frame.
 func (h hook) passStamp(m kernelMaps) asm.Instructions {
-	return joined(labelled("latency", m.reserve(recordHeader+stampSize, recordStamp)), asm.Instructions{
+	return joined(labelled("latency", m.reserve(recordHeader+stampSize, recordStamp, "drop")), asm.Instructions{
 		asm.LoadMem(asm.R2, asm.RFP, stackBuffer, asm.Word),
 		asm.Sub.Imm(asm.R2, stampSize),
 		asm.Mov.Imm(asm.R4, stampSize),
@@ -95,7 +95,7 @@ func (h hook) passFrame(m kernelMaps) asm.Instructions {
 // wholeFrame passes on as much of the frame as a record of this size holds.
 func (h hook) wholeFrame(m kernelMaps, size int32) asm.Instructions {
 	label := map[int32]string{smallRecord: "small-enough", largeRecord: "large-enough", hugeRecord: "huge-enough"}[size]
-	return joined(m.reserve(size, recordFrame), asm.Instructions{
+	return joined(m.reserve(size, recordFrame, "drop"), asm.Instructions{
 		asm.LoadMem(asm.R4, asm.RFP, stackBuffer, asm.Word),
 		asm.JLE.Imm(asm.R4, size-recordHeader, label),
 		asm.Mov.Imm(asm.R4, size-recordHeader),

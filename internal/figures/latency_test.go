@@ -1,0 +1,43 @@
+package figures_test
+
+import (
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func TestFiguresOfLatency(t *testing.T) {
+	r := reporttest.WithLatency(20_000)
+	longest := &r.Result.Latency[1].Directions[1].Sizes[0].Within[4]
+	*longest = report.Percentile{Share: "all", Nanoseconds: 17_179_869_184, Open: true}
+	r.Result.Latency = append(r.Result.Latency, report.LatencyAt{At: units.One, Missing: "no trial counts"})
+	got := map[string]string{}
+	for _, f := range figures.Of(r) {
+		if f.At != nil {
+			got[string(f.Metric)+" "+figures.Whose(f)] = figures.Text(f)
+		}
+	}
+	name := r.Result.Directions[0].Name()
+	for key, want := range map[string]string{
+		"LatencyP50 " + name + ", 64 bytes at 0 % (single frames)":           "p50 10 µs",
+		"LatencyP99.9 " + name + ", 64 bytes at 50 %":                        "p99.9 60.2 µs",
+		"LatencyMax " + name + ", 64 bytes at 50 %":                          "longest 60.2 µs",
+		"LatencyMax " + r.Result.Directions[1].Name() + ", 64 bytes at 50 %": "longest over 17.2 s",
+		"LatencyJitter " + name + ", 64 bytes at 50 %":                       "jitter 2 µs",
+		"LatencyP99.999 " + name + ", 64 bytes at 50 %":                      "fewer than ten of 28,000 frames lie above it: longer trials tell it",
+		"LatencyP50 " + name + ", 64 bytes at 100 %":                         "no trial counts",
+	} {
+		if got[key] != want {
+			t.Errorf("%s is %q, want %q", key, got[key], want)
+		}
+	}
+	if n := len(figures.LatencyOf(r, figures.LatencyP99, units.One/2, 594)); n != 0 {
+		t.Errorf("%d figures of frames that weren't sent", n)
+	}
+	if n := len(figures.OfAnswer(r, figures.LatencyP99)); n != 0 {
+		t.Errorf("%d figures of latency are the answer's", n)
+	}
+}

@@ -1,0 +1,357 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/transit"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// atLoadWords say what the table of latency by load is.
+const atLoadWords = "Latency by load is of a trial at each load, after the result: a load is a share of the rate that the procedure found or held, 0 % single frames, and lost frames have no latency. It is from the stamp in each frame, right before it is sent, " +
+	"to the receiving port; each time is at most 1 % too long. Jitter is the mean difference between two frames that followed each other. The generator's own part is in it and is never subtracted: " +
+	"give the Report of the same test with a Loopback beside this one, and it stands below each row."
+
+// atLoadTable has how long frames were under way at each load, by direction and frame size; below each row is what a Loopback in the same document had at the same share of its own rate. nil: nobody measured it.
+func atLoadTable(r *report.Report, all []*report.Report) *table {
+	heads := []string{"latency at load", "frames"}
+	for _, s := range shares {
+		heads = append(heads, headOf(s))
+	}
+	t := newTable(1, append(heads, "jitter", "lost")...)
+	for _, l := range r.Result.Latency {
+		for _, d := range l.Directions {
+			for _, s := range d.Sizes {
+				t.rows = append(t.rows, rowAtLoad(percentOfRate(l.At)+" "+wording.Direction(d.From, d.To)+", "+sizeText(s), d, s))
+				for _, loop := range loopbacksOf(r, all) {
+					if other, size, found := sameFrames(loop, l.At, d, s.FrameSize); found {
+						t.rows = append(t.rows, rowAtLoad("· a cable, at "+wording.PacketRate(other.Offered.PacketsPerSecond), other, size))
+					}
+				}
+			}
+		}
+	}
+	if len(t.rows) == 0 {
+		return nil
+	}
+	return t.withoutEmptyColumns()
+}
+
+// headOf is a column's head: the whole is the longest time.
+func headOf(share string) string {
+	if share == "all" {
+		return "longest"
+	}
+	return share
+}
+
+func percentOfRate(at units.Ratio) string { return at.Percent().String() + " %" }
+
+func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []string {
+	row := []string{name, timedOf(l)}
+	for _, share := range shares {
+		row = append(row, percentileText(l, share))
+	}
+	jitter, lost := "", ""
+	if l.JitterNanoseconds != nil {
+		jitter = wording.Nanoseconds(*l.JitterNanoseconds)
+	}
+	if d.LossRatio != 0 {
+		lost = wording.Loss(d.LossRatio)
+	}
+	return append(row, jitter, lost)
+}
+
+// atLoadWarnings tell at which loads latency was to be measured and wasn't, and why.
+func atLoadWarnings(r *report.Report) (out []string) {
+	for _, l := range r.Result.Latency {
+		if l.Missing != "" {
+			out = append(out, fmt.Sprintf("latency at %s was not measured: %s", percentOfRate(l.At), l.Missing))
+		}
+		for _, d := range l.Directions {
+			if d.Missing != "" {
+				out = append(out, fmt.Sprintf("latency of %s at %s was not measured: %s", wording.Direction(d.From, d.To), percentOfRate(l.At), d.Missing))
+			}
+		}
+	}
+	return out
+}
+
+// percentileText is a percentile of frames for people; empty: it isn't told.
+func percentileText(l report.Latency, share string) string {
+	p, told := l.Of(share)
+	switch {
+	case !told:
+		return ""
+	case p.Open:
+		return "over " + wording.Nanoseconds(p.Nanoseconds)
+	}
+	return wording.Nanoseconds(p.Nanoseconds)
+}
+
+// sameFrames are those of another Report at the same share of its rate, in the same direction and of the same size.
+func sameFrames(r *report.Report, at units.Ratio, like report.LatencyOfDirection, size int64) (d report.LatencyOfDirection, l report.Latency, found bool) {
+	for _, other := range r.Result.Latency {
+		for _, d := range other.Directions {
+			for _, l := range d.Sizes {
+				if other.At == at && d.Name() == like.Name() && l.FrameSize == size {
+					return d, l, true
+				}
+			}
+		}
+	}
+	return d, l, false
+}
+
+// distribution is how long all frames of a direction took at a load, whatever their size.
+type distribution struct {
+	At      units.Ratio
+	Frames  transit.Histogram
+	reading transit.Reading
+}
+
+// distributionsOf are those of a direction at each load, in the Result's order. What the Result has no latency of, and frames whose distribution the Report doesn't have, leave theirs out.
+func distributionsOf(r *report.Report, direction string) (all []distribution) {
+	for _, l := range r.Result.Latency {
+		told := slices.ContainsFunc(l.Directions, func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
+		for _, w := range r.Windows {
+			if !told || w.Number != l.Window {
+				continue
+			}
+			for _, d := range w.Directions {
+				if d.Name() == direction {
+					all = appendWhole(all, l.At, d)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func appendWhole(all []distribution, at units.Ratio, d report.Measured) []distribution {
+	out, missing := distribution{At: at}, int64(0)
+	for _, l := range d.Latency {
+		if missing += l.Came() - l.Timed(); l.Timed() <= 0 {
+			continue // there is no distribution of nothing
+		}
+		h, err := transit.Decode(l.Histogram)
+		if err != nil {
+			return all
+		}
+		out.Frames.Merge(h)
+	}
+	if out.Frames.Frames() == 0 {
+		return all
+	}
+	out.reading = out.Frames.Read(uint64(max(missing, 0)))
+	return append(all, out)
+}
+
+// latencyPlot is what is drawn of a direction's latency, at two widths each.
+type latencyPlot struct {
+	Name                string
+	ByLoad, Percentiles []drawing
+}
+
+// latencyPlots draw each direction's latency by load, and its distribution at each load.
+func latencyPlots(r *report.Report, all []*report.Report, id string) (plots []latencyPlot) {
+	for i, d := range report.PlanOf(r).Directions {
+		of := distributionsOf(r, d.Name())
+		if len(of) == 0 {
+			continue
+		}
+		var cables []distribution
+		for _, loop := range loopbacksOf(r, all) {
+			cables = append(cables, distributionsOf(loop, d.Name())...)
+		}
+		plot := latencyPlot{Name: d.Name()}
+		for _, narrow := range []bool{false, true} {
+			byLoad, tails := newByLoad(of, d.Name(), narrow), newTails(of, cables, d.Name(), narrow)
+			byLoad.ID, tails.ID = fmt.Sprintf("%sa%d-%s", id, i, byLoad.Class), fmt.Sprintf("%st%d-%s", id, i, tails.Class)
+			plot.ByLoad, plot.Percentiles = append(plot.ByLoad, byLoad), append(plot.Percentiles, tails)
+		}
+		plots = append(plots, plot)
+	}
+	return plots
+}
+
+// timeAxis maps times to a drawing by their logarithm.
+type timeAxis struct {
+	low, high float64 // in nanoseconds, powers of ten
+	from, to  float64 // where these are drawn
+}
+
+// timeAxisOf reaches from the decade below the shortest of these times to the one above the longest.
+func timeAxisOf(of []distribution, from, to float64) timeAxis {
+	a := timeAxis{math.Inf(1), 10, from, to}
+	for _, d := range of {
+		shortest, _ := d.Frames.Within(0)
+		longest, _ := d.Frames.Within(transit.Whole)
+		a.low, a.high = min(a.low, decade(shortest, math.Floor)), max(a.high, decade(longest, math.Ceil))
+	}
+	if a.low >= a.high {
+		a.high = 10 * a.low
+	}
+	return a
+}
+
+func decade(d time.Duration, round func(float64) float64) float64 {
+	return math.Pow(10, round(math.Log10(float64(max(d, 1)))))
+}
+
+func (a timeAxis) at(d time.Duration) float64 {
+	share := math.Log10(float64(d)/a.low) / math.Log10(a.high/a.low)
+	return a.from + min(max(share, 0), 1)*(a.to-a.from)
+}
+
+// plotSize is a drawing of latency with room for its axes, and how far the plot reaches.
+func plotSize(narrow bool) (d drawing, left, right float64) {
+	if narrow {
+		return drawing{Class: "narrow", Width: 430, Height: 320}, 58, 430 - 78
+	}
+	return drawing{Class: "wide", Width: 640, Height: 340}, 64, 640 - 110
+}
+
+// top and bottom of a plot of latency.
+const (
+	plotTop    = 28
+	plotBottom = 46 // from below
+)
+
+func (d *drawing) timeGrid(a timeAxis, left, right float64) {
+	for v := a.low; v <= a.high*1.001; v *= 10 {
+		y := a.at(time.Duration(v))
+		d.line("grid", left, y, right, y)
+		d.label("end", left-7, y+4, wording.Nanoseconds(int64(math.Round(v))))
+	}
+	d.label("head", 2, 16, "latency")
+}
+
+// newByLoad draws percentiles over the load: a line for each that all loads tell.
+//
+//	latency
+//	│              ╱ longest
+//	│  ───────────╱  p99.9
+//	│  ─────────── p50
+//	└───────────── load
+func newByLoad(of []distribution, name string, narrow bool) drawing {
+	d, left, right := plotSize(narrow)
+	d.Title, d.Desc = "Latency by load, "+name, "Percentiles of all frames of the direction, at "+wording.Counted(len(of), "load")+"."
+	y, x := timeAxisOf(of, d.Height-plotBottom, plotTop), axis{top: 1, from: left, to: right}
+	d.timeGrid(y, left, right)
+	share := func(at units.Ratio) float64 { return float64(at) / float64(units.One) }
+	for _, one := range of {
+		d.line("tick", x.at(share(one.At)), y.from, x.at(share(one.At)), y.from+5)
+		d.label("mid", x.at(share(one.At)), y.from+20, percentOfRate(one.At))
+	}
+	d.label("end faint", right, d.Height-6, "load, as a share of the rate")
+	below := math.Inf(1) // where the last name is
+	for k, s := range []transit.Share{transit.P50, transit.P99, transit.P999, transit.P99999, transit.Whole} {
+		class := "series s" + strconv.Itoa(k)
+		var p pen
+		last := math.NaN()
+		for _, one := range slices.SortedFunc(slices.Values(of), func(a, b distribution) int { return cmp.Compare(a.At, b.At) }) {
+			within, told := arrivalOf(one, s)
+			if !told {
+				continue
+			}
+			last = y.at(within)
+			command := "L"
+			if p.Len() == 0 {
+				command = "M"
+			}
+			p.to(command, x.at(share(one.At)), last)
+			d.Marks = append(d.Marks, shape{D: circle(x.at(share(one.At)), last, 3), Class: class, Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(one.At), wording.Nanoseconds(within.Nanoseconds()))})
+		}
+		if p.Len() == 0 {
+			continue
+		}
+		d.Paths = append(d.Paths, shape{D: p.String(), Class: class})
+		below = min(below-13, last)
+		d.label("start", right+6, below+4, headOf(s.String()))
+	}
+	return d
+}
+
+// arrivalOf is the time within which a share of the frames came, where that is told.
+func arrivalOf(d distribution, s transit.Share) (within time.Duration, told bool) {
+	for _, a := range d.reading.Shares {
+		if a.Share == s {
+			return a.Within, true
+		}
+	}
+	return 0, false
+}
+
+// newTails draws each load's whole distribution as HdrHistogram's plots have it: each nine more of the frames takes as much room as the last.
+//
+//	latency
+//	│                   ┌── 90 %
+//	│        ┌──────────┘┌─ 10 %
+//	│ ───────┴───────────┘
+//	└─┬──────┬─────┬─────┬─
+//	  0     90 %  99 %  99.9 %  of the frames
+func newTails(of, cables []distribution, name string, narrow bool) drawing {
+	d, left, right := plotSize(narrow)
+	d.Title, d.Desc = "Distribution of latency, "+name, "Within which time which share of the frames came, a line for each load."
+	all := slices.Concat(of, cables)
+	y := timeAxisOf(all, d.Height-plotBottom, plotTop)
+	nines := 1.0
+	for _, one := range all {
+		nines = max(nines, math.Log10(float64(one.Frames.Frames())))
+	}
+	x := axis{top: math.Ceil(nines), from: left, to: right}
+	d.timeGrid(y, left, right)
+	for n := 0.0; n <= x.top; n++ {
+		d.line("tick", x.at(n), y.from, x.at(n), y.from+5)
+		text := strconv.FormatFloat(100*(1-math.Pow(10, -n)), 'f', max(0, int(n)-2), 64)
+		if n < 5 || !narrow {
+			d.label("mid", x.at(n), y.from+20, text)
+		}
+	}
+	d.label("end faint", right, d.Height-6, "percent of the frames")
+	for _, c := range cables {
+		path, _ := tail(c, x, y)
+		d.Paths = append(d.Paths, shape{D: path, Class: "cable"})
+	}
+	if len(cables) > 0 {
+		d.label("start faint", left+8, plotTop+10, "dashed: a cable")
+	}
+	below := math.Inf(1)
+	for k, one := range of {
+		path, end := tail(one, x, y)
+		d.Paths = append(d.Paths, shape{D: path, Class: "series s" + strconv.Itoa(k%5)})
+		below = min(below-13, end)
+		d.label("start", right+6, below+4, percentOfRate(one.At))
+	}
+	return d
+}
+
+// tail is a distribution as a path, up to the last frame but one: the last is all of them, which no axis of nines has. end is where it ends.
+func tail(d distribution, x axis, y timeAxis) (path string, end float64) {
+	var p pen
+	frames, so := float64(d.Frames.Frames()), 0.0
+	end = y.from
+	for i, n := range d.Frames.All() {
+		_, longest := transit.Bounds(i)
+		height := y.at(min(longest, transit.Limit))
+		if p.Len() == 0 {
+			p.to("M", x.at(0), height)
+		}
+		if r1(height) != r1(end) {
+			p.to("V", height)
+		}
+		so += float64(n)
+		p.to("H", x.at(-math.Log10(max(1-so/frames, 1/frames))))
+		end = height
+	}
+	return p.String(), end
+}

@@ -1,0 +1,80 @@
+package render
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+func TestLatencyByLoad(t *testing.T) {
+	r, loop := reporttest.WithLatency(20_000), reporttest.WithLatency(2_000)
+	loop.Plan.DUT.Type = "Loopback"
+	d := r.Result.Latency[1].Directions[0]
+	name := d.Name()
+	r.Result.Latency[1].Directions[0].LossRatio = units.One / 1000
+	r.Result.Latency = append(r.Result.Latency, report.LatencyAt{At: units.One, Missing: "no trial counts"})
+	table := atLoadTable(r, []*report.Report{r, loop})
+	if got := table.grid(together, nil).header; !reflect.DeepEqual(got, []string{"latency at load", "frames", "p50", "p99", "p99.9", "longest", "jitter", "lost"}) {
+		t.Errorf("columns %q", got)
+	}
+	rows := map[string][]string{}
+	for _, row := range table.rows {
+		rows[row[0]] = row[1:]
+	}
+	for key, want := range map[string][]string{
+		"50 % " + name + ", 64 bytes":                                     {"28,000", "20.1 µs", "40.2 µs", "60.2 µs", "60.2 µs", "2 µs", "0.1000%"},
+		"· a cable, at " + wording.PacketRate(d.Offered.PacketsPerSecond): {"28,000", "2.01 µs", "4.01 µs", "6.01 µs", "6.01 µs", "200 ns", ""},
+		"0 % " + name + ", 64 bytes":                                      {"28,000", "10 µs", "20.1 µs", "30.1 µs", "30.1 µs", "1 µs", ""},
+	} {
+		if got := rows[key]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+	if got := strings.Join(atLoadWarnings(r), "; "); got != "latency at 100 % was not measured: no trial counts" {
+		t.Errorf("%q", got)
+	}
+	if got := atLoadTable(reporttest.Measured(), nil); got != nil {
+		t.Errorf("without latency there is a table: %q", got.rows)
+	}
+}
+
+// TestPlotsOfLatency: each direction has a plot of percentiles by load, and one of the distribution at each load, with a cable's beside it where there is one.
+func TestPlotsOfLatency(t *testing.T) {
+	r, loop := reporttest.WithLatency(20_000), reporttest.WithLatency(2_000)
+	loop.Plan.DUT.Type = "Loopback"
+	plots := latencyPlots(r, []*report.Report{r, loop}, "t0")
+	if len(plots) != 2 || len(plots[0].ByLoad) != 2 || len(plots[0].Percentiles) != 2 {
+		t.Fatalf("%+v", plots)
+	}
+	byLoad, tails := plots[0].ByLoad[0], plots[0].Percentiles[0]
+	if len(byLoad.Paths) != 4 || len(byLoad.Marks) != 8 { // p50, p99, p99.9 and the longest at two loads
+		t.Errorf("%d lines and %d marks by load", len(byLoad.Paths), len(byLoad.Marks))
+	}
+	if len(tails.Paths) != 4 || tails.Paths[0].Class != "cable" { // two loads of the device, and two of the cable
+		t.Errorf("distributions %+v", tails.Paths)
+	}
+	for _, d := range []drawing{byLoad, tails} {
+		for _, p := range d.Paths {
+			if strings.Contains(p.D, "NaN") || strings.Contains(p.D, "Inf") {
+				t.Errorf("%s: %s", d.Title, p.D)
+			}
+		}
+	}
+	r.Result.Latency[1].Directions[0].Missing = "the generator offered less"
+	if plots := latencyPlots(r, []*report.Report{r}, "t0"); len(plots[0].Percentiles[0].Paths) != 1 {
+		t.Errorf("a load that was not offered is drawn: %+v", plots[0].Percentiles[0].Paths)
+	}
+	for _, w := range r.Windows { // a Report that has lost them
+		for i := range w.Directions {
+			w.Directions[i].Latency = nil
+		}
+	}
+	if plots := latencyPlots(r, nil, "t0"); len(plots) != 0 {
+		t.Errorf("without distributions there are %d plots", len(plots))
+	}
+}

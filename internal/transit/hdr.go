@@ -1,0 +1,39 @@
+package transit
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// hdrDigits is the precision at which HdrHistogram's buckets are these: 256 of one nanosecond, and then 128 in each power of two. So nothing is lost on the way there and back.
+const hdrDigits = 2
+
+// Encode is the histogram in nanoseconds as HdrHistogram encodes it: V2, compressed, base64. Frames in Beyond are those of Limit in it.
+func (h Histogram) Encode() (string, error) {
+	out := hdrhistogram.New(1, 2*Limit.Nanoseconds(), hdrDigits)
+	for i, frames := range h.All() {
+		shortest, _ := Bounds(i)
+		if err := out.RecordValues(shortest.Nanoseconds(), int64(min(frames, math.MaxInt64))); err != nil {
+			return "", fmt.Errorf("encode %d frames of %v: %w", frames, shortest, err)
+		}
+	}
+	text, err := out.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	return string(text), err
+}
+
+// Decode reads a histogram in nanoseconds that HdrHistogram encoded, of whatever precision.
+func Decode(text string) (h Histogram, err error) {
+	in, err := hdrhistogram.Decode([]byte(text))
+	if err != nil {
+		return h, fmt.Errorf("decode a histogram: %w", err)
+	}
+	for _, bar := range in.Distribution() {
+		if bar.Count > 0 {
+			h.Add(Index(time.Duration(bar.From)), uint64(bar.Count))
+		}
+	}
+	return h, nil
+}
