@@ -21,7 +21,7 @@ const LabelNamespace = "linerate.dev/test-namespace"
 // LabelUID is on every object that belongs to a LoadTest: its UID, so that a LoadTest of the same name that came later owns nothing of it.
 const LabelUID = "linerate.dev/test-uid"
 
-// LabelRole is on every object that belongs to a LoadTest: generator, dut, vitals, setup, teardown, runner, plan, links, progress or report.
+// LabelRole is on every object that belongs to a LoadTest: generator, dut, vitals, collector, setup, teardown, runner, plan, links, progress or report.
 const LabelRole = "linerate.dev/role"
 
 // LabelAttempt is on every object that belongs to one attempt of a LoadTest: its number.
@@ -30,7 +30,8 @@ const LabelAttempt = "linerate.dev/attempt"
 // LabelGenerator is on a generator's pod: the generator's name in the Plan.
 const LabelGenerator = "linerate.dev/generator"
 
-// LabelVitals is on each pod that tells how its node fares (TCP 4504), as VitalsTold: the built-in Reference's, and the one beside a user's device.
+// LabelVitals is on each pod that tells how its node fares (TCP 4504), as VitalsTold: the built-in Reference's, the one beside a user's device, and
+// the collector, which tells what others answered.
 const LabelVitals = "linerate.dev/vitals"
 
 // VitalsTold is the value of LabelVitals.

@@ -2,7 +2,7 @@ package v1alpha1
 
 // ObserverOf is whose vital sign an observer reads.
 //
-// +kubebuilder:validation:Enum=Generator;DUT;Node
+// +kubebuilder:validation:Enum=Generator;DUT;Node;Lab
 type ObserverOf string
 
 // Whose vital sign it reads.
@@ -13,11 +13,13 @@ const (
 	ObserverOfDUT ObserverOf = "DUT"
 	// ObserverOfNode is each machine that the generators or the device run on, once.
 	ObserverOfNode ObserverOf = "Node"
+	// ObserverOfLab is what stands beside them, such as a power strip.
+	ObserverOfLab ObserverOf = "Lab"
 )
 
 // ObserverType is what an observer reads.
 //
-// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces;Memory;Load;SoftIRQs;Frequencies;Temperatures
+// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces;Memory;Load;SoftIRQs;Frequencies;Temperatures;Prometheus;SNMP;Redfish
 type ObserverType string
 
 // What an observer reads.
@@ -38,12 +40,24 @@ const (
 	ObserverFrequencies ObserverType = "Frequencies"
 	// ObserverTemperatures is what the machine's hwmon sensors measure, when a held window is over.
 	ObserverTemperatures ObserverType = "Temperatures"
+	// ObserverPrometheus is what a Prometheus server answers to a query.
+	ObserverPrometheus ObserverType = "Prometheus"
+	// ObserverSNMP is a number that an SNMP agent tells, such as a power strip's or a switch's.
+	ObserverSNMP ObserverType = "SNMP"
+	// ObserverRedfish is the power and the temperatures of a chassis, as its management controller tells them.
+	ObserverRedfish ObserverType = "Redfish"
 )
 
 // Observer reads a vital sign beside the traffic: its values are in the Report, over time and in each window.
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'Limiter' || self.of == 'DUT'",fieldPath=".of",message="a Limiter is the built-in Reference's: say of: DUT"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.of != 'Node'",fieldPath=".of",message="interfaces are read on the links of a test: say of: Generator, or of: DUT for those of the built-in Reference"
+// +kubebuilder:validation:XValidation:rule="self.of != 'Lab' || self.type in ['Prometheus', 'SNMP', 'Redfish']",fieldPath=".of",message="of: Lab is for what is asked over the network (Prometheus, SNMP, Redfish): say of: Generator, DUT or Node"
+// +kubebuilder:validation:XValidation:rule="self.of != 'Node' || !(self.type in ['Prometheus', 'SNMP', 'Redfish'])",fieldPath=".of",message="who is asked over the network tells of one thing, and not of each node: say of: DUT, Generator or Lab"
+// +kubebuilder:validation:XValidation:rule="(has(self.every) || has(self.averagedOver)) ? self.type in ['Prometheus', 'SNMP', 'Redfish'] : true",fieldPath=".every",message="only what is asked over the network (Prometheus, SNMP, Redfish) has every and averagedOver: remove them"
+// +kubebuilder:validation:XValidation:rule="(self.type == 'Prometheus') == has(self.prometheus)",fieldPath=".prometheus",message="type Prometheus and the field prometheus need each other: add prometheus: {url: http://prometheus.lab:9090, query: ..., unit: W}, or use another type and remove it"
+// +kubebuilder:validation:XValidation:rule="(self.type == 'SNMP') == has(self.snmp)",fieldPath=".snmp",message="type SNMP and the field snmp need each other: add snmp: {address: pdu.lab, oid: ..., unit: W}, or use another type and remove it"
+// +kubebuilder:validation:XValidation:rule="(self.type == 'Redfish') == has(self.redfish)",fieldPath=".redfish",message="type Redfish and the field redfish need each other: add redfish: {url: https://bmc.lab, secretName: bmc}, or use another type and remove it"
 type Observer struct {
 	// name identifies the observer in the Report. Example: cpu.
 	// +required
@@ -52,11 +66,124 @@ type Observer struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an observer's name is made of lower-case letters, digits and dashes, such as cpu"
 	Name string `json:"name"`
 
-	// of is whose vital sign it is: the Generator's, the DUT's, or that of each Node (machine) that either is on. (Not "on", which YAML 1.1 takes for true.)
+	// of is whose vital sign it is: the Generator's, the DUT's, that of each Node (machine) that either is on, or of something beside them in the Lab. (Not "on", which
+	// YAML 1.1 takes for true.)
 	// +required
 	Of ObserverOf `json:"of"`
 
-	// type is what it reads: Processors, SoftIRQs, Memory, Load, Frequencies or Temperatures of a machine, Interfaces on links, or the Reference's Limiter.
+	// type is what it reads: Processors, SoftIRQs, Memory, Load, Frequencies or Temperatures of a machine, Interfaces on links, or the Reference's Limiter; or whom it asks over the network:
+	// Prometheus, SNMP or Redfish.
 	// +required
 	Type ObserverType `json:"type"`
+
+	// every is how often somebody is asked over the network. Default: 5s. A window needs four readings of its own before it has a number. Example: 10s.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="every must be between 1s and 5m"
+	Every Duration `json:"every,omitempty"`
+
+	// averagedOver is over how long whoever is asked averages what it tells, as management controllers and queries with a range do: a reading is of a window if all of that
+	// time is. Default: 0s, a reading is of its moment. Example: 30s.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagedOver must be at most 1h"
+	AveragedOver Duration `json:"averagedOver,omitempty"`
+
+	// prometheus is which server is asked what, of type Prometheus.
+	// +optional
+	Prometheus *PrometheusQuery `json:"prometheus,omitempty"`
+
+	// snmp is which agent is asked for which object, of type SNMP.
+	// +optional
+	SNMP *SNMPObject `json:"snmp,omitempty"`
+
+	// redfish is which management controller is asked, of type Redfish.
+	// +optional
+	Redfish *RedfishChassis `json:"redfish,omitempty"`
 }
+
+// PrometheusQuery is a question to a Prometheus server, or to what speaks its HTTP API.
+type PrometheusQuery struct {
+	// url is the server's, without /api/v1. Example: http://prometheus.lab:9090.
+	// +required
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/@?# ]+(/[^@?# ]*)?$')",message="url begins with http:// or https://, and has neither user, password nor parameters, such as http://prometheus.lab:9090: credentials are a Secret's"
+	URL string `json:"url"`
+
+	// query is what is asked, in PromQL: each series of the answer, sixteen at most, is one of the observer's. Example: node_hwmon_power_average_watt{instance="dut"}.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Query string `json:"query"`
+
+	// unit is what the answer's numbers are in: W for power, by which power per traffic is told, too. Example: W.
+	// +required
+	Unit ObservedUnit `json:"unit"`
+
+	// secretName is the Secret in the test's namespace with username and password, or token, and ca.crt where the server's certificate is signed by nobody that all know.
+	// Default: none is shown. With linerate run it is a folder of --credentials.
+	// +optional
+	SecretName ObserverSecretName `json:"secretName,omitempty"`
+}
+
+// SNMPObject is an object of an SNMP agent's, asked for by version 2c.
+type SNMPObject struct {
+	// address is the agent's, with or without a port (default 161). Example: pdu.lab.
+	// +required
+	// +kubebuilder:validation:MaxLength=260
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?$')",message="address is a host, with or without a port, such as pdu.lab or [2001:db8::7]:161"
+	Address string `json:"address"`
+
+	// oid is the object's number; a table's has the row at its end. Example: 1.3.6.1.4.1.318.1.1.12.1.16.0.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[.]?[0-2]([.][0-9]{1,10})+$')",message="oid is numbers and dots, such as 1.3.6.1.2.1.1.3.0: names of MIBs aren't known here"
+	OID string `json:"oid"`
+
+	// unit is what the number is in, once it is scaled. Example: W.
+	// +required
+	Unit ObservedUnit `json:"unit"`
+
+	// scale is what the agent's number is multiplied by. Default: 1. Example: "0.1".
+	// +optional
+	// +kubebuilder:default="1"
+	// +kubebuilder:validation:MaxLength=24
+	// +kubebuilder:validation:XValidation:rule="self.matches('^-?[0-9]{1,9}([.][0-9]{1,9})?$')",message="scale is a decimal number in quotes, such as \"0.1\""
+	Scale string `json:"scale,omitempty"`
+
+	// secretName is the Secret in the test's namespace whose community is shown. Default: the community public. With linerate run it is a folder of --credentials.
+	// +optional
+	SecretName ObserverSecretName `json:"secretName,omitempty"`
+}
+
+// RedfishChassis is a chassis whose management controller speaks Redfish.
+type RedfishChassis struct {
+	// url is the controller's, without /redfish. Example: https://bmc.lab.
+	// +required
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/@?# ]+/?$')",message="url begins with https:// (or http://), and has neither user, password nor path, such as https://bmc.lab: credentials are a Secret's"
+	URL string `json:"url"`
+
+	// chassis is its Id. Default: the only one that there is. Example: "1".
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._~A-Za-z0-9]+$')",message="chassis is an Id of letters, digits, dots and dashes, as the controller lists it under /redfish/v1/Chassis"
+	Chassis string `json:"chassis,omitempty"`
+
+	// secretName is the Secret in the test's namespace with username and password, and ca.crt where the controller's certificate is signed by nobody that all know: it is always
+	// checked. With linerate run it is a folder of --credentials.
+	// +required
+	SecretName ObserverSecretName `json:"secretName"`
+}
+
+// ObservedUnit is the unit of what is told over the network.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=32
+// +kubebuilder:validation:XValidation:rule="self.matches('^[^ [:cntrl:]]([^[:cntrl:]]*[^ [:cntrl:]])?$')",message="unit is one word or two, such as W or °C"
+type ObservedUnit string
+
+// ObserverSecretName names a Secret of the test's namespace.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",message="secretName is made of lower-case letters, digits, dashes and dots, such as bmc"
+type ObserverSecretName string

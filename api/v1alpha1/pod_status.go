@@ -2,7 +2,7 @@ package v1alpha1
 
 // PodRole is what a pod is for.
 //
-// +kubebuilder:validation:Enum=Generator;DUT;Vitals;Setup;Teardown;Runner
+// +kubebuilder:validation:Enum=Generator;DUT;Vitals;Collector;Setup;Teardown;Runner
 type PodRole string
 
 // The roles.
@@ -10,6 +10,7 @@ const (
 	RoleGenerator PodRole = "Generator"
 	RoleDUT       PodRole = "DUT"
 	RoleVitals    PodRole = "Vitals"
+	RoleCollector PodRole = "Collector"
 	RoleSetup     PodRole = "Setup"
 	RoleTeardown  PodRole = "Teardown"
 	RoleRunner    PodRole = "Runner"

@@ -149,7 +149,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.keepPods":                          {string(v1alpha1.KeepPodsNever), string(v1alpha1.KeepPodsOnFailure)},
 		"spec.reportRetention":                   {string(v1alpha1.ReportWithTest), string(v1alpha1.ReportKeep)},
 		"spec.sharedPort":                        {string(v1alpha1.SharedPortRefused), string(v1alpha1.SharedPortAllowed)},
-		"status.pods[].role":                     {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleVitals), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
+		"status.pods[].role":                     {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleVitals), string(v1alpha1.RoleCollector), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
 		"status.givenBack.reason":                {string(v1alpha1.GivenBackUnplaced), string(v1alpha1.GivenBackNotStarted)},
 		"spec.dut.type":                          {string(v1alpha1.DUTPod), string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
 		"spec.dut.reference.mode.tunnel.kind":    {string(v1alpha1.TunnelWireGuard)},
@@ -170,9 +170,10 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.baseline.allowDifferent[]":         environmentParts(),
 		"spec.criteria[].metric":                 metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
-		"spec.observers[].of": {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode)},
+		"spec.observers[].of": {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode), string(v1alpha1.ObserverOfLab)},
 		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter), string(v1alpha1.ObserverInterfaces),
-			string(v1alpha1.ObserverMemory), string(v1alpha1.ObserverLoad), string(v1alpha1.ObserverSoftIRQs), string(v1alpha1.ObserverFrequencies), string(v1alpha1.ObserverTemperatures)},
+			string(v1alpha1.ObserverMemory), string(v1alpha1.ObserverLoad), string(v1alpha1.ObserverSoftIRQs), string(v1alpha1.ObserverFrequencies), string(v1alpha1.ObserverTemperatures),
+			string(v1alpha1.ObserverPrometheus), string(v1alpha1.ObserverSNMP), string(v1alpha1.ObserverRedfish)},
 	})
 }
 

@@ -158,8 +158,11 @@ func observedText(v float64, unit string) string {
 		unit = "processors"
 	}
 	parts := 1e6
-	if math.Abs(v) >= parts { // bytes, or hertz
+	switch size := math.Abs(v); {
+	case size >= parts: // bytes, or hertz
 		parts = 1
+	case size < 0.001: // a packet's energy
+		parts = 1e9
 	}
 	return strconv.FormatFloat(math.Round(v*parts)/parts, 'f', -1, 64) + " " + unit
 }

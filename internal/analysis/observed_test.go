@@ -79,6 +79,32 @@ func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 	}
 }
 
+// A demand on power that was told over the network names who told it, and of what.
+func TestCriteriaOfPower(t *testing.T) {
+	drawn := []report.Observed{{Observer: "outlet", Series: "value", Of: ".1.3.6.1.4.1.318.7.4", Unit: "W", Mean: new(412.5)},
+		{Observer: "outlet", Series: "joulesPerPacket", Of: ".1.3.6.1.4.1.318.7.4", Unit: "J", Mean: new(0.0000275)}}
+	unsettled := []report.Observed{{Observer: "outlet", Series: "value", Of: ".1.3.6.1.4.1.318.7.4", Unit: "W", Missing: "it had not settled"}}
+	for name, c := range map[string]struct {
+		seen         []report.Observed
+		series, most string
+		want         report.Outcome
+		says         string
+	}{
+		"too much":      {drawn, "value", "350", report.DidFail, "outlet: mean value of .1.3.6.1.4.1.318.7.4: 412.5 W, at most 350 demanded"},
+		"little enough": {drawn, "value", "450", report.Passed, "412.5 W"},
+		"a packet's":    {drawn, "joulesPerPacket", "0.00002", report.DidFail, "outlet: mean joulesPerPacket of .1.3.6.1.4.1.318.7.4: 0.0000275 J, at most 0.00002 demanded"},
+		"not settled":   {unsettled, "value", "450", report.Undecided, "outlet: mean value of .1.3.6.1.4.1.318.7.4 is missing: it had not settled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured(func(result *report.Result) { result.Observed = c.seen })
+			r.Plan.Criteria = []plan.Criterion{{Name: "power", Metric: "Observed", Direction: "Each", Max: c.most, Observed: &plan.ObservedSeries{Observer: "outlet", Series: c.series, Of: "Each", Statistic: "Mean"}}}
+			if v := analysis.Verdict(r); v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) {
+				t.Errorf("%+v\nwant %s: …%s…", v, c.want, c.says)
+			}
+		})
+	}
+}
+
 func TestWhatObserversSawBesideNoFigureIsNotJudged(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*report.Report)

@@ -73,7 +73,7 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 	if err != nil {
 		return exit.Worst(exit.BadInput("--report: %w", err), out.discard())
 	}
-	driver, leave, err := externalSite{p}.enter(ctx, s.Err, o.force)
+	driver, leave, err := externalSite{plan: p}.enter(ctx, s.Err, o.force)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = exit.Interrupted("interrupted before anything was sent")

@@ -88,7 +88,7 @@ func newRoot(s Streams) *cobra.Command {
 	addGroup(root, measuringVerbs, "Measure on this machine:", newRun(s), newRamp(s), newGenerator(s), newSessions(s), newIperf3(s))
 	addGroup(root, readingVerbs, "Look at what was measured:", newReport(s), newVerify(s), newTable(s), newCompare(s), newTrend(s))
 	addGroup(root, clusterVerbs, "Measure in a cluster:", newKubectl(s))
-	addGroup(root, podVerbs, "Commands that pods run:", newRunner(s), newForwarder(s), newVitals(s), newReset(s), newLinks(s), newPorts(s), newTRexLaunch(s))
+	addGroup(root, podVerbs, "Commands that pods run:", newRunner(s), newForwarder(s), newVitals(s), newCollect(s), newReset(s), newLinks(s), newPorts(s), newTRexLaunch(s))
 	root.AddCommand(newVersion(s), newLabHost(s), newLabTunnel())
 	return root
 }

@@ -31,6 +31,8 @@ type runOptions struct {
 	against []string
 	// calibrations is the directory of the suites whose calibrations may be taken; empty: that of save.
 	calibrations string
+	// credentials is the folder of those that observers show who ask somebody over the network.
+	credentials string
 	// allowDifferent is what of its environment may be another.
 	allowDifferent sidebyside.AllowDifferent
 	// baseline is what the files hold that against names; nil: there are none.
@@ -74,6 +76,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	f.StringArrayVar(&o.against, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
 	o.allowDifferent.Flag(cmd)
 	f.StringVar(&o.calibrations, "calibrations", "", "directory of earlier suites (--save) whose calibrations are taken, as far as calibration.maxAge of a suite allows it (default that of --save)")
+	credentialsFlag(cmd, &o.credentials)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
 	return cmd

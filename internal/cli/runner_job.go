@@ -29,6 +29,8 @@ type runnerJob struct {
 	device deviceNode
 	// wanted is what observers want to know of machines.
 	wanted *observe.Wanted
+	// collector asks over the network, for observers; it is heard while the job runs.
+	collector collectorPod
 }
 
 // mayForce says whether the ports may be taken from another owner. Those of the test's own pods may: only an earlier runner can have them.
@@ -60,6 +62,8 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	}
 	j.device = j.askDevice(ctx)
 	defer j.device.leave()
+	j.collector = j.askCollector(ctx)
+	defer j.collector.leave()
 	watched, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
 	stop := reached.watch(watched, begin, log, lost)

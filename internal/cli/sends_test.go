@@ -92,7 +92,7 @@ func TestOnlyALabIsOneMachine(t *testing.T) {
 	if !sessionsHere.OneMachine || sessionsHere.Limited == nil || sessionsHere.Machine == nil || !sessionsHere.Force {
 		t.Errorf("sessions in a lab: %+v", sessionsHere)
 	}
-	if o := (externalSite{&plan.Plan{}}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
+	if o := (externalSite{plan: &plan.Plan{}}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
 		t.Errorf("servers that run elsewhere: %+v, want no node that is known", o)
 	}
 }

@@ -114,14 +114,15 @@ func openEnds(talk io.Writer, at lab.Bench) (lab.Engine, error) {
 
 // sessionsSite is a lab on this machine with an end of sessions on each link.
 type sessionsSite struct {
-	plan     *plan.Plan
-	topology lab.Topology
+	plan        *plan.Plan
+	topology    lab.Topology
+	credentials string
 }
 
 // sessionsHere makes the site of a Plan of sessions.
 func sessionsHere(p *plan.Plan, o runOptions) (site, error) {
 	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Ends: true})
-	return sessionsSite{p, topology}, err
+	return sessionsSite{p, topology, o.credentials}, err
 }
 
 // shared is nothing: the lab's cables are its own.
@@ -141,7 +142,11 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 			places = append(places, sessions.Place{Link: port.Link, Server: l.Address(), DUTMAC: l.DUTMACs()[port.Link]})
 		}
 	}
-	return sessions.New(places, s.options(force, l, processors.Watch{Generator: l.PID()})), func() {
+	options := s.options(force, l, processors.Watch{Generator: l.PID()})
+	var forget func()
+	options.Collector, forget = collectHere(ctx, s.plan, s.credentials)
+	return sessions.New(places, options), func() {
+		forget()
 		_ = l.Close()
 		mine.release()
 	}, nil

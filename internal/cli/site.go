@@ -28,13 +28,15 @@ type labSite struct {
 	ports    []string
 	onOne    []string // physical ports
 	wanted   *observe.Wanted
+	// credentials is the folder of those that observers show.
+	credentials string
 }
 
 // labHere makes the site of a Plan whose generator is the software engine in a lab.
 func labHere(p *plan.Plan, o runOptions) (site, error) {
 	cores, path := o.sending(p)
 	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, TakesXDP: path == string(datapath.PathLive)})
-	return &labSite{plan: p, topology: topology, ports: o.ports, wanted: observe.Want(p.Observers, true)}, err
+	return &labSite{plan: p, topology: topology, ports: o.ports, wanted: observe.Want(p.Observers, true), credentials: o.credentials}, err
 }
 
 func (s *labSite) shared() []string { return s.onOne }
@@ -77,7 +79,11 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 	}
 	watch := s.watch(l)
 	gen := frames.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
-	return frames.New([]frames.Generator{gen}, s.options(force, l, watch)), func() {
+	options := s.options(force, l, watch)
+	var forget func()
+	options.Collector, forget = collectHere(ctx, s.plan, s.credentials)
+	return frames.New([]frames.Generator{gen}, options), func() {
+		forget()
 		_ = errors.Join(e.Close(), l.Close())
 		mine.release()
 	}, nil
@@ -116,14 +122,17 @@ func labError(err error) error {
 }
 
 // externalSite is TRex servers that already run: port i of each is on link i.
-type externalSite struct{ plan *plan.Plan }
+type externalSite struct {
+	plan        *plan.Plan
+	credentials string
+}
 
 // externalHere makes the site of a Plan whose generators run already, and refuses flags that are about this machine's ports.
 func externalHere(p *plan.Plan, o runOptions) (site, error) {
 	if len(o.ports) > 0 {
 		return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")
 	}
-	return externalSite{p}, nil
+	return externalSite{p, o.credentials}, nil
 }
 
 // shared is nothing that is known of servers elsewhere.
@@ -148,7 +157,13 @@ func (s externalSite) enter(ctx context.Context, _ io.Writer, force bool) (runne
 		}
 		gens = append(gens, frames.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
 	}
-	return frames.New(gens, s.options(force)), leave, nil
+	options := s.options(force)
+	var forget func()
+	options.Collector, forget = collectHere(ctx, s.plan, s.credentials)
+	return frames.New(gens, options), func() {
+		forget()
+		leave()
+	}, nil
 }
 
 // options leave each server on a machine of its own, whose name nobody here knows: an observer of nodes looks at each, and one of the device at none.

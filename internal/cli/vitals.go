@@ -142,7 +142,7 @@ func (n deviceNode) leave() {
 
 // whereabouts are those of generators and device, as the operator found them.
 func (j runnerJob) whereabouts() observe.Whereabouts {
-	return observe.Whereabouts{Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name, Wanted: j.wanted, Refresh: j.device.refresh}
+	return observe.Whereabouts{Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name, Wanted: j.wanted, Refresh: j.device.refresh, Collector: j.collector.told()}
 }
 
 // nodes are those that the generators run on, by their names, as the operator found them.

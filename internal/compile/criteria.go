@@ -129,12 +129,20 @@ func Observed(path *field.Path, criteria []v1alpha1.Criterion, observers []v1alp
 		series, ofAll := seriesOf(observers[n])
 		switch {
 		case !slices.Contains(series, c.Observed.Series):
-			errs = append(errs, field.Invalid(at.Child("series"), c.Observed.Series, fmt.Sprintf("an observer of type %s has no such series: use %s", of, strings.Join(series, ", "))))
+			errs = append(errs, field.Invalid(at.Child("series"), c.Observed.Series, fmt.Sprintf("an observer of type %s has no such series: use %s%s", of, strings.Join(series, ", "), onlyOfPower(c.Observed.Series))))
 		case c.Observed.Of == v1alpha1.ObservedOfAll && !ofAll:
 			errs = append(errs, field.Invalid(at.Child("of"), c.Observed.Of, fmt.Sprintf("an observer of type %s has no series of all together: use Each, which is the default", of)))
 		}
 	}
 	return errs
+}
+
+// onlyOfPower says why an observer hasn't what is per traffic.
+func onlyOfPower(series string) string {
+	if series == plan.WattsPerGbps || series == plan.JoulesPerPacket {
+		return "; " + series + " is of power, which has unit: W"
+	}
+	return ""
 }
 
 // noSuchObserver says which observers there are.

@@ -1,12 +1,21 @@
 package compile
 
 import (
+	"cmp"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/signs"
 )
 
-// seriesOf are the series that an observer has, and whether it has those of all processors together, too.
+// seriesOf are the series that an observer has, and whether it has those of all processors together, too. Of one that asks over the network they are those that a collector tells, and, where it tells of
+// power, what that is per traffic.
 func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 	switch {
 	case o.Type == v1alpha1.ObserverProcessors:
@@ -15,11 +24,56 @@ func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 		return []string{"passed", "dropped"}, false
 	case o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfGenerator:
 		return []string{"received", "sent", "dropped"}, false
+	case o.Type == v1alpha1.ObserverPrometheus, o.Type == v1alpha1.ObserverSNMP:
+		return perTraffic(o, "value"), false
+	case o.Type == v1alpha1.ObserverRedfish:
+		return perTraffic(o, "power", "temperature"), false
 	}
 	for _, s := range signs.Kinds[string(o.Type)].Series {
 		names, ofAll = append(names, s.Name), ofAll || s.OfAll
 	}
 	return names, ofAll
+}
+
+// perTraffic adds what power is per traffic, where an observer tells of power.
+func perTraffic(o v1alpha1.Observer, names ...string) []string {
+	power := o.Type == v1alpha1.ObserverRedfish || o.Prometheus != nil && o.Prometheus.Unit == plan.Watts || o.SNMP != nil && o.SNMP.Unit == plan.Watts
+	if power {
+		names = append(names, plan.WattsPerGbps, plan.JoulesPerPacket)
+	}
+	return names
+}
+
+// askEvery is how often somebody is asked over the network where the test doesn't say it: management controllers have something new about as often.
+const askEvery = 5 * time.Second
+
+// asked is whom an observer asks over the network, and how often; other observers it leaves alone.
+func (c *compiler) asked(path *field.Path, o v1alpha1.Observer, into *plan.Observer) {
+	switch {
+	case o.Prometheus != nil:
+		into.Prometheus = &plan.PrometheusQuery{URL: o.Prometheus.URL, Query: o.Prometheus.Query, Unit: string(o.Prometheus.Unit), Secret: string(o.Prometheus.SecretName)}
+	case o.SNMP != nil:
+		into.SNMP = &plan.SNMPObject{Address: c.agent(path.Child("snmp", "address"), o.SNMP.Address), OID: "." + strings.TrimPrefix(o.SNMP.OID, "."), Unit: string(o.SNMP.Unit),
+			Scale: cmp.Or(o.SNMP.Scale, "1"), Secret: string(o.SNMP.SecretName)}
+	case o.Redfish != nil:
+		into.Redfish = &plan.RedfishChassis{URL: strings.TrimSuffix(o.Redfish.URL, "/"), Chassis: o.Redfish.Chassis, Secret: string(o.Redfish.SecretName)}
+	default:
+		return
+	}
+	into.Every = plan.Duration(cmp.Or(c.duration(path.Child("every"), o.Every), askEvery))
+	into.AveragedOver = plan.Duration(c.duration(path.Child("averagedOver"), o.AveragedOver))
+}
+
+// agent is an SNMP agent's address with its port.
+func (c *compiler) agent(path *field.Path, address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return net.JoinHostPort(strings.Trim(address, "[]"), "161")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		c.refuse(path, address, "a port is between 1 and 65535: leave it out for 161")
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // observers are the observers of the Plan, on one machine and in a cluster alike. In a cluster a Reference reports its node's vital signs itself, and a vitals
@@ -28,7 +82,9 @@ func (c *compiler) observers() []plan.Observer {
 	var all []plan.Observer
 	for i, o := range c.spec.Observers {
 		c.checkObserver(i, o)
-		all = append(all, plan.Observer{Name: o.Name, Of: string(o.Of), Type: string(o.Type)})
+		observer := plan.Observer{Name: o.Name, Of: string(o.Of), Type: string(o.Type)}
+		c.asked(specPath().Child("observers").Index(i), o, &observer)
+		all = append(all, observer)
 	}
 	return all
 }

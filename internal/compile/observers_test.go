@@ -50,3 +50,32 @@ func everything() (all []signs.Told) {
 	}
 	return all
 }
+
+// Power alone is told per traffic, too.
+func TestWhatIsTellingOfPower(t *testing.T) {
+	for name, c := range map[string]struct {
+		observer v1alpha1.Observer
+		want     bool
+	}{
+		"watts of a query":    {v1alpha1.Observer{Type: v1alpha1.ObserverPrometheus, Prometheus: &v1alpha1.PrometheusQuery{Unit: "W"}}, true},
+		"degrees of a query":  {v1alpha1.Observer{Type: v1alpha1.ObserverPrometheus, Prometheus: &v1alpha1.PrometheusQuery{Unit: "°C"}}, false},
+		"watts of an outlet":  {v1alpha1.Observer{Type: v1alpha1.ObserverSNMP, SNMP: &v1alpha1.SNMPObject{Unit: "W"}}, true},
+		"amperes":             {v1alpha1.Observer{Type: v1alpha1.ObserverSNMP, SNMP: &v1alpha1.SNMPObject{Unit: "A"}}, false},
+		"a controller":        {v1alpha1.Observer{Type: v1alpha1.ObserverRedfish, Redfish: &v1alpha1.RedfishChassis{}}, true},
+		"somebody's busyness": {v1alpha1.Observer{Type: v1alpha1.ObserverProcessors}, false},
+	} {
+		names, _ := seriesOf(c.observer)
+		if got := slices.Contains(names, plan.WattsPerGbps); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+func TestAnAgentsAddressHasAPort(t *testing.T) {
+	for address, want := range map[string]string{"pdu.lab": "pdu.lab:161", "10.0.0.7:1161": "10.0.0.7:1161", "[2001:db8::7]": "[2001:db8::7]:161", "[2001:db8::7]:1161": "[2001:db8::7]:1161"} {
+		c := &compiler{}
+		if got := c.agent(nil, address); got != want || len(c.errs) > 0 {
+			t.Errorf("%s: %s, %v; want %s", address, got, c.errs, want)
+		}
+	}
+}

@@ -61,6 +61,7 @@ func (r *run) listenAgain(ctx context.Context) {
 	if len(r.Plan.Observers) == 0 || ctx.Err() != nil {
 		return
 	}
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, silence+2*readTimeout)
 	defer cancel()
 	r.opts.Wanted.Judge(false)
@@ -76,7 +77,18 @@ func (r *run) listenAgain(ctx context.Context) {
 		}
 		r.observe(readings, limited)
 	}
+	r.awaitReadings(whole, began)
 	r.idle(began, true)
+}
+
+// awaitReadings waits for what those who are asked over the network tell of the time after the traffic, where the run has that time.
+func (r *run) awaitReadings(ctx context.Context, began time.Duration) {
+	until := r.Started.Add(began + r.Plan.IdleTime())
+	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(until.Add(silence)) {
+		return
+	}
+	for time.Now().Before(until) && r.keepSilence(ctx) == nil {
+	}
 }
 
 // drain waits until the counters stand still, and writes the totals.

@@ -13,7 +13,7 @@ import (
 
 // observe lets the Plan's observers take their values from what was just read.
 func (r *run) observe(readings []engine.Reading, limits runner.Limits) {
-	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Judged: r.opts.Wanted.Judged()})
+	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Collected: r.opts.Collected(), Judged: r.opts.Wanted.Judged()})
 }
 
 // readAfterwards has observers see, while a window's load is still held, what takes too much from the device to be read within the window. What can't be read is missing.
@@ -35,14 +35,14 @@ func (r *run) readAfterwards(ctx context.Context) {
 // hearings are how often in a silence the device's node is heard: what it told last may be older than what generators are read for.
 const hearings = 4
 
-// keepSilence waits for the silence to pass, and lets observers hear the device's node meanwhile.
+// keepSilence waits for the silence to pass, and lets observers hear the device's node and the collector meanwhile.
 func (r *run) keepSilence(ctx context.Context) error {
 	for range hearings {
 		if err := pause.For(ctx, silence/hearings); err != nil {
 			return err
 		}
-		if told := r.opts.Told(); told != nil {
-			r.vitals.Add(observe.Moment{At: time.Since(r.Started), Device: told, Judged: r.opts.Wanted.Judged()})
+		if told, collected := r.opts.Told(), r.opts.Collected(); told != nil || collected != nil {
+			r.vitals.Add(observe.Moment{At: time.Since(r.Started), Device: told, Collected: collected, Judged: r.opts.Wanted.Judged()})
 		}
 	}
 	return nil
@@ -81,4 +81,5 @@ func (r *run) observed(w *report.Window) {
 	} else {
 		w.Observed = r.vitals.Window(from, to)
 	}
+	w.Observed = append(w.Observed, observe.PerTraffic(w)...)
 }

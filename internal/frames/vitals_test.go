@@ -3,6 +3,7 @@ package frames_test
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,6 +83,63 @@ func TestObserversAreInTheReport(t *testing.T) {
 				if len(w.Observed) == 0 || w.Observed[0].Mean == nil || math.Abs(*w.Observed[0].Mean-0.5) > 0.02 {
 					t.Errorf("window %d of %s: %+v, want 0.5 s/s", w.Number, w.Duration.Std(), w.Observed)
 				}
+			}
+		})
+	}
+}
+
+// Who is asked over the network tells every few seconds: a load that is held for long enough has a number of it, and one that isn't says why.
+func TestWhatIsAskedOverTheNetworkIsInTheReport(t *testing.T) {
+	for name, c := range map[string]struct {
+		every   time.Duration
+		missing string
+	}{
+		"often enough":   {200 * time.Millisecond, ""},
+		"far too seldom": {5 * time.Second, "readings that are wholly of the window"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scene(constantLoad("8kpps"), func(s *scenario) {
+				s.plan.Observers = []plan.Observer{{Name: "power", Of: plan.OfLab, Type: plan.ObserveSNMP, Every: plan.Duration(c.every), SNMP: &plan.SNMPObject{Unit: plan.Watts}}}
+			})
+			var rep *report.Report
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				s.frames.Collector = func() observe.Collected {
+					now := time.Since(began)
+					return observe.Collected{Clock: time.Hour + now, Answers: []observe.Answer{{Observer: "power", At: time.Hour + now.Truncate(c.every),
+						Numbers: []observe.Number{{Name: "value", Of: "outlet 4", Unit: plan.Watts, Kind: report.Gauge, Value: 240}}}}}
+				}
+				gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+			})
+			sign := rep.Observations[0].Series[0]
+			if sign.IdleBefore == nil || *sign.IdleBefore != 240 {
+				t.Errorf("idle before: %v, want 240 W", sign.IdleBefore)
+			}
+			var power, perPacket *report.Observed
+			for i, o := range rep.Result.Observed {
+				switch o.Series {
+				case "value":
+					power = &rep.Result.Observed[i]
+				case plan.JoulesPerPacket:
+					perPacket = &rep.Result.Observed[i]
+				}
+			}
+			if power == nil || perPacket == nil {
+				t.Fatalf("%+v, want power, and a packet's", rep.Result.Observed)
+			}
+			if c.missing != "" {
+				if !strings.Contains(power.Missing, c.missing) || perPacket.Missing != power.Missing {
+					t.Errorf("%+v, %+v, want %q", power, perPacket, c.missing)
+				}
+				return
+			}
+			received := float64(rep.Result.Total.Received.PacketsPerSecond)
+			if power.Mean == nil || perPacket.Mean == nil || math.Abs(*power.Mean-240) > 1e-6 {
+				t.Fatalf("%+v, %+v, want 240 W", power, perPacket)
+			}
+			if w := *perPacket.Mean * received; math.Abs(w-240) > 1 {
+				t.Errorf("%g J for each of %g packets a second are %g W, want 240", *perPacket.Mean, received, w)
 			}
 		})
 	}

@@ -150,7 +150,7 @@ func nodeRefusedPod(v *view) *step {
 	var nodes, words []string
 	for i := range v.pods {
 		p := &v.pods[i]
-		if !refusedByNode(p) || p.Spec.NodeName == "" || roleOf(p) == v1alpha1.RoleVitals { // nothing depends on that one
+		if !refusedByNode(p) || p.Spec.NodeName == "" || dispensable(p) {
 			continue
 		}
 		next := "the next attempt may have it, as soon as the devices' plugin has told kubelet of them"

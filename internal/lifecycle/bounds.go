@@ -41,7 +41,7 @@ const (
 	attachGrace = time.Minute
 	// podlessGrace is how long the runner's Job may be without a pod before that is told as a problem: it pauses less than that between two.
 	podlessGrace = time.Minute
-	// vitalsGrace is how long the run waits for the pod that tells observers of the device's node: its image is on that node already, and it takes a second or two.
+	// vitalsGrace is how long the run waits for the pods that read for observers: they are of an image that nodes have already, and take a second or two.
 	vitalsGrace = 30 * time.Second
 	// placeBound is how long the pods of a test may be without nodes while others of it have theirs, or while other tests wait for what it wants.
 	// A scheduler takes seconds; what takes longer is somebody else's to let go.

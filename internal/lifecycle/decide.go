@@ -48,7 +48,7 @@ func rules() []rule {
 		{"gated", gated},                                           // Kueue hasn't admitted the pods
 		{"unscheduled", unscheduled},                               // pods wait for their nodes
 		{"starting", starting},                                     // pods have nodes, and aren't ready
-		{"deviceUnobserved", deviceUnobserved},                     // observers wait for a pod beside a user's device, for a moment
+		{"unobserved", unobserved},                                 // observers wait for the pods that read for them, for a moment
 		{"readyDelay", readyDelay},                                 // all is ready; the DUT is given its time
 		{"portsHeld", portsHeld},                                   // another test is on a physical port of its pods'
 		{"runNeeded", runNeeded},                                   // all is ready: the runner is made

@@ -116,6 +116,47 @@ func observedLives() []life {
 	}
 }
 
+// powered is a device of nobody's on this cluster, of whose power an observer asks.
+const powered = `
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: watts}
+spec:
+  dut: {type: Device}
+  links:
+  - {name: west, network: west, lineRate: 25gbps}
+  - {name: east, network: east, lineRate: 25gbps}
+  observers: [{name: power, of: Lab, type: Redfish, redfish: {url: "https://bmc.lab", secretName: bmc}}]
+`
+
+func TestTheRunnerIsToldWhereTheCollectorIsOrWhyNobodyAsks(t *testing.T) {
+	for name, c := range map[string]struct {
+		act  func(*world)
+		at   string
+		none string
+	}{
+		"a pod that is ready": {func(w *world) { w.schedule(); w.run() }, ":4504", ""},
+		"a pod that failed": {func(w *world) {
+			w.schedule()
+			w.ends("watts-1-collector", 2, "--observers: unexpected end of JSON input")
+		}, "", "pod watts-1-collector, which was to ask others over the network for observers, was not ready when the run began (Failed): container collector ended with exit code 2: --observers: unexpected end of JSON input"},
+		"a pod that somebody deleted": {func(w *world) { w.vanish("watts-1-collector") }, "", "pod watts-1-collector, which was to ask others over the network for observers, was deleted by somebody else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, powered)
+			w.toVitals()
+			if w.pod("watts-1-collector") == nil || w.pod("watts-1-vitals") != nil {
+				t.Fatal("who asks over the network is made, and nobody else")
+			}
+			c.act(w)
+			sites := w.sites()
+			if at := sites.Collector; (at == nil) != (c.at == "") || at != nil && (!strings.HasSuffix(at.Address, c.at) || at.Token == "") || sites.NoCollector != c.none {
+				t.Errorf("%+v, %q", sites.Collector, sites.NoCollector)
+			}
+		})
+	}
+}
+
 // sites are where the runner is told that things are.
 func (w *world) sites() (found plan.Sites) {
 	w.t.Helper()
@@ -195,7 +236,7 @@ func TestARunWaitsForWhoTellsOfTheDevicesNode(t *testing.T) {
 	w.schedule()
 	_, d := w.decide()
 	want := "pod seen-1-vitals, which reports the vital signs of the device's node, isn't ready yet (Starting); the run begins without it at "
-	if d.Rule != "deviceUnobserved" || !strings.HasPrefix(d.Message, want) || d.RequeueAt.After(w.now.Add(30*time.Second)) {
+	if d.Rule != "unobserved" || !strings.HasPrefix(d.Message, want) || d.RequeueAt.After(w.now.Add(30*time.Second)) {
 		t.Errorf("%s: %s, due at %s", d.Rule, d.Message, d.RequeueAt)
 	}
 	w.now = w.now.Add(30 * time.Second)

@@ -21,6 +21,8 @@ func roleOf(p *corev1.Pod) v1alpha1.PodRole {
 		return v1alpha1.RoleDUT
 	case "vitals":
 		return v1alpha1.RoleVitals
+	case "collector":
+		return v1alpha1.RoleCollector
 	case "setup":
 		return v1alpha1.RoleSetup
 	case "teardown":
@@ -29,6 +31,12 @@ func roleOf(p *corev1.Pod) v1alpha1.PodRole {
 		return v1alpha1.RoleRunner
 	}
 	return ""
+}
+
+// dispensable says that nothing depends on a pod: it is there for observers alone.
+func dispensable(p *corev1.Pod) bool {
+	role := roleOf(p)
+	return role == v1alpha1.RoleVitals || role == v1alpha1.RoleCollector
 }
 
 // attemptOf is the attempt that an object belongs to; 0: none, or a number that isn't one.

@@ -48,7 +48,7 @@ func (v *view) placed() bool { return v.begun() || len(v.measuringPods()) > 0 }
 
 // nameTaken: a child's name is somebody else's object's. It is never touched.
 func nameTaken(v *view) *step {
-	taken := v.takenBeyondVitals()
+	taken := v.takenBeyondObserving()
 	if len(taken) == 0 {
 		return nil
 	}

@@ -162,7 +162,7 @@ func (v *view) placeBound() time.Duration {
 func (v *view) placing() (waiting, placed []*corev1.Pod) {
 	for i := range v.pods {
 		switch p := &v.pods[i]; {
-		case ended(p) || p.DeletionTimestamp != nil || roleOf(p) == v1alpha1.RoleVitals: // nothing depends on that one
+		case ended(p) || p.DeletionTimestamp != nil || dispensable(p):
 		case p.Spec.NodeName == "":
 			waiting = append(waiting, p)
 		default:

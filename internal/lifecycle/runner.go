@@ -92,7 +92,7 @@ func runNeeded(v *view) *step {
 	if v.untriedCopy() {
 		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.Unpublished(v.Test)}}
 	}
-	if others := v.beyondVitals(); len(others) > 0 {
+	if others := v.beyondObserving(); len(others) > 0 {
 		return v.refused(others)
 	}
 	in := v.input()
@@ -105,8 +105,11 @@ func runNeeded(v *view) *step {
 		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", compare: true}
 	}
 	in.Baseline = v.baseline()
-	if none := v.noVitals(); none != "" {
+	if none := v.unread(v.vitals()); none != "" {
 		sites.Vitals, sites.NoVitals = "", none
+	}
+	if none := v.unread(v.collector()); none != "" {
+		sites.Collector, sites.NoCollector = nil, none
 	}
 	sites.SharedPorts = sharedWires(v.wireEnds()) // where they aren't allowed it didn't come to this
 	run, err := manifests.Run(in, sites)

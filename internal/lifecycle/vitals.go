@@ -11,42 +11,61 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// deviceUnobserved: an observer wants the vital signs of the device's node, and the pod that reports them isn't ready yet. That pod is made when everything
-// that carries the measurement runs, and a test waits for it a moment only: a missing observer never holds up a measurement. What is missing when the run begins
-// is missing in the Report, with the reason.
-func deviceUnobserved(v *view) *step {
+// observing is a pod that reads for observers alone.
+type observing struct {
+	pod  *corev1.Pod // as it is made; nil: none is needed
+	role v1alpha1.PodRole
+	// does and wasTo say what it does: "reports ...", "was to report ...".
+	does, wasTo string
+}
+
+// unobserved: observers want what a pod of their own reads, and it isn't ready yet. Those pods are made when everything that carries the measurement runs, and a test waits
+// for them a moment only: a missing observer never holds up a measurement. What is missing when the run begins is missing in the Report, with the reason.
+func unobserved(v *view) *step {
 	if v.begun() {
 		return nil
 	}
-	wanted := v.vitals()
-	if wanted == nil {
-		return nil
+	both := []observing{v.vitals(), v.collector()}
+	for _, o := range both {
+		if o.pod != nil && v.pod(o.pod.Name) == nil && v.refusedObserving(o.pod.Name) == "" && len(v.recorded(o.role)) == 0 {
+			return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf("pod %s is made, which %s", o.pod.Name, o.does),
+				create: []manifests.Object{o.pod}}
+		}
 	}
-	p := v.pod(wanted.Name)
-	switch {
-	case p == nil && v.vitalsRefused() == "" && len(v.recorded(v1alpha1.RoleVitals)) == 0:
-		return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf("pod %s is made, which reports the vital signs of the device's node", wanted.Name),
-			create: []manifests.Object{wanted}}
-	case p == nil || gone(p) || !v.Now.Before(v.vitalsUntil(p)) || ready(p):
-		return nil
+	for _, o := range both {
+		if o.pod == nil {
+			continue
+		}
+		p := v.pod(o.pod.Name)
+		if p == nil || gone(p) || !v.Now.Before(v.vitalsUntil(p)) || ready(p) {
+			continue
+		}
+		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf(
+			"pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.does, joinNonEmpty(": ", stateOf(p), vitalsTrouble(p)),
+			v.vitalsUntil(p).UTC().Format(time.TimeOnly))}
+		return s.waitUntil(v.vitalsUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
 	}
-	s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf(
-		"pod %s, which reports the vital signs of the device's node, isn't ready yet (%s); the run begins without it at %s", p.Name, joinNonEmpty(": ", stateOf(p), vitalsTrouble(p)),
-		v.vitalsUntil(p).UTC().Format(time.TimeOnly))}
-	return s.waitUntil(v.vitalsUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
+	return nil
 }
 
-// vitals is the pod that reports the vital signs of the device's node; nil: none is needed. It is made when everything that carries the measurement runs, since
-// the device's pod has its node only then.
-func (v *view) vitals() *corev1.Pod {
+// vitals is the pod that reports the vital signs of the device's node. It is made when everything that carries the measurement runs, since the device's pod has its node only
+// then.
+func (v *view) vitals() observing {
 	node := ""
 	if device := v.pod(manifests.DUTPodName(v.Test.Name, v.attempt)); device != nil {
 		node = device.Spec.NodeName
 	}
-	return manifests.Vitals(v.input(), node)
+	const what = "the vital signs of the device's node"
+	return observing{manifests.Vitals(v.input(), node), v1alpha1.RoleVitals, "reports " + what, "report " + what}
 }
 
-// vitalsUntil is when the run begins even though the vitals pod isn't ready.
+// collector is the pod that asks others over the network.
+func (v *view) collector() observing {
+	const what = "others over the network for observers"
+	return observing{manifests.Collector(v.input()), v1alpha1.RoleCollector, "asks " + what, "ask " + what}
+}
+
+// vitalsUntil is when the run begins even though such a pod isn't ready.
 func (v *view) vitalsUntil(p *corev1.Pod) time.Time {
 	since := p.CreationTimestamp.Time
 	if since.After(v.Now) {
@@ -55,12 +74,18 @@ func (v *view) vitalsUntil(p *corev1.Pod) time.Time {
 	return since.Add(vitalsGrace)
 }
 
-// spentOnVitals is for how long at most the run waits for that pod, where it was made: its wait is no part of a deadline of those that carry the measurement.
+// spentOnVitals is for how long at most the run waits for such pods, where one was made: their wait is no part of a deadline of those that carry the measurement.
 func (v *view) spentOnVitals() time.Duration {
-	if v.pod(manifests.VitalsPodName(v.Test.Name, v.attempt)) == nil && len(v.recorded(v1alpha1.RoleVitals)) == 0 {
+	made := slices.ContainsFunc(v.observingNames(), func(name string) bool { return v.pod(name) != nil })
+	if !made && len(v.recorded(v1alpha1.RoleVitals)) == 0 && len(v.recorded(v1alpha1.RoleCollector)) == 0 {
 		return 0
 	}
 	return vitalsGrace
+}
+
+// observingNames are the names of the pods that read for observers alone.
+func (v *view) observingNames() []string {
+	return []string{manifests.VitalsPodName(v.Test.Name, v.attempt), manifests.CollectorPodName(v.Test.Name, v.attempt)}
 }
 
 // gone says that a pod tells nothing any more.
@@ -68,7 +93,7 @@ func gone(p *corev1.Pod) bool {
 	return ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
 }
 
-// vitalsTrouble says what keeps it from telling; empty: nothing known.
+// vitalsTrouble says what keeps such a pod from telling; empty: nothing known.
 func vitalsTrouble(p *corev1.Pod) string {
 	if gone(p) {
 		return lastWords(p)
@@ -76,9 +101,8 @@ func vitalsTrouble(p *corev1.Pod) string {
 	return joinNonEmpty("; ", unscheduledWords(p), troubleOf(p))
 }
 
-// vitalsRefused is what the API server answered when it refused the vitals pod; empty: it refused nothing.
-func (v *view) vitalsRefused() string {
-	name := manifests.VitalsPodName(v.Test.Name, v.attempt)
+// refusedObserving is what the API server answered when it refused such a pod; empty: it refused nothing.
+func (v *view) refusedObserving(name string) string {
 	if slices.Contains(v.Children.Foreign, "Pod/"+name) {
 		return "a pod of that name exists, and doesn't belong to this LoadTest"
 	}
@@ -90,32 +114,33 @@ func (v *view) vitalsRefused() string {
 	return ""
 }
 
-// noVitals says why the vital signs of the device's node won't be recorded; empty: they will be, or none were asked for.
-func (v *view) noVitals() string {
-	wanted := v.vitals()
-	if wanted == nil {
+// unread says why nothing will be read by such a pod; empty: it will, or nothing was asked for.
+func (v *view) unread(o observing) string {
+	if o.pod == nil {
 		return ""
 	}
-	p := v.pod(wanted.Name)
-	switch words := v.vitalsRefused(); {
+	p := v.pod(o.pod.Name)
+	switch words := v.refusedObserving(o.pod.Name); {
 	case p == nil && words != "":
-		return fmt.Sprintf("the API server refused pod %s, which was to report the vital signs of the device's node: %s", wanted.Name, words)
+		return fmt.Sprintf("the API server refused pod %s, which was to %s: %s", o.pod.Name, o.wasTo, words)
 	case p == nil:
-		return fmt.Sprintf("pod %s, which was to report the vital signs of the device's node, was deleted by somebody else", wanted.Name)
+		return fmt.Sprintf("pod %s, which was to %s, was deleted by somebody else", o.pod.Name, o.wasTo)
 	case !ready(p):
-		return joinNonEmpty(": ", fmt.Sprintf("pod %s, which was to report the vital signs of the device's node, was not ready when the run began (%s)", p.Name, stateOf(p)), vitalsTrouble(p))
+		return joinNonEmpty(": ", fmt.Sprintf("pod %s, which was to %s, was not ready when the run began (%s)", p.Name, o.wasTo, stateOf(p)), vitalsTrouble(p))
 	}
 	return ""
 }
 
-// beyondVitals are the refusals of all pods but the vitals pod.
-func (v *view) beyondVitals() []Refusal {
-	name := manifests.VitalsPodName(v.Test.Name, v.attempt)
-	return slices.DeleteFunc(slices.Clone(v.Refusals), func(r Refusal) bool { return r.Pod == name })
+// beyondObserving are the refusals of all pods but those that read for observers.
+func (v *view) beyondObserving() []Refusal {
+	names := v.observingNames()
+	return slices.DeleteFunc(slices.Clone(v.Refusals), func(r Refusal) bool { return slices.Contains(names, r.Pod) })
 }
 
-// takenBeyondVitals are the foreign objects that have the names of the test's children, the vitals pod's name left out.
-func (v *view) takenBeyondVitals() []string {
-	name := "Pod/" + manifests.VitalsPodName(v.Test.Name, v.attempt)
-	return slices.DeleteFunc(slices.Clone(v.Children.Foreign), func(taken string) bool { return taken == name })
+// takenBeyondObserving are the foreign objects that have the names of the test's children, without those of pods that read for observers.
+func (v *view) takenBeyondObserving() []string {
+	names := v.observingNames()
+	return slices.DeleteFunc(slices.Clone(v.Children.Foreign), func(taken string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return taken == "Pod/"+name })
+	})
 }

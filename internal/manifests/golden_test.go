@@ -61,6 +61,9 @@ func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
 	if pod := manifests.Vitals(in, "node-1"); pod != nil { // the device's, which is the first
 		pods = append(pods, pod)
 	}
+	if pod := manifests.Collector(in); pod != nil {
+		pods = append(pods, pod)
+	}
 	var running []corev1.Pod
 	for i, pod := range pods {
 		objects = append(objects, pod)

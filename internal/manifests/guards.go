@@ -19,7 +19,7 @@ const labelNamespaceName = "kubernetes.io/metadata.name"
 // a device's node. Runners are in the operator's own namespace, where no tenant makes pods. The policies cover the pods' network only: links are Multus'.
 //
 //	linerate-generators  TCP 4501, 4502 of generators
-//	linerate-vitals      TCP 4504 of whatever reports the vital signs of a device's node
+//	linerate-vitals      TCP 4504 of whatever reports the vital signs of a device's node, or what others told a collector
 func NetworkPolicies(namespace, operators string) []Object {
 	return []Object{
 		onlyRunners(namespace, operators, "linerate-generators", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleGenerator)}, rpcPort, trex{}.heartbeatPort()),

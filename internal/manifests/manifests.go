@@ -6,6 +6,7 @@
 //	  NAME-A-links          ConfigMap: links.json, forwarder.json
 //	  NAME-A-dut            Pod
 //	  NAME-A-vitals         Pod                                   where observers look at the node of a user's device
+//	  NAME-A-collector      Pod                                   where observers ask others over the network
 //	  NAME-A-generator-R    Pod (PerLink: NAME-A-generator-R-LINK)
 //	  NAME-A-teardown       Pod
 //	  NAME-report           ConfigMap: report.json.gz             at the end: a copy of the Report that counted

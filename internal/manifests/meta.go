@@ -16,6 +16,7 @@ const (
 	roleGenerator = "generator"
 	roleDUT       = "dut"
 	roleVitals    = "vitals"
+	roleCollector = "collector"
 	roleSetup     = "setup"
 	roleTeardown  = "teardown"
 	roleRunner    = "runner"

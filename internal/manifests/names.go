@@ -31,6 +31,11 @@ func DUTPodName(test string, attempt int32) string { return ofAttempt(test, atte
 // VitalsPodName is the name of an attempt's pod that tells how the node of a user's device fares.
 func VitalsPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "vitals") }
 
+// CollectorPodName is the name of an attempt's pod that asks others over the network for observers.
+func CollectorPodName(test string, attempt int32) string {
+	return ofAttempt(test, attempt, "collector")
+}
+
 // GeneratorPodName is the name of an attempt's generator pod; generator is its name in the Plan.
 func GeneratorPodName(test string, attempt int32, generator string) string {
 	return ofAttempt(test, attempt, generator)
@@ -115,6 +120,9 @@ func NamesOf(in Input) []Ref {
 	}
 	if hasVitalsPod(in) {
 		refs = append(refs, Ref{"Pod", VitalsPodName(test, in.Attempt)})
+	}
+	if hasCollector(in) {
+		refs = append(refs, Ref{"Pod", CollectorPodName(test, in.Attempt)})
 	}
 	if hasGeneratorPods(in) {
 		for _, g := range in.Compiled.Plan.Generators {

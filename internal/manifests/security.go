@@ -11,6 +11,8 @@ import (
 //	pod                    user    capabilities                       why
 //	runner                 any     none                               talks to the API server and to generators, over TCP
 //	vitals                 any     none                               looks at /proc/stat, answers over TCP
+//	collector              any     none                               asks others over the network, with Secrets of the
+//	                                                                  author's; answers over TCP
 //	init containers        any     none                               copy a program, write a file, look at sysfs
 //	generator, Software    0       BPF, IPC_LOCK, NET_ADMIN,          see softwareRights
 //	                               NET_RAW, SYS_NICE

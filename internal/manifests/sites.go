@@ -15,6 +15,7 @@ import (
 func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
 	sites := plan.Sites{Version: plan.SitesVersion, Device: deviceOf(in, pods)}
 	sites.Vitals, sites.NoVitals = vitalsOf(in, pods)
+	sites.Collector, sites.NoCollector = collectorOf(in, pods)
 	if resets(in) {
 		at, err := resetAt(in, pods)
 		if err != nil {

@@ -31,9 +31,13 @@ type Moment struct {
 	Device *Told
 	// Judged says that the device was judged meanwhile, and nobody asked for what takes something from it.
 	Judged bool
+	// Collected is what the collector told last; nil: nobody collects.
+	Collected *Collected
 
 	behind       []time.Duration // by how much each generator's clock is behind the run's
 	deviceBehind time.Duration
+
+	collectorBehind time.Duration
 }
 
 // timeOf is when it was, in the run's time, at a moment of a generator's clock.
@@ -83,6 +87,8 @@ type Whereabouts struct {
 	Wanted *Wanted
 	// Refresh asks the device's node at once, and waits for its answer within the context; nil: nobody asks one.
 	Refresh func(context.Context)
+	// Collector is what the collector told last; this returns at once. Nil: nobody collects.
+	Collector func() Collected
 }
 
 // Told is what the device's node told last, for a Moment; nil: nobody asks it.
@@ -106,6 +112,14 @@ func (w Whereabouts) RefreshTold(ctx context.Context) {
 	w.Refresh(ctx)
 }
 
+// Collected is what the collector told last, for a Moment; nil: nobody collects.
+func (w Whereabouts) Collected() *Collected {
+	if w.Collector == nil {
+		return nil
+	}
+	return new(w.Collector())
+}
+
 // value is one series' value at a moment.
 type value struct {
 	name, of, unit string
@@ -115,6 +129,8 @@ type value struct {
 	number         float64
 	within         time.Duration // by how much it may have been read earlier or later than that
 	step           float64       // by which a coarse counter grows; 0: it is exact
+	age            time.Duration // of what is asked for over the network: how old it was when it was told
+	stamp          float64       // when it was taken, by the clock of whoever was asked; 0: they don't say
 	// source is whose value it is, of several that an observer looks at. Missing says why there is none of it, nor of all others of that source.
 	source, missing string
 }
@@ -134,12 +150,22 @@ var observers = map[string]observer{
 	signs.Frequencies: machineSigns{signs.Frequencies}, signs.Temperatures: machineSigns{signs.Temperatures},
 }
 
+// observerOf is who takes the values of one of the Plan's observers.
+func observerOf(o plan.Observer) (_ observer, known bool) {
+	if o.Asks() {
+		return asked(o.Name), true
+	}
+	of, known := observers[o.Type]
+	return of, known
+}
+
 // Log keeps what a Plan's observers read. It is used by one goroutine.
 type Log struct {
-	setup  Setup
-	each   []*book
-	clocks []clock // the generators'
-	device clock
+	setup     Setup
+	each      []*book
+	clocks    []clock // the generators'
+	device    clock
+	collector clock
 }
 
 // clock follows by how much a machine's clock is behind the run's: a reading that is told late seems to be of a later time than it is, and the one that was told soonest
@@ -175,6 +201,7 @@ type series struct {
 	source string
 	clocks []time.Duration // when each sample was taken, by the clock of whoever did
 	within []time.Duration // by how much each may be from that
+	stamp  float64         // the last sample's, by the clock of whoever was asked; 0: they don't say
 }
 
 // NewLog is an empty one.
@@ -201,8 +228,11 @@ func (l *Log) Add(m Moment) {
 	if m.Device != nil && m.Device.Clock != 0 {
 		m.deviceBehind = l.device.follow(m.At-m.Device.Age, m.Device.Clock)
 	}
+	if m.Collected != nil && m.Collected.Clock != 0 {
+		m.collectorBehind = l.collector.follow(m.At-m.Collected.Age, m.Collected.Clock)
+	}
 	for _, b := range l.each {
-		o, known := observers[b.plan.Type]
+		o, known := observerOf(b.plan)
 		if !known {
 			b.missing = "this linerate knows no observer of type " + b.plan.Type
 			continue
@@ -226,15 +256,18 @@ func (b *book) add(v value) {
 		b.lacks[v.source] = v.missing
 	}
 	s := b.find(v.name, v.of)
+	if s == nil && b.plan.Asks() && len(b.series) >= mostAsked {
+		return
+	}
 	if s == nil {
 		s = &series{VitalSign: report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind}, source: v.source}
 		b.series = append(b.series, s)
 	}
 	at := plan.Duration(v.at)
-	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock <= s.clocks[n-1]) {
+	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] || v.stamp != 0 && v.stamp == s.stamp) {
 		return
 	}
-	s.Samples, s.Step = append(s.Samples, report.VitalSample{At: at, Value: v.number}), v.step
+	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: at, Value: v.number, Age: plan.Duration(v.age)}), v.step, v.stamp
 	s.clocks, s.within = append(s.clocks, v.clock), append(s.within, v.within)
 }
 
@@ -256,7 +289,11 @@ func (b *book) lack(s *series) string {
 func (l *Log) Idle(from, to time.Duration, after bool) {
 	for _, b := range l.each {
 		for _, s := range b.series {
-			if was := s.idle(from, to); after {
+			was := s.idle(from, to)
+			if b.plan.Asks() {
+				was = s.idleAsked(b.plan, from, to, after)
+			}
+			if after {
 				s.IdleAfter = was
 			} else {
 				s.IdleBefore = was
@@ -281,6 +318,8 @@ func (l *Log) window(from, to, rested time.Duration) []report.Observed {
 			switch {
 			case signs.Kinds[b.plan.Type].Intrusive:
 				was = s.afterwards(from, to, rested > 0)
+			case b.plan.Asks():
+				was = s.steady(b.plan, from, to)
 			case rested > 0 && b.ofTraffic(s):
 				was = s.between(from, to, rested)
 			default:

@@ -15,6 +15,9 @@ type Sites struct {
 	// Vitals is where the device's node tells its vital signs, host:port; empty: nobody does, and NoVitals says why where that is to be told.
 	Vitals   string `json:"vitals,omitempty"`
 	NoVitals string `json:"noVitals,omitempty"`
+	// Collector asks over the network for the test's observers; nil: nobody does, and NoCollector says why where somebody was to.
+	Collector   *CollectorSite `json:"collector,omitempty"`
+	NoCollector string         `json:"noCollector,omitempty"`
 	// Reset is where the device's reset is asked for; nil: nobody is there to ask.
 	Reset *ResetSite `json:"reset,omitempty"`
 }
@@ -23,6 +26,13 @@ type Sites struct {
 type ResetSite struct {
 	Address string `json:"address"` // host:port
 	// Token is what the asker shows. It keeps other pods of the pods' network from resetting a device while it is measured; who reads the device's pod has it.
+	Token string `json:"token"`
+}
+
+// CollectorSite is where the collector tells what it was told.
+type CollectorSite struct {
+	Address string `json:"address"` // host:port
+	// Token is what the asker shows: what a lab's machines tell is for the test alone.
 	Token string `json:"token"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
@@ -26,8 +27,21 @@ func vitalsTable(r *report.Report) *table {
 		for _, s := range o.Series {
 			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, vital(s.IdleBefore, s), vitalIn(observed, o.Observer, s), vital(s.IdleAfter, s)})
 		}
+		for _, s := range perTraffic(observed, o) { // without traffic it is nothing
+			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, "", vitalIn(observed, o.Observer, s), ""})
+		}
 	}
 	return t
+}
+
+// perTraffic are the series that windows alone have: what an observer's power was per traffic.
+func perTraffic(observed []report.Observed, of report.Observation) (all []report.VitalSign) {
+	for _, o := range observed {
+		if o.Observer == of.Observer && (o.Series == plan.WattsPerGbps || o.Series == plan.JoulesPerPacket) {
+			all = append(all, report.VitalSign{Name: o.Series, Of: o.Of, Unit: o.Unit, Kind: report.Gauge})
+		}
+	}
+	return all
 }
 
 // observedInResult is what observers saw in the windows that the result is of, and which these are, as a column's head. A Report of an older linerate says it of single
@@ -219,6 +233,14 @@ const (
 	vitalGap    = 40
 )
 
+// scaleText is a number at a panel's scale, where there is room for a few characters: bytes may be many.
+func scaleText(v float64) string {
+	if v >= 1e6 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return short(v)
+}
+
 // vitals draws a panel for each vital sign, below those of the traffic.
 func (tl *timeline) vitals(tracks []vitalTrack) {
 	top := tl.own + vitalGap
@@ -226,7 +248,7 @@ func (tl *timeline) vitals(tracks []vitalTrack) {
 		y := axis{top: t.top, from: top + vitalHeight, to: top}
 		for _, v := range []float64{0, t.top} {
 			tl.line("grid", tl.x.from, y.at(v), tl.x.to, y.at(v))
-			tl.label("end", tl.x.from-7, y.at(v)+4, short(v))
+			tl.label("end", tl.x.from-7, y.at(v)+4, scaleText(v))
 		}
 		tl.label("head", 2, top-10, t.name+", "+t.unit)
 		tl.Paths = append(tl.Paths, shape{D: stairs(t.readings, func(g reading) float64 { return g.cpu }, tl.x, y), Class: "cpu"})

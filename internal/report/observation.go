@@ -20,7 +20,7 @@ const (
 // Observation is what one of the Plan's observers read.
 type Observation struct {
 	Observer string `json:"observer"` // its name
-	Of       string `json:"of"`       // Generator, DUT or Node
+	Of       string `json:"of"`       // Generator, DUT, Node or Lab
 	Type     string `json:"type"`
 	// Missing says why nothing was read; empty: something was.
 	Missing string      `json:"missing,omitempty"`
@@ -48,6 +48,8 @@ type VitalSign struct {
 type VitalSample struct {
 	At    plan.Duration `json:"at"`
 	Value float64       `json:"value"`
+	// Age is how old the value was when whoever was asked over the network told it, as far as they say; At is before that already.
+	Age plan.Duration `json:"age,omitempty"`
 }
 
 // AllProcessors ends the Of of a series that is of all of a machine's processors together, added up.
@@ -71,7 +73,8 @@ type Observed struct {
 	Mean *float64 `json:"mean,omitempty"`
 	Min  *float64 `json:"min,omitempty"`
 	Max  *float64 `json:"max,omitempty"`
-	// Over is the time between the samples that a counter's rate is of: they are read near the window's edges. Of a gauge it is the window, within which all its samples are.
+	// Over is the time between the samples that a counter's rate is of: they are read near the window's edges. Of a gauge it is the window, within which all its samples are;
+	// of one that is asked for over the network the time from which on it was steady.
 	Over plan.Duration `json:"over,omitempty"`
 	// Unsure is by how much the values may be off, as a counter grows in steps, or was read at some moment of a known stretch; 0: they are exact for the time that they are of.
 	Unsure float64 `json:"unsure,omitempty"`

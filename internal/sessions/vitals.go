@@ -69,7 +69,7 @@ func (r *run) observe(limits runner.Limits) {
 	if len(r.Plan.Observers) == 0 {
 		return
 	}
-	m := observe.Moment{At: time.Since(r.Started), Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Judged: r.opts.Wanted.Judged()}
+	m := observe.Moment{At: time.Since(r.Started), Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Collected: r.opts.Collected(), Judged: r.opts.Wanted.Judged()}
 	for _, g := range r.machines() {
 		m.Readings = append(m.Readings, r.machineOf(g))
 	}
@@ -126,9 +126,12 @@ func (r *run) idle(ctx context.Context, after bool) error {
 		return nil
 	}
 	r.opts.Wanted.Judge(false)
-	began := time.Since(r.Started)
+	began, lasts := time.Since(r.Started), silence
+	if after {
+		lasts = r.idleAfter(ctx)
+	}
 	r.Tell(func(p *runner.Progress) { p.Message = "observers look at what is idle" })
-	for end := time.Now().Add(silence); ; {
+	for end := time.Now().Add(lasts); ; {
 		if err := r.read(ctx); err != nil {
 			return err
 		}
@@ -144,10 +147,19 @@ func (r *run) idle(ctx context.Context, after bool) error {
 	return nil
 }
 
+// idleAfter is for how long observers look at what is idle after the traffic: until those who are asked over the network have told of it, where the run has that time.
+func (r *run) idleAfter(ctx context.Context) time.Duration {
+	lasts := max(silence, r.Plan.IdleTime())
+	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < lasts+silence {
+		return silence
+	}
+	return lasts
+}
+
 // observed writes down what observers saw, once nothing is sent any more, with what is idle then.
 func (r *run) observed(ctx context.Context) {
 	if ctx.Err() == nil && r.sending && len(r.Plan.Observers) > 0 {
-		bounded, cancel := context.WithTimeout(ctx, silence+readEvery+2*answerTimeout)
+		bounded, cancel := context.WithTimeout(ctx, r.idleAfter(ctx)+readEvery+2*answerTimeout)
 		defer cancel()
 		err := pause.For(bounded, readEvery) // what the device still holds is traffic
 		if err == nil {

@@ -28,6 +28,7 @@ const (
 type Follower struct {
 	address string
 	signs   func() []string // the types that are wanted now; nil: none
+	token   string          // what is shown; empty: nothing
 	client  *http.Client
 	end     context.CancelFunc
 	ended   chan struct{}
@@ -40,8 +41,13 @@ type Follower struct {
 
 // Follow follows the server at host:port until ctx ends, or Close. Signs are the types of vital signs to ask for, each time anew; nil: none.
 func Follow(ctx context.Context, address string, signs func() []string) *Follower {
+	return FollowWith(ctx, address, "", signs)
+}
+
+// FollowWith is Follow of a server that has to be shown a token.
+func FollowWith(ctx context.Context, address, token string, signs func() []string) *Follower {
 	ctx, end := context.WithCancel(ctx)
-	f := &Follower{address: address, signs: signs, end: end, ended: make(chan struct{}), trouble: errors.New("it has not answered yet"),
+	f := &Follower{address: address, token: token, signs: signs, end: end, ended: make(chan struct{}), trouble: errors.New("it has not answered yet"),
 		client: &http.Client{Timeout: askTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{MaxConnsPerHost: 1, MaxResponseHeaderBytes: mostHeader}}}
 	go f.follow(ctx)
@@ -107,6 +113,9 @@ func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where.String(), nil)
 	if err != nil {
 		return r, err
+	}
+	if f.token != "" {
+		request.Header.Set("Authorization", "Bearer "+f.token)
 	}
 	answer, err := f.client.Do(request)
 	if err != nil {

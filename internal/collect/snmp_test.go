@@ -1,0 +1,96 @@
+package collect_test
+
+import (
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/gosnmp/gosnmp"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// agent answers who shows the community with these objects, until the test ends.
+func agent(t *testing.T, community string, objects map[string]gosnmp.SnmpPDU) string {
+	t.Helper()
+	socket, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		buffer := make([]byte, 2048)
+		for {
+			n, from, err := socket.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			decoder := &gosnmp.GoSNMP{Version: gosnmp.Version2c}
+			question, err := decoder.SnmpDecodePacket(buffer[:n])
+			if err != nil || question.Community != community {
+				continue // who doesn't know it isn't answered
+			}
+			answer := &gosnmp.SnmpPacket{Version: gosnmp.Version2c, Community: community, PDUType: gosnmp.GetResponse, RequestID: question.RequestID}
+			for _, v := range question.Variables {
+				object, known := objects[v.Name]
+				if !known {
+					object.Type = gosnmp.NoSuchObject
+				}
+				object.Name = v.Name
+				answer.Variables = append(answer.Variables, object)
+			}
+			bytes, err := answer.MarshalMsg()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = socket.WriteTo(bytes, from)
+		}
+	})
+	t.Cleanup(func() { _ = socket.Close(); serving.Wait() })
+	return socket.LocalAddr().String()
+}
+
+func object(address, oid, scale string) plan.Observer {
+	return plan.Observer{Type: plan.ObserveSNMP, SNMP: &plan.SNMPObject{Address: address, OID: oid, Unit: "W", Scale: scale}}
+}
+
+func TestAnAgentTellsANumberOfAnyType(t *testing.T) {
+	address := agent(t, "public", map[string]gosnmp.SnmpPDU{
+		".1.3.6.1.1.1.0": {Type: gosnmp.Gauge32, Value: uint32(2345)},
+		".1.3.6.1.1.2.0": {Type: gosnmp.Integer, Value: -5},
+		".1.3.6.1.1.3.0": {Type: gosnmp.Counter64, Value: uint64(1) << 63},
+		".1.3.6.1.1.4.0": {Type: gosnmp.OctetString, Value: " 12.5 \n"},
+		".1.3.6.1.1.5.0": {Type: gosnmp.OctetString, Value: "ACME PDU"},
+	})
+	for oid, c := range map[string]struct {
+		scale string
+		want  float64
+		kind  report.VitalKind
+	}{
+		".1.3.6.1.1.1.0": {"0.1", 234.5, report.Gauge}, ".1.3.6.1.1.2.0": {"1", -5, report.Gauge},
+		".1.3.6.1.1.3.0": {"1", 1 << 63, report.Counter}, ".1.3.6.1.1.4.0": {"2", 25, report.Gauge},
+	} {
+		n := number(t, answered(t, object(address, oid, c.scale), ""), "value", oid)
+		if n.Value != c.want || n.Kind != c.kind || n.Unit != "W" {
+			t.Errorf("%s: %+v, want %g", oid, n, c.want)
+		}
+	}
+	missing(t, answered(t, object(address, ".1.3.6.1.1.5.0", "1"), ""), "object .1.3.6.1.1.5.0 is a OctetString that is no number")
+	missing(t, answered(t, object(address, ".1.3.6.1.9.9", "1"), ""), address+": it has no object .1.3.6.1.9.9 (NoSuchObject)")
+}
+
+func TestACommunityIsASecrets(t *testing.T) {
+	address := agent(t, "lab", map[string]gosnmp.SnmpPDU{".1.3.6.1.1.1.0": {Type: gosnmp.Gauge32, Value: uint32(7)}})
+	credentials := secrets(t, map[string]string{"pdu/community": "lab\n", "other/community": "home", "empty/password": "x"})
+	o := object(address, ".1.3.6.1.1.1.0", "1")
+	o.SNMP.Secret = "pdu"
+	if n := number(t, answered(t, o, credentials), "value", ".1.3.6.1.1.1.0"); n.Value != 7 {
+		t.Errorf("%+v, want 7", n)
+	}
+	o.SNMP.Secret = "empty"
+	missing(t, answered(t, o, credentials), "secret empty has no key community")
+	o.SNMP.Secret = "other"
+	missing(t, answered(t, o, credentials), "agents don't answer who shows a community that they don't know, which is that of secret other here")
+}

@@ -1,0 +1,103 @@
+package manifests
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// What a collector needs. cli.collectToken is the same variable.
+const (
+	variableCollectToken = "LINERATE_COLLECT_TOKEN"
+	folderCredentials    = folderLinerate + "/credentials"
+)
+
+// credentialKeys are the keys of a Secret that are mounted, and no others: those that package collect shows.
+var credentialKeys = []string{"username", "password", "token", "community", "ca.crt"}
+
+// hasCollector says that the test has an observer that asks somebody over the network.
+func hasCollector(in Input) bool { return len(in.Compiled.Plan.Asking()) > 0 }
+
+// collectTokenOf is what the runner shows to hear an attempt's collector. Like resetTokenOf it follows from the test's UID.
+func collectTokenOf(in Input) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "collector of attempt %d of test %s", in.Attempt, in.Test.UID))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Collector is the pod that asks others over the network for the test's observers, in the test's namespace and with what its author may do there: the Secrets that the observers name are
+// mounted by the kubelet, and neither operator nor runner reads any. Nil: nobody is to be asked. It is in no queue, as nobody waits for what it holds.
+func Collector(in Input) *corev1.Pod {
+	if !hasCollector(in) {
+		return nil
+	}
+	meta := ofThisAttempt(in, CollectorPodName(in.Test.Name, in.Attempt), roleCollector)
+	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+	pod := newPod(in, meta)
+	asking := in.Compiled.Plan.Asking()
+	text, _ := json.Marshal(asking) // of strings and numbers
+	c := ourContainer(in, "collector", append([]string{"collect", "--vitals", "$(" + variablePodIP + ")", "--credentials", folderCredentials, "--observers"}, literal([]string{string(text)})...)...)
+	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP"), {Name: variableCollectToken, Value: collectTokenOf(in)}}
+	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
+	c.SecurityContext = restricted()
+	small := corev1.ResourceList{corev1.ResourceCPU: milli(50), corev1.ResourceMemory: mebi(96)}
+	c.Resources = corev1.ResourceRequirements{Requests: small, Limits: small}
+	for i, name := range secretsOf(asking) {
+		volume := fmt.Sprintf("credentials-%d", i)
+		c.VolumeMounts = append(c.VolumeMounts, readOnly(volume, folderCredentials+"/"+name))
+		pod.Spec.Volumes = append(pod.Spec.Volumes, credentials(volume, name))
+	}
+	pod.Spec.Containers = []corev1.Container{c}
+	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
+	if own := in.Test.Spec.Generator.Pod; own != nil { // a lab whose nodes are all kept for tests has no other place for it
+		pod.Spec.Tolerations = own.Tolerations
+		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, own.ImagePullSecrets)
+	}
+	return pod.DeepCopy()
+}
+
+// secretsOf are the Secrets that observers name, each once.
+func secretsOf(asking []plan.Observer) (names []string) {
+	for _, o := range asking {
+		if name := o.Secret(); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// credentials is a Secret as the collector reads it. One that isn't there, or lacks a key, keeps nobody from starting: what it was for is missing, with the Secret's name. Each key is a
+// volume's source of its own, since a key that is named has to be there otherwise.
+func credentials(volume, name string) corev1.Volume {
+	projected := &corev1.ProjectedVolumeSource{DefaultMode: new(int32(0o444))}
+	for _, key := range credentialKeys {
+		projected.Sources = append(projected.Sources, corev1.VolumeProjection{Secret: &corev1.SecretProjection{
+			LocalObjectReference: corev1.LocalObjectReference{Name: name}, Optional: new(true), Items: []corev1.KeyToPath{{Key: key, Path: key}},
+		}})
+	}
+	return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Projected: projected}}
+}
+
+// collectorOf says where the collector tells what it was answered, or why nowhere.
+func collectorOf(in Input, pods []corev1.Pod) (at *plan.CollectorSite, none string) {
+	if !hasCollector(in) {
+		return nil, ""
+	}
+	name := CollectorPodName(in.Test.Name, in.Attempt)
+	pod := podNamed(pods, name)
+	if pod == nil {
+		return nil, fmt.Sprintf("pod %s, which asks others over the network for observers, doesn't exist", name)
+	}
+	address, err := netip.ParseAddr(pod.Status.PodIP)
+	if err != nil {
+		return nil, fmt.Sprintf("pod %s, which asks others over the network for observers, has no address", name)
+	}
+	return &plan.CollectorSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: collectTokenOf(in)}, ""
+}

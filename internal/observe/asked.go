@@ -1,0 +1,240 @@
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Collected is what a collector, which asks others over the network and beside the traffic, told last.
+type Collected struct {
+	// Age is how long ago it was heard, Clock the collector's own clock when it told.
+	Age, Clock time.Duration
+	Answers    []Answer
+	// Missing says why it tells nothing now; empty: it does.
+	Missing string
+}
+
+// Answer is what one observer was answered last.
+type Answer struct {
+	Observer string `json:"observer"`
+	// At is when it was answered, by the collector's clock, in nanoseconds.
+	At      time.Duration `json:"at"`
+	Numbers []Number      `json:"numbers,omitempty"`
+	// Missing says why there is no newer one; empty: it was answered.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Number is one of an answer's.
+type Number struct {
+	Name  string           `json:"name"` // "value", "power"
+	Of    string           `json:"of"`   // whose, such as a sensor's name
+	Unit  string           `json:"unit"`
+	Kind  report.VitalKind `json:"kind"`
+	Value float64          `json:"value"`
+	// Age is how old it was when it was told, in nanoseconds, as far as whoever was asked says so.
+	Age time.Duration `json:"age,omitempty"`
+	// Stamp is when it was taken by the clock of whoever was asked, in seconds; 0: they don't say. The same number told again has the same, and is no reading more.
+	Stamp float64 `json:"stamp,omitempty"`
+}
+
+// mostAsked is of how many series an observer that asks is followed: labels may be others each time, and a collector's pod is its author's.
+const mostAsked = 64
+
+// mostName is how long a series' name, or whose it is, may be, in bytes.
+const mostName = 256
+
+// asked is an observer of this name that a collector asks for.
+type asked string
+
+func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing string) {
+	c := m.Collected
+	if c == nil {
+		return nil, ""
+	}
+	i := slices.IndexFunc(c.Answers, func(a Answer) bool { return a.Observer == string(name) })
+	if i < 0 {
+		return nil, cmp.Or(c.Missing, "it was not answered yet")
+	}
+	a := c.Answers[i]
+	if why := cmp.Or(c.Missing, a.Missing); why != "" {
+		return nil, why
+	}
+	for _, n := range a.Numbers[:min(len(a.Numbers), mostAsked)] {
+		if max(len(n.Name), len(n.Of), len(n.Unit)) > mostName {
+			return nil, fmt.Sprintf("the collector tells a name of more than %d bytes", mostName)
+		}
+		clock := a.At - n.Age
+		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, age: n.Age, stamp: n.Stamp})
+	}
+	return values, ""
+}
+
+// What a window must have of readings with a period of their own before they are a number of it.
+const (
+	leastReadings = 4
+	leastShare    = 2 // of all that are wholly the window's, one in so many is steady at least
+	steadyWithin  = 0.02
+	scatters      = 1.5
+)
+
+// steady is what a series that somebody asks for was in a window: a level that had settled, or why there is none.
+//
+//	readings        ·   ·   ·   ·   ·   ·   ·   ·   ·   ·        each is of averagedOver before it
+//	window            ├───────────────────────────────┤
+//	wholly of it           ·   ·   ·   ·   ·   ·   ·            four at least
+//	steady                         └──── mean ────┘             from the first on after which they only scatter: half of them at least
+func (s *series) steady(o plan.Observer, from, to time.Duration) report.Observed {
+	was := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+	within := s.wholly(o, from, to)
+	if s.Kind == report.Counter {
+		return s.counted(o, was, within, to-from)
+	}
+	if len(within) < leastReadings {
+		was.Missing = tooFew(o, len(within), leastReadings, to-from)
+		return was
+	}
+	first := settledFrom(within)
+	if first < 0 {
+		was.Missing = fmt.Sprintf("it had not settled: %d readings in the window go from %g to %g %s, by more than they scatter; hold the load for longer", len(within), within[0].Value, within[len(within)-1].Value, s.Unit)
+		return was
+	}
+	tail := numbersOf(within[first:])
+	was.Mean, was.Min, was.Max = new(meanOf(tail)), new(slices.Min(tail)), new(slices.Max(tail))
+	was.Over = plan.Duration(to) - within[first].At
+	return was
+}
+
+// counted is a counter's rate between the first and the last reading within a window.
+func (s *series) counted(o plan.Observer, was report.Observed, within []report.VitalSample, window time.Duration) report.Observed {
+	was.Unit += "/s"
+	const least = 2
+	switch {
+	case len(within) < least || within[len(within)-1].At-within[0].At < plan.Duration(window)/leastShare:
+		was.Missing = tooFew(o, len(within), leastReadings, window)
+	case wentBack(within):
+		was.Missing = "the counter went back: it was cleared, or what counts was restarted"
+	default:
+		first, last := within[0], within[len(within)-1]
+		was.Over = last.At - first.At
+		was.Mean = new((last.Value - first.Value) / was.Over.Std().Seconds())
+	}
+	return was
+}
+
+// wholly are the readings that are of nothing but a window, all of the time that they average over included.
+func (s *series) wholly(o plan.Observer, from, to time.Duration) (within []report.VitalSample) {
+	for _, sample := range s.Samples {
+		if at := sample.At.Std(); at-o.AveragedOver.Std() >= from && at <= to {
+			within = append(within, sample)
+		}
+	}
+	return within
+}
+
+// tooFew says how long a window of the readings would have to be.
+func tooFew(o plan.Observer, are, least int, window time.Duration) string {
+	averaged := ""
+	if o.AveragedOver > 0 {
+		averaged = fmt.Sprintf(", each the average of %s", o.AveragedOver.Std())
+	}
+	return fmt.Sprintf("readings that are wholly of the window of %[2]s: %[1]d, and it takes %[3]d (one each %s%s): windows of %s and more have them, if there is something new as often",
+		are, window.Round(time.Millisecond), least, o.Every.Std(), averaged, o.AveragedOver.Std()+time.Duration(least+1)*o.Every.Std())
+}
+
+// settledFrom is the first reading from which on a level only scatters: the later half of the rest is, on average, as high as the earlier one, within 2 % or one and a half times
+// what neighbours differ by. Of a level that goes one way all the time the halves lie further apart than neighbours do. -1: no reading leaves half of them, and four.
+func settledFrom(readings []report.VitalSample) int {
+	for first := 0; len(readings)-first >= max(leastReadings, (len(readings)+leastShare-1)/leastShare); first++ {
+		rest := numbersOf(readings[first:])
+		earlier, later := meanOf(rest[:len(rest)/2]), meanOf(rest[len(rest)/2:])
+		if moved := math.Abs(later - earlier); moved < scatters*step(rest) || moved <= steadyWithin*math.Abs(later) {
+			return first
+		}
+	}
+	return -1
+}
+
+// step is by how much neighbours differ, on average.
+func step(values []float64) float64 {
+	sum := 0.0
+	for i, v := range values[1:] {
+		sum += math.Abs(v - values[i])
+	}
+	return sum / float64(len(values)-1)
+}
+
+func numbersOf(samples []report.VitalSample) []float64 {
+	all := make([]float64, len(samples))
+	for i, s := range samples {
+		all[i] = s.Value
+	}
+	return all
+}
+
+func meanOf(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// idleAsked is what a series that somebody asks for was before the traffic, or after it: the last reading that is wholly of that time. Nil: there is none.
+func (s *series) idleAsked(o plan.Observer, from, to time.Duration, after bool) *float64 {
+	if s.Kind == report.Counter {
+		return nil
+	}
+	if !after {
+		from = -o.AveragedOver.Std() // nothing was sent before the run either
+	}
+	within := s.wholly(o, from, to)
+	if len(within) == 0 {
+		return nil
+	}
+	return new(within[len(within)-1].Value)
+}
+
+// PerTraffic is what power was per traffic that was received in a window: two more for each series in watts, of sessions one.
+func PerTraffic(w *report.Window) (all []report.Observed) {
+	bits, packets := received(w.Directions)
+	for _, o := range w.Observed {
+		if o.Unit != plan.Watts {
+			continue
+		}
+		all = append(all, per(o, plan.WattsPerGbps, "W per Gb/s", bits/1e9))
+		if packets > 0 || bits == 0 {
+			all = append(all, per(o, plan.JoulesPerPacket, "J", packets))
+		}
+	}
+	return all
+}
+
+func per(power report.Observed, series, unit string, traffic float64) report.Observed {
+	o := report.Observed{Observer: power.Observer, Series: series, Of: power.Of, Unit: unit, Missing: power.Missing}
+	switch {
+	case o.Missing != "":
+	case traffic == 0:
+		o.Missing = "nothing was received in the window"
+	default:
+		o.Mean, o.Over = new(*power.Mean/traffic), power.Over
+	}
+	return o
+}
+
+// received is what came back in all directions together, in bits of layer 1, or of goodput, and in frames, each per second.
+func received(directions []report.Measured) (bits, packets float64) {
+	for _, d := range directions {
+		if d.Sessions != nil {
+			bits += float64(d.Sessions.GoodputBitsPerSecond)
+			continue
+		}
+		bits, packets = bits+float64(d.Received.Layer1BitsPerSecond), packets+float64(d.Received.PacketsPerSecond)
+	}
+	return bits, packets
+}

@@ -1,0 +1,181 @@
+package observe_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/observe"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// watts is an observer that asks for power each 5 s.
+var watts = plan.Observer{Name: "power", Of: plan.OfLab, Type: plan.ObservePrometheus, Every: plan.Duration(5 * time.Second), Prometheus: &plan.PrometheusQuery{Unit: plan.Watts}}
+
+// answered is a moment at which the collector tells what it was told at a time before, which was 100 ms old then.
+func answered(at, told time.Duration, kind report.VitalKind, number float64) observe.Moment {
+	const its = time.Hour // the collector's clock
+	return observe.Moment{At: at, Collected: &observe.Collected{Clock: its + at, Answers: []observe.Answer{{Observer: "power", At: its + told,
+		Numbers: []observe.Number{{Name: "value", Of: "pdu", Unit: plan.Watts, Kind: kind, Value: number, Age: 100 * ms}}}}}}
+}
+
+// told is a log of these numbers, one each 5 s from the beginning of the run on.
+func told(o plan.Observer, kind report.VitalKind, numbers ...float64) *observe.Log {
+	log := observe.NewLog([]plan.Observer{o}, setup)
+	for i, n := range numbers {
+		for again := range 5 { // what is told again is no reading
+			at := time.Duration(5*i)*time.Second + 100*ms
+			log.Add(answered(at+time.Duration(again)*100*ms, at, kind, n))
+		}
+	}
+	return log
+}
+
+func TestASlowReadingIsANumberWhereItIsSteady(t *testing.T) {
+	const window = 40 * time.Second
+	over30 := watts
+	over30.AveragedOver = plan.Duration(30 * time.Second)
+	for name, c := range map[string]struct {
+		observer plan.Observer
+		numbers  []float64
+		want     float64
+		over     time.Duration
+		missing  string
+	}{
+		"all the time":            {watts, []float64{200, 200, 200, 200, 200, 200, 200, 200}, 200, window, ""},
+		"scattering":              {watts, []float64{200, 260, 200, 260, 200, 260, 200, 260}, 230, window, ""},
+		"after it came up":        {watts, []float64{100, 150, 195, 200, 200, 200, 200, 200}, 1195.0 / 6, 30 * time.Second, ""},
+		"slowly, all the time":    {watts, []float64{100, 110, 120, 130, 140, 150, 160, 170}, 0, 0, "it had not settled: 8 readings in the window go from 100 to 170 W"},
+		"too late":                {watts, []float64{100, 100, 100, 100, 100, 100, 300, 300}, 0, 0, "it had not settled"},
+		"too few":                 {watts, []float64{200, 200, 200}, 0, 0, "readings that are wholly of the window of 40s: 3, and it takes 4 (one each 5s): windows of 25s and more have them"},
+		"of what was before, too": {over30, []float64{200, 200, 200, 200, 200, 200, 200, 200}, 0, 0, "readings that are wholly of the window of 40s: 2, and it takes 4 (one each 5s, each the average of 30s): windows of 55s and more have them"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := find(t, told(c.observer, report.Gauge, c.numbers...).Window(0, window), "value", "pdu")
+			if c.missing != "" {
+				if o.Mean != nil || !strings.HasPrefix(o.Missing, c.missing) {
+					t.Errorf("%+v, want %q", o, c.missing)
+				}
+				return
+			}
+			if o.Mean == nil || math.Abs(*o.Mean-c.want) > 1e-9 || o.Over.Std() != c.over || o.Unit != "W" {
+				t.Errorf("%+v, want %g W over %s", o, c.want, c.over)
+			}
+		})
+	}
+}
+
+func TestASampleIsOfWhenItsValueWasAndTellsItsAge(t *testing.T) {
+	of := told(watts, report.Gauge, 200, 201).Observations()[0]
+	if len(of.Series) != 1 || len(of.Series[0].Samples) != 2 {
+		t.Fatalf("%+v, want two samples", of)
+	}
+	if s := of.Series[0].Samples[1]; s.At.Std() != 5*time.Second || s.Age.Std() != 100*ms || s.Value != 201 {
+		t.Errorf("%+v, want 201 W at 5 s, told 100 ms later", s)
+	}
+}
+
+// A server that is asked more often than it scrapes tells the same sample again, and when that was can be told to some milliseconds only.
+func TestTheSameSampleToldAgainIsNoReadingMore(t *testing.T) {
+	log := observe.NewLog([]plan.Observer{watts}, setup)
+	for i := range 9 {
+		at := time.Duration(i) * 5 * time.Second
+		m := answered(at, at, report.Gauge, 200)
+		n := &m.Collected.Answers[0].Numbers[0]
+		n.Stamp = float64(1000 + i/3*15) // scraped each 15 s
+		n.Age = time.Duration(i%3)*5*time.Second - time.Duration(i)*ms
+		log.Add(m)
+	}
+	if samples := log.Observations()[0].Series[0].Samples; len(samples) != 3 {
+		t.Errorf("%d samples, want three: %+v", len(samples), samples)
+	}
+}
+
+func TestASlowCounterIsARateBetweenItsReadings(t *testing.T) {
+	o := find(t, told(watts, report.Counter, 0, 10, 30, 60, 100).Window(4*time.Second, 21*time.Second), "value", "pdu")
+	if o.Mean == nil || *o.Mean != 6 || o.Unit != "W/s" || o.Over.Std() != 15*time.Second {
+		t.Errorf("%+v, want (100 - 10) ÷ 15 s", o)
+	}
+	o = find(t, told(watts, report.Counter, 0, 10, 5).Window(0, 11*time.Second), "value", "pdu")
+	if o.Mean != nil || !strings.Contains(o.Missing, "went back") {
+		t.Errorf("%+v, want that it went back", o)
+	}
+}
+
+// Nobody makes traffic wait for a slow reading: what was read before the traffic, and after it, is what was idle.
+func TestIdleIsTheLastReadingBeforeAndAfter(t *testing.T) {
+	log := told(watts, report.Gauge, 90, 91, 200, 200, 92)
+	log.Idle(7*time.Second, 8*time.Second, false)
+	log.Idle(15*time.Second+ms, 21*time.Second, true)
+	s := log.Observations()[0].Series[0]
+	if s.IdleBefore == nil || *s.IdleBefore != 91 || s.IdleAfter == nil || *s.IdleAfter != 92 {
+		t.Errorf("idle %v before and %v after, want 91 and 92", s.IdleBefore, s.IdleAfter)
+	}
+	log.Idle(20*time.Second+ms, 21*time.Second, true)
+	if s := log.Observations()[0].Series[0]; s.IdleAfter != nil {
+		t.Errorf("%v W after, of a time in which nobody read", *s.IdleAfter)
+	}
+}
+
+func TestWhyNobodyAnswersIsTold(t *testing.T) {
+	for want, c := range map[string]*observe.Collected{
+		"the collector's pod is gone":          {Missing: "the collector's pod is gone"},
+		"it was not answered yet":              {Clock: 1},
+		"401 Unauthorized: look at secret bmc": {Clock: 1, Answers: []observe.Answer{{Observer: "power", Missing: "401 Unauthorized: look at secret bmc"}}},
+	} {
+		log := observe.NewLog([]plan.Observer{watts}, setup)
+		log.Add(observe.Moment{At: time.Second, Collected: c})
+		if got := log.Window(0, time.Second); len(got) != 1 || got[0].Missing != want {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+}
+
+// A collector's pod is its author's, and the runner isn't: it doesn't fill the runner's memory.
+func TestACollectorIsNotFollowedWithoutBounds(t *testing.T) {
+	log := observe.NewLog([]plan.Observer{watts}, setup)
+	for i := range 200 {
+		m := answered(time.Duration(i)*time.Second, time.Duration(i)*time.Second, report.Gauge, 1)
+		m.Collected.Answers[0].Numbers[0].Of = strings.Repeat("x", i)
+		log.Add(m)
+	}
+	if series := log.Observations()[0].Series; len(series) != 64 {
+		t.Errorf("%d series, want 64", len(series))
+	}
+	m := answered(300*time.Second, 300*time.Second, report.Gauge, 1)
+	m.Collected.Answers[0].Numbers[0].Of = strings.Repeat("x", 300)
+	log.Add(m)
+	if o := log.Window(299*time.Second, 301*time.Second)[0]; !strings.Contains(o.Missing, "a name of more than 256 bytes") {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestPowerPerTraffic(t *testing.T) {
+	w := report.Window{
+		Directions: []report.Measured{
+			{Received: report.Flow{PacketsPerSecond: 60_000, Layer1BitsPerSecond: 1_500_000_000}},
+			{Received: report.Flow{PacketsPerSecond: 40_000, Layer1BitsPerSecond: 500_000_000}},
+		},
+		Observed: []report.Observed{{Observer: "power", Series: "value", Of: "pdu", Unit: "W", Mean: new(250.0), Over: 7}, {Observer: "heat", Series: "value", Unit: "°C", Mean: new(50.0)}},
+	}
+	all := observe.PerTraffic(&w)
+	if len(all) != 2 {
+		t.Fatalf("%+v, want two of power", all)
+	}
+	if o := find(t, all, plan.WattsPerGbps, "pdu"); o.Mean == nil || *o.Mean != 125 || o.Over != 7 || o.Observer != "power" {
+		t.Errorf("%+v, want 250 W ÷ 2 Gb/s", o)
+	}
+	if o := find(t, all, plan.JoulesPerPacket, "pdu"); o.Mean == nil || *o.Mean != 0.0025 || o.Unit != "J" {
+		t.Errorf("%+v, want 250 W ÷ 100 kpps", o)
+	}
+	w.Directions = []report.Measured{{}}
+	if o := find(t, observe.PerTraffic(&w), plan.WattsPerGbps, "pdu"); o.Missing != "nothing was received in the window" {
+		t.Errorf("%+v, want that nothing was received", o)
+	}
+	w.Directions = []report.Measured{{Sessions: &report.Sessions{GoodputBitsPerSecond: 5_000_000_000}}}
+	if all := observe.PerTraffic(&w); len(all) != 1 || *all[0].Mean != 50 {
+		t.Errorf("%+v of sessions, want 250 W ÷ 5 Gb/s, and nothing of packets", all)
+	}
+}
