@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
@@ -35,7 +36,7 @@ type column struct {
 // name of the part of each page that is written here.
 const part = "measured"
 
-// write writes the measured part of each page from the suites that are kept in a directory.
+// write writes the measured part of each page from the suites that are kept in a directory. A page of which none is kept stays as it is.
 func write(dir, save string) error {
 	suites, err := readKept(save)
 	if err != nil {
@@ -43,7 +44,12 @@ func write(dir, save string) error {
 	}
 	var wrong []error
 	for _, p := range pages() {
-		wrong = append(wrong, published.Section(filepath.Join(dir, p.file), part, p.text(suites)))
+		wrong = append(wrong, published.Again(filepath.Join(dir, p.file), part, func(old string) string {
+			if old != "" && !slices.ContainsFunc(p.of, func(name string) bool { return suites[name] != nil }) {
+				return old
+			}
+			return p.text(suites)
+		}))
 	}
 	return errors.Join(wrong...)
 }

@@ -96,7 +96,7 @@ func TestWhatSurprises(t *testing.T) {
 		says       string
 	}{
 		{"a filter is faster than none", test{name: "plain", changed: router(1), carried: []int64{400, 402}}, test{name: "filter", changed: filter(100), carried: []int64{430, 440}},
-			"more work costs", `filter load carried 9.5 % more than plain load (440 pps, and 402 pps; each of 2 runs and each of 2), though a device that is "filter, 100 rules" does all that "router" does, and more`},
+			"more work costs", `filter load carried 9.5 % more than plain load (440.00 pps, and 402.00 pps; each of 2 runs and each of 2), though a device that is "filter, 100 rules" does all that "router" does, and more`},
 		{"a million routes are faster than one", test{name: "one", changed: router(1), carried: []int64{400}}, test{name: "million", changed: router(1_000_000), carried: []int64{500}}, "more work costs", "one run each"},
 		{"many rules are faster than few", test{name: "few", changed: filter(1), carried: []int64{400}}, test{name: "many", changed: filter(100), carried: []int64{500}}, "more work costs", "filter, 100 rules"},
 		{"a device is faster than no device", test{name: "path", changed: func(p *plan.Plan) { p.DUT.Type = "Loopback" }, carried: []int64{400}}, test{name: "router", changed: router(1), carried: []int64{500}}, "a device costs", "the other through none"},
