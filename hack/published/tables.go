@@ -18,8 +18,8 @@ func routersPage() page {
 	}
 	t := table{title: "Published and ours, all directions together; bps are layer 1, and 200 % is full duplex between two ports:", of: "system, loadtest",
 		columns: []column{{head: "published pps", published: []string{}}, {head: "bps", published: []string{}}, {head: "%", published: []string{}}, {head: "our pps", ours: []ref{}}, {head: "bps", ours: []ref{}}, {head: "%", ours: []ref{}}}}
-	add := func(system, loadtest string, figures [3]string, suite string) {
-		t.rows = append(t.rows, system+", "+loadtest)
+	add := func(label, system, loadtest string, figures [3]string, suite string) {
+		t.rows = append(t.rows, label+", "+loadtest)
 		for i, as := range []amount{packets, layer1, percent} {
 			t.columns[i].published = append(t.columns[i].published, figures[i])
 			r := ref{}
@@ -30,13 +30,14 @@ func routersPage() page {
 		}
 	}
 	for _, loadtest := range []string{"imix", "64b"} {
-		for _, system := range []string{"Linux", "OpenBSD", "VPP", "Danos"} {
-			add(system, loadtest, was[system+" "+loadtest], "")
+		add("Linux (our router)", "router", loadtest, was["Linux "+loadtest], "routers")
+		for _, system := range []string{"OpenBSD", "VPP", "Danos"} {
+			add(system, "", loadtest, was[system+" "+loadtest], "")
 		}
-		for _, system := range []string{"router", "router-million", "filter", "filter-million", "xdp", "xdp-million"} {
-			add(system, loadtest, [3]string{}, "routers")
+		for _, system := range []string{"router-million", "filter", "filter-million", "xdp", "xdp-million"} {
+			add(system, system, loadtest, [3]string{}, "routers")
 		}
-		add("testpmd", loadtest, [3]string{}, "routers-testpmd")
+		add("testpmd", "testpmd", loadtest, [3]string{}, "routers-testpmd")
 	}
 	return page{file: "routers.md", suites: "routers.yaml", of: []string{"routers", "routers-testpmd"}, tables: []table{t}}
 }

@@ -46,13 +46,13 @@ func moreWork(more, less *plan.Plan) string {
 	return fmt.Sprintf("a device that is %q does all that %q does, and more", b, a)
 }
 
-// doesMore: a has the longer table of two devices of one kind, or is a router that does something else besides, with no shorter table.
+// doesMore: a has the longer table of two devices of one kind, or is a router that does something else besides, with no shorter table. What XDP forwards doesn't reach the stack that others forward in.
 func doesMore(a, b *plan.Mode) bool {
 	rules, was := [2]int{}, [2]int{}
 	switch {
 	case a.Routes() < b.Routes():
 		return false
-	case b.Router != nil && (a.Filter != nil || a.NAT != nil || a.Tunnel != nil):
+	case b.XDP != nil && (a.Router != nil || a.Filter != nil || a.NAT != nil), b.Router != nil && (a.Filter != nil || a.NAT != nil || a.Tunnel != nil):
 		return true
 	case a.Router != nil && b.Router != nil, a.XDP != nil && b.XDP != nil:
 	case a.Filter != nil && b.Filter != nil:
