@@ -21,11 +21,17 @@ type Surprise struct {
 	Words string
 }
 
+// mostCells is of how many cells at most pairs are looked at: these grow with the square, and nobody reads that many sentences.
+const mostCells = 256
+
 // Of are the surprises of suites, each of a cell by itself and then of pairs: of cells that differ in one axis at most.
 func Of(suites ...*report.Suite) (all []Surprise) {
 	cells := cellsOf(suites)
 	for i := range cells {
 		all = append(all, cells[i].alone()...)
+	}
+	if len(cells) > mostCells {
+		return all
 	}
 	for i := range cells {
 		for j := range cells[i+1:] {
@@ -103,10 +109,10 @@ func (r *rule) against(more, less *cell, why string) string {
 	}
 	_, most := carried(more.SuiteCell, figure)
 	least, _ := carried(less.SuiteCell, figure)
-	if most <= 0 || least <= most*(1+r.beyond) {
+	is, was := figure(less.Figures), figure(more.Figures)
+	if was <= 0 || least <= most*(1+r.beyond) {
 		return ""
 	}
-	is, was := figure(less.Figures), figure(more.Figures)
 	return fmt.Sprintf("%s carried %.1f %% more than %s (%s, and %s; %s), though %s", less.title(), 100*(float64(is)/float64(was)-1), more.title(), r.amount(less, is), r.amount(more, was), runs(less, more), why)
 }
 
