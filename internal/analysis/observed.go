@@ -102,7 +102,7 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 		}
 	}
 	if outcome == report.Undecided {
-		return outcome, fmt.Sprintf("%s, and it is known to %s only, as its counter grows in steps: hold the load for longer", message, observedText(o.Unsure, o.Unit))
+		return outcome, fmt.Sprintf("%s, and it is known to %s only, as its counter grows in steps, or took long to answer: hold the load for longer", message, observedText(o.Unsure, o.Unit))
 	}
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"

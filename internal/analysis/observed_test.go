@@ -49,7 +49,7 @@ func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 		"a machine with more than eight processors":  {[]report.Observed{seen("all processors", 1)}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: busy is known of all processors together only, as the machine has many: say observed.of: All"},
 		"surely below, whatever the steps":           {coarse, cool("Each", "Mean", "", "0.76"), report.Passed, ""},
 		"surely above, whatever the steps":           {coarse, cool("Each", "Mean", "", "0.74"), report.DidFail, "processor 0: 0.75 processors, at most 0.74 demanded"},
-		"within a step of the most":                  {coarse, cool("Each", "Mean", "", "0.751"), report.Undecided, "at most 0.751 demanded, and it is known to 0.005 processors only, as its counter grows in steps: hold the load for longer"},
+		"within a step of the most":                  {coarse, cool("Each", "Mean", "", "0.751"), report.Undecided, "at most 0.751 demanded, and it is known to 0.005 processors only, as its counter grows in steps, or took long to answer: hold the load for longer"},
 		"within a step of the least":                 {coarse, cool("Each", "Mean", "0.754", ""), report.Undecided, "known to 0.005 processors only"},
 		"within a step of the least, above the most": {coarse, cool("Each", "Mean", "0.7", "0.74"), report.DidFail, ""},
 		"no less than nothing":                       {[]report.Observed{idle}, cool("Each", "Mean", "0", "0.1"), report.Passed, ""},

@@ -119,7 +119,7 @@ func (r *run) readFirst(ctx context.Context) error {
 		r.Note("what disturbs this machine can't be told: %v", err)
 	}
 	r.observe(readings, limited)
-	r.drive.limited = limited
+	r.drive.limited = limited.Each
 	r.drive.baseline, r.drive.last, r.drive.thefts = readings, readings, thefts(readings)
 	return nil
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // readEdge takes a reading of every generator, with all that its ports can tell, and of the device's limits where they can be asked, at the same time.
-func (r *run) readEdge(ctx context.Context) ([]engine.Reading, []report.Limiter, error) {
-	var limited []report.Limiter
+func (r *run) readEdge(ctx context.Context) ([]engine.Reading, runner.Limits, error) {
+	var limited runner.Limits
 	var asking sync.WaitGroup
 	if r.opts.Limited != nil {
 		asking.Go(func() { limited = r.AskLimits(ctx, r.opts.Limited) })

@@ -101,7 +101,7 @@ func (r *run) listen(ctx context.Context) error {
 	if err := r.linksUp(first); err != nil {
 		return err
 	}
-	r.observe(first, nil)
+	r.observe(first, runner.Limits{})
 	if err := r.keepSilence(ctx); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (r *run) listen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.observe(last, nil)
+	r.observe(last, runner.Limits{})
 	r.idle(began, false)
 	for g := range r.gens {
 		for _, planned := range r.Plan.Generators[g].Ports {

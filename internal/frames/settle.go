@@ -89,7 +89,7 @@ func (r *run) drain(ctx context.Context) {
 		return
 	}
 	r.observe(rest.readings, rest.limited)
-	r.settle(rest.readings, rest.limited, rest.still)
+	r.settle(rest.readings, rest.limited.Each, rest.still)
 	r.readNumbers(ctx)
 }
 
@@ -116,7 +116,7 @@ func (r *run) readNumbers(ctx context.Context) {
 // rest are the counters after traffic.
 type rest struct {
 	readings []engine.Reading
-	limited  []report.Limiter
+	limited  runner.Limits
 	still    bool // they stood still; else this is what they were when the drain's bound was over
 }
 
@@ -127,7 +127,7 @@ func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]en
 	if err != nil {
 		return rest{}, err
 	}
-	r.observe(before, nil)
+	r.observe(before, runner.Limits{})
 	for end, stood := time.Now().Add(drainBound), 0; ; {
 		poll := drainPoll
 		if complete != nil && complete(before) {

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // try carries out a finite trial: RFC 2544's, in which all frames that will ever come back have come back before they are counted. Generators end it by
@@ -67,7 +68,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 			return r.cutShort(span, opened, step, err), err
 		}
 		r.sample(readings, time.Since(begin))
-		r.observe(readings, nil)
+		r.observe(readings, runner.Limits{})
 		keep(readings)
 	}
 	rest, err := r.awaitStandstill(ctx, look.polls(), func(now []engine.Reading) bool { return r.allBack(step.Judge, before, now) })
@@ -77,7 +78,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	keep(rest.readings)
 	r.observe(rest.readings, rest.limited)
 	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
-	span.Limited = since(limited, rest.limited)
+	span.Limited = since(limited.Each, rest.limited.Each)
 	span.Disturbance = r.machine.Since(ctx)
 	span.Latency = r.latency(followed, r.follow(ctx))
 	span.Unstamped = r.unstamped(before, rest.readings, span.Latency)

@@ -8,11 +8,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // observe lets the Plan's observers take their values from what was just read.
-func (r *run) observe(readings []engine.Reading, limited []report.Limiter) {
-	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limited, Device: r.opts.Told()})
+func (r *run) observe(readings []engine.Reading, limits runner.Limits) {
+	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told()})
 }
 
 // hearings are how often in a silence the device's node is heard: what it told last may be older than what generators are read for.

@@ -42,7 +42,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 		}
 		err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero())
 		var readings []engine.Reading
-		var limited []report.Limiter
+		var limited runner.Limits
 		if err == nil {
 			readings, limited, err = r.readEdge(ctx)
 		}
@@ -55,9 +55,9 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 			continue
 		}
 		if opened.IsZero() {
-			opened, before, followed = time.Now(), limited, r.follow(ctx)
+			opened, before, followed = time.Now(), limited.Each, r.follow(ctx)
 		}
-		span.Limited = since(before, limited)
+		span.Limited = since(before, limited.Each)
 		pace.Add(readings)
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])

@@ -45,12 +45,23 @@ func (s *series) rate(from, to, reach time.Duration) report.Observed {
 		o.Missing = "it was read only once around the window, which is too short for it"
 	case wentBack(s.Samples[first : last+1]):
 		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
+	case s.clocks[last]-s.clocks[first] <= s.within[first]+s.within[last]:
+		o.Missing = "it took as long to answer as the window lasts"
 	default:
-		over := s.clocks[last] - s.clocks[first]
-		o.Over = plan.Duration(over)
-		o.Mean, o.Unsure = new((s.Samples[last].Value-s.Samples[first].Value)/over.Seconds()), s.Step/over.Seconds()
+		o.Over, o.Mean, o.Unsure = s.grew(first, last)
 	}
 	return o
+}
+
+// grew is how fast a counter grew from one sample to another, and by how much that may be off.
+//
+//	asked ├──·──┤ answered        asked ├──·──┤ answered
+//	         └────────── over ─────────────┘
+//	            └────── shortest ─────┘ in which it may have grown by as much
+func (s *series) grew(first, last int) (over plan.Duration, mean *float64, unsure float64) {
+	grown, long := s.Samples[last].Value-s.Samples[first].Value, s.clocks[last]-s.clocks[first]
+	shortest := long - s.within[first] - s.within[last]
+	return plan.Duration(long), new(grown / long.Seconds()), s.Step/long.Seconds() + grown/shortest.Seconds() - grown/long.Seconds()
 }
 
 // between is a counter's part of a trial: all that it grew by between two times at which it stood still, over the time in which frames were sent.

@@ -14,6 +14,7 @@ func sampled(kind report.VitalKind, unit string, samples ...[2]float64) *series 
 	s := &series{VitalSign: report.VitalSign{Name: "x", Unit: unit, Kind: kind}}
 	for _, v := range samples {
 		s.clocks = append(s.clocks, time.Hour+time.Duration(v[0]*float64(time.Millisecond)))
+		s.within = append(s.within, 0)
 		s.Samples = append(s.Samples, report.VitalSample{At: plan.Duration(v[0] * float64(time.Millisecond)), Value: v[1]})
 	}
 	return s
@@ -87,7 +88,7 @@ func TestARateIsMostlyOfItsWindow(t *testing.T) {
 			for phase := time.Duration(0); phase < every; phase += every / 5 {
 				s := sampled(report.Counter, "s")
 				for at := phase; at < 10*time.Second; at += every {
-					s.clocks, s.Samples = append(s.clocks, at), append(s.Samples, report.VitalSample{At: plan.Duration(at), Value: at.Seconds()})
+					s.clocks, s.within, s.Samples = append(s.clocks, at), append(s.within, 0), append(s.Samples, report.VitalSample{At: plan.Duration(at), Value: at.Seconds()})
 				}
 				o := s.join(2*time.Second, 2*time.Second+window, reachOf(0, window))
 				if o.Missing != "" {
@@ -101,5 +102,39 @@ func TestARateIsMostlyOfItsWindow(t *testing.T) {
 	}
 	if joined == 0 {
 		t.Error("nothing was ever read often enough")
+	}
+}
+
+// TestALimitThatIsSlowToAnswer: whenever between question and answer a limit counted, its true rate is within what is said of it.
+func TestALimitThatIsSlowToAnswer(t *testing.T) {
+	const rate = 1000.0 // packets/s
+	counted := func(at time.Duration) []report.Limiter {
+		return []report.Limiter{{Passed: int64(rate * at.Seconds())}}
+	}
+	for _, slow := range []time.Duration{0, 2 * time.Millisecond, 200 * time.Millisecond} {
+		for _, early := range []bool{true, false} {
+			l := NewLog([]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, Setup{Directions: []plan.Direction{{From: "west", To: "east"}}})
+			for i, asked := range []time.Duration{time.Second, 2 * time.Second} {
+				at := asked
+				if early == (i == 0) { // the first as early and the last as late as can be, or the other way round
+					at += slow
+				}
+				l.Add(Moment{At: asked + slow, Limited: counted(at), Asked: asked, Answered: asked + slow})
+			}
+			o := l.Window(time.Second+slow/2, 2*time.Second+slow/2)[0]
+			if o.Mean == nil || *o.Mean-o.Unsure > rate+1e-6 || *o.Mean+o.Unsure < rate-1e-6 {
+				t.Errorf("answered after %s: %+v, want %g in it", slow, o, rate)
+			}
+			if slow == 0 && o.Unsure != 0 || slow > 0 && o.Unsure <= 0 {
+				t.Errorf("answered after %s: unsure by %g", slow, o.Unsure)
+			}
+		}
+	}
+	l := NewLog([]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, Setup{Directions: []plan.Direction{{From: "west", To: "east"}}})
+	for _, asked := range []time.Duration{time.Second, 1200 * time.Millisecond} {
+		l.Add(Moment{At: asked + 300*time.Millisecond, Limited: counted(asked), Asked: asked, Answered: asked + 300*time.Millisecond})
+	}
+	if o := l.Window(1150*time.Millisecond, 1350*time.Millisecond)[0]; o.Mean != nil || o.Missing == "" {
+		t.Errorf("asked for longer than the window lasts: %+v", o)
 	}
 }

@@ -12,8 +12,10 @@ import (
 type limiter struct{}
 
 func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string) {
-	limited, clock, behind, why := m.Limited, m.At, time.Duration(0), ""
+	within := (m.Answered - m.Asked) / 2
+	limited, clock, behind, why := m.Limited, m.Asked+within, time.Duration(0), ""
 	if m.Device != nil {
+		within = 0 // it says itself when it read them
 		limited, clock, behind, why = m.Device.Limited, m.Device.At, m.deviceBehind, cmp.Or(m.Device.Missing, m.Device.NoLimited)
 	}
 	if why != "" || len(limited) != len(s.Directions) {
@@ -21,7 +23,9 @@ func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string
 	}
 	for i, d := range s.Directions {
 		of := d.Name()
-		values = append(values, packets("passed", of, clock, behind, limited[i].Passed), packets("dropped", of, clock, behind, limited[i].Dropped))
+		passed, dropped := packets("passed", of, clock, behind, limited[i].Passed), packets("dropped", of, clock, behind, limited[i].Dropped)
+		passed.within, dropped.within = within, within
+		values = append(values, passed, dropped)
 	}
 	return values, ""
 }

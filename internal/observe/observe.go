@@ -23,6 +23,8 @@ type Moment struct {
 	Readings []engine.Reading
 	// Limited is what a Reference's limit on this machine counted, in the order of Setup.Directions; nil: it wasn't asked, or didn't answer.
 	Limited []report.Limiter
+	// Asked and Answered are the times between which the limits counted that.
+	Asked, Answered time.Duration
 	// Device is what the device's node told last; nil: nobody asks one.
 	Device *Told
 
@@ -88,7 +90,8 @@ type value struct {
 	at             time.Duration // in the run's time
 	clock          time.Duration // by the clock of whoever read it: the same value told again is of the same
 	number         float64
-	step           float64 // by which a coarse counter grows; 0: it is exact
+	within         time.Duration // by how much it may have been read earlier or later than that
+	step           float64       // by which a coarse counter grows; 0: it is exact
 	// source is whose value it is, of several that an observer looks at. Missing says why there is none of it, nor of all others of that source.
 	source, missing string
 }
@@ -145,6 +148,7 @@ type series struct {
 	report.VitalSign
 	source string
 	clocks []time.Duration // when each sample was taken, by the clock of whoever did
+	within []time.Duration // by how much each may be from that
 }
 
 // NewLog is an empty one.
@@ -204,7 +208,8 @@ func (b *book) add(v value) {
 	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock <= s.clocks[n-1]) {
 		return
 	}
-	s.Samples, s.clocks, s.Step = append(s.Samples, report.VitalSample{At: at, Value: v.number}), append(s.clocks, v.clock), v.step
+	s.Samples, s.Step = append(s.Samples, report.VitalSample{At: at, Value: v.number}), v.step
+	s.clocks, s.within = append(s.clocks, v.clock), append(s.within, v.within)
 }
 
 func (b *book) find(name, of string) *series {

@@ -121,9 +121,9 @@ func TestAnObserverWithoutAnyReadingSaysWhy(t *testing.T) {
 
 func TestALimitIsCountedByDirection(t *testing.T) {
 	log := observe.NewLog([]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, setup)
-	log.Add(observe.Moment{At: time.Second, Limited: []report.Limiter{{Passed: 100, Dropped: 5}}})
+	log.Add(observe.Moment{At: time.Second, Asked: time.Second, Answered: time.Second, Limited: []report.Limiter{{Passed: 100, Dropped: 5}}})
 	log.Add(observe.Moment{At: 1500 * ms}) // it didn't answer
-	log.Add(observe.Moment{At: 2 * time.Second, Limited: []report.Limiter{{Passed: 1100, Dropped: 5}}})
+	log.Add(observe.Moment{At: 2 * time.Second, Asked: 2 * time.Second, Answered: 2 * time.Second, Limited: []report.Limiter{{Passed: 1100, Dropped: 5}}})
 	all := log.Window(time.Second, 2*time.Second)
 	if got := find(t, all, "passed", "west→east"); got.Mean == nil || *got.Mean != 1000 || got.Unit != "packets/s" {
 		t.Errorf("%+v", got)
@@ -199,7 +199,7 @@ func TestARateIsKnownAsFinelyAsItsCounter(t *testing.T) {
 	log := observe.NewLog([]plan.Observer{{Name: "cpu", Type: plan.ObserveProcessors}, {Name: "limit", Type: plan.ObserveLimiter}},
 		observe.Setup{Generators: []string{"generator-0"}, Directions: []plan.Direction{{From: "west", To: "east"}}})
 	for _, at := range []time.Duration{time.Second, 3 * time.Second} {
-		log.Add(observe.Moment{At: at, Limited: []report.Limiter{{Passed: int64(at)}},
+		log.Add(observe.Moment{At: at, Asked: at, Answered: at, Limited: []report.Limiter{{Passed: int64(at)}},
 			Readings: []engine.Reading{{At: at, Processors: engine.Processors{At: at, Each: []engine.Processor{{Number: 0, Busy: at}, {Number: 1, Busy: at}}}}}})
 	}
 	for _, o := range log.Window(time.Second, 3*time.Second) {

@@ -73,7 +73,7 @@ type Observed struct {
 	Max  *float64 `json:"max,omitempty"`
 	// Over is the time between the samples that a counter's rate is of: they are read near the window's edges. Of a gauge it is the window, within which all its samples are.
 	Over plan.Duration `json:"over,omitempty"`
-	// Unsure is by how much the values may be off, as a counter grows in steps; 0: they are exact for the time that they are of.
+	// Unsure is by how much the values may be off, as a counter grows in steps, or was read at some moment of a known stretch; 0: they are exact for the time that they are of.
 	Unsure float64 `json:"unsure,omitempty"`
 	// Missing says why there is no value; empty: there is.
 	Missing string `json:"missing,omitempty"`

@@ -84,16 +84,24 @@ func (j *Journal) Estimate(inStep time.Duration) {
 // limitedTimeout is how long a Reference's limits may take to tell what they counted: they are next door, and no window waits for them.
 const limitedTimeout = 200 * time.Millisecond
 
-// AskLimits is what a Reference's limits counted so far; nil: they did not tell in time, which goes to the log. It may be called beside whatever else the run does.
-func (j *Journal) AskLimits(ctx context.Context, ask func(context.Context) ([]report.Limiter, error)) []report.Limiter {
+// Limits are what a Reference's limits counted so far, at some moment between when they were asked and when they answered, both since the run started. Each is nil where they weren't asked,
+// or did not tell in time.
+type Limits struct {
+	Each            []report.Limiter
+	Asked, Answered time.Duration
+}
+
+// AskLimits asks a Reference's limits; that they did not tell in time goes to the log. It may be called beside whatever else the run does.
+func (j *Journal) AskLimits(ctx context.Context, ask func(context.Context) ([]report.Limiter, error)) Limits {
 	ctx, cancel := context.WithTimeout(ctx, limitedTimeout)
 	defer cancel()
-	limited, err := ask(ctx)
+	asked := time.Since(j.Started)
+	each, err := ask(ctx)
 	if err != nil {
 		j.Log.Debug("the limits' counters could not be read", "error", err)
-		return nil
+		return Limits{}
 	}
-	return limited
+	return Limits{Each: each, Asked: asked, Answered: time.Since(j.Started)}
 }
 
 // Note adds a line to the run's trace.

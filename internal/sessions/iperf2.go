@@ -20,6 +20,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/iperf3"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/pause"
 )
 
 // iperf 2 is a program of this machine's, in the ends' namespaces: a server at the receiver, a client at the sender, whose output is read line by line. Connecting and sending are one thing
@@ -283,7 +284,51 @@ func (s socket) free() error {
 	})
 }
 
-func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) { return r.proof.awaitAll(ctx) }
+// awaitAll waits for all connections by which the path is proven, and for iperf to listen: its client gives up at the first refusal.
+func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) {
+	opened, err := r.proof.awaitAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		listens, err := r.listens()
+		if err != nil || listens {
+			return opened, err
+		}
+		if why := r.run.brokenBy(); why != "" {
+			return nil, errors.New(why)
+		}
+		if err := pause.For(ctx, listenPoll); err != nil {
+			return nil, fmt.Errorf("iperf did not listen on port %d: %w", iperf2Port, err)
+		}
+	}
+}
+
+// listenPoll is how often the kernel is asked whether iperf listens, which it does a few milliseconds after its start.
+const listenPoll = 5 * time.Millisecond
+
+// listens says that somebody has iperf's port. That was nobody before it started.
+func (r *iperf2Receiver) listens() (bool, error) {
+	table, err := r.sockets()
+	return len(ofPort(table, iperf2Port)) > 0, err
+}
+
+// sockets is the kernel's table of sockets of iperf's protocol, in the end's namespace (proc(5), net/tcp and net/udp).
+func (r *iperf2Receiver) sockets() (table string, err error) {
+	file := "/proc/thread-self/net/tcp"
+	if r.shape.Datagrams {
+		file = "/proc/thread-self/net/udp"
+	}
+	if r.local.Is6() {
+		file += "6"
+	}
+	err = r.namespace.Do(func() error {
+		text, err := os.ReadFile(file)
+		table = string(text)
+		return err
+	})
+	return table, err
+}
 
 func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
 	told := r.run.output.read()
@@ -301,34 +346,33 @@ func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
 	return reading
 }
 
-// dropped is what iperf's own sockets had no room for, as the kernel tells that of each socket (proc(5), net/udp).
-func (r *iperf2Receiver) dropped() (sum int64, err error) {
-	file := "/proc/thread-self/net/udp"
-	if r.local.Is6() {
-		file += "6"
+// dropped is what iperf's own sockets had no room for, as the kernel tells that of each socket.
+func (r *iperf2Receiver) dropped() (int64, error) {
+	table, err := r.sockets()
+	if err != nil {
+		return 0, fmt.Errorf("what iperf's sockets dropped: %w", err)
 	}
-	err = r.namespace.Do(func() error {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return fmt.Errorf("what iperf's sockets dropped: %w", err)
-		}
-		sum = udpDrops(string(text), iperf2Port)
-		return nil
-	})
-	return sum, err
+	return udpDrops(table, iperf2Port), nil
 }
 
 // udpDrops adds up the last column of those sockets that have a port.
 func udpDrops(table string, port int) (sum int64) {
-	suffix := fmt.Sprintf(":%04X", port)
-	for line := range strings.Lines(table) {
-		fields := strings.Fields(line)
-		if len(fields) > 3 && strings.HasSuffix(fields[1], suffix) {
-			n, _ := strconv.ParseInt(fields[len(fields)-1], 10, 64)
-			sum += n
-		}
+	for _, fields := range ofPort(table, port) {
+		n, _ := strconv.ParseInt(fields[len(fields)-1], 10, 64)
+		sum += n
 	}
 	return sum
+}
+
+// ofPort are a table's sockets whose own port it is, each by its columns.
+func ofPort(table string, port int) (sockets [][]string) {
+	suffix := fmt.Sprintf(":%04X", port)
+	for line := range strings.Lines(table) {
+		if fields := strings.Fields(line); len(fields) > 3 && strings.HasSuffix(fields[1], suffix) {
+			sockets = append(sockets, fields)
+		}
+	}
+	return sockets
 }
 
 func (r *iperf2Receiver) close() {

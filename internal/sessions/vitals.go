@@ -11,7 +11,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/processors"
-	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
@@ -66,11 +65,11 @@ func (r *run) machines() []plan.Generator {
 }
 
 // observe lets the Plan's observers take their values from what was just read.
-func (r *run) observe(limited []report.Limiter) {
+func (r *run) observe(limits runner.Limits) {
 	if len(r.Plan.Observers) == 0 {
 		return
 	}
-	m := observe.Moment{At: time.Since(r.Started), Limited: limited, Device: r.opts.Told()}
+	m := observe.Moment{At: time.Since(r.Started), Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told()}
 	for _, g := range r.machines() {
 		m.Readings = append(m.Readings, r.machineOf(g))
 	}
@@ -96,18 +95,18 @@ func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
 	return reading
 }
 
-// askLimits begins to ask the Reference's limits where an observer wants that; what it returns waits for the answer, which is nil where there is none in time.
-func (r *run) askLimits(ctx context.Context) func() []report.Limiter {
+// askLimits begins to ask the Reference's limits where an observer wants that; what it returns waits for the answer, which is empty where there is none in time.
+func (r *run) askLimits(ctx context.Context) func() runner.Limits {
 	wanted := r.Plan.Observes(plan.ObserveLimiter)
 	if r.opts.Limited == nil || !wanted {
-		return func() []report.Limiter { return nil }
+		return func() runner.Limits { return runner.Limits{} }
 	}
-	var limited []report.Limiter
+	var limited runner.Limits
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		limited = r.AskLimits(ctx, r.opts.Limited)
 	})
-	return func() []report.Limiter { asking.Wait(); return limited }
+	return func() runner.Limits { asking.Wait(); return limited }
 }
 
 // idle lets observers see what is idle, before the traffic or after it. Who interrupts a run doesn't wait for that.
