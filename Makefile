@@ -159,8 +159,9 @@ check-all: ## Run the full tier, part by part, and publish its tables in docs/: 
 known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/known-answers.md; AGAIN=n repetitions (as root; 50 minutes)
 	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/known-answers.md
 
-packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, iperf3's figures against known ones, with real packets (as root; 30 minutes)
+packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 30 minutes)
 	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
+	$(FULL) -timeout 20m -run '^(TestLossOf|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/sessions
 
 modes: ## Full tier: measure each real device made of Linux, into docs/modes.md (as root; 30 minutes)
 	$(FULL) -timeout 90m ./test/realpackets -run '^TestModes' -v -table $(CURDIR)/docs/modes.md
