@@ -48,7 +48,7 @@ func moreWork(more, less *plan.Plan) string {
 
 // doesMore: a has the longer table of two devices of one kind, or is a router that does something else besides, with no shorter table. What XDP forwards doesn't reach the stack that others forward in.
 func doesMore(a, b *plan.Mode) bool {
-	rules, was := [2]int{}, [2]int{}
+	is, was := 0, 0 // rules, or connections that are tracked
 	switch {
 	case a.Routes() < b.Routes():
 		return false
@@ -56,13 +56,13 @@ func doesMore(a, b *plan.Mode) bool {
 		return true
 	case a.Router != nil && b.Router != nil, a.XDP != nil && b.XDP != nil:
 	case a.Filter != nil && b.Filter != nil:
-		rules[0], was[0] = a.Filter.Rules, b.Filter.Rules
+		is, was = a.Filter.Rules, b.Filter.Rules
 	case a.NAT != nil && b.NAT != nil:
-		rules[1], was[1] = a.NAT.Sessions, b.NAT.Sessions
+		is, was = a.NAT.Sessions, b.NAT.Sessions
 	default:
 		return false
 	}
-	return rules[0] >= was[0] && rules[1] >= was[1] && (a.Routes() > b.Routes() || rules != was)
+	return is >= was && (is > was || a.Routes() > b.Routes())
 }
 
 // noDevice: what has no device in its way carries no less.
