@@ -46,23 +46,40 @@ func moreWork(more, less *plan.Plan) string {
 	return fmt.Sprintf("a device that is %q does all that %q does, and more", b, a)
 }
 
-// doesMore: a has the longer table of two devices of one kind, or is a router that does something else besides, with no shorter table. What XDP forwards doesn't reach the stack that others forward in.
+// doesMore: a is a device of the same kind with a longer table, more rules or more connections, or of a kind that does all that b's does, and more; with no shorter table.
 func doesMore(a, b *plan.Mode) bool {
-	is, was := 0, 0 // rules, or connections that are tracked
+	is, was := kindOf(a), kindOf(b)
 	switch {
-	case a.Routes() < b.Routes():
+	case was.rank == 0 || a.Routes() < b.Routes():
 		return false
-	case b.XDP != nil && (a.Router != nil || a.Filter != nil || a.NAT != nil), b.Router != nil && (a.Filter != nil || a.NAT != nil || a.Tunnel != nil):
-		return true
-	case a.Router != nil && b.Router != nil, a.XDP != nil && b.XDP != nil:
-	case a.Filter != nil && b.Filter != nil:
-		is, was = a.Filter.Rules, b.Filter.Rules
-	case a.NAT != nil && b.NAT != nil:
-		is, was = a.NAT.Sessions, b.NAT.Sessions
-	default:
-		return false
+	case is.name == was.name:
+		return is.extent >= was.extent && (is.extent > was.extent || a.Routes() > b.Routes())
 	}
-	return is >= was && (is > was || a.Routes() > b.Routes())
+	return is.rank > was.rank
+}
+
+// kind is what a device does with each frame. Each rank does all that a lower one does: what XDP forwards doesn't reach the stack that routers forward in, and others are routers that do something
+// besides. Of one rank none does what another does.
+type kind struct {
+	name   string
+	rank   int // 0: nothing is known of it
+	extent int // rules, or connections that are tracked
+}
+
+func kindOf(m *plan.Mode) kind {
+	switch {
+	case m.XDP != nil:
+		return kind{name: "xdp", rank: 1}
+	case m.Router != nil:
+		return kind{name: "router", rank: 2}
+	case m.Filter != nil:
+		return kind{name: "filter", rank: 3, extent: m.Filter.Rules}
+	case m.NAT != nil:
+		return kind{name: "nat", rank: 3, extent: m.NAT.Sessions}
+	case m.Tunnel != nil:
+		return kind{name: "tunnel", rank: 3}
+	}
+	return kind{}
 }
 
 // noDevice: what has no device in its way carries no less.
