@@ -29,6 +29,7 @@ NEIGHBOURS ?= 10
 SOAK ?= 20
 FUZZ ?= 10s
 SEARCHES ?= 2000
+FORM ?= short
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell awk -F: '/^[a-z0-9-]+:/ {print $$1}' $(MAKEFILE_LIST))
@@ -197,6 +198,9 @@ four-systems: packages kube-cluster ## Full tier: one table of four systems, by 
 	@failed=0; for way in ./test/realpackets ./test/e2e; do \
 	$(FULL) -timeout 30m $$way -run '^TestFourSystems$$' -v -table $(CURDIR)/docs/four-systems.md || failed=1; \
 	done; exit $$failed
+
+published-loadtests: build ## Full tier: play the suites of the published loadtests in a short form (as root; 15 minutes); FORM=published measures them, into docs/published (4 hours)
+	$(GO) run ./hack/published -form $(FORM) -save $(REPORTS)/published-$(FORM) $(if $(filter published,$(FORM)),-pages docs/published)
 
 e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kueue, which it builds (as root; 5 minutes, the first time 7)
 	@$(GO) run ./hack/kube kueue >/dev/null

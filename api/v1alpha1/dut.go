@@ -188,6 +188,13 @@ type FilterMode struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	Rules int32 `json:"rules"`
+
+	// routes is how many routes lead to the networks behind each link, as a router's. Example: 1000000.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Routes int32 `json:"routes,omitempty"`
 }
 
 // NATMode is a router that translates addresses.
@@ -200,7 +207,14 @@ type NATMode struct {
 }
 
 // XDPMode is a router in the drivers' receive path.
-type XDPMode struct{}
+type XDPMode struct {
+	// routes is how many routes lead to the networks behind each link, as a router's. Example: 1000000.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Routes int32 `json:"routes,omitempty"`
+}
 
 // TunnelKind is what encrypts.
 //

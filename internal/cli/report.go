@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 func newReport(s Streams) *cobra.Command {
-	var format, view string
+	var format, view, rows string
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Render saved Reports again, as one table, and suites' tables",
@@ -28,6 +29,9 @@ func newReport(s Streams) *cobra.Command {
 			if !slices.Contains(reportViews(), view) {
 				return exit.BadInput("--view %q: there is no such view; use one of %s", view, strings.Join(reportViews(), ", "))
 			}
+			if rows != "" && kind != render.Heatmap {
+				return exit.BadInput("--rows %s: only heat maps have rows of an axis: use --view heatmap", rows)
+			}
 			if err := checkFormat(format, render.Formats(kind)); err != nil {
 				return err
 			}
@@ -39,7 +43,10 @@ func newReport(s Streams) *cobra.Command {
 			case render.RFC2544:
 				return writeRFC2544(s.Out, format, all)
 			case render.Heatmap:
-				return writeView(s.Out, format, render.OfHeatmap(history.Heatmap(all)))
+				if err := checkRows(rows, all.Suites); err != nil {
+					return err
+				}
+				return writeView(s.Out, format, render.OfHeatmap(history.Heatmap(all, rows)))
 			default:
 			}
 			if err := render.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
@@ -50,8 +57,26 @@ func newReport(s Streams) *cobra.Command {
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
 	cmd.Flags().StringVar(&view, "view", string(render.Tests), "how to show them: tests, each with its evidence; rfc2544, in the forms of RFC 2544, section 26: throughput over frame sizes, frame loss over load; heatmap, throughput over product and loadtest, frame loss over load and loadtest")
+	cmd.Flags().StringVar(&rows, "rows", "", "of heat maps: the axis of a suite that makes the rows of throughputs; by default its first")
 	_ = cmd.RegisterFlagCompletionFunc("view", cobra.FixedCompletions(reportViews(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// checkRows refuses an axis that none of the suites has.
+func checkRows(rows string, suites []*report.Suite) error {
+	var names []string
+	for _, s := range suites {
+		for _, a := range s.Axes {
+			if a.Name == rows {
+				return nil
+			}
+			names = append(names, a.Name)
+		}
+	}
+	if rows == "" {
+		return nil
+	}
+	return exit.BadInput("--rows %q: no suite that is given has such an axis; they have %s", rows, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
 // reportViews are the ways in which Reports are shown.

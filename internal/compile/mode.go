@@ -37,21 +37,22 @@ func modePath(names ...string) *field.Path {
 }
 
 // mode is the Plan's member of this name, as far as it needs no links.
-func (c *compiler) mode() *plan.Mode {
-	in := c.modeSpec()
+func (c *compiler) mode() *plan.Mode { return modeOf(c.modeSpec()) }
+
+func modeOf(in *v1alpha1.ModeSpec) *plan.Mode {
 	switch {
 	case in == nil:
 		return nil
 	case in.Router != nil:
-		return &plan.Mode{Router: &plan.RouterMode{Routes: c.routes()}}
+		return &plan.Mode{Router: &plan.RouterMode{Routes: max(int(in.Router.Routes), 1)}}
 	case in.Bridge != nil:
 		return &plan.Mode{Bridge: &plan.BridgeMode{}}
 	case in.Filter != nil:
-		return &plan.Mode{Filter: &plan.FilterMode{Rules: int(in.Filter.Rules)}}
+		return &plan.Mode{Filter: &plan.FilterMode{Rules: int(in.Filter.Rules), Routes: beyondOne(in.Filter.Routes)}}
 	case in.NAT != nil:
 		return &plan.Mode{NAT: &plan.NATMode{Sessions: int(in.NAT.Sessions)}}
 	case in.XDP != nil:
-		return &plan.Mode{XDP: &plan.XDPMode{}}
+		return &plan.Mode{XDP: &plan.XDPMode{Routes: beyondOne(in.XDP.Routes)}}
 	case in.Tunnel != nil:
 		tunnel := &plan.TunnelMode{Kind: string(in.Tunnel.Kind)}
 		if in.Tunnel.Kind == v1alpha1.TunnelIPsec {
@@ -75,12 +76,17 @@ func (c *compiler) checkModeInCluster() {
 	}
 }
 
-// routes is how many routes a router has to the networks behind each link; 1 of other devices.
+// routes is how many routes the device has to the networks behind each link; 1 of devices without a table.
 func (c *compiler) routes() int {
-	if in := c.addressed(); in != nil && in.Router != nil {
-		return max(int(in.Router.Routes), 1)
+	return modeOf(c.addressed()).Routes()
+}
+
+// beyondOne leaves out the one route that every router has to a network, so that such Plans stay as they were.
+func beyondOne(routes int32) int {
+	if routes <= 1 {
+		return 0
 	}
-	return 1
+	return int(routes)
 }
 
 // fitMode gives the mode what it needs of the links, and refuses links and traffic that the device can't have.
@@ -89,11 +95,10 @@ func (c *compiler) fitMode(m *plan.Mode) {
 		return
 	}
 	if !c.traffic.passes(m) {
-		c.refuse(modePath(), m.String(), "sessions are measured through a router, a bridge or a filter yet: use one of these, or traffic.type Frames")
+		c.refuse(modePath(), m.String(), "sessions are measured through a router, a bridge, a filter or NAT yet: use one of these, or traffic.type Frames")
 	}
+	c.checkRoutes()
 	switch {
-	case m.Router != nil:
-		c.checkRoutes()
 	case m.Filter != nil:
 		c.keepApart("a filter's rules drop what is from", plan.FilteredIPv4, plan.FilteredIPv6)
 	case m.NAT != nil:

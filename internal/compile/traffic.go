@@ -124,7 +124,7 @@ func (transfers) perLink() bool               { return true }
 func (transfers) heldAt() v1alpha1.HeldRate   { return v1alpha1.Unlimited }
 func (transfers) queues() bool                { return true }
 func (transfers) passes(m *plan.Mode) bool {
-	return m.Router != nil || m.Bridge != nil || m.Filter != nil
+	return m.Router != nil || m.Bridge != nil || m.Filter != nil || m.NAT != nil
 }
 func (transfers) loads(*compiler) map[string]load     { return nil }
 func (transfers) sessions(c *compiler) *plan.Sessions { return c.sessions() }

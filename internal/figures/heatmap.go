@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -17,12 +18,42 @@ type Heated struct {
 	Missing           report.Missing
 }
 
-// HeatmapOfSuite has the maps of a suite: of curves of frame loss the loss over load and traffic, a map for each product, and of all other cells throughput over product and traffic.
-func HeatmapOfSuite(s *report.Suite) *report.Heatmap {
-	if len(s.Axes) == 1 { // a row of what it was varied to, rather than a column
-		return Heatmap(s.Name, "suite", axisName(s, 0), heatedCells(s, func(c report.Cell) (string, string) { return s.Name, c.Product + c.Loadtest }))
+// HeatmapOfSuite has the maps of a suite: of curves of frame loss the loss over load and traffic, a map for each product, and of all other cells throughput over product and traffic. Rows
+// names the axis that makes the rows of throughputs; empty: the first.
+func HeatmapOfSuite(s *report.Suite, rows string) *report.Heatmap {
+	at := slices.IndexFunc(s.Axes, func(a report.Axis) bool { return a.Name == rows })
+	switch {
+	case len(s.Axes) == 1: // a row of what it was varied to, rather than a column
+		return Heatmap(s.Name, "suite", axisName(s, 0), heatedCells(s, func(_ *report.SuiteCell, c report.Cell) (string, string) { return s.Name, c.Product + c.Loadtest }))
+	case at > 0:
+		return Heatmap(s.Name, rows, axesBut(s, at), heatedCells(s, func(c *report.SuiteCell, row report.Cell) (string, string) { return alongAxis(s, at, c, row) }))
 	}
-	return Heatmap(s.Name, axisName(s, 0), axisName(s, 1), heatedCells(s, func(c report.Cell) (string, string) { return c.Product, cmp.Or(c.Loadtest, "-") }))
+	return Heatmap(s.Name, axisName(s, 0), axisName(s, 1), heatedCells(s, func(_ *report.SuiteCell, c report.Cell) (string, string) { return c.Product, cmp.Or(c.Loadtest, "-") }))
+}
+
+// axesBut are the names of a suite's axes without one.
+func axesBut(s *report.Suite, but int) string {
+	var names []string
+	for i, a := range s.Axes {
+		if i != but {
+			names = append(names, a.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// alongAxis is a cell's place where an axis makes the rows: its value there, and those of the others. One without a value there, a calibration, stays in its own row.
+func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) (place, other string) {
+	place = row.Product
+	var others []string
+	for _, v := range c.Values {
+		if v.Axis == s.Axes[axis].Name {
+			place = v.Value
+		} else {
+			others = append(others, v.Value)
+		}
+	}
+	return place, strings.Join(others, "-") + strings.TrimPrefix(row.Loadtest, c.Loadtest)
 }
 
 // axisName is what a suite's axis is called; of those from the second on all that there are.
@@ -39,12 +70,12 @@ func axisName(s *report.Suite, from int) (name string) {
 	return cmp.Or(name, "test")
 }
 
-func heatedCells(s *report.Suite, place func(report.Cell) (product, loadtest string)) (all []Heated) {
+func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product, loadtest string)) (all []Heated) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		for _, row := range c.Rows() {
 			t := Heated{Figures: row.Figures, Curve: c.Curve, Missing: report.Missing{Test: c.Name, Reason: string(report.NotMeasured), Message: row.Message}}
-			t.Product, t.Loadtest = place(row)
+			t.Product, t.Loadtest = place(c, row)
 			if len(row.Missing) > 0 {
 				t.Missing.Reason, t.Missing.Message = row.Missing[0].Reason, row.Missing[0].Message
 			}
@@ -122,6 +153,13 @@ func lossMap(of heated, product string, tests []Heated) report.HeatGrid {
 	return g
 }
 
+func spreadOf(f *report.Figures) *units.Percent {
+	if f.Spread == nil {
+		return nil
+	}
+	return &f.Spread.Percent
+}
+
 // throughputMap is throughput over product and traffic.
 func throughputMap(of heated, tests []Heated, sessions bool) report.HeatGrid {
 	g := report.HeatGrid{Of: cmp.Or(of.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s", RowsAre: of.rows, ColumnsAre: of.columns,
@@ -131,7 +169,7 @@ func throughputMap(of heated, tests []Heated, sessions bool) report.HeatGrid {
 	}
 	for _, t := range tests {
 		g.Spots = append(g.Spots, report.Spot{Row: slices.Index(g.Rows, t.Product), Column: slices.Index(g.Columns, t.Loadtest), Value: report.NumberOf(big.NewRat(t.Figures.Throughput(), 1)),
-			LowerBound: t.Figures.LowerBound, Unconfirmed: t.Figures.Unconfirmed > 0})
+			LowerBound: t.Figures.LowerBound, Unconfirmed: t.Figures.Unconfirmed > 0, Spread: spreadOf(t.Figures)})
 	}
 	g.Sort()
 	return g

@@ -34,13 +34,10 @@ func become(spec Spec, info *Info) error {
 	return nil
 }
 
-// routesTo are the routes to a link's network i: one, or its part of a router's.
+// routesTo are the routes to a link's network i: one, or its part of all that the device has.
 func (s Spec) routesTo(l Link, i int) int {
-	if s.Mode == nil || s.Mode.Router == nil {
-		return 1
-	}
-	n := len(l.Networks)
-	return max(1, s.Mode.Router.Routes*(i+1)/n-s.Mode.Router.Routes*i/n)
+	all, n := s.Mode.Routes(), len(l.Networks)
+	return max(1, all*(i+1)/n-all*i/n)
 }
 
 // addRoutes adds n routes that together lead to a network.

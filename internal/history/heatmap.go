@@ -5,14 +5,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Heatmap has the maps of suites and of Reports. Several Reports of one test make one spot, of their medians.
-func Heatmap(all report.Documents) *report.Heatmap {
+// Heatmap has the maps of suites and of Reports. Several Reports of one test make one spot, of their medians. Rows names the axis that makes the rows of suites' throughputs; empty: the first.
+func Heatmap(all report.Documents, rows string) *report.Heatmap {
 	out := new(report.Heatmap)
 	add := func(h *report.Heatmap) {
 		out.Maps, out.Without = append(out.Maps, h.Maps...), append(out.Without, h.Without...)
 	}
 	for _, s := range all.Suites {
-		add(figures.HeatmapOfSuite(s))
+		add(figures.HeatmapOfSuite(s, rows))
 	}
 	if len(all.Reports) > 0 {
 		add(figures.Heatmap("", "product", "loadtest", heatedReports(all.Reports)))

@@ -70,7 +70,7 @@ const referenceGraceSeconds = 5
 
 // startsWithin is how many seconds it may take to be set up: a million routes behind each of two links take some 15 s of a processor's time.
 func startsWithin(mode *plan.Mode) int32 {
-	if mode != nil && mode.Router != nil && mode.Router.Routes > 100_000 {
+	if mode.Routes() > 100_000 {
 		return 300
 	}
 	return 60

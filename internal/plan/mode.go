@@ -25,11 +25,14 @@ type RouterMode struct {
 type BridgeMode struct{}
 
 // XDPMode is a router in the drivers' receive path.
-type XDPMode struct{}
+type XDPMode struct {
+	Routes int `json:"routes,omitempty"` // 0: one
+}
 
 // FilterMode is a router that holds each frame against rules that are not about it.
 type FilterMode struct {
-	Rules int `json:"rules"`
+	Rules  int `json:"rules"`
+	Routes int `json:"routes,omitempty"` // 0: one
 }
 
 // NATMode is a router that translates the addresses of the hosts behind one link, one for one.
@@ -90,6 +93,20 @@ func (d DUT) Mode() *Mode {
 		return nil
 	}
 	return d.Reference.Mode
+}
+
+// Routes is how many routes lead to the networks behind each link; at least one, also of a device that has none.
+func (m *Mode) Routes() int {
+	switch {
+	case m == nil:
+	case m.Router != nil:
+		return max(m.Router.Routes, 1)
+	case m.Filter != nil:
+		return max(m.Filter.Routes, 1)
+	case m.XDP != nil:
+		return max(m.XDP.Routes, 1)
+	}
+	return 1
 }
 
 // Routers is how many routers a frame meets on its way through the device: each takes one from its TTL.
@@ -171,23 +188,25 @@ func (m *Mode) Forwarding() Forwarding {
 
 // String names the mode in a few words: "router, 1000 routes".
 func (m *Mode) String() string {
+	routes := ""
+	if n := m.Routes(); n > 1 {
+		routes = fmt.Sprintf(", %d routes", n)
+	}
 	switch {
 	case m == nil:
 		return ""
-	case m.Router != nil && m.Router.Routes == 1:
-		return "router"
 	case m.Router != nil:
-		return fmt.Sprintf("router, %d routes", m.Router.Routes)
+		return "router" + routes
 	case m.Bridge != nil:
 		return "bridge"
 	case m.Filter != nil:
-		return fmt.Sprintf("filter, %d rules", m.Filter.Rules)
+		return fmt.Sprintf("filter, %d rules", m.Filter.Rules) + routes
 	case m.NAT != nil && m.NAT.Sessions > 0:
 		return fmt.Sprintf("NAT, %d sessions", m.NAT.Sessions)
 	case m.NAT != nil:
 		return "NAT"
 	case m.XDP != nil:
-		return "XDP"
+		return "XDP" + routes
 	case m.Tunnel != nil && m.Tunnel.Kind == TunnelIPsec:
 		return "IPsec tunnel, " + m.Tunnel.Cipher
 	case m.Tunnel != nil:

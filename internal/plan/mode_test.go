@@ -50,6 +50,8 @@ func TestAModeSaysHowItForwards(t *testing.T) {
 		{plan.Mode{Router: &plan.RouterMode{Routes: 1000}}, plan.L3, 1, "router, 1000 routes"},
 		{plan.Mode{Bridge: &plan.BridgeMode{}}, plan.L2, 0, "bridge"},
 		{plan.Mode{Filter: &plan.FilterMode{Rules: 7}}, plan.L3, 1, "filter, 7 rules"},
+		{plan.Mode{Filter: &plan.FilterMode{Rules: 7, Routes: 1000}}, plan.L3, 1, "filter, 7 rules, 1000 routes"},
+		{plan.Mode{XDP: &plan.XDPMode{Routes: 1000}}, plan.L3, 1, "XDP, 1000 routes"},
 		{plan.Mode{NAT: &plan.NATMode{}}, plan.L3, 1, "NAT"},
 		{plan.Mode{XDP: &plan.XDPMode{}}, plan.L3, 1, "XDP"},
 		{plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard}}, plan.L3, 2, "WireGuard tunnel"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/surprise"
 )
 
 // Kind is a kind of document.
@@ -42,6 +43,9 @@ func OfTests(d report.Documents) Document {
 	for _, s := range d.Suites {
 		v := viewOfTable(s.Table())
 		v.heat = heatOfSuite(s)
+		for _, found := range surprise.Of(s) {
+			v.remarks = append(v.remarks, warning("surprise", found.Words))
+		}
 		out.views = append(out.views, v)
 	}
 	return out

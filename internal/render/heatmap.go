@@ -20,7 +20,7 @@ const (
 
 // heatOfSuite are those maps of a suite in which several rows and columns stand beside each other; nil: a table shows as much.
 func heatOfSuite(s *report.Suite) *report.Heatmap {
-	h := figures.HeatmapOfSuite(s)
+	h := figures.HeatmapOfSuite(s, "")
 	h.Maps = slices.DeleteFunc(h.Maps, func(g report.HeatGrid) bool { return len(g.Rows) < 2 || len(g.Columns) < 2 || !drawable(&g) })
 	if len(h.Maps) == 0 {
 		return nil
@@ -46,6 +46,11 @@ func viewOfHeatmap(h *report.Heatmap) view {
 			signs = append(signs, s.Headline())
 		}
 		v.sections = append(v.sections, section{title: g.Of, summary: heatSummary(g), unfolded: true, tables: []*table{heatTable(g)}})
+	}
+	if slices.ContainsFunc(h.Maps, func(g report.HeatGrid) bool {
+		return slices.ContainsFunc(g.Spots, func(s report.Spot) bool { return s.Spread != nil })
+	}) {
+		words = append(words, medianWords)
 	}
 	v.legend = always(append(words, signWords(signs)...)...)
 	for _, m := range h.Without {
@@ -74,7 +79,11 @@ func heatTable(g *report.HeatGrid) *table {
 	for r, name := range g.Rows {
 		row := []string{name}
 		for c := range g.Columns {
-			row = append(row, spotText(g, g.At(r, c)))
+			text := spotText(g, g.At(r, c))
+			if s := g.At(r, c); s != nil && s.Spread != nil {
+				text += " ±" + wording.Percent(*s.Spread)
+			}
+			row = append(row, text)
 		}
 		t.add(row...)
 	}

@@ -59,7 +59,7 @@ func TestHeatmapInEachFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := history.Heatmap(report.Documents{Suites: []*report.Suite{lossGrid(t), fourSystems()}, Reports: []*report.Report{curve, reporttest.Nothing()}})
+	h := history.Heatmap(report.Documents{Suites: []*report.Suite{lossGrid(t), fourSystems()}, Reports: []*report.Report{curve, reporttest.Nothing()}}, "")
 	for format, name := range map[string]string{"text": "heatmap.txt", "markdown": "heatmap.md", "html": "heatmap.html", "csv": "heatmap.csv", "json": "heatmap.json"} {
 		t.Run(format, func(t *testing.T) {
 			var out bytes.Buffer
@@ -101,5 +101,40 @@ func TestLossIsDarkerByDecades(t *testing.T) {
 	}
 	if none, little := heatClass(g, heatLevel(g, 0, 1)), heatClass(g, heatLevel(g, 1e-9, 1)); none == little {
 		t.Errorf("no loss and a little look alike: %s", none)
+	}
+}
+
+// Any axis of a suite may make the rows: the test of a board in rows, devices and programs in columns. Of several runs tables have how far they are apart.
+func TestAnotherAxisMakesTheRows(t *testing.T) {
+	s := &report.Suite{Version: report.SuiteVersion, Name: "boards", Axes: []report.Axis{{Name: "device", Values: []string{"nat", "bridge"}}, {Name: "load", Values: []string{"tcp", "udp"}}, {Name: "program", Values: []string{"iperf3"}}}}
+	for i, goodput := range []int64{940e6, 957e6, 681e6, 460e6} {
+		device, load := s.Axes[0].Values[i/2], s.Axes[1].Values[i%2]
+		s.Cells = append(s.Cells, report.SuiteCell{Name: device + "-" + load, Product: device, Loadtest: load + "-iperf3",
+			Values:  []report.AxisValue{{Axis: "device", Value: device}, {Axis: "load", Value: load}, {Axis: "program", Value: "iperf3"}},
+			Figures: &report.Figures{Runs: 2, GoodputBitsPerSecond: &goodput, Spread: &report.Spread{Percent: reporttest.Percent("0.5")}}})
+	}
+	var out bytes.Buffer
+	if err := Write(&out, "markdown", OfHeatmap(history.Heatmap(report.Documents{Suites: []*report.Suite{s}}, "load")), TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| load ╲ device, program | nat-iperf3 | bridge-iperf3 |", "| tcp | 940.00 Mbps ±0.50% | 681.00 Mbps ±0.50% |", "| udp | 957.00 Mbps ±0.50% | 460.00 Mbps ±0.50% |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it lacks %s:\n%s", want, out.String())
+		}
+	}
+}
+
+// What surprises stands below a suite's table.
+func TestASuitesTableTellsSurprises(t *testing.T) {
+	s := lossGrid(t)
+	s.Cells[0].Capacity = &report.Capacity{Cell: "generator-64b", PacketsPerSecond: 400_000}
+	for _, format := range []string{"text", "markdown", "html"} {
+		var out bytes.Buffer
+		if err := Write(&out, format, OfTests(report.Documents{Suites: []*report.Suite{s}}), TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, "router 64b carried 500.00 Kpps, though its generators did 400.00 Kpps by themselves (generator-64b)") {
+			t.Errorf("%s:\n%s", format, text)
+		}
 	}
 }

@@ -48,6 +48,8 @@ type Spot struct {
 	// LowerBound: the device's limit lies there or above; Unconfirmed: it wasn't held as long as was asked for.
 	LowerBound  bool `json:"lowerBound,omitempty"`
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
+	// Spread is how far its runs are apart, in percent of their median, of throughputs; nil: one run can't tell.
+	Spread *units.Percent `json:"spreadPercent,omitempty"`
 }
 
 // Headline has the sign that goes before the spot's figure.

@@ -120,7 +120,11 @@ func (r *run) networkOf(i int) (Network, error) {
 		address, farErr := r.address(far)
 		err = errors.Join(err, farErr)
 		if r.Plan.DUT.Forwarding == plan.L3 {
-			n.Routes = append(n.Routes, Route{To: address.Masked(), Via: device})
+			to := address.Masked()
+			if reached := r.reached(far, address); reached != address.Addr() {
+				to = netip.PrefixFrom(reached, reached.BitLen())
+			}
+			n.Routes = append(n.Routes, Route{To: to, Via: device})
 			continue
 		}
 		n.Routes = append(n.Routes, Route{To: netip.PrefixFrom(address.Addr(), address.Addr().BitLen())})
@@ -154,6 +158,11 @@ func (r *run) address(link string) (netip.Prefix, error) {
 		}
 	}
 	return netip.Prefix{}, fmt.Errorf("link %s: the plan has no address for its end", link)
+}
+
+// reached is the address by which others reach a link's end: another one where the device translates addresses.
+func (r *run) reached(link string, own netip.Prefix) netip.Addr {
+	return r.Plan.DUT.ReachedAt(link, own.Addr())
 }
 
 // device is the device's address on a link, of the kind that the end's is; the zero Addr: there is none.
@@ -205,7 +214,7 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 		return nil, fmt.Errorf("link %s: %w", d.To, err)
 	}
 	check := &report.PathCheck{From: d.From, To: d.To, Sent: s.Parallel}
-	went, err := r.askLong(ctx, from, request{Do: doConnect, Connect: &connectRequest{Shape: shape, Token: token, To: address.Addr()}})
+	went, err := r.askLong(ctx, from, request{Do: doConnect, Connect: &connectRequest{Shape: shape, Token: token, To: r.reached(d.To, address)}})
 	if err == nil {
 		if went.Opened != nil {
 			r.sendsBy(d.From, went.Opened.CongestionControl)

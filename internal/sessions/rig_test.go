@@ -88,6 +88,7 @@ func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(
 	for _, o := range options {
 		o(r.plan, r.ends)
 	}
+	spec.Mode = r.plan.DUT.Mode()
 	_, err := forwarder.Configure(t.Context(), r.dut, spec)
 	must(t, err)
 	r.serve(t)

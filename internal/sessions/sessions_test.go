@@ -82,6 +82,31 @@ func TestWhatIsMeasuredIsWhatTheDeviceForwarded(t *testing.T) {
 	}
 }
 
+// TestADeviceThatTranslatesAddresses: whoever is behind it is reached by the address that others know, and what it sends comes from there.
+func TestADeviceThatTranslatesAddresses(t *testing.T) {
+	for _, application := range []string{"", plan.ApplicationIperf3} {
+		t.Run(application, func(t *testing.T) {
+			r := newRig(t, nil, func(p *plan.Plan, _ []End) {
+				p.DUT.Reference.Mode = &plan.Mode{NAT: &plan.NATMode{Inside: "west", Translations: []plan.Translation{{Inside: netip.MustParsePrefix("198.18.0.2/32"), Outside: netip.MustParsePrefix("198.19.0.9/32")}}}}
+				p.Sessions.Application, p.Sessions.Parallel = application, 1
+				p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
+			})
+			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
+			if rep.Ending != report.Completed || !rep.Result.Measured || len(rep.Path) != 2 {
+				t.Fatalf("%s: %s; %s; path %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Path)
+			}
+			if out, in := rep.Path[0], rep.Path[1]; !out.Proven || !strings.Contains(out.Message, "they came from 198.19.0.9: the device translates addresses") || !in.Proven {
+				t.Errorf("the paths are %+v", rep.Path)
+			}
+			for i := range rep.Result.Directions {
+				if d := &rep.Result.Directions[i]; d.Sessions.ReceivedBytes <= 0 {
+					t.Errorf("%s→%s: nothing came", d.From, d.To)
+				}
+			}
+		})
+	}
+}
+
 // The Report tells what the ends run on, and by which congestion control connections were sent where the Plan leaves that to the kernels.
 func TestTheReportTellsWhatSessionsWereMeasuredIn(t *testing.T) {
 	r := newRig(t, nil, func(p *plan.Plan, _ []End) {

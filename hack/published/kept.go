@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// kept are the suites' documents of a directory, by their names.
+type kept map[string]*report.Suite
+
+func readKept(dir string) (kept, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.suite.json"))
+	if err != nil {
+		return nil, err
+	}
+	all := kept{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		documents, err := report.ReadDocuments(bytes.NewReader(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		for _, s := range documents.Suites {
+			all[s.Name] = s
+		}
+	}
+	return all, nil
+}
+
+// measured is how many cells of a suite have figures, calibrations left aside.
+func (k kept) measured(suite string) (measured, all int) {
+	if s := k[suite]; s != nil {
+		for _, c := range s.Cells {
+			if !c.Calibration {
+				all++
+				if c.Figures != nil {
+					measured++
+				}
+			}
+		}
+	}
+	return measured, all
+}
+
+// ref is a cell of ours, and what of it is shown.
+type ref struct {
+	suite, product, loadtest string
+	as                       amount
+}
+
+// amount is a figure of a cell as it is shown.
+type amount func(c *report.SuiteCell) string
+
+// notMeasured stands where a cell has not been measured.
+const notMeasured = "not measured yet"
+
+// text is the cell's figure, or why there is none.
+func (k kept) text(r ref) string {
+	s := k[r.suite]
+	if s == nil {
+		return notMeasured
+	}
+	i := slices.IndexFunc(s.Cells, func(c report.SuiteCell) bool { return c.Product == r.product && c.Loadtest == r.loadtest })
+	switch {
+	case i < 0 || s.Cells[i].Figures == nil && len(s.Cells[i].Runs) == 0:
+		return notMeasured
+	case s.Cells[i].Figures == nil:
+		runs := s.Cells[i].Runs
+		return "no figure: " + runs[len(runs)-1].Reason
+	}
+	return r.as(&s.Cells[i])
+}
+
+// spread is what stands behind a figure of several runs.
+func spread(c *report.SuiteCell) string {
+	if c.Figures.Spread == nil {
+		return ""
+	}
+	return " ±" + wording.Percent(c.Figures.Spread.Percent)
+}
+
+func packets(c *report.SuiteCell) string {
+	return c.Figures.Headline().Sign() + wording.PacketRate(c.Figures.PacketsPerSecond) + spread(c)
+}
+
+func layer1(c *report.SuiteCell) string {
+	return c.Figures.Headline().Sign() + wording.BitRate(c.Figures.Layer1BitsPerSecond)
+}
+
+func percent(c *report.SuiteCell) string {
+	return c.Figures.Headline().Sign() + c.Figures.LineRatePercentSum.FormatFixed()
+}
+
+// goodput is payload, and of several directions also each one's, in the Plan's order.
+func goodput(c *report.SuiteCell) string {
+	if !c.Figures.OfSessions() {
+		return packets(c)
+	}
+	text := c.Figures.Headline().Sign() + wording.BitRate(*c.Figures.GoodputBitsPerSecond) + spread(c)
+	if each := goodputs(c); len(each) > 1 {
+		text += " (" + strings.Join(each, " + ") + ")"
+	}
+	return text
+}
+
+// goodputs are the medians of each direction.
+func goodputs(c *report.SuiteCell) (each []string) {
+	for d := 0; ; d++ {
+		var runs []int64
+		for _, r := range evidence(c) {
+			if d < len(r.Result.Directions) && r.Result.Directions[d].Sessions != nil {
+				runs = append(runs, r.Result.Directions[d].Sessions.GoodputBitsPerSecond)
+			}
+		}
+		if len(runs) == 0 {
+			return each
+		}
+		slices.Sort(runs)
+		each = append(each, wording.BitRate((runs[(len(runs)-1)/2]+runs[len(runs)/2])/2))
+	}
+}
+
+// evidence are the Reports of the runs that count, as far as they are kept.
+func evidence(c *report.SuiteCell) (all []*report.Report) {
+	for i := range c.Runs {
+		if r := &c.Runs[i]; r.Counts() && r.Evidence != nil {
+			all = append(all, r.Evidence)
+		}
+	}
+	return all
+}
+
+// kernel is what the receiver's kernel counted: the average over the runs, as it was published, with the least and the most.
+func kernel(c *report.SuiteCell) string {
+	all := observed(c, func(o report.Observed, r *report.Report) bool {
+		return o.Series == "received" && o.Unit == "packets/s" && o.Of == r.Plan.Directions[0].To
+	})
+	if len(all) == 0 {
+		return "not observed"
+	}
+	var sum float64
+	for _, v := range all {
+		sum += v
+	}
+	text := wording.PacketRate(int64(sum/float64(len(all)) + 0.5))
+	if len(all) > 1 {
+		text += fmt.Sprintf(" (%s to %s)", wording.PacketRate(int64(slices.Min(all)+0.5)), wording.PacketRate(int64(slices.Max(all)+0.5)))
+	}
+	return text
+}
+
+// busy is the share of all processors that was in use, as an average over the runs.
+func busy(c *report.SuiteCell) string {
+	all := observed(c, func(o report.Observed, _ *report.Report) bool { return o.Series == "busy" && o.OfAll() })
+	if len(all) == 0 {
+		return "not observed"
+	}
+	var sum float64
+	for _, v := range all {
+		sum += v
+	}
+	return fmt.Sprintf("%.2f", sum/float64(len(all)))
+}
+
+// observed are the means of a series in the runs that count.
+func observed(c *report.SuiteCell, which func(report.Observed, *report.Report) bool) (all []float64) {
+	for _, r := range evidence(c) {
+		for _, o := range r.Result.Observed {
+			if o.Mean != nil && which(o, r) {
+				all = append(all, *o.Mean)
+			}
+		}
+	}
+	return all
+}
+
+// source says when and on what a suite was measured; empty: it wasn't.
+func (k kept) source(name string) string {
+	s := k[name]
+	if s == nil {
+		return ""
+	}
+	when, of := s.Finished, "measured on "
+	if when.IsZero() {
+		when, of = s.Started, "cut short, begun on "
+	}
+	text := fmt.Sprintf("%s: %s%s with %s", name, of, when.UTC().Format("2 January 2006"), s.Producer)
+	for i := range s.Cells {
+		for _, r := range evidence(&s.Cells[i]) {
+			if e := report.EnvironmentOf(r); e != nil && len(e.Generators) > 0 {
+				m := e.Generators[0].Machine
+				return fmt.Sprintf("%s, on %s (%s), Linux %s", text, wording.Counted(m.Processors, "processor"), cmp.Or(m.CPUModel, "of an unknown model"), cmp.Or(m.Kernel, "of an unknown version"))
+			}
+		}
+	}
+	return text
+}
