@@ -330,15 +330,11 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		f.Low, f.Missing = metric.of(m)
 		near := len(result.NearGenerators) > 0
 		switch {
-		case metric.Sessions && metric.Name != GoodputBitsPerSecond && f.Missing == "" && m.limit.NotThePaths != "":
-			f.Low, f.Missing, f.Reason = "", "nothing can be said of the path: "+m.limit.NotThePaths, m.limit.Reason()
-		case metric.Name == JitterMicroseconds && f.Missing == "" && m.limit.JitterNotThePaths != "":
-			f.Low, f.Missing, f.Reason = "", "nothing can be said of the path's jitter: "+m.limit.JitterNotThePaths, m.limit.Reason()
+		case f.Missing == "" && notThePaths(metric, m.limit) != "":
+			f.Low, f.Missing, f.Reason = "", notThePaths(metric, m.limit), m.limit.Reason()
 		case metric.Sessions:
 			f.Reason = m.limit.Reason()
-			if f.High = highOfSessions(f, m.limit); f.High != "" && metric.Name == DatagramLossRatio {
-				f.High = report.Number(m.sessions.Datagrams.MostLossRatio().String())
-			}
+			f.High = highOfSessions(f, m)
 		case f.Missing != "":
 		case metric.Name == LossRatio:
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
@@ -373,6 +369,19 @@ func ofBursts(metric Metric, result report.Result, m measured) report.Figure {
 		f.Missing = "the device forwards as fast as bursts were sent"
 	}
 	return f
+}
+
+// notThePaths is why a metric of sessions is no figure; empty: it is one, or the metric is none that ends may spoil.
+func notThePaths(metric Metric, limit measure.SessionLimit) string {
+	switch {
+	case !metric.Sessions || metric.Name == GoodputBitsPerSecond:
+		return ""
+	case limit.NotThePaths != "":
+		return "nothing can be said of the path: " + limit.NotThePaths
+	case metric.Name == JitterMicroseconds && limit.JitterNotThePaths != "":
+		return "nothing can be said of the path's jitter: " + limit.JitterNotThePaths
+	}
+	return ""
 }
 
 // beyond are the figures where even the lowest load lost frames: in directions that lost them less than was offered then, in others nothing is known.

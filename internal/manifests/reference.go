@@ -95,13 +95,13 @@ func processorOf(m *plan.Mode) int64 {
 func memoryOf(p *plan.Plan) int64 {
 	const mebibyte = 1 << 20
 	var bytes int64
-	if m := p.DUT.Mode(); m != nil && m.Router != nil {
+	if routes := p.DUT.Mode().Routes(); routes > 1 {
 		for _, l := range p.Links {
 			each := int64(bytesOfRoute4)
 			if slices.ContainsFunc(l.DUT.Addresses, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
 				each = bytesOfRoute6
 			}
-			bytes += each * int64(m.Router.Routes)
+			bytes += each * int64(routes)
 		}
 	}
 	if m := p.DUT.Mode(); m != nil && m.Userspace != nil {
