@@ -7,8 +7,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/linerate-dev/linerate/internal/transit"
 )
 
 // Counts are what became of the frames that entered a port. Came is the sum of Chosen to Missed, and of what left or is still inside: Left − Doubled + Inside.
@@ -37,8 +35,8 @@ type carrier struct {
 	taken, chosen, bent, overload, noRoom, refused, doubled, left, accepted atomic.Int64
 	idle                                                                    atomic.Bool
 
-	came   []time.Duration                // of the frames in the batch
-	stayed [transit.Buckets]atomic.Uint64 // for how long frames did
+	came   []arrival // of the frames in the batch
+	stayed stays
 
 	slots    []int     // to give back when the batch has left
 	leaving  []*parcel // likewise
@@ -177,7 +175,7 @@ func (c *carrier) decide(f came) {
 		}
 		for range what.copies {
 			c.outlet.add(f.frame)
-			c.came = append(c.came, f.at)
+			c.came = append(c.came, arrival{f.at, len(f.frame)})
 		}
 	}
 }
@@ -194,7 +192,7 @@ func (c *carrier) release() {
 				c.flush()
 				c.outlet.add(p.frame)
 			}
-			c.came = append(c.came, p.came)
+			c.came = append(c.came, arrival{p.came, len(p.frame)})
 		}
 		c.flushSoon(p)
 	}
@@ -213,10 +211,7 @@ func (c *carrier) flushSoon(p *parcel) {
 func (c *carrier) flush() {
 	began := wallClock()
 	left, refused := c.outlet.flush()
-	gone := began + (wallClock()-began)/2 // a frame leaves at some moment of the call
-	for _, came := range c.came {
-		c.stayed[transit.Index(gone-came)].Add(1)
-	}
+	c.stayed.note(c.came, began, wallClock())
 	c.came = c.came[:0]
 	c.left.Add(left)
 	c.refused.Add(refused)
@@ -231,15 +226,7 @@ func (c *carrier) flush() {
 }
 
 // held implements port.
-func (c *carrier) held() map[int]uint64 {
-	held := map[int]uint64{}
-	for bucket := range c.stayed {
-		if frames := c.stayed[bucket].Load(); frames > 0 {
-			held[bucket] = frames
-		}
-	}
-	return held
-}
+func (c *carrier) held() map[int]map[int]uint64 { return c.stayed.read() }
 
 // atRest says whether nothing is inside.
 func (c *carrier) atRest() bool { return c.idle.Load() }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/transit"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Device is a device that forwards, in a process of its own. Its methods are safe for concurrent use.
@@ -73,12 +74,20 @@ func (d *Device) Counts() ([2]Counts, error) {
 	return a.Counts, err
 }
 
-// Held is for how long the frames that entered each port stayed inside, by the device's own clock: from when its kernel had received one until the middle of the call that handed it on. Not of a device in the kernel.
-func (d *Device) Held() (held [2]transit.Histogram, err error) {
+// Held is for how long the frames that entered a port stayed inside, by their frame size in bytes, with the check sequence.
+type Held map[int]transit.Histogram
+
+// Held is that of each port, by the device's own clock: from when its kernel had received a frame until it was handed on. Not of a device in the kernel.
+func (d *Device) Held() (held [2]Held, err error) {
 	a, err := d.ask("held")
-	for i, buckets := range a.Held {
-		for bucket, frames := range buckets {
-			held[i].Add(bucket, frames)
+	for i, sizes := range a.Held {
+		held[i] = Held{}
+		for bytes, buckets := range sizes {
+			var of transit.Histogram
+			for bucket, frames := range buckets {
+				of.Add(bucket, frames)
+			}
+			held[i][bytes+units.FCSBytes] = of
 		}
 	}
 	return held, err

@@ -110,4 +110,4 @@ func (k *kernelPort) counts() (n Counts, err error) {
 func (k *kernelPort) atRest() bool { return true }
 
 // held is nothing: the kernel doesn't say it.
-func (k *kernelPort) held() map[int]uint64 { return nil }
+func (k *kernelPort) held() map[int]map[int]uint64 { return nil }

@@ -31,15 +31,15 @@ type port interface {
 	counts() (Counts, error)
 	// atRest says whether nothing is inside.
 	atRest() bool
-	// held is for how long frames stayed inside, by their bucket in package transit; nil: nobody knows.
-	held() map[int]uint64
+	// held is for how long frames stayed inside, by their bytes and by their bucket in package transit; nil: nobody knows.
+	held() map[int]map[int]uint64
 }
 
 // answer is what a device says when it forwards, and whenever it is asked for its counts.
 type answer struct {
-	Error  string            `json:"error,omitempty"`
-	Counts [2]Counts         `json:"counts"`
-	Held   [2]map[int]uint64 `json:"held"`
+	Error  string                    `json:"error,omitempty"`
+	Counts [2]Counts                 `json:"counts"`
+	Held   [2]map[int]map[int]uint64 `json:"held"`
 }
 
 // Main makes this process a device if it was started as one (Start), and then never returns. It must come first in main, or in TestMain.
