@@ -113,7 +113,7 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 		}
 		calls, sent := thread.calls.Load(), transmitted(t, "west")
 		eventually(t, "its call ends", func() bool { return thread.waits.Load() })
-		if late := transmitted(t, "west") - sent; late > uint64(p.batch()) { // what was in hand when the lease was over
+		if late := transmitted(t, "west") - sent; late > int64(p.batch()) { // what was in hand when the lease was over
 			t.Errorf("%d frames left without a lease", late)
 		}
 		if again := thread.calls.Load(); again != calls {
