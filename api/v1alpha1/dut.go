@@ -232,9 +232,11 @@ const (
 // +kubebuilder:validation:Enum=AES-128-GCM;AES-256-GCM;AES-256-CBC-SHA-256;ChaCha20-Poly1305
 type TunnelCipher string
 
-// The ciphers that are a kind's own where none is named.
+// The ciphers. WireGuard has the last alone.
 const (
+	TunnelAES128GCM TunnelCipher = "AES-128-GCM"
 	TunnelAES256GCM TunnelCipher = "AES-256-GCM"
+	TunnelAES256CBC TunnelCipher = "AES-256-CBC-SHA-256"
 	TunnelChaCha20  TunnelCipher = "ChaCha20-Poly1305"
 )
 

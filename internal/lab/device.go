@@ -123,7 +123,7 @@ func (p *DeviceProcess) Close() error {
 	return nil
 }
 
-// The gateways' addresses in the network between them, and what WireGuard adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
+// The gateways' addresses in the network between them, and what encryption adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
 var outerAddresses = [2]netip.Prefix{outerAddress(1), outerAddress(2)}
 
 func outerAddress(host byte) netip.Prefix {

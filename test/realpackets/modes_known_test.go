@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/tunnel"
 	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/published"
 )
@@ -130,6 +131,9 @@ func TestModesForwardByLinerateRun(t *testing.T) {
 	modes := []string{"{router: {routes: 100000}}", "{bridge: {}}", "{filter: {rules: 10000}}", "{nat: {sessions: 100000}}", "{xdp: {}}", "{tunnel: {kind: wireguard}}"}
 	if _, err := exec.LookPath("dpdk-testpmd"); err == nil {
 		modes = append(modes, "{userspace: {kind: testpmd}}")
+	}
+	if _, _, err := tunnel.FindIPsec(); err == nil {
+		modes = append(modes, "{tunnel: {kind: ipsec, cipher: AES-128-GCM}}", "{tunnel: {kind: ipsec, cipher: ChaCha20-Poly1305}}")
 	}
 	for _, mode := range modes {
 		r := measure(t, fmt.Sprintf(shortOfMode, mode))
