@@ -111,6 +111,7 @@ func (a snmp) read(v gosnmp.SnmpPDU) (*big.Rat, report.VitalKind, error) {
 		if number, ok := new(big.Rat).SetString(text(v.Value)); ok {
 			return number, report.Gauge, nil
 		}
+	default: // addresses, and the like
 	}
 	return nil, "", fmt.Errorf("object %s is a %s that is no number", a.object.OID, v.Type)
 }

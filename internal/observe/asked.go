@@ -96,7 +96,7 @@ func (s *series) steady(o plan.Observer, from, to time.Duration) report.Observed
 		return s.counted(o, was, within, to-from)
 	}
 	if len(within) < leastReadings {
-		was.Missing = tooFew(o, len(within), leastReadings, to-from)
+		was.Missing = tooFew(o, len(within), to-from)
 		return was
 	}
 	first := settledFrom(within)
@@ -116,7 +116,7 @@ func (s *series) counted(o plan.Observer, was report.Observed, within []report.V
 	const least = 2
 	switch {
 	case len(within) < least || within[len(within)-1].At-within[0].At < plan.Duration(window)/leastShare:
-		was.Missing = tooFew(o, len(within), leastReadings, window)
+		was.Missing = tooFew(o, len(within), window)
 	case wentBack(within):
 		was.Missing = "the counter went back: it was cleared, or what counts was restarted"
 	default:
@@ -138,13 +138,13 @@ func (s *series) wholly(o plan.Observer, from, to time.Duration) (within []repor
 }
 
 // tooFew says how long a window of the readings would have to be.
-func tooFew(o plan.Observer, are, least int, window time.Duration) string {
+func tooFew(o plan.Observer, are int, window time.Duration) string {
 	averaged := ""
 	if o.AveragedOver > 0 {
 		averaged = fmt.Sprintf(", each the average of %s", o.AveragedOver.Std())
 	}
 	return fmt.Sprintf("readings that are wholly of the window of %[2]s: %[1]d, and it takes %[3]d (one each %s%s): windows of %s and more have them, if there is something new as often",
-		are, window.Round(time.Millisecond), least, o.Every.Std(), averaged, o.AveragedOver.Std()+time.Duration(least+1)*o.Every.Std())
+		are, window.Round(time.Millisecond), leastReadings, o.Every.Std(), averaged, o.AveragedOver.Std()+(leastReadings+1)*o.Every.Std())
 }
 
 // settledFrom is the first reading from which on a level only scatters: the later half of the rest is, on average, as high as the earlier one, within 2 % or one and a half times
