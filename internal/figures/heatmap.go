@@ -46,11 +46,14 @@ func axesBut(s *report.Suite, but int) string {
 func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) (place, other string) {
 	place = row.Product
 	var others []string
-	for _, v := range c.Values {
-		if v.Axis == s.Axes[axis].Name {
-			place = v.Value
-		} else {
-			others = append(others, v.Value)
+	for i, a := range s.Axes {
+		at := slices.IndexFunc(c.Values, func(v report.AxisValue) bool { return v.Axis == a.Name })
+		switch {
+		case at < 0:
+		case i == axis:
+			place = c.Values[at].Value
+		default:
+			others = append(others, c.Values[at].Value)
 		}
 	}
 	return place, strings.Join(others, "-") + strings.TrimPrefix(row.Loadtest, c.Loadtest)
