@@ -49,6 +49,9 @@ const mostAsked = 64
 // mostName is how long a series' name, or whose it is, may be, in bytes.
 const mostName = 256
 
+// mostNumber is how large a number may be: sums of larger ones are infinite.
+const mostNumber = 1e300
+
 // asked is an observer of this name that a collector asks for.
 type asked string
 
@@ -68,6 +71,9 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 	for _, n := range a.Numbers[:min(len(a.Numbers), mostAsked)] {
 		if max(len(n.Name), len(n.Of), len(n.Unit)) > mostName {
 			return nil, fmt.Sprintf("the collector tells a name of more than %d bytes", mostName)
+		}
+		if math.IsNaN(n.Value) || math.Abs(n.Value) > mostNumber {
+			return nil, "the collector tells a number that is too large"
 		}
 		clock := a.At - n.Age
 		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, age: n.Age, stamp: n.Stamp})

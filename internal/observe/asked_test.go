@@ -162,6 +162,15 @@ func TestACollectorIsNotFollowedWithoutBounds(t *testing.T) {
 	}
 }
 
+func TestANumberThatIsTooLargeIsNone(t *testing.T) {
+	for _, number := range []float64{1e301, -1e301, math.Inf(1), math.NaN()} {
+		log := told(watts, report.Gauge, 200, 200, 200, 200, number)
+		if o := log.Window(0, time.Second)[0]; o.Mean != nil || !strings.HasSuffix(o.Missing, "the collector tells a number that is too large") {
+			t.Errorf("%g: %+v", number, o)
+		}
+	}
+}
+
 func TestPowerPerTraffic(t *testing.T) {
 	w := report.Window{
 		Directions: []report.Measured{
