@@ -23,8 +23,9 @@ type Collected struct {
 // Answer is what one observer was answered last.
 type Answer struct {
 	Observer string `json:"observer"`
-	// At is when it was answered, by the collector's clock, in nanoseconds.
+	// At is when it was answered, by the collector's clock, in nanoseconds: halfway between question and answer, which were Took apart.
 	At      time.Duration `json:"at"`
+	Took    time.Duration `json:"took,omitempty"`
 	Numbers []Number      `json:"numbers,omitempty"`
 	// Missing says why there is no newer one; empty: it was answered.
 	Missing string `json:"missing,omitempty"`
@@ -76,7 +77,7 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 			return nil, "the collector tells a number that is too large"
 		}
 		clock := a.At - n.Age
-		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, age: n.Age, stamp: n.Stamp})
+		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, within: a.Took / 2, age: n.Age, stamp: n.Stamp})
 	}
 	return values, ""
 }
@@ -140,10 +141,10 @@ func (s *series) counted(o plan.Observer, was report.Observed, within []report.V
 	return was
 }
 
-// wholly are the readings that are of nothing but a window, all of the time that they average over included.
+// wholly are the readings that are of nothing but a window, whenever between question and answer they were taken, all of the time that they average over included.
 func (s *series) wholly(o plan.Observer, from, to time.Duration) (within []report.VitalSample) {
-	for _, sample := range s.Samples {
-		if at := sample.At.Std(); at-o.AveragedOver.Std() >= from && at <= to {
+	for i, sample := range s.Samples {
+		if at := sample.At.Std(); at-s.within[i]-o.AveragedOver.Std() >= from && at+s.within[i] <= to {
 			within = append(within, sample)
 		}
 	}
@@ -211,7 +212,7 @@ func (s *series) idleAsked(o plan.Observer, from, to time.Duration, after bool) 
 		return nil
 	}
 	if !after {
-		from = -o.AveragedOver.Std() // nothing was sent before the run either
+		from = 0 // since the run began nothing was sent; before it another may have been run
 	}
 	within := s.wholly(o, from, to)
 	if len(within) == 0 {

@@ -129,6 +129,44 @@ func TestIdleIsTheLastReadingBeforeAndAfter(t *testing.T) {
 	}
 }
 
+// What was averaged over a time before the run began is of whatever ran then.
+func TestAnAverageOfBeforeTheRunIsNotIdle(t *testing.T) {
+	over10 := watts
+	over10.AveragedOver = plan.Duration(10 * time.Second)
+	log := told(over10, report.Gauge, 200, 180, 90, 91)
+	log.Idle(7*time.Second, 8*time.Second, false)
+	if s := log.Observations()[0].Series[0]; s.IdleBefore != nil {
+		t.Errorf("idle %g W before, of an average that begins before the run", *s.IdleBefore)
+	}
+	log.Idle(10*time.Second, 11*time.Second, false)
+	if s := log.Observations()[0].Series[0]; s.IdleBefore == nil || *s.IdleBefore != 90 {
+		t.Errorf("idle %v before, want 90 W: it averages over the run alone", s.IdleBefore)
+	}
+}
+
+// Of an answer that took long, the number may have been taken any time between question and answer.
+func TestASlowAnswerIsOfAWindowWhenQuestionAndAnswerAre(t *testing.T) {
+	log := observe.NewLog([]plan.Observer{watts}, setup)
+	for i := range 8 {
+		at := time.Duration(5*i) * time.Second
+		m := answered(at, at, report.Gauge, 200)
+		m.Collected.Answers[0].Took = 4 * time.Second
+		log.Add(m)
+	}
+	// Of 100 ms before they were told, and of 2 s around that: 4.9 s, 9.9 s, ..., 34.9 s.
+	for _, c := range []struct {
+		from, to time.Duration
+		want     bool
+	}{
+		{2800 * ms, 22 * time.Second, true}, {3 * time.Second, 22 * time.Second, false}, // from 9.9 s on it would be three
+		{2800 * ms, 21900 * ms, true}, {2800 * ms, 21800 * ms, false},
+	} {
+		if o := log.Window(c.from, c.to)[0]; (o.Mean != nil) != c.want {
+			t.Errorf("from %s to %s: %+v", c.from, c.to, o)
+		}
+	}
+}
+
 func TestWhyNobodyAnswersIsTold(t *testing.T) {
 	for want, c := range map[string]*observe.Collected{
 		"the collector's pod is gone":          {Missing: "the collector's pod is gone"},
