@@ -3,6 +3,7 @@ package frames_test
 import (
 	"context"
 	"math"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/observe"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -20,10 +22,13 @@ import (
 // cached is a generator on the device's machine, which reads what the device's interfaces counted each 100 ms at most.
 type cached struct {
 	engine.Engine
+	mu   *sync.Mutex
 	told *signs.Told
 }
 
 func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	reading, err := c.Engine.Read(ctx, ports)
 	if err == nil && (len(c.told.Values) == 0 || reading.At-c.told.At >= 100*time.Millisecond) {
 		sent := int64(0)
@@ -44,7 +49,14 @@ func TestADevicesInterfacesHaveAllOfATrial(t *testing.T) {
 	var rep *report.Report
 	synctest.Test(t, func(t *testing.T) {
 		s.frames.OneMachine, s.frames.Wanted = true, observe.Want(s.plan.Observers, true)
-		gen := cached{sim.New(s.world).Generator(0), new(signs.Told)}
+		gen := cached{sim.New(s.world).Generator(0), new(sync.Mutex), new(signs.Told)}
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		go func() { // who reads the same machine at other times
+			for pause.For(ctx, 113*time.Millisecond) == nil {
+				_, _ = gen.Read(ctx, []int{0, 1})
+			}
+		}()
 		rep = runner.Run(t.Context(), &s.plan, frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames), s.options)
 	})
 	if rep.Ending != report.Completed || len(rep.Windows) == 0 {
