@@ -65,17 +65,17 @@ func (s *series) grew(first, last int) (over plan.Duration, mean *float64, unsur
 }
 
 // between is a counter's part of a trial: all that it grew by between two times at which it stood still, over the time in which frames were sent. The sample that stands for the end was taken
-// when the generators' counters stood still already: one from a little before lacks what was on its way.
+// when the generators' counters stood still already, and so was the one before the trial if another came before it: one from a little before lacks what was on its way.
 //
 //	samples   ·        ·     ·     ·     ·     ·
 //	trial        ├──────────────────┤ drain ├ still
 //	          └────────────── Δ value ─────────┘ ÷ the trial's time
-func (s *series) between(from, to, still time.Duration) report.Observed {
+func (s *series) between(rested, from, to, still time.Duration) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
 	first, last := -1, -1
 	for i, sample := range s.Samples {
 		switch at := sample.At.Std(); {
-		case at <= from:
+		case at <= from && at-s.within[i] >= rested:
 			first = i
 		case last < 0 && at-s.within[i] >= max(to, still):
 			last = i

@@ -166,6 +166,7 @@ type Log struct {
 	clocks    []clock // the generators'
 	device    clock
 	collector clock
+	rested    time.Duration // since when the counters of traffic stood still after the trial before
 }
 
 // clock follows by how much a machine's clock is behind the run's: a reading that is told late seems to be of a later time than it is, and the one that was told soonest
@@ -307,6 +308,7 @@ func (l *Log) Window(from, to time.Duration) []report.Observed { return l.window
 
 // Trial is Window of a trial that was sent from one time to another, before and after which counters of traffic stood still; since still they do again.
 func (l *Log) Trial(from, to, still time.Duration) []report.Observed {
+	defer func() { l.rested = still }()
 	return l.window(from, to, still)
 }
 
@@ -321,7 +323,7 @@ func (l *Log) window(from, to, still time.Duration) []report.Observed {
 			case b.plan.Asks():
 				was = s.steady(b.plan, from, to)
 			case still > 0 && b.ofTraffic(s):
-				was = s.between(from, to, still)
+				was = s.between(l.rested, from, to, still)
 			default:
 				was = s.join(from, to, reachOf(from, to))
 			}

@@ -151,6 +151,12 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 	if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_750*ms), "received", "west"); got.Mean != nil || got.Missing != "it was not read while the counters stood still, before the trial and after it" {
 		t.Errorf("%+v, want that it was not read at rest", got)
 	}
+	// So does the next trial's beginning, where nothing was read since then.
+	log.Add(observe.Moment{At: 23 * time.Second, Readings: []engine.Reading{{At: time.Hour + 23*time.Second, Signs: []signs.Told{{Type: signs.Interfaces, At: time.Hour + 23*time.Second,
+		Values: []signs.Value{{Series: "received", Of: "west", Number: 20_200}}}}}}})
+	if got := find(t, log.Trial(12_800*ms, 22_800*ms, 22_900*ms), "received", "west"); got.Mean != nil {
+		t.Errorf("%+v, want that it was not read at rest before the trial", got)
+	}
 }
 
 func TestWhatIsAskedForIsWhatObserversLookAt(t *testing.T) {
