@@ -74,7 +74,8 @@ func (c *Collector) follow(ctx context.Context, i int, o plan.Observer, credenti
 		if ctx.Err() != nil {
 			return
 		}
-		answer := observe.Answer{Observer: o.Name, At: (asked.Sub(c.began) + time.Since(c.began)) / 2, Numbers: numbers}
+		took := time.Since(asked)
+		answer := observe.Answer{Observer: o.Name, At: asked.Sub(c.began) + took/2, Took: took, Numbers: numbers}
 		if err != nil {
 			answer.Numbers, answer.Missing = nil, err.Error()
 		}

@@ -1,6 +1,9 @@
 package collect_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +68,19 @@ func missing(t *testing.T, a observe.Answer, want string) {
 	t.Helper()
 	if len(a.Numbers) != 0 || !strings.Contains(a.Missing, want) {
 		t.Errorf("%+v, want none because of %q", a, want)
+	}
+}
+
+// Nobody knows when between question and answer a number was taken: the answer tells how far they are apart.
+func TestAnAnswerTellsHowLongItTook(t *testing.T) {
+	const slow = 50 * time.Millisecond
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(slow)
+		_, _ = io.WriteString(w, `{"status":"success","data":{"resultType":"scalar","result":[1,"7"]}}`)
+	}))
+	t.Cleanup(s.Close)
+	if a := answered(t, query(s.URL, "scalar(x)"), ""); a.Took < slow || a.At < a.Took/2 {
+		t.Errorf("%+v, want that it took %s, and is of the middle", a, slow)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,11 @@ func (p prometheus) ask(ctx context.Context) ([]observe.Number, error) {
 	samples, err := samplesOf(answer)
 	if err != nil {
 		return nil, err
+	}
+	for i, s := range samples {
+		if slices.ContainsFunc(samples[:i], func(other *model.Sample) bool { return labels(other.Metric) == labels(s.Metric) }) {
+			return nil, fmt.Errorf("two series differ in their name alone, or after %d bytes of labels: ask for one", mostLine)
+		}
 	}
 	scraped := p.scraped(ctx, samples[0].Timestamp)
 	var all []observe.Number

@@ -76,12 +76,14 @@ func TestWhatPrometheusCantTellIsMissing(t *testing.T) {
 	}
 	url := server(t, map[string]string{
 		"nothing": vector(""), "nan": vector(`{"metric":{},"value":[1,"NaN"]}`), "many": vector(strings.Join(many, ",")),
+		"names": vector(`{"metric":{"__name__":"a","cpu":"0"},"value":[1,"1"]},{"metric":{"__name__":"b","cpu":"0"},"value":[1,"2"]}`),
 		"x[5m]": `{"status":"success","data":{"resultType":"matrix","result":[]}}`, "broken": `{"status":`,
 	})
 	for q, want := range map[string]string{
 		"nothing": url + ": it has no series for the query",
 		"nan":     "what it answers is no number",
 		"many":    "the query gives 17 series, and 16 are followed at most",
+		"names":   "two series differ in their name alone, or after 200 bytes of labels: ask for one",
 		"x[5m]":   "the query gives a matrix: ask for one number of each series",
 		"sum(":    `it answers bad_data: invalid parameter "query": 1:4: parse error`,
 		"broken":  "it answers bad_response",

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/observe"
@@ -82,8 +83,11 @@ type thermalMetricsResource struct {
 	Temperatures []excerpt `json:"TemperatureReadingsCelsius"`
 }
 
-// mostSensors is of how many of a chassis' sensors each kind is told.
-const mostSensors = 24
+// Of how many of a chassis' sensors each kind is told: together what an observer that asks is followed for.
+const (
+	mostPowers       = 16
+	mostTemperatures = 48
+)
 
 func (r redfish) ask(ctx context.Context) ([]observe.Number, error) {
 	defer r.client.CloseIdleConnections()
@@ -99,11 +103,16 @@ func (r redfish) ask(ctx context.Context) ([]observe.Number, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := append(power[:min(len(power), mostSensors)], temperatures[:min(len(temperatures), mostSensors)]...)
-	if len(all) == 0 {
+	const instead = "and %d are followed at most: follow those that matter by observers of another type, such as SNMP"
+	switch {
+	case len(power)+len(temperatures) == 0:
 		return nil, fmt.Errorf("chassis %s tells of no power and no temperatures", chassis.ID)
+	case len(power) > mostPowers:
+		return nil, fmt.Errorf("chassis %s tells of %d powers, "+instead, chassis.ID, len(power), mostPowers)
+	case len(temperatures) > mostTemperatures:
+		return nil, fmt.Errorf("chassis %s tells of %d temperatures, "+instead, chassis.ID, len(temperatures), mostTemperatures)
 	}
-	return all, nil
+	return append(power, temperatures...), nil
 }
 
 // find is the chassis that is meant.
@@ -130,39 +139,41 @@ func (r redfish) find(ctx context.Context) (c chassisResource, err error) {
 	return c, err
 }
 
-func (r redfish) power(ctx context.Context, c chassisResource) (all []observe.Number, err error) {
+func (r redfish) power(ctx context.Context, c chassisResource) ([]observe.Number, error) {
+	all := sensors{name: "power", unit: plan.Watts}
 	if c.Power != nil {
 		var p powerResource
 		if err := r.get(ctx, c.Power.ID, &p); err != nil {
 			return nil, err
 		}
 		for _, control := range p.PowerControl {
-			all = add(all, "power", plan.Watts, cmp.Or(control.Name, control.MemberID), control.Status, control.Consumed)
+			all.add(cmp.Or(control.Name, control.MemberID), control.Status, control.Consumed)
 		}
 	}
-	if len(all) > 0 || c.EnvironmentMetrics == nil {
-		return all, nil
+	if len(all.numbers) > 0 || c.EnvironmentMetrics == nil {
+		return all.numbers, nil
 	}
 	var e environmentResource
 	if err := r.get(ctx, c.EnvironmentMetrics.ID, &e); err != nil || e.Power == nil {
 		return nil, err
 	}
-	return add(nil, "power", plan.Watts, "chassis "+c.ID, status{}, e.Power.Reading), nil
+	all.add("chassis "+c.ID, status{}, e.Power.Reading)
+	return all.numbers, nil
 }
 
-func (r redfish) temperatures(ctx context.Context, c chassisResource) (all []observe.Number, err error) {
-	const celsius = "°C"
+func (r redfish) temperatures(ctx context.Context, c chassisResource) ([]observe.Number, error) {
+	all := sensors{name: "temperature", unit: "°C"}
 	if c.Thermal != nil {
 		var t thermalResource
 		if err := r.get(ctx, c.Thermal.ID, &t); err != nil {
 			return nil, err
 		}
 		for _, sensor := range t.Temperatures {
-			all = add(all, "temperature", celsius, cmp.Or(sensor.Name, sensor.MemberID), sensor.Status, sensor.Reading)
+			all.add(cmp.Or(sensor.Name, sensor.MemberID), sensor.Status, sensor.Reading)
 		}
 	}
-	if len(all) > 0 || c.ThermalSubsystem == nil {
-		return all, nil
+	if len(all.numbers) > 0 || c.ThermalSubsystem == nil {
+		return all.numbers, nil
 	}
 	var s thermalSubsystemResource
 	if err := r.get(ctx, c.ThermalSubsystem.ID, &s); err != nil || s.Metrics == nil {
@@ -173,17 +184,30 @@ func (r redfish) temperatures(ctx context.Context, c chassisResource) (all []obs
 		return nil, err
 	}
 	for _, sensor := range m.Temperatures {
-		all = add(all, "temperature", celsius, cmp.Or(sensor.DeviceName, path.Base(sensor.Source)), status{}, sensor.Reading)
+		all.add(cmp.Or(sensor.DeviceName, path.Base(sensor.Source)), status{}, sensor.Reading)
 	}
-	return all, nil
+	return all.numbers, nil
 }
 
-// add adds a sensor's reading, if it has one and is of something that is there.
-func add(all []observe.Number, name, unit, of string, s status, reading *float64) []observe.Number {
-	if reading == nil || s.State != "" && s.State != "Enabled" {
-		return all
+// sensors are those of one kind that have a reading.
+type sensors struct {
+	name, unit string
+	names      []string // of all that there are, with a reading or without one, so that each keeps its name
+	numbers    []observe.Number
+}
+
+// add adds a sensor's reading, if it has one and is of something that is there. The second of a name is NAME (2).
+func (s *sensors) add(named string, is status, reading *float64) {
+	named = oneLine(named)
+	of := named
+	for n := 2; slices.Contains(s.names, of); n++ {
+		of = fmt.Sprintf("%s (%d)", named, n)
 	}
-	return append(all, observe.Number{Name: name, Of: oneLine(of), Unit: unit, Kind: report.Gauge, Value: *reading})
+	s.names = append(s.names, of)
+	if reading == nil || is.State != "" && is.State != "Enabled" {
+		return
+	}
+	s.numbers = append(s.numbers, observe.Number{Name: s.name, Of: of, Unit: s.unit, Kind: report.Gauge, Value: *reading})
 }
 
 // get reads one resource, at the controller's own address, wherever a reference would lead.

@@ -2,10 +2,12 @@ package collect_test
 
 import (
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/collect"
@@ -84,6 +86,35 @@ func TestAControllerTellsPowerAndTemperatures(t *testing.T) {
 	}
 }
 
+// thermal is a chassis with so many temperatures, all of one name, of which the first has no reading.
+func thermal(sensors int) map[string]string {
+	return map[string]string{
+		"/redfish/v1/Chassis/a":         `{"Id": "a", "Thermal": {"@odata.id": "/redfish/v1/Chassis/a/Thermal"}}`,
+		"/redfish/v1/Chassis/a/Thermal": `{"Temperatures": [{"Name": "CPU Temp"}` + strings.Repeat(`, {"Name": "CPU Temp", "ReadingCelsius": 40}`, sensors) + `]}`,
+	}
+}
+
+// powers is a chassis with so many powers.
+func powers(controls int) map[string]string {
+	return map[string]string{
+		"/redfish/v1/Chassis/a":       `{"Id": "a", "Power": {"@odata.id": "/redfish/v1/Chassis/a/Power"}}`,
+		"/redfish/v1/Chassis/a/Power": `{"PowerControl": [{}` + strings.Repeat(`, {"Name": "PSU", "PowerConsumedWatts": 40}`, controls) + `]}`,
+	}
+}
+
+func TestSensorsOfOneNameAreToldApart(t *testing.T) {
+	url, credentials := controller(t, thermal(48))
+	a := answered(t, chassis(url, "a", "bmc"), credentials)
+	if len(a.Numbers) != 48 {
+		t.Errorf("%d temperatures, want all 48", len(a.Numbers))
+	}
+	for i, n := range a.Numbers {
+		if want := fmt.Sprintf("CPU Temp (%d)", i+2); n.Of != want {
+			t.Errorf("%q, want %q: the first has no reading", n.Of, want)
+		}
+	}
+}
+
 func TestAControllerWithSubsystemsAlone(t *testing.T) {
 	url, credentials := controller(t, blade)
 	a := answered(t, chassis(url, "b1", "bmc"), credentials)
@@ -104,6 +135,8 @@ func TestWhatAControllerCantTellIsMissing(t *testing.T) {
 		"an unknown certificate": {rackServer, "1U", "untrusting", "its certificate isn't trusted: put who signed it into the Secret, as ca.crt"},
 		"no such chassis":        {rackServer, "2U", "bmc", "it has no /redfish/v1/Chassis/2U"},
 		"several":                {map[string]string{"/redfish/v1/Chassis": `{"Members": [{"@odata.id": "/redfish/v1/Chassis/a"}, {"@odata.id": "/redfish/v1/Chassis/b"}]}`}, "", "bmc", "it has 2 chassis: name one as redfish.chassis (a, b)"},
+		"too many temperatures":  {thermal(49), "a", "bmc", "chassis a tells of 49 temperatures, and 48 are followed at most"},
+		"too many powers":        {powers(17), "a", "bmc", "chassis a tells of 17 powers, and 16 are followed at most"},
 		"nothing to read":        {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a"}`}, "a", "bmc", "chassis a tells of no power and no temperatures"},
 		"somebody else's":        {map[string]string{"/redfish/v1/Chassis/a": `{"Id": "a", "Power": {"@odata.id": "@evil.example/"}}`}, "a", "bmc", "it refers to @evil.example/, which is none of its resources"},
 		"no JSON":                {map[string]string{"/redfish/v1/Chassis/a": `<html>`}, "a", "bmc", "its answer can't be read"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"net"
 	"os"
@@ -83,6 +84,9 @@ func (a snmp) ask(ctx context.Context) ([]observe.Number, error) {
 		return nil, err
 	}
 	value, _ := new(big.Rat).Mul(number, a.scale).Float64()
+	if math.IsInf(value, 0) {
+		return nil, fmt.Errorf("object %s is too large a number", a.object.OID)
+	}
 	return []observe.Number{{Name: "value", Of: a.object.OID, Unit: a.object.Unit, Kind: kind, Value: value}}, nil
 }
 
@@ -103,7 +107,9 @@ func (a snmp) read(v gosnmp.SnmpPDU) (*big.Rat, report.VitalKind, error) {
 	switch v.Type {
 	case gosnmp.NoSuchObject, gosnmp.NoSuchInstance, gosnmp.EndOfMibView:
 		return nil, "", fmt.Errorf("it has no object %s (%s): a table's has the row at its end, and any other .0", a.object.OID, v.Type)
-	case gosnmp.Counter32, gosnmp.Counter64:
+	case gosnmp.Counter32:
+		return nil, "", fmt.Errorf("object %s is a Counter32, which may begin anew between two readings without anybody seeing it: name its 64-bit object, such as ifHCInOctets", a.object.OID)
+	case gosnmp.Counter64:
 		return new(big.Rat).SetInt(gosnmp.ToBigInt(v.Value)), report.Counter, nil
 	case gosnmp.Gauge32, gosnmp.Integer, gosnmp.Uinteger32, gosnmp.TimeTicks:
 		return new(big.Rat).SetInt(gosnmp.ToBigInt(v.Value)), report.Gauge, nil

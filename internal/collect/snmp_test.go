@@ -63,6 +63,8 @@ func TestAnAgentTellsANumberOfAnyType(t *testing.T) {
 		".1.3.6.1.1.3.0": {Type: gosnmp.Counter64, Value: uint64(1) << 63},
 		".1.3.6.1.1.4.0": {Type: gosnmp.OctetString, Value: " 12.5 \n"},
 		".1.3.6.1.1.5.0": {Type: gosnmp.OctetString, Value: "ACME PDU"},
+		".1.3.6.1.1.6.0": {Type: gosnmp.Counter32, Value: uint32(7)},
+		".1.3.6.1.1.7.0": {Type: gosnmp.OctetString, Value: "1e999"},
 	})
 	for oid, c := range map[string]struct {
 		scale string
@@ -78,6 +80,8 @@ func TestAnAgentTellsANumberOfAnyType(t *testing.T) {
 		}
 	}
 	missing(t, answered(t, object(address, ".1.3.6.1.1.5.0", "1"), ""), "object .1.3.6.1.1.5.0 is a OctetString that is no number")
+	missing(t, answered(t, object(address, ".1.3.6.1.1.6.0", "1"), ""), "object .1.3.6.1.1.6.0 is a Counter32, which may begin anew between two readings without anybody seeing it: name its 64-bit object")
+	missing(t, answered(t, object(address, ".1.3.6.1.1.7.0", "1"), ""), "object .1.3.6.1.1.7.0 is too large a number")
 	missing(t, answered(t, object(address, ".1.3.6.1.9.9", "1"), ""), address+": it has no object .1.3.6.1.9.9 (NoSuchObject)")
 }
 

@@ -118,12 +118,14 @@ func plainly(err error) error {
 // seconds is a time that a server tells as seconds.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
+// mostLine is how much of somebody else's text is told, in bytes.
+const mostLine = 200
+
 // oneLine is text of somebody else's, short and without what would drive a terminal.
 func oneLine(text string) string {
-	const most = 200
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
-	if len(text) <= most {
+	if len(text) <= mostLine {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return strings.ToValidUTF8(text[:mostLine], "") + "…"
 }

@@ -95,7 +95,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	}
 	w := measure.Judge(counted, r.goal())
 	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
-	r.observed(&w)
+	r.observed(&w, r.readAtRest(ctx, rest))
 	return &w, nil
 }
 

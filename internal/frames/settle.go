@@ -130,7 +130,8 @@ func (r *run) readNumbers(ctx context.Context) {
 type rest struct {
 	readings []engine.Reading
 	limited  runner.Limits
-	still    bool // they stood still; else this is what they were when the drain's bound was over
+	still    bool      // they stood still; else this is what they were when the drain's bound was over
+	since    time.Time // when it was known what they were at the poll before: they have stood still since then
 }
 
 // awaitStandstill reads until nothing is sent and nothing comes back any more, for so many polls in a row, within the drain's bound. A poll is shorter where complete says that nothing is
@@ -141,7 +142,8 @@ func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]en
 		return rest{}, err
 	}
 	r.observe(before, runner.Limits{})
-	for end, stood := time.Now().Add(drainBound), 0; ; {
+	since := time.Now()
+	for end, stood := since.Add(drainBound), 0; ; {
 		poll := drainPoll
 		if complete != nil && complete(before) {
 			poll = allBackPoll
@@ -157,9 +159,9 @@ func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]en
 			stood = 0
 		}
 		if stood >= polls || time.Now().After(end) {
-			return rest{after, limited, stood >= polls}, nil
+			return rest{after, limited, stood >= polls, since}, nil
 		}
-		before = after
+		before, since = after, time.Now()
 	}
 }
 

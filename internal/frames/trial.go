@@ -97,7 +97,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	}
 	w := measure.Judge(counted, r.goalOf(span))
 	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
-	r.observed(&w)
+	r.observed(&w, r.readAtRest(ctx, rest))
 	return &w, nil
 }
 

@@ -2,11 +2,13 @@ package frames
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
@@ -73,11 +75,29 @@ func (r *run) links() []map[int]string {
 	return all
 }
 
-// observed is what they saw in a window.
-func (r *run) observed(w *report.Window) {
+// readAtRest has observers see what the device's interfaces counted when the counters stood still, and says since when they do: machines tell them from what they read a moment before, which
+// may be from when frames were still on their way. What can't be read is missing.
+func (r *run) readAtRest(ctx context.Context, drained rest) (still time.Duration) {
+	still = drained.since.Sub(r.Started)
+	ofDevice := func(o plan.Observer) bool { return o.Of == plan.OfDUT && o.Type == plan.ObserveInterfaces }
+	if !slices.ContainsFunc(r.Plan.Observers, ofDevice) || pause.Until(ctx, drained.since.Add(aged)) != nil {
+		return still
+	}
+	r.opts.RefreshTold(ctx)
+	readings, err := r.read(ctx)
+	if err != nil {
+		r.Log.Debug("what the device's interfaces counted could not be read after a trial", "error", err)
+		return still
+	}
+	r.observe(readings, runner.Limits{})
+	return still
+}
+
+// observed is what they saw in a window; still is since when counters stand still after a trial, and 0 of a load that was held.
+func (r *run) observed(w *report.Window, still time.Duration) {
 	from := w.Start.Std()
-	if to := from + w.Duration.Std(); w.Took > 0 { // a trial
-		w.Observed = r.vitals.Trial(from, to, from+w.Took.Std())
+	if to := from + w.Duration.Std(); still > 0 {
+		w.Observed = r.vitals.Trial(from, to, still)
 	} else {
 		w.Observed = r.vitals.Window(from, to)
 	}

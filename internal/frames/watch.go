@@ -68,7 +68,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	w := measure.Judge(r.setup.Window(span), r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))
 	r.readAfterwards(ctx)
-	r.observed(&w)
+	r.observed(&w, 0)
 	return &w, nil
 }
 

@@ -23,8 +23,9 @@ type Collected struct {
 // Answer is what one observer was answered last.
 type Answer struct {
 	Observer string `json:"observer"`
-	// At is when it was answered, by the collector's clock, in nanoseconds.
+	// At is when it was answered, by the collector's clock, in nanoseconds: halfway between question and answer, which were Took apart.
 	At      time.Duration `json:"at"`
+	Took    time.Duration `json:"took,omitempty"`
 	Numbers []Number      `json:"numbers,omitempty"`
 	// Missing says why there is no newer one; empty: it was answered.
 	Missing string `json:"missing,omitempty"`
@@ -49,6 +50,9 @@ const mostAsked = 64
 // mostName is how long a series' name, or whose it is, may be, in bytes.
 const mostName = 256
 
+// mostNumber is how large a number may be: sums of larger ones are infinite.
+const mostNumber = 1e300
+
 // asked is an observer of this name that a collector asks for.
 type asked string
 
@@ -69,8 +73,11 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 		if max(len(n.Name), len(n.Of), len(n.Unit)) > mostName {
 			return nil, fmt.Sprintf("the collector tells a name of more than %d bytes", mostName)
 		}
+		if math.IsNaN(n.Value) || math.Abs(n.Value) > mostNumber {
+			return nil, "the collector tells a number that is too large"
+		}
 		clock := a.At - n.Age
-		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, age: n.Age, stamp: n.Stamp})
+		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, within: a.Took / 2, age: n.Age, stamp: n.Stamp})
 	}
 	return values, ""
 }
@@ -80,10 +87,13 @@ const (
 	leastReadings = 4
 	leastShare    = 2 // of all that are wholly the window's, one in so many is steady at least
 	steadyWithin  = 0.02
-	scatters      = 1.5
+	scatters      = 1.499 // one and a half, which what jumps in the last of four readings just reaches
+	mostLate      = 2     // of a window's end there is a reading this many periods before it at most, or
+	mostSilent    = 4     // one in so many of its length
 )
 
-// steady is what a series that somebody asks for was in a window: a level that had settled, or why there is none.
+// steady is what a series that somebody asks for was in a window: a level that had settled, or why there is none. Least and most are of all the window's readings, the mean of those
+// since it had settled.
 //
 //	readings        ·   ·   ·   ·   ·   ·   ·   ·   ·   ·        each is of averagedOver before it
 //	window            ├───────────────────────────────┤
@@ -99,13 +109,17 @@ func (s *series) steady(o plan.Observer, from, to time.Duration) report.Observed
 		was.Missing = tooFew(o, len(within), to-from)
 		return was
 	}
+	if silent := to - within[len(within)-1].At.Std(); silent > max(mostLate*o.Every.Std(), (to-from)/mostSilent) {
+		was.Missing = fmt.Sprintf("there is no reading of the window's last %s", silent.Round(time.Millisecond))
+		return was
+	}
 	first := settledFrom(within)
 	if first < 0 {
 		was.Missing = fmt.Sprintf("it had not settled: %d readings in the window go from %g to %g %s, by more than they scatter; hold the load for longer", len(within), within[0].Value, within[len(within)-1].Value, s.Unit)
 		return was
 	}
-	tail := numbersOf(within[first:])
-	was.Mean, was.Min, was.Max = new(meanOf(tail)), new(slices.Min(tail)), new(slices.Max(tail))
+	all := numbersOf(within)
+	was.Mean, was.Min, was.Max = new(meanOf(all[first:])), new(slices.Min(all)), new(slices.Max(all))
 	was.Over = plan.Duration(to) - within[first].At
 	return was
 }
@@ -127,10 +141,10 @@ func (s *series) counted(o plan.Observer, was report.Observed, within []report.V
 	return was
 }
 
-// wholly are the readings that are of nothing but a window, all of the time that they average over included.
+// wholly are the readings that are of nothing but a window, whenever between question and answer they were taken, all of the time that they average over included.
 func (s *series) wholly(o plan.Observer, from, to time.Duration) (within []report.VitalSample) {
-	for _, sample := range s.Samples {
-		if at := sample.At.Std(); at-o.AveragedOver.Std() >= from && at <= to {
+	for i, sample := range s.Samples {
+		if at := sample.At.Std(); at-s.within[i]-o.AveragedOver.Std() >= from && at+s.within[i] <= to {
 			within = append(within, sample)
 		}
 	}
@@ -148,16 +162,23 @@ func tooFew(o plan.Observer, are int, window time.Duration) string {
 }
 
 // settledFrom is the first reading from which on a level only scatters: the later half of the rest is, on average, as high as the earlier one, within 2 % or one and a half times
-// what neighbours differ by. Of a level that goes one way all the time the halves lie further apart than neighbours do. -1: no reading leaves half of them, and four.
+// what neighbours differ by, whichever half has the one in the middle. Of a level that goes one way all the time the halves lie further apart than neighbours do. -1: no reading
+// leaves half of them, and four.
 func settledFrom(readings []report.VitalSample) int {
 	for first := 0; len(readings)-first >= max(leastReadings, (len(readings)+leastShare-1)/leastShare); first++ {
 		rest := numbersOf(readings[first:])
-		earlier, later := meanOf(rest[:len(rest)/2]), meanOf(rest[len(rest)/2:])
-		if moved := math.Abs(later - earlier); moved < scatters*step(rest) || moved <= steadyWithin*math.Abs(later) {
+		if sameHalves(rest, len(rest)/2) && sameHalves(rest, (len(rest)+1)/2) {
 			return first
 		}
 	}
 	return -1
+}
+
+// sameHalves says that values are as high, on average, from a cut on as they are before it.
+func sameHalves(values []float64, cut int) bool {
+	earlier, later := meanOf(values[:cut]), meanOf(values[cut:])
+	moved := math.Abs(later - earlier)
+	return moved < scatters*step(values) || moved <= steadyWithin*math.Abs(later)
 }
 
 // step is by how much neighbours differ, on average.
@@ -191,7 +212,7 @@ func (s *series) idleAsked(o plan.Observer, from, to time.Duration, after bool) 
 		return nil
 	}
 	if !after {
-		from = -o.AveragedOver.Std() // nothing was sent before the run either
+		from = 0 // since the run began nothing was sent; before it another may have been run
 	}
 	within := s.wholly(o, from, to)
 	if len(within) == 0 {
@@ -222,9 +243,17 @@ func per(power report.Observed, series, unit string, traffic float64) report.Obs
 	case traffic == 0:
 		o.Missing = "nothing was received in the window"
 	default:
-		o.Mean, o.Over = new(*power.Mean/traffic), power.Over
+		o.Mean, o.Min, o.Max, o.Over = divided(power.Mean, traffic), divided(power.Min, traffic), divided(power.Max, traffic), power.Over
 	}
 	return o
+}
+
+// divided is a number divided by traffic; of none it is none.
+func divided(number *float64, traffic float64) *float64 {
+	if number == nil {
+		return nil
+	}
+	return new(*number / traffic)
 }
 
 // received is what came back in all directions together, in bits of layer 1, or of goodput, and in frames, each per second.

@@ -49,6 +49,8 @@ func TestASlowReadingIsANumberWhereItIsSteady(t *testing.T) {
 		"after it came up":        {watts, []float64{100, 150, 195, 200, 200, 200, 200, 200}, 1195.0 / 6, 30 * time.Second, ""},
 		"slowly, all the time":    {watts, []float64{100, 110, 120, 130, 140, 150, 160, 170}, 0, 0, "it had not settled: 8 readings in the window go from 100 to 170 W"},
 		"too late":                {watts, []float64{100, 100, 100, 100, 100, 100, 300, 300}, 0, 0, "it had not settled"},
+		"a jump at the end":       {watts, []float64{100, 100, 100, 100, 100, 100, 100, 150}, 0, 0, "it had not settled"},
+		"nothing of its end":      {watts, []float64{200, 200, 200, 200, 200, 200}, 0, 0, "there is no reading of the window's last 15s"},
 		"too few":                 {watts, []float64{200, 200, 200}, 0, 0, "readings that are wholly of the window of 40s: 3, and it takes 4 (one each 5s): windows of 25s and more have them"},
 		"of what was before, too": {over30, []float64{200, 200, 200, 200, 200, 200, 200, 200}, 0, 0, "readings that are wholly of the window of 40s: 2, and it takes 4 (one each 5s, each the average of 30s): windows of 55s and more have them"},
 	} {
@@ -64,6 +66,14 @@ func TestASlowReadingIsANumberWhereItIsSteady(t *testing.T) {
 				t.Errorf("%+v, want %g W over %s", o, c.want, c.over)
 			}
 		})
+	}
+}
+
+// What was highest before the level had settled was in the window, too: a limit that must never be passed is of all of it.
+func TestLeastAndMostAreOfTheWholeWindow(t *testing.T) {
+	o := find(t, told(watts, report.Gauge, 300, 250, 205, 200, 200, 200, 200, 200).Window(0, 40*time.Second), "value", "pdu")
+	if o.Mean == nil || math.Abs(*o.Mean-1205.0/6) > 1e-9 || o.Min == nil || *o.Min != 200 || o.Max == nil || *o.Max != 300 {
+		t.Errorf("%+v, want a mean of the settled ones, 200 W at least and 300 W at most", o)
 	}
 }
 
@@ -119,6 +129,44 @@ func TestIdleIsTheLastReadingBeforeAndAfter(t *testing.T) {
 	}
 }
 
+// What was averaged over a time before the run began is of whatever ran then.
+func TestAnAverageOfBeforeTheRunIsNotIdle(t *testing.T) {
+	over10 := watts
+	over10.AveragedOver = plan.Duration(10 * time.Second)
+	log := told(over10, report.Gauge, 200, 180, 90, 91)
+	log.Idle(7*time.Second, 8*time.Second, false)
+	if s := log.Observations()[0].Series[0]; s.IdleBefore != nil {
+		t.Errorf("idle %g W before, of an average that begins before the run", *s.IdleBefore)
+	}
+	log.Idle(10*time.Second, 11*time.Second, false)
+	if s := log.Observations()[0].Series[0]; s.IdleBefore == nil || *s.IdleBefore != 90 {
+		t.Errorf("idle %v before, want 90 W: it averages over the run alone", s.IdleBefore)
+	}
+}
+
+// Of an answer that took long, the number may have been taken any time between question and answer.
+func TestASlowAnswerIsOfAWindowWhenQuestionAndAnswerAre(t *testing.T) {
+	log := observe.NewLog([]plan.Observer{watts}, setup)
+	for i := range 8 {
+		at := time.Duration(5*i) * time.Second
+		m := answered(at, at, report.Gauge, 200)
+		m.Collected.Answers[0].Took = 4 * time.Second
+		log.Add(m)
+	}
+	// Of 100 ms before they were told, and of 2 s around that: 4.9 s, 9.9 s, ..., 34.9 s.
+	for _, c := range []struct {
+		from, to time.Duration
+		want     bool
+	}{
+		{2800 * ms, 22 * time.Second, true}, {3 * time.Second, 22 * time.Second, false}, // from 9.9 s on it would be three
+		{2800 * ms, 21900 * ms, true}, {2800 * ms, 21800 * ms, false},
+	} {
+		if o := log.Window(c.from, c.to)[0]; (o.Mean != nil) != c.want {
+			t.Errorf("from %s to %s: %+v", c.from, c.to, o)
+		}
+	}
+}
+
 func TestWhyNobodyAnswersIsTold(t *testing.T) {
 	for want, c := range map[string]*observe.Collected{
 		"the collector's pod is gone":          {Missing: "the collector's pod is gone"},
@@ -152,13 +200,22 @@ func TestACollectorIsNotFollowedWithoutBounds(t *testing.T) {
 	}
 }
 
+func TestANumberThatIsTooLargeIsNone(t *testing.T) {
+	for _, number := range []float64{1e301, -1e301, math.Inf(1), math.NaN()} {
+		log := told(watts, report.Gauge, 200, 200, 200, 200, number)
+		if o := log.Window(0, time.Second)[0]; o.Mean != nil || !strings.HasSuffix(o.Missing, "the collector tells a number that is too large") {
+			t.Errorf("%g: %+v", number, o)
+		}
+	}
+}
+
 func TestPowerPerTraffic(t *testing.T) {
 	w := report.Window{
 		Directions: []report.Measured{
 			{Received: report.Flow{PacketsPerSecond: 60_000, Layer1BitsPerSecond: 1_500_000_000}},
 			{Received: report.Flow{PacketsPerSecond: 40_000, Layer1BitsPerSecond: 500_000_000}},
 		},
-		Observed: []report.Observed{{Observer: "power", Series: "value", Of: "pdu", Unit: "W", Mean: new(250.0), Over: 7}, {Observer: "heat", Series: "value", Unit: "°C", Mean: new(50.0)}},
+		Observed: []report.Observed{{Observer: "power", Series: "value", Of: "pdu", Unit: "W", Mean: new(250.0), Min: new(200.0), Max: new(300.0), Over: 7}, {Observer: "heat", Series: "value", Unit: "°C", Mean: new(50.0)}},
 	}
 	all := observe.PerTraffic(&w)
 	if len(all) != 2 {
@@ -166,6 +223,9 @@ func TestPowerPerTraffic(t *testing.T) {
 	}
 	if o := find(t, all, plan.WattsPerGbps, "pdu"); o.Mean == nil || *o.Mean != 125 || o.Over != 7 || o.Observer != "power" {
 		t.Errorf("%+v, want 250 W ÷ 2 Gb/s", o)
+	}
+	if o := find(t, all, plan.WattsPerGbps, "pdu"); o.Min == nil || *o.Min != 100 || o.Max == nil || *o.Max != 150 {
+		t.Errorf("%+v, want 200 W and 300 W ÷ 2 Gb/s as least and most", o)
 	}
 	if o := find(t, all, plan.JoulesPerPacket, "pdu"); o.Mean == nil || *o.Mean != 0.0025 || o.Unit != "J" {
 		t.Errorf("%+v, want 250 W ÷ 100 kpps", o)

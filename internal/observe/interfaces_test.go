@@ -36,7 +36,7 @@ func TestATrialsRateIsOverTheTimeInWhichItWasSent(t *testing.T) {
 	}{{1900 * ms, 100, 100}, {3000 * ms, 1500, 1000}, {11_990 * ms, 10_000, 9_000}, {12_700 * ms, 10_100, 9_100}} {
 		log.Add(observe.Moment{At: m.at, Readings: []engine.Reading{counted(m.at, m.sent, m.received)}})
 	}
-	all := log.Trial(2*time.Second, 12*time.Second, 12_750*ms)
+	all := log.Trial(2*time.Second, 12*time.Second, 12_550*ms)
 	if len(all) != 6 {
 		t.Errorf("%d series, want 3 of each of 2 links", len(all))
 	}
@@ -64,7 +64,7 @@ func TestATrialThatWasNotReadAtRestHasNoRate(t *testing.T) {
 			for i, when := range at {
 				log.Add(observe.Moment{At: when, Readings: []engine.Reading{counted(when, int64(i), int64(i))}})
 			}
-			if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_750*ms), "received", "east"); got.Mean != nil || got.Missing == "" {
+			if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_550*ms), "received", "east"); got.Mean != nil || got.Missing == "" {
 				t.Errorf("%+v, want it missing, with the reason", got)
 			}
 		})

@@ -64,21 +64,25 @@ func (s *series) grew(first, last int) (over plan.Duration, mean *float64, unsur
 	return plan.Duration(long), new(grown / long.Seconds()), s.Step/long.Seconds() + grown/shortest.Seconds() - grown/long.Seconds()
 }
 
-// between is a counter's part of a trial: all that it grew by between two times at which it stood still, over the time in which frames were sent.
+// between is a counter's part of a trial: all that it grew by between two times at which it stood still, over the time in which frames were sent. The sample that stands for the end was taken
+// when the generators' counters stood still already, and so was the one before the trial if another came before it: one from a little before lacks what was on its way.
 //
-//	samples   ·        ·     ·     ·        ·
-//	trial        ├──────────────────┤ drain
-//	          └────────── Δ value ──────────┘ ÷ the trial's time
-func (s *series) between(from, to, rested time.Duration) report.Observed {
+//	samples   ·        ·     ·     ·     ·     ·
+//	trial        ├──────────────────┤ drain ├ still
+//	          └────────────── Δ value ─────────┘ ÷ the trial's time
+func (s *series) between(rested, from, to, still time.Duration) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
-	first, last := -1, nearest(s.Samples, rested, mostReach)
+	first, last := -1, -1
 	for i, sample := range s.Samples {
-		if sample.At.Std() <= from {
+		switch at := sample.At.Std(); {
+		case at <= from && at-s.within[i] >= rested:
 			first = i
+		case last < 0 && at-s.within[i] >= max(to, still):
+			last = i
 		}
 	}
 	switch {
-	case first < 0 || last < 0 || from-s.Samples[first].At.Std() > mostReach || s.Samples[last].At.Std() < to:
+	case first < 0 || last < 0 || from-s.Samples[first].At.Std() > mostReach:
 		o.Missing = "it was not read while the counters stood still, before the trial and after it"
 	case wentBack(s.Samples[first : last+1]):
 		o.Missing = "the counter went back: it was cleared, or what counts was restarted"

@@ -166,6 +166,7 @@ type Log struct {
 	clocks    []clock // the generators'
 	device    clock
 	collector clock
+	rested    time.Duration // since when the counters of traffic stood still after the trial before
 }
 
 // clock follows by how much a machine's clock is behind the run's: a reading that is told late seems to be of a later time than it is, and the one that was told soonest
@@ -305,23 +306,24 @@ func (l *Log) Idle(from, to time.Duration, after bool) {
 // Window is what each series was in a window; of an observer that has none, why.
 func (l *Log) Window(from, to time.Duration) []report.Observed { return l.window(from, to, 0) }
 
-// Trial is Window of a trial that was sent from one time to another, before and after which counters of traffic stood still; at rested they did again.
-func (l *Log) Trial(from, to, rested time.Duration) []report.Observed {
-	return l.window(from, to, rested)
+// Trial is Window of a trial that was sent from one time to another, before and after which counters of traffic stood still; since still they do again.
+func (l *Log) Trial(from, to, still time.Duration) []report.Observed {
+	defer func() { l.rested = still }()
+	return l.window(from, to, still)
 }
 
-func (l *Log) window(from, to, rested time.Duration) []report.Observed {
+func (l *Log) window(from, to, still time.Duration) []report.Observed {
 	var all []report.Observed
 	for _, b := range l.each {
 		for _, s := range b.series {
 			var was report.Observed
 			switch {
 			case signs.Kinds[b.plan.Type].Intrusive:
-				was = s.afterwards(from, to, rested > 0)
+				was = s.afterwards(from, to, still > 0)
 			case b.plan.Asks():
 				was = s.steady(b.plan, from, to)
-			case rested > 0 && b.ofTraffic(s):
-				was = s.between(from, to, rested)
+			case still > 0 && b.ofTraffic(s):
+				was = s.between(l.rested, from, to, still)
 			default:
 				was = s.join(from, to, reachOf(from, to))
 			}

@@ -96,7 +96,7 @@ func TestWhatIsNotAskedForWithinAWindowIsOfItsEnd(t *testing.T) {
 	if got := find(t, log.Window(time.Second, 2*time.Second), "highest", "machine"); got.Mean == nil || *got.Mean != 65 || *got.Max != 65 || got.Over.Std() != time.Second {
 		t.Errorf("%+v, want the 65 degrees of when the window was over", got)
 	}
-	if got := find(t, log.Trial(time.Second, 2*time.Second, 2500*ms), "highest", "machine"); got.Mean != nil || !strings.Contains(got.Missing, "hold a load (Ramp, ConstantLoad)") {
+	if got := find(t, log.Trial(time.Second, 2*time.Second, 2300*ms), "highest", "machine"); got.Mean != nil || !strings.Contains(got.Missing, "hold a load (Ramp, ConstantLoad)") {
 		t.Errorf("%+v of a trial, after which there is no load", got)
 	}
 	if got := find(t, log.Window(2500*ms, 5*time.Second), "highest", "machine"); got.Mean != nil {
@@ -144,8 +144,18 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 		log.Add(observe.Moment{At: m.at, Readings: []engine.Reading{{At: time.Hour + m.at, Signs: []signs.Told{{Type: signs.Interfaces, At: time.Hour + m.at,
 			Values: []signs.Value{{Series: "received", Of: "west", Number: m.received}}}}}}})
 	}
-	if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_750*ms), "received", "west"); got.Mean == nil || *got.Mean != 1000 {
+	if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_550*ms), "received", "west"); got.Mean == nil || *got.Mean != 1000 {
 		t.Errorf("%+v, want 1000 packets/s", got)
+	}
+	// What was read while frames were still on their way lacks them.
+	if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_750*ms), "received", "west"); got.Mean != nil || got.Missing != "it was not read while the counters stood still, before the trial and after it" {
+		t.Errorf("%+v, want that it was not read at rest", got)
+	}
+	// So does the next trial's beginning, where nothing was read since then.
+	log.Add(observe.Moment{At: 23 * time.Second, Readings: []engine.Reading{{At: time.Hour + 23*time.Second, Signs: []signs.Told{{Type: signs.Interfaces, At: time.Hour + 23*time.Second,
+		Values: []signs.Value{{Series: "received", Of: "west", Number: 20_200}}}}}}})
+	if got := find(t, log.Trial(12_800*ms, 22_800*ms, 22_900*ms), "received", "west"); got.Mean != nil {
+		t.Errorf("%+v, want that it was not read at rest before the trial", got)
 	}
 }
 
