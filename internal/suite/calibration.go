@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -109,6 +110,14 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 		}
 	}
 	out["dut"] = cable(member(spec, "dut"))
+	if member(spec, "procedure")["latency"] != nil { // all frames of such a test bear stamps, and they cost the generators something
+		traffic := maps.Clone(member(spec, "traffic"))
+		if traffic == nil {
+			traffic = map[string]any{}
+		}
+		traffic["stamps"] = string(v1alpha1.StampsEveryFrame)
+		out["traffic"] = traffic
+	}
 	out["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
 		"maximumOfferedLoad": map[string]any{"trialDuration": string(cmp.Or(c.TrialDuration, "5s")), "trials": int64(1)}}
 	links, _ := spec["links"].([]any)
@@ -136,13 +145,15 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 	return out
 }
 
-// cable is what stands in a device's place. Flows and destinations are made for the routes of a router, and so they are the same over the cable.
+// cable is what stands in a device's place. Flows and destinations are made for a device's routes, and so they are the same over the cable.
 func cable(device map[string]any) map[string]any {
-	router := member(member(member(device, "reference"), "mode"), "router")
-	if len(router) == 0 {
-		return map[string]any{"type": loopback}
+	mode := member(member(device, "reference"), "mode")
+	for _, kind := range []string{"router", "filter", "xdp"} {
+		if routes, has := member(mode, kind)["routes"]; has {
+			return map[string]any{"type": loopback, "reference": map[string]any{"mode": map[string]any{"router": map[string]any{"routes": routes}}}}
+		}
 	}
-	return map[string]any{"type": loopback, "reference": map[string]any{"mode": map[string]any{"router": router}}}
+	return map[string]any{"type": loopback}
 }
 
 // capacity is what the generators did by themselves in a calibration.
@@ -194,6 +205,9 @@ func (v *view) capacityIn(calibration int) *capacity {
 		median, _ := history.Medians(of)
 		c.directions[name] = median.PacketsPerSecond
 	}
+	if len(c.directions) == 0 { // its runs are lost: a figure near the generators' couldn't be told
+		return nil
+	}
 	return c
 }
 
@@ -243,7 +257,11 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 		return
 	}
 	if c == nil {
-		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s was not measured", v.Matrix.Cells[by].Name))
+		why := "was not measured"
+		if v.cell(by).Figures != nil {
+			why = "has figures, but not all of its runs that they are to be held against"
+		}
+		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s %s", v.Matrix.Cells[by].Name, why))
 		return
 	}
 	out.Capacity = &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}
