@@ -162,6 +162,8 @@ type capacity struct {
 	packetsPerSecond int64
 	directions       map[string]int64 // the same of each direction
 	margin           units.Ratio
+	// elsewhere says what is otherwise in its environment than in that of the cell; empty: nothing that is known. What the cell's own generators do isn't known else, and so any limit may be theirs.
+	elsewhere string
 }
 
 // capacityOf is what the figures of a cell are held against; nil: nothing is, or it isn't known. A calibration is looked at once.
@@ -175,7 +177,20 @@ func (v *view) capacityOf(number int) *capacity {
 		c = v.capacityIn(by)
 		v.capacities[by] = c
 	}
-	return c
+	if c == nil {
+		return nil
+	}
+	elsewhere, known := v.apartFrom[number]
+	if !known {
+		elsewhere = v.measuredElsewhere(by, number)
+		v.apartFrom[number] = elsewhere
+	}
+	if elsewhere == "" {
+		return c
+	}
+	other := *c
+	other.elsewhere = elsewhere
+	return &other
 }
 
 // calibrationOf is the cell that a cell is held against; -1: none.
@@ -222,7 +237,7 @@ func (c *capacity) near(r *report.Result) (names []string) {
 		return nil
 	}
 	for _, d := range r.Directions {
-		if can, known := c.directions[d.Name()]; known && c.reached(d.Received.PacketsPerSecond, can) {
+		if can, known := c.directions[d.Name()]; c.elsewhere != "" || known && c.reached(d.Received.PacketsPerSecond, can) {
 			names = append(names, d.Name())
 		}
 	}
@@ -264,11 +279,14 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s %s", v.Matrix.Cells[by].Name, why))
 		return
 	}
-	out.Capacity = &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}
+	capacity := &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}
+	if c.elsewhere == "" {
+		out.Capacity = capacity
+	}
 	said := ""
 	evidence := v.evidence(number)
 	if near := c.nearInAny(evidence, ""); len(near) > 0 {
-		out.Capacity.Near, out.Figures, said = true, bound(out.Figures), c.words(near)
+		capacity.Near, out.Figures, said = true, bound(out.Figures), c.words(near)
 	}
 	for i := range out.Goals {
 		g := &out.Goals[i]
@@ -312,8 +330,11 @@ func (c *capacity) nearInAny(runs []analysis.Kept, goal string) (names []string)
 	return names
 }
 
-// words say how close the figures of these directions come to what the generators do; where that are all of them, of their sum.
+// words say why the limit may be the generators': where they were measured otherwise, or how close the figures of these directions come to what the generators do; where that are all of them, of their sum.
 func (c *capacity) words(near []string) string {
+	if c.elsewhere != "" {
+		return limited(fmt.Sprintf("the generators by themselves were measured in another environment (%s): the limit may be theirs (%s)", c.elsewhere, c.cell), maxMessage)
+	}
 	what, can := "it is", "the "+wording.PacketRate(c.packetsPerSecond)+" that the generators do"
 	switch {
 	case len(near) == len(c.directions):
