@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Each cell that a page shows is one of the suites', and each of the suites' is shown.
@@ -128,6 +129,26 @@ func TestWhatWasMeasuredStandsBesideThePublished(t *testing.T) {
 	}
 	if measured, all := (kept{"flood": flooded()}).measured("flood"); measured != 1 || all != 2 {
 		t.Errorf("%d of %d cells are measured", measured, all)
+	}
+}
+
+// What came back of an overload is no load that lost little.
+func TestASweepShowsTheHighestLoadThatLostLittle(t *testing.T) {
+	var loads [3]units.Rate
+	for i, text := range []string{"600kpps", "500kpps", "400kpps"} {
+		rate, err := units.ParseRate(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loads[i] = rate
+	}
+	c := &report.SuiteCell{Figures: &report.Figures{PacketsPerSecond: 450_000}, Curve: []report.CurvePoint{
+		{Load: loads[0], LossRatio: "0.25", LossRatioMin: "0.25"}, {Load: loads[1], LossRatio: "0.001", LossRatioMin: "0"}, {Load: loads[2], LossRatio: "0", LossRatioMin: "0"}}}
+	if got := clean(c); got != "500kpps" {
+		t.Error(got)
+	}
+	if c.Curve = c.Curve[:1]; clean(c) != "none of them" {
+		t.Error(clean(c))
 	}
 }
 

@@ -141,7 +141,7 @@ func (s *Subject) usual(server *admission.Server) (shortest time.Duration, err e
 		if p.Sessions != nil || p.Procedure.Type != plan.TypeRamp {
 			return 0, fmt.Errorf("--witness is for searches of frames (spec.procedure.type: Ramp), and cell %s isn't one: leave --witness out, or put it into a file of its own", cell.Name)
 		}
-		if usual := procedures.Of(p.Procedure).Usual(); i == 0 || usual < shortest {
+		if usual := procedures.Of(p.Procedure).Usual(); shortest == 0 || usual < shortest {
 			shortest = usual
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -187,5 +188,22 @@ func TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed(t *testing.T) {
 	const promised = 0.025
 	if most := pairs*promised + 3*math.Sqrt(pairs*promised*(1-promised)); float64(edge[report.DidFail]) > most || float64(beyond[report.Passed]) > most || float64(within[report.DidFail]) > most {
 		t.Errorf("wrong are %d failed at the edge, %d passed beyond it, %d failed within it, of %d", edge[report.DidFail], beyond[report.Passed], within[report.DidFail], pairs)
+	}
+}
+
+// Calibrations come before the searches, and aren't any.
+func TestTheShortestSearchIsFoundBehindCalibrations(t *testing.T) {
+	server, err := admission.NewServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var usual [2]time.Duration
+	for i, calibration := range []string{"", "  calibration: {}\n"} {
+		if usual[i], err = only(t, matrix+"  baseline: {axis: image, value: main}\n"+calibration, Options{MaxRegression: "2%"}).usual(server); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if usual[0] == 0 || usual[0] != usual[1] {
+		t.Errorf("a search usually takes %v, with calibrations %v", usual[0], usual[1])
 	}
 }

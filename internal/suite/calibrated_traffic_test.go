@@ -69,14 +69,15 @@ spec:
       traffic: {profile: FixedSize, frameSize: 64}
       generator: {engine: Software}
   axes:
-  - {name: routes, values: [{name: one}, {name: many, patch: {dut: {reference: {mode: {router: {routes: 100000}}}}}}]}
+  - {name: routes, values: [{name: one}, {name: many, patch: {dut: {reference: {mode: {router: {routes: 100000}}}}}}, {name: filter, patch: {dut: {reference: {mode: {router: null, filter: {rules: 1, routes: 50000}}}}}},
+    {name: xdp, patch: {dut: {reference: {mode: {router: null, xdp: {routes: 25000}}}}}}, {name: rules, patch: {dut: {reference: {mode: {router: null, filter: {rules: 9}}}}}}, {name: timed, patch: {procedure: {latency: {}}}}]}
 `)
-	if got := strings.Join(names, " "); got != "generator-one generator-many one many" {
+	if got := strings.Join(names, " "); got != "generator-one generator-many generator-filter generator-xdp generator-timed one many filter xdp rules timed" {
 		t.Fatalf("cells %s", got)
 	}
-	for i, name := range names[:2] {
-		if cable, device := sent(t, of[i]), sent(t, of[i+2]); cable != device || of[i].DUT.Type != "Loopback" {
-			t.Errorf("%s: the generators send\n%.2000s\nand to the device\n%.2000s", name, cable, device)
+	for i, device := range []int{5, 6, 7, 8, 10} {
+		if cable, device := sent(t, of[i]), sent(t, of[device]); cable != device || of[i].DUT.Type != "Loopback" {
+			t.Errorf("%s: the generators send\n%.2000s\nand to the device\n%.2000s", names[i], cable, device)
 		}
 	}
 	if sent(t, of[0]) == sent(t, of[1]) {

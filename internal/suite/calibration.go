@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -109,6 +110,14 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 		}
 	}
 	out["dut"] = cable(member(spec, "dut"))
+	if member(spec, "procedure")["latency"] != nil { // all frames of such a test bear stamps, and they cost the generators something
+		traffic := maps.Clone(member(spec, "traffic"))
+		if traffic == nil {
+			traffic = map[string]any{}
+		}
+		traffic["stamps"] = string(v1alpha1.StampsEveryFrame)
+		out["traffic"] = traffic
+	}
 	out["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad),
 		"maximumOfferedLoad": map[string]any{"trialDuration": string(cmp.Or(c.TrialDuration, "5s")), "trials": int64(1)}}
 	links, _ := spec["links"].([]any)
@@ -136,13 +145,15 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 	return out
 }
 
-// cable is what stands in a device's place. Flows and destinations are made for the routes of a router, and so they are the same over the cable.
+// cable is what stands in a device's place. Flows and destinations are made for a device's routes, and so they are the same over the cable.
 func cable(device map[string]any) map[string]any {
-	router := member(member(member(device, "reference"), "mode"), "router")
-	if len(router) == 0 {
-		return map[string]any{"type": loopback}
+	mode := member(member(device, "reference"), "mode")
+	for _, kind := range []string{"router", "filter", "xdp"} {
+		if routes, has := member(mode, kind)["routes"]; has {
+			return map[string]any{"type": loopback, "reference": map[string]any{"mode": map[string]any{"router": map[string]any{"routes": routes}}}}
+		}
 	}
-	return map[string]any{"type": loopback, "reference": map[string]any{"mode": map[string]any{"router": router}}}
+	return map[string]any{"type": loopback}
 }
 
 // capacity is what the generators did by themselves in a calibration.
@@ -151,6 +162,8 @@ type capacity struct {
 	packetsPerSecond int64
 	directions       map[string]int64 // the same of each direction
 	margin           units.Ratio
+	// elsewhere says what is otherwise in its environment than in that of the cell; empty: nothing that is known. What the cell's own generators do isn't known else, and so any limit may be theirs.
+	elsewhere string
 }
 
 // capacityOf is what the figures of a cell are held against; nil: nothing is, or it isn't known. A calibration is looked at once.
@@ -164,7 +177,20 @@ func (v *view) capacityOf(number int) *capacity {
 		c = v.capacityIn(by)
 		v.capacities[by] = c
 	}
-	return c
+	if c == nil {
+		return nil
+	}
+	elsewhere, known := v.apartFrom[number]
+	if !known {
+		elsewhere = v.measuredElsewhere(by, number)
+		v.apartFrom[number] = elsewhere
+	}
+	if elsewhere == "" {
+		return c
+	}
+	other := *c
+	other.elsewhere = elsewhere
+	return &other
 }
 
 // calibrationOf is the cell that a cell is held against; -1: none.
@@ -194,6 +220,9 @@ func (v *view) capacityIn(calibration int) *capacity {
 		median, _ := history.Medians(of)
 		c.directions[name] = median.PacketsPerSecond
 	}
+	if len(c.directions) == 0 { // its runs are lost: a figure near the generators' couldn't be told
+		return nil
+	}
 	return c
 }
 
@@ -208,7 +237,7 @@ func (c *capacity) near(r *report.Result) (names []string) {
 		return nil
 	}
 	for _, d := range r.Directions {
-		if can, known := c.directions[d.Name()]; known && c.reached(d.Received.PacketsPerSecond, can) {
+		if can, known := c.directions[d.Name()]; c.elsewhere != "" || known && c.reached(d.Received.PacketsPerSecond, can) {
 			names = append(names, d.Name())
 		}
 	}
@@ -243,14 +272,21 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 		return
 	}
 	if c == nil {
-		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s was not measured", v.Matrix.Cells[by].Name))
+		why := "was not measured"
+		if v.cell(by).Figures != nil {
+			why = "has figures, but not all of its runs that they are to be held against"
+		}
+		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s %s", v.Matrix.Cells[by].Name, why))
 		return
 	}
-	out.Capacity = &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}
+	capacity := &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}
+	if c.elsewhere == "" {
+		out.Capacity = capacity
+	}
 	said := ""
 	evidence := v.evidence(number)
 	if near := c.nearInAny(evidence, ""); len(near) > 0 {
-		out.Capacity.Near, out.Figures, said = true, bound(out.Figures), c.words(near)
+		capacity.Near, out.Figures, said = true, bound(out.Figures), c.words(near)
 	}
 	for i := range out.Goals {
 		g := &out.Goals[i]
@@ -294,8 +330,11 @@ func (c *capacity) nearInAny(runs []analysis.Kept, goal string) (names []string)
 	return names
 }
 
-// words say how close the figures of these directions come to what the generators do; where that are all of them, of their sum.
+// words say why the limit may be the generators': where they were measured otherwise, or how close the figures of these directions come to what the generators do; where that are all of them, of their sum.
 func (c *capacity) words(near []string) string {
+	if c.elsewhere != "" {
+		return limited(fmt.Sprintf("the generators by themselves were measured in another environment (%s): the limit may be theirs (%s)", c.elsewhere, c.cell), maxMessage)
+	}
 	what, can := "it is", "the "+wording.PacketRate(c.packetsPerSecond)+" that the generators do"
 	switch {
 	case len(near) == len(c.directions):

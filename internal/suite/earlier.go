@@ -130,12 +130,21 @@ func (v *view) discountTaken() {
 
 // elsewhere says what is otherwise in the environment of a run that was taken than in that of this suite's runs which are held against it; empty: nothing that is known.
 func (v *view) elsewhere(calibration int, run *Run) string {
-	mine := v.environments(calibration)
-	if len(mine) == 0 {
+	return v.apart([]*report.Environment{report.EnvironmentOf(run.Evidence)}, v.environments(calibration))
+}
+
+// measuredElsewhere says what is otherwise in the environment of a calibration than in that of the runs of a cell that is held against it; empty: nothing that is known.
+func (v *view) measuredElsewhere(calibration, cell int) string {
+	return v.apart(v.environmentsIn(calibration), v.environmentsIn(cell))
+}
+
+// apart says what is otherwise with the generators in some environments than in others; empty: nothing, or of either side none is known.
+func (v *view) apart(was, is []*report.Environment) string {
+	if len(was) == 0 || len(is) == 0 {
 		return ""
 	}
 	links := v.spec.Calibration.Network == "" // else the calibration has wires of its own
-	apart := comparison.Apart([]*report.Environment{generators(report.EnvironmentOf(run.Evidence), links)}, ofGenerators(mine, links))
+	apart := comparison.Apart(ofGenerators(was, links), ofGenerators(is, links))
 	var words []string
 	for _, d := range apart {
 		words = append(words, d.String())
@@ -149,11 +158,17 @@ func (v *view) environments(calibration int) (all []*report.Environment) {
 		if v.Matrix.calibratedBy[cell] != calibration {
 			continue
 		}
-		for name := range v.Matrix.testNames(cell) {
-			if run, known := v.Runs[name]; known && run.Evidence != nil {
-				if e := report.EnvironmentOf(run.Evidence); e != nil {
-					all = append(all, e)
-				}
+		all = append(all, v.environmentsIn(cell)...)
+	}
+	return all
+}
+
+// environmentsIn are those of a cell's runs.
+func (v *view) environmentsIn(cell int) (all []*report.Environment) {
+	for name := range v.Matrix.testNames(cell) {
+		if run, known := v.Runs[name]; known && run.Evidence != nil {
+			if e := report.EnvironmentOf(run.Evidence); e != nil {
+				all = append(all, e)
 			}
 		}
 	}

@@ -162,3 +162,40 @@ func TestASuiteLooksForCalibrationsBeforeItsFirstTest(t *testing.T) {
 		t.Errorf("it looked %d times, made %v, and is complete: %t; %+v", w.looked, w.made, w.complete(), w.report.Cells[0])
 	}
 }
+
+// What the generators of another node do by themselves says nothing of these: whatever the device carries, the limit may be theirs.
+func TestACalibrationOfAnotherNodeLeavesLowerBounds(t *testing.T) {
+	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		calibration, device *report.Environment
+		bound               bool
+	}{
+		"the same node":             {place("lab-1", "8086:1593"), place("lab-1", "8086:1593"), false},
+		"another node":              {place("lab-1", "8086:1593"), place("lab-2", "8086:1593"), true},
+		"nobody knows either":       {nil, nil, false},
+		"the calibration's unknown": {nil, place("lab-1", "8086:1593"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, now := NewAlone(Expand(written(t, agedNight)), "test", began), began
+			for {
+				w, more := a.Next(now)
+				if !more {
+					break
+				}
+				r := figureOf(w.Name, 500)
+				r.Environment, r.Started, r.Finished = c.device, now, now
+				if strings.Contains(w.Name, "generator") {
+					r = figureOf(w.Name, 2000)
+					r.Environment, r.Started, r.Finished = c.calibration, now, now
+				}
+				a.Ended(RunAlone(w, r, "sha256:"+w.Name))
+				now = now.Add(time.Minute)
+			}
+			cell := a.Document(now).Cells[1]
+			said := strings.Contains(cell.Message, "the generators by themselves were measured in another environment (node of generator-0: lab-1, then lab-2)")
+			if cell.Figures.LowerBound != c.bound || said != c.bound || (cell.Capacity == nil) != c.bound {
+				t.Errorf("lower bound %t, %+v: %s", cell.Figures.LowerBound, cell.Capacity, cell.Message)
+			}
+		})
+	}
+}

@@ -123,16 +123,14 @@ func (r *Run) found(from *report.Report) {
 	}
 }
 
-// evidence is a Report without what no judgement looks at: the device, unless there is none, streams, samples, and of the windows all but the lowest that lost frames.
+// evidence is a Report without what nothing looks at: the programs and commands of the device, streams, samples, and of the windows all but the lowest that lost frames.
 func evidence(r *report.Report) *report.Report {
 	p := r.Plan
+	device := plan.DUT{Type: p.DUT.Type, Forwarding: p.DUT.Forwarding, Reference: p.DUT.Reference}
 	out := &report.Report{
 		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending, Message: limited(r.Message, maxMessage),
 		LineRates: r.LineRates, Environment: report.EnvironmentOf(r), Result: r.Result,
-		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, Links: p.Links, Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure},
-	}
-	if p.DUT.Type == loopback {
-		out.Plan.DUT.Type = loopback
+		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, DUT: device, Links: p.Links, Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending},
 	}
 	out.Result.Message, out.Result.Generators = limited(out.Result.Message, maxMessage), nil
 	if r.Result.Measured {

@@ -44,6 +44,8 @@ type view struct {
 	discounted map[int]int32
 	// capacities are what calibrations that were looked at already showed.
 	capacities map[int]*capacity
+	// apartFrom says of cells that were looked at what is otherwise in the environment of their calibration.
+	apartFrom map[int]string
 	// pages are what the status is to say of pages of runs, as far as it was asked for.
 	pages map[int]v1alpha1.StoredPage
 }
@@ -62,7 +64,7 @@ func lookBack(o Observed) *view {
 }
 
 func sorted(o Observed) (v *view, left []int32) {
-	v = &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}, capacities: map[int]*capacity{}, discounted: map[int]int32{},
+	v = &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}, capacities: map[int]*capacity{}, apartFrom: map[int]string{}, discounted: map[int]int32{},
 		weak: map[string]Wanted{}, replaced: map[string]bool{}, pages: map[int]v1alpha1.StoredPage{}}
 	v.discountTaken()
 	v.unmade, v.open = make([]int, len(o.Matrix.Cells)), make([]int, len(o.Matrix.Cells))

@@ -20,7 +20,7 @@ func (c *cell) alone() (all []Surprise) {
 	return all
 }
 
-// lossFalls names the smallest load of a curve that surely lost more than a larger one may have.
+// lossFalls names the smallest load of a curve, of the runs' medians, that surely lost more than a larger one may have.
 func (c *cell) lossFalls() string {
 	curve := slices.SortedFunc(slices.Values(c.Curve), func(a, b report.CurvePoint) int { return int(min(max(a.Load.Micros-b.Load.Micros, -1), 1)) })
 	for i, small := range curve {
@@ -37,9 +37,12 @@ func loss(n report.Number) string {
 	return wording.Loss(units.Ratio(n.Float()*float64(units.One) + 0.5))
 }
 
-// beyondGenerators says that a device carried more than its generators sent without it: one of the two was disturbed.
+// beyondGenerators says that a device carried more in each of its runs than its generators sent without it: one of the two was disturbed.
 func (c *cell) beyondGenerators() string {
-	if c.Capacity == nil || float64(c.Figures.PacketsPerSecond) <= 1.01*float64(c.Capacity.PacketsPerSecond) {
+	if c.Capacity == nil {
+		return ""
+	}
+	if least, _ := carried(c.SuiteCell, func(f *report.Figures) int64 { return f.PacketsPerSecond }); least <= 1.01*float64(c.Capacity.PacketsPerSecond) {
 		return ""
 	}
 	return fmt.Sprintf("%s carried %s, though its generators did %s by themselves (%s)", c.title(), wording.PacketRate(c.Figures.PacketsPerSecond), wording.PacketRate(c.Capacity.PacketsPerSecond), c.Capacity.Cell)

@@ -47,7 +47,8 @@ func Of(suites ...*report.Suite) (all []Surprise) {
 // cell is a cell of a suite that was measured, with its Plan.
 type cell struct {
 	*report.SuiteCell
-	plan *plan.Plan // nil: it isn't kept
+	plan       *plan.Plan // nil: it isn't kept
+	generators int        // how many there were; 0: it isn't known
 }
 
 // cellsOf are the measured cells of suites, without calibrations: these have no device.
@@ -55,20 +56,53 @@ func cellsOf(suites []*report.Suite) (all []cell) {
 	for _, s := range suites {
 		for i := range s.Cells {
 			if c := &s.Cells[i]; c.Figures != nil && !c.Calibration {
-				all = append(all, cell{c, planOf(c)})
+				evidence := evidenceOf(c)
+				all = append(all, cell{SuiteCell: c, plan: planOf(evidence), generators: generatorsOf(evidence)})
 			}
 		}
 	}
 	return all
 }
 
-func planOf(c *report.SuiteCell) *plan.Plan {
+// evidenceOf is that of the first run of a cell that counts and has a Plan; nil: there is none.
+func evidenceOf(c *report.SuiteCell) *report.Report {
 	for i := range c.Runs {
 		if r := &c.Runs[i]; r.Counts() && r.Evidence != nil && r.Evidence.Plan != nil {
-			return r.Evidence.Plan
+			return r.Evidence
 		}
 	}
 	return nil
+}
+
+func planOf(r *report.Report) *plan.Plan {
+	if r == nil {
+		return nil
+	}
+	return r.Plan
+}
+
+func generatorsOf(r *report.Report) int {
+	if r == nil || r.Environment == nil {
+		return 0
+	}
+	return len(r.Environment.Generators)
+}
+
+// otherImages says that two cells' devices surely ran different images: these may do more, or less, than each other whatever the Plans say.
+func otherImages(a, b *cell) bool {
+	var first []plan.Container
+	for _, c := range []*cell{a, b} {
+		for i := range c.Runs {
+			switch r := &c.Runs[i]; {
+			case !r.Counts() || len(r.Images) == 0:
+			case first == nil:
+				first = r.Images
+			case !slices.Equal(first, r.Images):
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (c *cell) title() string { return c.Product + " " + c.Loadtest }
@@ -85,10 +119,14 @@ func apart(a, b []report.AxisValue) (n int) {
 
 // pair are the surprises of two cells, whichever of them an expectation takes for the stronger.
 func pair(a, b *cell) (all []Surprise) {
-	if a.plan == nil || b.plan == nil || a.Figures.OfSessions() != b.Figures.OfSessions() {
+	if a.plan == nil || b.plan == nil || a.Figures.OfSessions() != b.Figures.OfSessions() || otherImages(a, b) {
 		return nil
 	}
+	otherGenerators := a.generators != b.generators && a.generators > 0 && b.generators > 0
 	for _, r := range rules {
+		if otherGenerators && !r.anyGenerators {
+			continue
+		}
 		for _, order := range [][2]*cell{{a, b}, {b, a}} {
 			more, less := order[0], order[1]
 			if why := r.expects(more.plan, less.plan); why != "" {

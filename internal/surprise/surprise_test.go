@@ -18,6 +18,9 @@ type test struct {
 	changed func(*plan.Plan)
 	carried []int64
 	bound   bool
+
+	image      string
+	generators int
 }
 
 // suiteOf has a cell for each test, which differ in one axis.
@@ -35,7 +38,14 @@ func suiteOf(tests ...test) *report.Suite {
 			if p.Sessions != nil {
 				f = &report.Figures{Runs: 1, GoodputBitsPerSecond: &v, LowerBound: t.bound}
 			}
-			c.Runs = append(c.Runs, report.SuiteRun{Test: fmt.Sprintf("%s-r%d", t.name, i+1), Figures: f, Evidence: &report.Report{Version: report.Version, Plan: p}})
+			run := report.SuiteRun{Test: fmt.Sprintf("%s-r%d", t.name, i+1), Figures: f, Evidence: &report.Report{Version: report.Version, Plan: p}}
+			if t.image != "" {
+				run.Images = []plan.Container{{Name: "router", Image: t.image}}
+			}
+			if t.generators > 0 {
+				run.Evidence.Environment = &report.Environment{Generators: make([]report.GeneratorEnvironment, t.generators)}
+			}
+			c.Runs = append(c.Runs, run)
 		}
 		if n := len(c.Runs); n > 0 {
 			median := *c.Runs[n/2].Figures
@@ -141,6 +151,10 @@ func TestWhatDoesNotSurprise(t *testing.T) {
 		{"a filter with a short table, and a router with a long one", []test{{name: "million", changed: router(1_000_000), carried: []int64{400}}, {name: "filter", changed: filter(1), carried: []int64{500}}}},
 		{"tests that differ in more than the device", []test{plain, {name: "filter", changed: func(p *plan.Plan) { filter(100)(p); frames(512)(p) }, carried: []int64{500}}}},
 		{"a cell without a figure", []test{plain, {name: "filter", changed: filter(100)}}},
+		{"fewer directions of larger frames", []test{{name: "both", changed: back, carried: []int64{400}}, {name: "one", changed: func(p *plan.Plan) { p.Directions[0].Mix.Packets = 2; p.Directions[0].Mix.Bytes = 64 }, carried: []int64{500}}}},
+		{"fewer directions on faster links", []test{{name: "both", changed: back, carried: []int64{400}}, {name: "one", changed: func(p *plan.Plan) { p.Links = []plan.Link{{Name: "west", LineRate: 1e10}, {Name: "east"}} }, carried: []int64{500}}}},
+		{"devices of other images", []test{{name: "plain", changed: router(1), carried: []int64{400}, image: "router:old"}, {name: "filter", changed: filter(100), carried: []int64{500}, image: "router:new"}}},
+		{"more generators", []test{{name: "plain", changed: router(1), carried: []int64{400}, generators: 1}, {name: "filter", changed: filter(100), carried: []int64{500}, generators: 2}}},
 		{"frames and sessions", []test{plain, {name: "tcp", changed: tcp(router(1)), carried: []int64{500}}}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -177,6 +191,11 @@ func TestCurvesAndCalibrations(t *testing.T) {
 	if len(all) != 2 || !strings.Contains(all[0].Words, "router load lost 2") || !strings.Contains(all[0].Words, "at 10kpps and 1") || !strings.Contains(all[1].Words, "though its generators did 400.00 Kpps by themselves (generator)") {
 		t.Errorf("got %+v", all)
 	}
+	s.Cells[0].Runs = append(s.Cells[0].Runs, report.SuiteRun{Test: "another", Figures: &report.Figures{Runs: 1, PacketsPerSecond: 399_000}})
+	if all := surprise.Of(s); len(all) != 1 {
+		t.Errorf("one of its runs carried less than the generators: %+v", all)
+	}
+	s.Cells[0].Runs = s.Cells[0].Runs[:1]
 	s.Cells[0].Curve[2].LossRatioMin, s.Cells[0].Capacity.PacketsPerSecond = "0.01", 499_000 // it may have lost no more, and runs differ by so much
 	if all := surprise.Of(s); len(all) != 0 {
 		t.Errorf("got %+v", all)
