@@ -54,9 +54,11 @@ func testpmdArguments(spec forwarder.Spec, mtu int) ([]string, error) {
 	for i, l := range links {
 		arguments = append(arguments, "--vdev", fmt.Sprintf("net_af_packet%d,iface=%s,blocksz=65536,framesz=%d,framecnt=1024,qpairs=1", i, l.Interface, frameRoom(mtu)))
 	}
-	arguments = append(arguments, "--", "--forward-mode=mac", "--auto-start", "--total-num-mbufs=8192", "--nb-cores=1", "--stats-period=1") // it holds what it says back until it prints statistics
+	arguments = append(arguments, "--", "--forward-mode=mac", "--auto-start", fmt.Sprintf("--mbuf-size=%d", frameRoom(mtu)+headroom), "--total-num-mbufs=8192", "--nb-cores=1", "--stats-period=1") // it holds what it says back until it prints statistics
 	for i, l := range links {
-		arguments = append(arguments, fmt.Sprintf("--eth-peer=%d,%s", i, net.HardwareAddr(l.GeneratorMAC)))
+		if l.GeneratorMAC != nil {
+			arguments = append(arguments, fmt.Sprintf("--eth-peer=%d,%s", i, net.HardwareAddr(l.GeneratorMAC)))
+		}
 	}
 	return arguments, nil
 }
@@ -76,13 +78,20 @@ func paired(spec forwarder.Spec) ([]forwarder.Link, error) {
 	links := make([]forwarder.Link, len(order))
 	for i, name := range order {
 		at := slices.IndexFunc(spec.Links, func(l forwarder.Link) bool { return l.Interface == name })
-		if at < 0 || spec.Links[at].GeneratorMAC == nil {
+		if at < 0 {
+			return nil, badInput("link %s: a direction names it, and the device has no such link", name)
+		}
+		goesTo := slices.ContainsFunc(spec.Directions, func(d forwarder.Direction) bool { return d.To == name })
+		if goesTo && spec.Links[at].GeneratorMAC == nil {
 			return nil, badInput("link %s: testpmd sends to one MAC address, and the generator's isn't known", name)
 		}
 		links[i] = spec.Links[at]
 	}
 	return links, nil
 }
+
+// headroom is what DPDK keeps free in front of a frame, in the buffer that it copies it to.
+const headroom = 128
 
 // frameRoom is what AF_PACKET's ring has for a frame: the next power of two, with room for its own header.
 func frameRoom(mtu int) int {

@@ -19,7 +19,7 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 		}
 		return all
 	}
-	spec := forwarder.Spec{Links: []forwarder.Link{link("a", 1), link("b", 2), link("c", 3), link("d", 4), link("idle", 5)}}
+	spec := forwarder.Spec{Links: []forwarder.Link{link("a", 1), link("b", 2), link("c", 3), link("d", 4), link("idle", 5), {Interface: "unknown"}}}
 	for name, c := range map[string]struct {
 		directions []forwarder.Direction
 		ports      []string // with their peers
@@ -27,8 +27,10 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	}{
 		"crossed pairs, both ways": {ways("a", "c", "c", "a", "d", "b", "b", "d"), []string{"a 02:00:00:00:00:01", "c 02:00:00:00:00:03", "d 02:00:00:00:00:04", "b 02:00:00:00:00:02"}, ""},
 		"one way":                  {ways("b", "a"), []string{"b 02:00:00:00:00:02", "a 02:00:00:00:00:01"}, ""},
-		"a ring":                   {ways("a", "b", "b", "c", "c", "a"), nil, "direction b to c: testpmd forwards between the two links of a pair"},
-		"two pairs joined":         {ways("a", "b", "c", "d", "b", "c"), nil, "direction b to c"},
+		"one way from a generator whose address is not known": {ways("unknown", "a"), []string{"unknown", "a 02:00:00:00:00:01"}, ""},
+		"to a generator whose address is not known":           {ways("a", "unknown"), nil, "link unknown: testpmd sends to one MAC address, and the generator's isn't known"},
+		"a ring":           {ways("a", "b", "b", "c", "c", "a"), nil, "direction b to c: testpmd forwards between the two links of a pair"},
+		"two pairs joined": {ways("a", "b", "c", "d", "b", "c"), nil, "direction b to c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec.Directions = c.directions
