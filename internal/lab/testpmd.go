@@ -6,11 +6,15 @@ import (
 	"net"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // testpmd is DPDK's forwarding program, in Debian's package dpdk-dev.
@@ -37,7 +41,11 @@ func StartTestpmd(ctx context.Context, ns *netspace.Namespace, spec forwarder.Sp
 	if err != nil {
 		return nil, err
 	}
-	arguments, err := testpmdArguments(spec, mtu)
+	mine, err := processors.Mine()
+	if err != nil {
+		return nil, err
+	}
+	arguments, err := testpmdArguments(spec, mtu, mine)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +53,11 @@ func StartTestpmd(ctx context.Context, ns *netspace.Namespace, spec forwarder.Sp
 }
 
 // testpmdArguments are its command line. It forwards between its ports 0 and 1, 2 and 3, and so on, so the links of a pair come one after the other.
-func testpmdArguments(spec forwarder.Spec, mtu int) ([]string, error) {
+func testpmdArguments(spec forwarder.Spec, mtu int, mine *unix.CPUSet) ([]string, error) {
 	arguments := []string{"--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf"}
+	if list := threads(mine); list != "" {
+		arguments = append(arguments, "--lcores="+list)
+	}
 	links, err := paired(spec)
 	if err != nil {
 		return nil, err
@@ -61,6 +72,21 @@ func testpmdArguments(spec forwarder.Spec, mtu int) ([]string, error) {
 		}
 	}
 	return arguments, nil
+}
+
+// threads are testpmd's two, each on any processor that it may use: by default DPDK ties each to one, where the generator's may be. Empty: DPDK as Debian builds it knows none of the processors.
+func threads(mine *unix.CPUSet) string {
+	const known = 128
+	var all []string
+	for cpu := range known {
+		if mine.IsSet(cpu) {
+			all = append(all, strconv.Itoa(cpu))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "(0,1)@(" + strings.Join(all, ",") + ")"
 }
 
 // paired are the links that directions are between, those of each pair one after the other.

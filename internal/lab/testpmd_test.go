@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
@@ -34,7 +36,7 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec.Directions = c.directions
-			arguments, err := testpmdArguments(spec, 1500)
+			arguments, err := testpmdArguments(spec, 1500, &unix.CPUSet{})
 			if c.says != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), c.says) {
 					t.Errorf("got %v, want %q", err, c.says)
@@ -60,6 +62,17 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 			}
 		})
 	}
+	t.Run("its threads may use all that the process may", func(t *testing.T) {
+		for want, cpus := range map[string][]int{"(0,1)@(3)": {3}, "(0,1)@(2,7,127)": {7, 2, 127, 128}, "": {128}} {
+			var mine unix.CPUSet
+			for _, cpu := range cpus {
+				mine.Set(cpu)
+			}
+			if got := threads(&mine); got != want {
+				t.Errorf("processors %v: %q, want %q", cpus, got, want)
+			}
+		}
+	})
 	t.Run("frames fit into the ring", func(t *testing.T) {
 		for mtu, want := range map[int]int{1500: 2048, 1920: 2048, 1921: 4096, 9198: 16384} {
 			if got := frameRoom(mtu); got != want {
