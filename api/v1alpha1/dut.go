@@ -69,7 +69,8 @@ type DUTSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder. Of a Loopback, reference.mode says which device's traffic the generators send: as many flows, to the same destinations.
+	// reference configures the built-in forwarder. Of a Loopback, reference.mode says which device's traffic the generators send: as many flows, to the same destinations, but for nat, whose
+	// outer addresses it doesn't use.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }

@@ -71,8 +71,12 @@ func words(command []v1alpha1.CommandWord) (all []string) {
 // checkRewriting: who only rewrites MAC addresses knows one address per link, and that is one generator's.
 func (c *compiler) checkRewriting() {
 	if c.forwarding() == plan.MACRewrite && c.replicas() > 1 {
+		instead := "dut.forwarding L3"
+		if c.modeSpec() != nil {
+			instead = "another mode"
+		}
 		c.refuse(specPath().Child("generator", "replicas"), c.replicas(),
-			"with forwarding MACRewrite the built-in Reference sends all of a link's frames to one generator: use 1, or dut.forwarding L3")
+			"with forwarding MACRewrite the built-in Reference sends all of a link's frames to one generator: use 1, or "+instead)
 	}
 }
 

@@ -94,8 +94,9 @@ func (c *compiler) fitMode(m *plan.Mode) {
 	if m == nil {
 		return
 	}
-	if !c.traffic.passes(m) {
-		c.refuse(modePath(), m.String(), "sessions are measured through a router, a bridge, a filter or NAT yet: use one of these, or traffic.type Frames")
+	if why := c.traffic.unfit(m); why != "" {
+		c.refuse(modePath(), m.String(), why)
+		return
 	}
 	c.checkRoutes()
 	switch {

@@ -25,8 +25,8 @@ type traffic interface {
 	heldAt() v1alpha1.HeldRate
 	// queues says that a frame may wait in the Reference's queue at a window's edge, and the figures stay right.
 	queues() bool
-	// passes says that it can be measured through a real device of a mode.
-	passes(mode *plan.Mode) bool
+	// unfit is why it is not measured through a real device of a mode, and what to use instead; empty: it is.
+	unfit(mode *plan.Mode) string
 	// loads are what each direction carries, by the link that it comes from; nil: nobody gives the ends a load.
 	loads(c *compiler) map[string]load
 	// sessions are the Plan's member of this name; nil: there are none.
@@ -98,7 +98,7 @@ func (frames) throughput() v1alpha1.Metric       { return v1alpha1.MetricPackets
 func (frames) perLink() bool                     { return false }
 func (frames) heldAt() v1alpha1.HeldRate         { return "100%" }
 func (frames) queues() bool                      { return false }
-func (frames) passes(*plan.Mode) bool            { return true }
+func (frames) unfit(*plan.Mode) string           { return "" }
 func (frames) loads(c *compiler) map[string]load { return c.loads() }
 func (frames) sessions(*compiler) *plan.Sessions { return nil }
 
@@ -123,8 +123,14 @@ func (transfers) throughput() v1alpha1.Metric { return v1alpha1.MetricGoodputBit
 func (transfers) perLink() bool               { return true }
 func (transfers) heldAt() v1alpha1.HeldRate   { return v1alpha1.Unlimited }
 func (transfers) queues() bool                { return true }
-func (transfers) passes(m *plan.Mode) bool {
-	return m.Router != nil || m.Bridge != nil || m.Filter != nil || m.NAT != nil
+func (transfers) unfit(m *plan.Mode) string {
+	switch {
+	case m.Router == nil && m.Bridge == nil && m.Filter == nil && m.NAT == nil:
+		return "sessions are measured through a router, a bridge, a filter or NAT yet: use one of these, or traffic.type Frames"
+	case m.Routes() > 1:
+		return "sessions go between the ends' own addresses, which one route leads to: remove routes, or use traffic.type Frames"
+	}
+	return ""
 }
 func (transfers) loads(*compiler) map[string]load     { return nil }
 func (transfers) sessions(c *compiler) *plan.Sessions { return c.sessions() }

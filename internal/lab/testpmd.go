@@ -6,11 +6,15 @@ import (
 	"net"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // testpmd is DPDK's forwarding program, in Debian's package dpdk-dev.
@@ -37,7 +41,11 @@ func StartTestpmd(ctx context.Context, ns *netspace.Namespace, spec forwarder.Sp
 	if err != nil {
 		return nil, err
 	}
-	arguments, err := testpmdArguments(spec, mtu)
+	mine, err := processors.Mine()
+	if err != nil {
+		return nil, err
+	}
+	arguments, err := testpmdArguments(spec, mtu, mine)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +53,11 @@ func StartTestpmd(ctx context.Context, ns *netspace.Namespace, spec forwarder.Sp
 }
 
 // testpmdArguments are its command line. It forwards between its ports 0 and 1, 2 and 3, and so on, so the links of a pair come one after the other.
-func testpmdArguments(spec forwarder.Spec, mtu int) ([]string, error) {
+func testpmdArguments(spec forwarder.Spec, mtu int, mine *unix.CPUSet) ([]string, error) {
 	arguments := []string{"--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf"}
+	if list := threads(mine); list != "" {
+		arguments = append(arguments, "--lcores="+list)
+	}
 	links, err := paired(spec)
 	if err != nil {
 		return nil, err
@@ -54,11 +65,28 @@ func testpmdArguments(spec forwarder.Spec, mtu int) ([]string, error) {
 	for i, l := range links {
 		arguments = append(arguments, "--vdev", fmt.Sprintf("net_af_packet%d,iface=%s,blocksz=65536,framesz=%d,framecnt=1024,qpairs=1", i, l.Interface, frameRoom(mtu)))
 	}
-	arguments = append(arguments, "--", "--forward-mode=mac", "--auto-start", "--total-num-mbufs=8192", "--nb-cores=1", "--stats-period=1") // it holds what it says back until it prints statistics
+	arguments = append(arguments, "--", "--forward-mode=mac", "--auto-start", fmt.Sprintf("--mbuf-size=%d", frameRoom(mtu)+headroom), "--total-num-mbufs=8192", "--nb-cores=1", "--stats-period=1") // it holds what it says back until it prints statistics
 	for i, l := range links {
-		arguments = append(arguments, fmt.Sprintf("--eth-peer=%d,%s", i, net.HardwareAddr(l.GeneratorMAC)))
+		if l.GeneratorMAC != nil {
+			arguments = append(arguments, fmt.Sprintf("--eth-peer=%d,%s", i, net.HardwareAddr(l.GeneratorMAC)))
+		}
 	}
 	return arguments, nil
+}
+
+// threads are testpmd's two, each on any processor that it may use: by default DPDK ties each to one, where the generator's may be. Empty: DPDK as Debian builds it knows none of the processors.
+func threads(mine *unix.CPUSet) string {
+	const known = 128
+	var all []string
+	for cpu := range known {
+		if mine.IsSet(cpu) {
+			all = append(all, strconv.Itoa(cpu))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "(0,1)@(" + strings.Join(all, ",") + ")"
 }
 
 // paired are the links that directions are between, those of each pair one after the other.
@@ -76,13 +104,20 @@ func paired(spec forwarder.Spec) ([]forwarder.Link, error) {
 	links := make([]forwarder.Link, len(order))
 	for i, name := range order {
 		at := slices.IndexFunc(spec.Links, func(l forwarder.Link) bool { return l.Interface == name })
-		if at < 0 || spec.Links[at].GeneratorMAC == nil {
+		if at < 0 {
+			return nil, badInput("link %s: a direction names it, and the device has no such link", name)
+		}
+		goesTo := slices.ContainsFunc(spec.Directions, func(d forwarder.Direction) bool { return d.To == name })
+		if goesTo && spec.Links[at].GeneratorMAC == nil {
 			return nil, badInput("link %s: testpmd sends to one MAC address, and the generator's isn't known", name)
 		}
 		links[i] = spec.Links[at]
 	}
 	return links, nil
 }
+
+// headroom is what DPDK keeps free in front of a frame, in the buffer that it copies it to.
+const headroom = 128
 
 // frameRoom is what AF_PACKET's ring has for a frame: the next power of two, with room for its own header.
 func frameRoom(mtu int) int {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
@@ -19,7 +21,7 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 		}
 		return all
 	}
-	spec := forwarder.Spec{Links: []forwarder.Link{link("a", 1), link("b", 2), link("c", 3), link("d", 4), link("idle", 5)}}
+	spec := forwarder.Spec{Links: []forwarder.Link{link("a", 1), link("b", 2), link("c", 3), link("d", 4), link("idle", 5), {Interface: "unknown"}}}
 	for name, c := range map[string]struct {
 		directions []forwarder.Direction
 		ports      []string // with their peers
@@ -27,12 +29,14 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	}{
 		"crossed pairs, both ways": {ways("a", "c", "c", "a", "d", "b", "b", "d"), []string{"a 02:00:00:00:00:01", "c 02:00:00:00:00:03", "d 02:00:00:00:00:04", "b 02:00:00:00:00:02"}, ""},
 		"one way":                  {ways("b", "a"), []string{"b 02:00:00:00:00:02", "a 02:00:00:00:00:01"}, ""},
-		"a ring":                   {ways("a", "b", "b", "c", "c", "a"), nil, "direction b to c: testpmd forwards between the two links of a pair"},
-		"two pairs joined":         {ways("a", "b", "c", "d", "b", "c"), nil, "direction b to c"},
+		"one way from a generator whose address is not known": {ways("unknown", "a"), []string{"unknown", "a 02:00:00:00:00:01"}, ""},
+		"to a generator whose address is not known":           {ways("a", "unknown"), nil, "link unknown: testpmd sends to one MAC address, and the generator's isn't known"},
+		"a ring":           {ways("a", "b", "b", "c", "c", "a"), nil, "direction b to c: testpmd forwards between the two links of a pair"},
+		"two pairs joined": {ways("a", "b", "c", "d", "b", "c"), nil, "direction b to c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec.Directions = c.directions
-			arguments, err := testpmdArguments(spec, 1500)
+			arguments, err := testpmdArguments(spec, 1500, &unix.CPUSet{})
 			if c.says != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), c.says) {
 					t.Errorf("got %v, want %q", err, c.says)
@@ -58,6 +62,17 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 			}
 		})
 	}
+	t.Run("its threads may use all that the process may", func(t *testing.T) {
+		for want, cpus := range map[string][]int{"(0,1)@(3)": {3}, "(0,1)@(2,7,127)": {7, 2, 127, 128}, "": {128}} {
+			var mine unix.CPUSet
+			for _, cpu := range cpus {
+				mine.Set(cpu)
+			}
+			if got := threads(&mine); got != want {
+				t.Errorf("processors %v: %q, want %q", cpus, got, want)
+			}
+		}
+	})
 	t.Run("frames fit into the ring", func(t *testing.T) {
 		for mtu, want := range map[int]int{1500: 2048, 1920: 2048, 1921: 4096, 9198: 16384} {
 			if got := frameRoom(mtu); got != want {

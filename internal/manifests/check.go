@@ -35,10 +35,14 @@ func checkRewriting(in Input) []error {
 	if in.Test.Spec.DUT.Type != v1alpha1.DUTReference || p.DUT.Forwarding != plan.MACRewrite {
 		return nil
 	}
+	instead := "use forwarding L3"
+	if p.DUT.Mode() != nil {
+		instead = "use another mode"
+	}
 	var errs []error
 	for _, d := range p.Directions {
 		if n, ok := generatorNetwork(in, d.To); ok && !n.MAC {
-			errs = append(errs, fmt.Errorf("link %s: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network %s takes none: give it the capability mac (\"capabilities\": {\"mac\": true}), or use forwarding L3", d.To, n.Key))
+			errs = append(errs, fmt.Errorf("link %s: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network %s takes none: give it the capability mac (\"capabilities\": {\"mac\": true}), or %s", d.To, n.Key, instead))
 		}
 	}
 	return errs

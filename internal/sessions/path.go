@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// prove says what the connections of a direction show of their path, as their two ends saw them.
-func prove(check *report.PathCheck, forwarding plan.Forwarding, went, came *Opened) {
+// prove says what the connections of a direction show of their path through the device, as their two ends saw them.
+func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 	if went == nil || came == nil {
 		check.Message = "an end doesn't say what its connections are like"
 		return
@@ -21,6 +21,12 @@ func prove(check *report.PathCheck, forwarding plan.Forwarding, went, came *Open
 	check.Received = came.Connections
 	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s", came.Connections, check.Sent, went.Local, went.Interface,
 		went.Route, came.Local, came.Interface, went.carries())
+	source, _ := device.Translated(plan.Direction{From: check.From, To: check.To}, went.Local, went.Remote)
+	if device.Type == "Reference" && came.Remote != source {
+		check.Message += fmt.Sprintf("; they came from %s instead of %s: check how the device translates addresses", came.Remote, source)
+		return
+	}
+	forwarding := device.Forwarding
 	if came.Remote != went.Local {
 		check.Message += fmt.Sprintf("; they came from %s: the device translates addresses", came.Remote)
 	}

@@ -221,7 +221,7 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 		}
 		var came answer
 		if came, err = r.askLong(ctx, to, request{Do: doCame}); err == nil {
-			prove(check, r.Plan.DUT.Forwarding, went.Opened, came.Opened)
+			prove(check, r.Plan.DUT, went.Opened, came.Opened)
 			return check, nil
 		}
 	}

@@ -396,7 +396,39 @@ func TestWhatConnectionsProve(t *testing.T) {
 	} {
 		check := report.PathCheck{From: "west", To: "east", Sent: 2}
 		went, came := &Opened{Connections: 2, Local: mustAddr(t, address(0))}, &Opened{Connections: c.came, Local: mustAddr(t, address(1)), Remote: mustAddr(t, address(0)), TTLs: c.ttls}
-		prove(&check, c.forwarding, went, came)
+		prove(&check, plan.DUT{Type: "Device", Forwarding: c.forwarding}, went, came)
+		if check.Proven != c.proven || !strings.Contains(check.Message, c.says) {
+			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
+		}
+	}
+}
+
+// Connections that come from another address than the device makes of theirs did not go through it as the test says.
+func TestWhatAddressesProve(t *testing.T) {
+	nat := &plan.Reference{Mode: &plan.Mode{NAT: &plan.NATMode{Inside: "west", Translations: []plan.Translation{
+		{Inside: netip.MustParsePrefix("198.18.0.2/32"), Outside: netip.MustParsePrefix("198.19.1.0/32")},
+	}}}}
+	const inside, outside, other, far = "198.18.0.2", "198.19.1.0", "198.19.1.1", "198.18.1.2"
+	for name, c := range map[string]struct {
+		device   plan.DUT
+		from, to string
+		local    string // of the sender
+		came     string
+		proven   bool
+		says     string
+	}{
+		"NAT, from the inside":     {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, outside, true, "they came from 198.19.1.0: the device translates addresses"},
+		"NAT that translates not":  {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, inside, false, "they came from 198.18.0.2 instead of 198.19.1.0: check how the device translates addresses"},
+		"NAT to another address":   {plan.DUT{Type: "Reference", Reference: nat}, "west", "east", inside, other, false, "they came from 198.19.1.1 instead of 198.19.1.0"},
+		"NAT, from the outside":    {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, far, true, "TTL 63"},
+		"NAT of outside addresses": {plan.DUT{Type: "Reference", Reference: nat}, "east", "west", far, other, false, "they came from 198.19.1.1 instead of 198.18.1.2"},
+		"a router":                 {plan.DUT{Type: "Reference"}, "west", "east", inside, inside, true, "TTL 63"},
+		"a router that translates": {plan.DUT{Type: "Reference"}, "west", "east", inside, outside, false, "they came from 198.19.1.0 instead of 198.18.0.2"},
+		"a device of one's own":    {plan.DUT{Type: "Device"}, "west", "east", inside, outside, true, "they came from 198.19.1.0: the device translates addresses"},
+	} {
+		c.device.Forwarding = plan.L3
+		check := report.PathCheck{From: c.from, To: c.to, Sent: 1}
+		prove(&check, c.device, &Opened{Local: mustAddr(t, c.local), Remote: mustAddr(t, far)}, &Opened{Connections: 1, Remote: mustAddr(t, c.came), TTLs: []int{63}})
 		if check.Proven != c.proven || !strings.Contains(check.Message, c.says) {
 			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
 		}

@@ -71,13 +71,13 @@ func daemonSettings() string {
 `
 }
 
-// tunnelSettings are the tunnel's, in swanctl's form.
+// tunnelSettings are the tunnel's, in swanctl's form. No keys are renewed while the tunnel is measured.
 func (g Gateway) tunnelSettings() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "connections {\n  gateways {\n    version = 2\n    local_addrs = %[1]s\n    remote_addrs = %[2]s\n    proposals = aes256gcm16-prfsha256-ecp256\n", g.Local, g.Peer.Addr())
+	fmt.Fprintf(&s, "connections {\n  gateways {\n    version = 2\n    rekey_time = 0s\n    local_addrs = %[1]s\n    remote_addrs = %[2]s\n    proposals = aes256gcm16-prfsha256-ecp256\n", g.Local, g.Peer.Addr())
 	fmt.Fprintf(&s, "    local {\n      auth = psk\n      id = %s\n    }\n    remote {\n      auth = psk\n      id = %s\n    }\n    children {\n", g.Local, g.Peer.Addr())
 	for _, c := range g.children() {
-		fmt.Fprintf(&s, "      %[1]s {\n        esp_proposals = %[2]s\n        local_ts = %[3]s\n        remote_ts = %[3]s\n      }\n", c.name, proposals[g.Cipher], c.selector)
+		fmt.Fprintf(&s, "      %[1]s {\n        rekey_time = 0s\n        esp_proposals = %[2]s\n        local_ts = %[3]s\n        remote_ts = %[3]s\n      }\n", c.name, proposals[g.Cipher], c.selector)
 	}
 	fmt.Fprintf(&s, "    }\n  }\n}\nsecrets {\n  ike-gateways {\n    secret = 0x%s\n  }\n}\n", g.Secret)
 	return s.String()

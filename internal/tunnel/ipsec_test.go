@@ -26,6 +26,9 @@ func TestWhatCharonIsToldOfATunnel(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", want, said)
 		}
 	}
+	if strings.Count(said, "rekey_time = 0s\n") != 2 {
+		t.Errorf("the connection and its child renew their keys:\n%s", said)
+	}
 	if strings.Contains(said, "ipv6") {
 		t.Errorf("the other gateway has no network of IPv6, and yet:\n%s", said)
 	}
