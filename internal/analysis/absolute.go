@@ -334,6 +334,9 @@ func limitedBy(reason report.Reason) string {
 	if reason == report.NearGenerators {
 		return ": it is close to what the generators do by themselves, and the limit may be theirs"
 	}
+	if reason == report.BurstsMeasured {
+		return ": the longest burst there was to be lost nothing, so raise procedure.backToBack.longest"
+	}
 	if reason == report.OtherDirection {
 		return ": another direction lost frames first and set the load, so measure each direction by itself (procedure.directions: Each)"
 	}
