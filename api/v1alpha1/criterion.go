@@ -95,8 +95,7 @@ type ObservedSeries struct {
 	// +kubebuilder:validation:MaxLength=63
 	Observer string `json:"observer"`
 
-	// series is one of those that an observer of its type has: busy, softirq or stolen of Processors (of 1: one processor, all of the time);
-	// passed or dropped of a Limiter, received, sent or dropped of Interfaces (packets per second); docs/criteria.md has those of all types. Example: busy.
+	// series is one of those that an observer of its type has; docs/criteria.md has those of all types, and their units. Example: busy.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -169,10 +168,8 @@ type Criterion struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a criterion's name is made of lower-case letters, digits and dashes, such as imix-line-rate"
 	Name string `json:"name"`
 
-	// metric is the figure that is judged: LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond or LossRatio;
-	// of Sessions GoodputBitsPerSecond, with TCP RetransmitRatio or RoundTripMicroseconds, with UDP DatagramLossRatio or JitterMicroseconds;
-	// of a BackToBack BackToBackFrames, BufferFrames or BufferMicroseconds; with procedure.latency LatencyP50 to LatencyP99.999, LatencyMax or LatencyJitter, in nanoseconds;
-	// or Observed, which is what an observer saw.
+	// metric is the figure that is judged: a rate or loss of frames, one of Sessions, of a BackToBack's bursts, or of latency (LatencyP50 and so on, in
+	// nanoseconds), or Observed, which is what an observer saw; docs/criteria.md has what each is.
 	// +required
 	Metric Metric `json:"metric"`
 

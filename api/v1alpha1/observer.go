@@ -81,8 +81,7 @@ type Observer struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="every must be between 1s and 5m"
 	Every Duration `json:"every,omitempty"`
 
-	// averagedOver is over how long whoever is asked averages what it tells, as management controllers and queries with a range do: a reading is of a window if all of that
-	// time is. Default: 0s, a reading is of its moment. Example: 30s.
+	// averagedOver is over how long whoever is asked averages what it tells: a reading is of a window if all of that time is. Default: 0s, a reading is of its moment. Example: 30s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagedOver must be at most 1h"
 	AveragedOver Duration `json:"averagedOver,omitempty"`
@@ -119,7 +118,7 @@ type PrometheusQuery struct {
 	Unit ObservedUnit `json:"unit"`
 
 	// secretName is the Secret in the test's namespace with username and password, or token, and ca.crt where the server's certificate is signed by nobody that all know.
-	// Default: none is shown. With linerate run it is a folder of --credentials.
+	// Default: none is shown.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
@@ -149,7 +148,7 @@ type SNMPObject struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^-?[0-9]{1,9}([.][0-9]{1,9})?$')",message="scale is a decimal number in quotes, such as \"0.1\""
 	Scale string `json:"scale,omitempty"`
 
-	// secretName is the Secret in the test's namespace whose community is shown. Default: the community public. With linerate run it is a folder of --credentials.
+	// secretName is the Secret in the test's namespace whose community is shown. Default: the community public.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
@@ -169,7 +168,7 @@ type RedfishChassis struct {
 	Chassis string `json:"chassis,omitempty"`
 
 	// secretName is the Secret in the test's namespace with username and password, and ca.crt where the controller's certificate is signed by nobody that all know: it is always
-	// checked. With linerate run it is a folder of --credentials.
+	// checked.
 	// +required
 	SecretName ObserverSecretName `json:"secretName"`
 }

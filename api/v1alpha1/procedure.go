@@ -95,7 +95,7 @@ type ProcedureSpec struct {
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency has the latency of frames measured once the procedure has its result, at shares of the rate that it found or held, by direction and frame size: percentiles, the longest, jitter. It takes engine Software, whose
+	// latency measures the latency of frames once the procedure has its result, at shares of the rate that it found or held: percentiles, the longest, jitter. It takes engine Software, whose
 	// frames all bear stamps then (traffic.stamps), and one machine for both ends of a direction. Example: {at: [0%, 10%, 50%, 90%], of: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`

@@ -88,9 +88,9 @@ type TrafficSpec struct {
 	// +optional
 	Flows *FlowsSpec `json:"flows,omitempty"`
 
-	// stamps: EveryFrame has each frame end with its number and the time at which it was sent, in place of 16 bytes of payload, so that the latency of every frame is known, by direction and frame size, and
-	// whether frames came twice or late. It takes engine Software. The generator also writes which stream a frame is of into the IPv4 identification, or the low 16 bits of the IPv6 flow label, and sets the ECT(1) bit of TOS or
-	// traffic class: a device that reads these sees other frames than without stamps. Default: None.
+	// stamps: EveryFrame has each frame end with its number and the time at which it was sent, in place of 16 bytes of payload: the latency of every frame is known, by direction and frame size, and
+	// whether it came twice or late. It takes engine Software, which also marks the stream in the IPv4 identification, or the IPv6 flow label's low 16 bits, and sets ECT(1) in TOS or traffic class: a
+	// device that reads these sees other frames than without stamps. Default: None.
 	// +optional
 	Stamps Stamps `json:"stamps,omitempty"`
 

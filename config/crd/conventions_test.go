@@ -166,10 +166,11 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.generator.software.path":           {string(v1alpha1.PathLive), string(v1alpha1.PathAFXDP), string(v1alpha1.PathAFPacket)},
 		"spec.procedure.search.classification":   {string(v1alpha1.ClassifyRFC9971), string(v1alpha1.ClassifySequential)},
 		"spec.procedure.search.preset":           {string(v1alpha1.PresetRFC2544), string(v1alpha1.PresetTST009)},
-		"spec.procedure.type":                    {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad), string(v1alpha1.ProcedureSearch)},
-		"spec.procedure.directions":              {string(v1alpha1.DirectionsTogether), string(v1alpha1.DirectionsEach)},
-		"spec.baseline.allowDifferent[]":         environmentParts(),
-		"spec.criteria[].metric":                 metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
+		"spec.procedure.type": {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad), string(v1alpha1.ProcedureSearch),
+			string(v1alpha1.ProcedureBackToBack)},
+		"spec.procedure.directions":      {string(v1alpha1.DirectionsTogether), string(v1alpha1.DirectionsEach)},
+		"spec.baseline.allowDifferent[]": environmentParts(),
+		"spec.criteria[].metric":         metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
 		"spec.observers[].of": {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode), string(v1alpha1.ObserverOfLab)},
 		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter), string(v1alpha1.ObserverInterfaces),
@@ -185,7 +186,10 @@ func statistics() []string {
 func metrics() []string {
 	return []string{string(v1alpha1.MetricLineRatePercent), string(v1alpha1.MetricPacketsPerSecond), string(v1alpha1.MetricLayer1BitsPerSecond),
 		string(v1alpha1.MetricLayer2BitsPerSecond), string(v1alpha1.MetricLossRatio), string(v1alpha1.MetricGoodputBitsPerSecond), string(v1alpha1.MetricRetransmitRatio),
-		string(v1alpha1.MetricRoundTripMicroseconds), string(v1alpha1.MetricDatagramLossRatio), string(v1alpha1.MetricJitterMicroseconds), string(v1alpha1.MetricObserved)}
+		string(v1alpha1.MetricRoundTripMicroseconds), string(v1alpha1.MetricDatagramLossRatio), string(v1alpha1.MetricJitterMicroseconds),
+		string(v1alpha1.MetricBackToBackFrames), string(v1alpha1.MetricBufferFrames), string(v1alpha1.MetricBufferMicroseconds),
+		string(v1alpha1.MetricLatencyP50), string(v1alpha1.MetricLatencyP90), string(v1alpha1.MetricLatencyP99), string(v1alpha1.MetricLatencyP999), string(v1alpha1.MetricLatencyP9999),
+		string(v1alpha1.MetricLatencyP99999), string(v1alpha1.MetricLatencyMax), string(v1alpha1.MetricLatencyJitter), string(v1alpha1.MetricObserved)}
 }
 
 // environmentParts are what a Report calls them.

@@ -18,7 +18,7 @@ const (
 	maxUnpacked     = 32 << 20
 	mostElements    = 100_000
 	maxRunsUnpacked = 16 << 20
-	mostRunElements = 36_000
+	mostRunElements = 33_000
 	// deepest is how deep lists and objects may be nested; linerate's documents have a dozen levels.
 	deepest = 64
 )
@@ -27,7 +27,7 @@ const (
 // have as much of a Report as a judgement needs.
 const (
 	elementBytes    = 2 << 10
-	runElementBytes = 4<<10 + 640
+	runElementBytes = 5 << 10
 )
 
 // bounds are those of one kind of document.

@@ -43,6 +43,7 @@ func allowances() []*allowance {
 		{at: "get_system_info/result/ports/*/receive_drops", reason: surroundings},
 		{at: "get_system_info/result/ports/*/pause_frames", reason: surroundings},
 		{at: "get_system_info/result/ports/*/stamps", reason: surroundings},
+		{at: "get_system_info/result/ports/*/receive_queues", reason: surroundings},
 		{at: "get_system_info/result/processors", reason: surroundings},
 		{at: "get_system_info/result/kernel", reason: surroundings},
 		{at: "get_system_info/result/hypervisor", reason: surroundings},
