@@ -393,7 +393,7 @@ type BackToBackSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`
 
-	// longest is how long a burst may be at most, as time at the rate that generators reach.
+	// longest is how long a burst may be at most, as time at the rate that generators reach: less than trialDuration.
 	// +optional
 	// +kubebuilder:default="2s"
 	Longest BurstDuration `json:"longest,omitempty"`

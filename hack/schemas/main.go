@@ -20,8 +20,12 @@ type document struct {
 }
 
 func documents() []document {
+	var plans []any
+	for _, version := range plan.Versions {
+		plans = append(plans, version)
+	}
 	return []document{
-		{"plan", "linerate: Plan", reflect.TypeFor[plan.Plan](), []any{plan.VersionOfApplications, plan.VersionOfReset, plan.VersionOfEach, plan.VersionOfSessions, plan.VersionOfUnion, plan.Version}},
+		{"plan", "linerate: Plan", reflect.TypeFor[plan.Plan](), plans},
 		{"report", "linerate: Report", reflect.TypeFor[report.Report](), []any{report.Version, report.VersionBefore}},
 		{"suite", "linerate: report of a suite", reflect.TypeFor[report.Suite](), []any{report.SuiteVersion}},
 		{"gate", "linerate: judgement of a gate", reflect.TypeFor[report.Gate](), []any{report.GateVersion}},

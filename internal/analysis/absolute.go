@@ -104,7 +104,7 @@ func tally(sorted map[report.Outcome][]string, n int) string {
 // overRuns tells the medians of all figures of a criterion.
 func overRuns(runs []*report.Report, c plan.Criterion) string {
 	var texts []string
-	first := slices.IndexFunc(runs, func(r *report.Report) bool { return r.Result.Measured })
+	first := slices.IndexFunc(runs, figureOf(c).Answered)
 	if first < 0 { // frames were lost at any load: no run has a figure
 		return judge(runs[0], c).Message
 	}
@@ -115,7 +115,7 @@ func overRuns(runs []*report.Report, c plan.Criterion) string {
 	for i, v := range selected.Of(runs[first]) {
 		var values []float64
 		for _, r := range runs {
-			if !r.Result.Measured {
+			if !figureOf(c).Answered(r) {
 				continue
 			}
 			if of := selected.Of(r); i < len(of) && of[i].Missing == "" {
@@ -151,7 +151,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	case r.Ending != report.Completed:
 		result.Message = "not judged: " + comparison.Unfit(r)
 		return result
-	case !r.Result.Measured:
+	case !figureOf(c).Answered(r):
 		result.Outcome, result.Message = unmeasured(r, c)
 		return result
 	case c.Observed != nil:
@@ -333,6 +333,9 @@ func limitedBy(reason report.Reason) string {
 	}
 	if reason == report.NearGenerators {
 		return ": it is close to what the generators do by themselves, and the limit may be theirs"
+	}
+	if reason == report.BurstsMeasured {
+		return ": the longest burst there was to be lost nothing, so raise procedure.backToBack.longest"
 	}
 	if reason == report.OtherDirection {
 		return ": another direction lost frames first and set the load, so measure each direction by itself (procedure.directions: Each)"

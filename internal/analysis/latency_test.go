@@ -12,14 +12,21 @@ import (
 
 // took is a run whose frames of 64 bytes took so many nanoseconds at half of the rate: half of them, and nine of ten with p90; nothing is told of p99.
 func took(nanoseconds int64, changes ...func(*report.Report)) *report.Report {
-	return at(10_000, append(changes, func(r *report.Report) {
+	return at(10_000, append([]func(*report.Report){func(r *report.Report) {
 		r.Result.Latency = []report.LatencyAt{{At: units.One / 2, Load: units.One / 4, Window: 9}}
 		for _, d := range r.Result.Directions {
 			r.Result.Latency[0].Directions = append(r.Result.Latency[0].Directions, report.LatencyOfDirection{From: d.From, To: d.To,
 				Sizes: []report.Latency{{FrameSize: 64, Frames: 500, Within: []report.Percentile{{Share: "p50", Nanoseconds: nanoseconds}, {Share: "p90", Nanoseconds: 17_179_869_184, Open: true}}}}})
 		}
-	})...)
+	}}, changes...)...)
 }
+
+// withoutAnswer takes a search's answer to its first goal: latency is at the load of another.
+func withoutAnswer(r *report.Report) {
+	r.Result = report.Result{Latency: r.Result.Latency, Message: "no load was clean"}
+}
+
+func withoutTrial(r *report.Report) { r.Result.Latency[0].Window = 0 }
 
 func tookEach(nanoseconds ...int64) (all []*report.Report) {
 	for _, ns := range nanoseconds {
@@ -49,6 +56,9 @@ func TestACriterionOfLatency(t *testing.T) {
 		"longer than can be":      {most("LatencyP90", "20000"), tookEach(20_000), nil, report.DidFail, "p90 over 17.2 s"},
 		"longer than is told":     {most("LatencyP90", "60000000000"), tookEach(20_000), nil, report.Undecided, "nobody knows how much longer"},
 		"not told":                {most("LatencyP99", "20000"), tookEach(20_000), nil, report.Undecided, "fewer than ten of 500 frames lie above it"},
+		"the first goal unmet":    {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer)}, nil, report.Passed, "p50 20 µs, at most 20000 demanded"},
+		"unmet in several runs":   {most("LatencyP50", "21000"), []*report.Report{took(20_000, withoutAnswer), took(20_100, withoutAnswer), took(19_900, withoutAnswer)}, nil, report.Passed, "median p50 20 µs of 3 runs"},
+		"no trial, and no answer": {most("LatencyP50", "20000"), []*report.Report{took(20_000, withoutAnswer, withoutTrial)}, nil, report.Undecided, "not measured: no load was clean"},
 		"no such load":            {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no trial at 100 % (procedure.latency.at)"},
 		"no such frames":          {plan.Criterion{Metric: "LatencyP50", Latency: &plan.LatencyFigure{At: units.One / 2, FrameSize: 594}, Max: "1"}, tookEach(20_000), nil, report.Undecided, "no frames of 594 bytes were timed"},
 		"of several runs":         {most("LatencyP50", "21000"), tookEach(20_000, 20_100, 19_900, 20_050, 19_950), nil, report.Passed, "median p50 20 µs of 5 runs"},

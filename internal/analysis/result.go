@@ -237,7 +237,7 @@ func unproven(r *report.Report, c procedure.Conclusion) string {
 // noneClean says that no load is believed to be clean, and which window was clean all the same.
 func noneClean(r *report.Report) string {
 	for _, w := range r.Windows {
-		if w.Phase != report.WarmUp && (w.Quality == report.Good || w.Quality == report.Short) {
+		if w.Phase != report.WarmUp && w.Phase != report.AtLoad && (w.Quality == report.Good || w.Quality == report.Short) {
 			return fmt.Sprintf("no load stayed clean, though window %d was, at %s of the target", w.Number, percent(w.Load))
 		}
 	}

@@ -120,7 +120,7 @@ const mostSpreadRuns = 30
 // speak, however many there are of them below a half.
 func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 	figure := figureOf(c)
-	first := slices.IndexFunc(runs, func(r *report.Report) bool { return r.Result.Measured })
+	first := slices.IndexFunc(runs, figure.Answered)
 	if first < 0 {
 		return 0
 	}

@@ -104,7 +104,7 @@ func (b BackToBack) replay(history []report.Window) series {
 	return s
 }
 
-// observeTrial takes in the trial before the bursts. A direction that lost nothing carries the bursts' rate as long as one likes: no burst fills anything.
+// observeTrial takes in the trial before the bursts. Of a direction that lost nothing no burst fills anything, as each is shorter than the trial.
 func (b BackToBack) observeTrial(s *series, w report.Window, i int) {
 	switch {
 	case !measure.Counts(w) && s.invalid < invalidTrials:

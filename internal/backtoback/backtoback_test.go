@@ -39,6 +39,7 @@ type queue struct {
 	rate, most float64
 	held       int64
 	untold     bool // how fast a burst is sent
+	stretched  int  // so many times as long a burst takes as at the rate of the trial, by what the generator says; 0: once
 }
 
 // shows is what a direction shows of a step, asked for at a rate.
@@ -49,7 +50,7 @@ func (q queue) shows(s procedure.Step, direction int, asked float64) report.Meas
 		lasts = float64(s.Frames[direction]) / offered
 		m.Burst = &report.BackToBackBurst{Frames: s.Frames[direction]}
 		if !q.untold {
-			m.Burst.Sending = plan.Duration(lasts * 1e9)
+			m.Burst.Sending = plan.Duration(lasts*1e9) * plan.Duration(max(1, q.stretched))
 		}
 	}
 	m.Sent.Packets = int64(offered*lasts + 0.5)
@@ -143,6 +144,7 @@ func TestWhatIsClaimed(t *testing.T) {
 	limited := queue{rate: 10_000, most: 1e9, held: 500}
 	deep := queue{rate: 10_000, most: 1e9, held: 1 << 30}
 	untold := queue{rate: 10_000, most: 1e9, held: 500, untold: true}
+	slower := queue{rate: 10_000, most: 1e9, held: 500, stretched: 3}
 	for name, c := range map[string]struct {
 		procedure   backtoback.BackToBack
 		there, back queue
@@ -152,8 +154,8 @@ func TestWhatIsClaimed(t *testing.T) {
 		shown       [2]bool
 	}{
 		"a generator that is slower than the device": {bursts(), weak, weak, nil, report.GeneratorLimited, "west→east: no answer: the generators send 8.00 Kpps of 20.00 Kpps asked for", [2]bool{}},
-		"a device that carries all":                  {bursts(), fast, fast, nil, report.ReachedTarget, "carries all", [2]bool{}},
-		"one direction that carries all":             {bursts(), limited, fast, nil, report.BurstsMeasured, "east→west: the device forwards all of 20.00 Kpps as long as one likes", [2]bool{true, false}},
+		"a device that carries all":                  {bursts(), fast, fast, nil, report.ReachedTarget, "east→west: at 20.00 Kpps the device lost none of 200,000 frames in a trial of 10s", [2]bool{}},
+		"one direction that carries all":             {bursts(), limited, fast, nil, report.BurstsMeasured, "east→west: at 20.00 Kpps the device lost none of 200,000 frames in a trial of 10s, so that no burst up to that long at this rate fills its buffer", [2]bool{true, false}},
 		"a limit and a buffer":                       {bursts(), limited, limited, nil, report.BurstsMeasured, "sent at 20.00 Kpps, and forwarded at 10.00 Kpps meanwhile: the device held 49", [2]bool{true, true}},
 		"bursts whose rate nobody tells":             {bursts(), untold, untold, nil, report.BurstsMeasured, "sent at 20.00 Kpps (as the trial was: the generators don't tell how fast a burst is)", [2]bool{true, true}},
 		"a generator below what was asked for": {bursts(), queue{rate: 9000, most: 15_000, held: 300}, limited, nil, report.BurstsMeasured,
@@ -166,6 +168,10 @@ func TestWhatIsClaimed(t *testing.T) {
 			"forwarded at 12.00 Kpps meanwhile: the device held 39", [2]bool{true, true}},
 		"a throughput above the bursts' rate": {bursts(func(b *plan.BackToBack) { b.Throughput = units.Rate{Kind: units.Packets, Micros: 20_000 * 1_000_000} }), limited, limited, nil, report.BurstsMeasured,
 			"the throughput given, 20kpps, isn't below that", [2]bool{true, true}},
+		"bursts that send all that the trial brought": {bursts(), limited, limited, []Edit{broughtOnly(500)}, report.BurstsMeasured,
+			"how fast the device forwards meanwhile can't be told", [2]bool{true, true}},
+		"bursts that are sent slower than the trial": {bursts(), slower, slower, nil, report.BurstsMeasured,
+			"what the device forwards meanwhile isn't below that, so that what it holds can't be told", [2]bool{true, true}},
 		"longest bursts that lose nothing, though the trial did": {bursts(func(b *plan.BackToBack) {
 			b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
 		}),
@@ -174,9 +180,6 @@ func TestWhatIsClaimed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := c.procedure.Conclude(carryOut(t, c.procedure, c.there, c.back, c.edits...))
-			if c.sentence == "carries all" {
-				c.sentence = "the device forwards all of 20.00 Kpps as long as one likes, so that no burst at this rate fills its buffer"
-			}
 			if got.Reason != c.reason || !strings.Contains(got.Sentence, c.sentence) || !got.Finished {
 				t.Errorf("%s: %s\nwant %s: … %s …", got.Reason, got.Sentence, c.reason, c.sentence)
 			}
@@ -186,6 +189,27 @@ func TestWhatIsClaimed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// broughtOnly makes the trial bring so few frames in each direction.
+func broughtOnly(frames int64) Edit {
+	return func(n int, w *report.Window) {
+		for i := range w.Directions {
+			if n == 1 {
+				w.Directions[i].Returned.Packets = frames
+			}
+		}
+	}
+}
+
+func TestWhatCannotBeToldIsNoBuffer(t *testing.T) {
+	q := queue{rate: 10_000, most: 1e9, held: 500}
+	p := bursts()
+	for _, f := range p.Conclude(carryOut(t, p, q, q, broughtOnly(500))).Bursts {
+		if f.ForwardedPacketsPerSecond != "" || f.Buffer != (report.BurstFigure{}) || f.BufferMicroseconds != (report.BurstFigure{}) || f.Frames.Low == "" || f.ImpliedMicroseconds.Low == "" {
+			t.Errorf("%+v", f)
+		}
 	}
 }
 

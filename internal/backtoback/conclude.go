@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -32,7 +33,7 @@ func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
 	var said []string
 	for i, of := range s.sides {
 		c.Bursts[i] = b.frames(of, w, s.unclear)
-		said = append(said, of.trial.Name()+": "+b.sentence(of, c.Bursts[i]))
+		said = append(said, of.trial.Name()+": "+b.sentence(of, c.Bursts[i], w.Duration.Std()))
 	}
 	if s.unclear > 0 {
 		said = append(said, fmt.Sprintf("%s could not be ended, as bursts could not be judged", searches(s.unclear)))
@@ -65,7 +66,9 @@ func (b BackToBack) frames(of side, trial report.Window, unclear int) *report.Ba
 	out.Timed, out.OfferedPacketsPerSecond = timed, report.NumberOf(r.sent)
 	out.Deviation = deviation(of.found)
 	low := big.NewRat(clean, n)
-	out.ForwardedPacketsPerSecond = report.NumberOf(r.forwarded(low))
+	if forwarded := r.forwarded(low); forwarded != nil {
+		out.ForwardedPacketsPerSecond = report.NumberOf(forwarded)
+	}
 	out.Frames.Low, out.ImpliedMicroseconds.Low, out.Buffer.Low, out.BufferMicroseconds.Low = r.all(low)
 	if !open {
 		out.Frames.High, out.ImpliedMicroseconds.High, out.Buffer.High, out.BufferMicroseconds.High = r.all(big.NewRat(lossy, n))
@@ -86,6 +89,8 @@ type reckoning struct {
 //
 //	came back of the trial = forwarded × trial's time + held
 //	frames of the burst    = forwarded × burst's time + held
+//
+// nil: it can't be told, as the trial was no longer than the burst, or brought no more.
 func (r reckoning) forwarded(frames *big.Rat) *big.Rat {
 	if r.throughput != nil {
 		return r.throughput
@@ -93,13 +98,13 @@ func (r reckoning) forwarded(frames *big.Rat) *big.Rat {
 	came := new(big.Rat).SetInt64(r.trial.Returned.Packets + r.trial.ReceiveErrors)
 	took := new(big.Rat).Sub(big.NewRat(r.lasted, 1e9), new(big.Rat).Quo(frames, r.sent))
 	if took.Sign() <= 0 || came.Sub(came, frames).Sign() <= 0 {
-		return new(big.Rat)
+		return nil
 	}
 	return came.Quo(came, took)
 }
 
-// all are the figures of a burst of so many frames: how many, how long they take, how many the device held at the end, and how long these take. The last two are empty where the device forwards
-// as fast as bursts are sent: it holds nothing then.
+// all are the figures of a burst of so many frames: how many, how long they take, how many the device held at the end, and how long these take. The last two are empty where nobody
+// can tell how fast the device forwards, and where it forwards as fast as bursts are sent.
 func (r reckoning) all(frames *big.Rat) (n, implied, held, corrected report.Number) {
 	if r.sent.Sign() <= 0 {
 		return report.NumberOf(frames), "", "", ""
@@ -109,10 +114,11 @@ func (r reckoning) all(frames *big.Rat) (n, implied, held, corrected report.Numb
 		return report.NumberOf(v.Mul(v, big.NewRat(1e6, 1)))
 	}
 	n, implied = report.NumberOf(frames), micros(frames)
-	share := new(big.Rat).Quo(r.forwarded(frames), r.sent)
-	if share.Cmp(big.NewRat(1, 1)) >= 0 {
+	forwarded := r.forwarded(frames)
+	if forwarded == nil || forwarded.Cmp(r.sent) >= 0 {
 		return n, implied, "", ""
 	}
+	share := new(big.Rat).Quo(forwarded, r.sent)
 	kept := new(big.Rat).Mul(frames, share.Sub(big.NewRat(1, 1), share))
 	return n, implied, report.NumberOf(kept), micros(kept)
 }
@@ -133,15 +139,15 @@ func deviation(found []search) report.Number {
 	return report.NumberOf(big.NewRat(int64(math.Round(math.Sqrt(squares/float64(len(found)-1))*1000)), 1000))
 }
 
-// sentence says what a direction's bursts show.
-func (b BackToBack) sentence(of side, f *report.BackToBackFrames) string {
+// sentence says what a direction's bursts show after so long a trial.
+func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Duration) string {
 	offered := wording.PacketRate(of.trial.Offered.PacketsPerSecond)
+	none := fmt.Sprintf("the device lost none of %s frames in a trial of %s, so that no burst up to that long at this rate fills its buffer", wording.Count(of.trial.Sent.Packets), trial.Round(time.Millisecond))
 	switch {
 	case !of.searched && of.trial.UnderOffered():
-		return fmt.Sprintf("no answer: the generators send %s of %s asked for, and the device forwards all of that as long as one likes, so that no burst fills its buffer: it takes generators that are faster than the device",
-			offered, wording.PacketRate(of.trial.Intended.PacketsPerSecond))
+		return fmt.Sprintf("no answer: the generators send %s of %s asked for, and %s: it takes generators that are faster than the device", offered, wording.PacketRate(of.trial.Intended.PacketsPerSecond), none)
 	case !of.searched:
-		return fmt.Sprintf("the device forwards all of %s as long as one likes, so that no burst at this rate fills its buffer", offered)
+		return fmt.Sprintf("at %s %s", offered, none)
 	case f == nil:
 		return "no search for the longest burst without loss has come to its end"
 	}
@@ -164,8 +170,13 @@ func (b BackToBack) sentence(of side, f *report.BackToBackFrames) string {
 	if of.trial.UnderOffered() {
 		said += fmt.Sprintf(" of %s asked for, so that at that rate shorter ones lose frames", wording.PacketRate(of.trial.Intended.PacketsPerSecond))
 	}
-	if f.Buffer.Low == "" {
+	switch {
+	case f.ForwardedPacketsPerSecond == "":
+		return said + "; how fast the device forwards meanwhile can't be told, as the trial was no longer than such a burst, or brought no more frames, so neither can what it holds"
+	case f.Buffer.Low == "" && !b.plan.Throughput.IsZero():
 		return said + fmt.Sprintf("; the throughput given, %s, isn't below that, so that what the device holds can't be told", b.plan.Throughput)
+	case f.Buffer.Low == "":
+		return said + "; what the device forwards meanwhile isn't below that, so that what it holds can't be told"
 	}
 	return said + fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", rateOf(f.ForwardedPacketsPerSecond), rounded(f.Buffer.Low), micros(f.BufferMicroseconds.Low))
 }

@@ -117,6 +117,9 @@ const notConfirmed = "its figure is not confirmed"
 // Unfit says why a Report's run doesn't count where this figure is compared: where directions were found one after another, some figures may be confirmed and others not. One that is
 // confirmed makes the run count.
 func (f Figure) Unfit(r *report.Report) string {
+	if r.Ending == report.Completed && !r.Result.Measured && f.Answered(r) {
+		return ""
+	}
 	if why := Unfit(r); why != "" || !r.Result.Measured || report.PlanOf(r).Procedure.Confirmation() <= 0 {
 		return why
 	}
@@ -125,6 +128,11 @@ func (f Figure) Unfit(r *report.Report) string {
 		return ""
 	}
 	return notConfirmed
+}
+
+// Answered says that a run has an answer that the figure is of. Latency may be of the load of another goal than the first, which may have no answer.
+func (f Figure) Answered(r *report.Report) bool {
+	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency, func(l report.LatencyAt) bool { return l.At == *f.At && l.Window != 0 })
 }
 
 // TooFew says that nothing can be said of runs of which only so many count: none, or less than half.

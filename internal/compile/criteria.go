@@ -18,8 +18,8 @@ func (c *compiler) criteria() []plan.Criterion {
 	out, errs := Criteria(path, c.spec.Criteria)
 	c.errs = append(append(c.errs, errs...), Observed(path, c.spec.Criteria, c.spec.Observers)...)
 	c.errs = append(c.errs, Timed(path, c.spec.Criteria, c.spec.Procedure.Latency)...)
+	c.errs = append(c.errs, BurstsSent(path, c.spec.Criteria, c.spec.Procedure.Type)...)
 	c.goalsNamed(path)
-	c.burstsSent(path)
 	return out
 }
 
@@ -42,18 +42,19 @@ func (c *compiler) goalsNamed(path *field.Path) {
 	}
 }
 
-// burstsSent refuses criteria of bursts where the procedure sends none.
-func (c *compiler) burstsSent(path *field.Path) {
-	if c.spec.Procedure.Type == v1alpha1.ProcedureBackToBack {
-		return
+// BurstsSent refuses criteria of bursts where a test's procedure, of this type, sends none; path is where the criteria stand.
+func BurstsSent(path *field.Path, criteria []v1alpha1.Criterion, procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
+	if procedure == v1alpha1.ProcedureBackToBack {
+		return nil
 	}
-	for i, criterion := range c.spec.Criteria {
+	for i, criterion := range criteria {
 		switch criterion.Metric {
 		case v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds:
-			c.refuse(path.Index(i).Child("metric"), criterion.Metric, "only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack")
+			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, "only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack"))
 		default:
 		}
 	}
+	return errs
 }
 
 // Timed refuses criteria of latency at loads at which a test measures none, by its spec.procedure.latency; path is where the criteria stand.

@@ -10,6 +10,14 @@ import (
 )
 
 // Runs are repetitions of each other by their Plans' method: whose test it is must not matter to it.
+// TestBurstsAtAnAbsoluteRateNeedNoLineRate: only a rate in percent is a share of it.
+func TestBurstsAtAnAbsoluteRateNeedNoLineRate(t *testing.T) {
+	const spec = "  links: [{name: west}, {name: east}]\n  procedure: {type: BackToBack, backToBack: {rate: 20kpps}}\n"
+	if p := compiled(t, admit(t, newServer(t), spec)); p.Procedure.BackToBack.Rate.String() != "20kpps" {
+		t.Errorf("%+v", p.Procedure.BackToBack)
+	}
+}
+
 func TestAnotherTestOfTheSameSpecMeasuresTheSameWay(t *testing.T) {
 	server := newServer(t)
 	method := func(name string, change func(*v1alpha1.LoadTest)) string {

@@ -238,6 +238,10 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	if spec.Throughput != "" {
 		b.Throughput = m.rate("throughput", spec.Throughput)
 	}
+	if trial := b.TrialDuration.Std(); trial > 0 && trial <= b.Longest.Std() {
+		m.refuse(m.path("longest"), spec.Longest, fmt.Sprintf(
+			"the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than they: make longest less than trialDuration, %s", trial))
+	}
 	return b
 }
 

@@ -353,7 +353,7 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 	return all
 }
 
-// ofBursts is a figure of bursts: it has no upper end where the longest burst there was to be lost no frame.
+// ofBursts is a figure of bursts: it has no upper end where the longest burst there was to be lost no frame, and where the generators may have lost those of longer ones.
 func ofBursts(metric Metric, result report.Result, m measured) report.Figure {
 	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
 	switch {
@@ -364,9 +364,21 @@ func ofBursts(metric Metric, result report.Result, m measured) report.Figure {
 		f.Missing = "no burst of this direction shows it"
 		return f
 	}
-	of := metric.burst(*m.bursts)
-	if f.Low, f.High = of.Low, of.High; f.Low == "" {
+	of, near := metric.burst(*m.bursts), len(result.NearGenerators) > 0
+	if near {
+		f.Reason = report.NearGenerators
+	}
+	switch {
+	case near && metric.Name != BackToBackFrames:
+		f.Missing = "frames may have been lost by the generators, whose own limit is near"
+	case of.Low == "" && m.bursts.ForwardedPacketsPerSecond == "":
+		f.Missing = "how many frames the device held can't be told"
+	case of.Low == "":
 		f.Missing = "the device forwards as fast as bursts were sent"
+	case near: // a longer burst may be lost by them
+		f.Low = of.Low
+	default:
+		f.Low, f.High = of.Low, of.High
 	}
 	return f
 }

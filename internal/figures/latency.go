@@ -30,7 +30,10 @@ const (
 func ofLatency(name report.Metric, means, share string) Metric {
 	return Metric{Name: name, Unit: "ns", Means: means, LessIsBetter: true, latency: func(l report.Latency) (low, high report.Number, missing string) {
 		if share == "" {
-			if l.JitterNanoseconds == nil {
+			switch {
+			case l.JitterNanoseconds != nil && l.Timed() < l.Came():
+				return "", "", untimed(l)
+			case l.JitterNanoseconds == nil:
 				return "", "", "no two frames followed each other, or nobody compared their times"
 			}
 			return whole(*l.JitterNanoseconds), whole(*l.JitterNanoseconds), ""
@@ -38,7 +41,7 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		p, told := l.Of(share)
 		switch {
 		case !told && l.Timed() < l.Came():
-			return "", "", fmt.Sprintf("%s of %s frames have no time, and could change it", wording.Count(l.Came()-l.Timed()), wording.Count(l.Came()))
+			return "", "", untimed(l)
 		case !told:
 			return "", "", fmt.Sprintf("fewer than ten of %s frames lie above it: longer trials tell it", wording.Count(l.Came()))
 		case p.Open:
@@ -47,6 +50,10 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		shortest, _ := transit.Bounds(transit.Index(time.Duration(p.Nanoseconds))) // a percentile is the end of its bucket
 		return whole(shortest.Nanoseconds()), whole(p.Nanoseconds), ""
 	}}
+}
+
+func untimed(l report.Latency) string {
+	return fmt.Sprintf("%s of %s frames have no time, and could change it", wording.Count(l.Came()-l.Timed()), wording.Count(l.Came()))
 }
 
 // Latency says that a metric is one of latency.

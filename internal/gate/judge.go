@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -160,7 +161,8 @@ func notWhole(s *v1alpha1.LoadTestSuite) string {
 func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares bool) {
 	read, _ := compile.Criteria(nil, criteria) // the schema keeps errors out
 	for _, c := range read {
-		if c.Relative() && c.Latency == nil && c.Statistic != plan.WorstOfRuns {
+		metric, _ := figures.MetricOf(report.Metric(c.Metric))
+		if c.Relative() && c.Latency == nil && !metric.OfBursts() && c.Statistic != plan.WorstOfRuns {
 			return *c.MaxRegression, true
 		}
 	}

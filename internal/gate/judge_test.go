@@ -411,3 +411,15 @@ func TestABaselineFromElsewhere(t *testing.T) {
 		}
 	})
 }
+
+// TestTheAllowanceIsOfThroughput: what a buffer may shrink by says nothing of it.
+func TestTheAllowanceIsOfThroughput(t *testing.T) {
+	shallower := v1alpha1.Criterion{Name: "buffer", Metric: v1alpha1.MetricBufferFrames, MaxRegression: "20%"}
+	slower := v1alpha1.Criterion{Name: "rate", Metric: v1alpha1.MetricPacketsPerSecond, MaxRegression: "2%"}
+	if allowed, compares := allowanceOf([]v1alpha1.Criterion{shallower, slower}); allowed != units.One/50 || !compares {
+		t.Errorf("%s, %v, want 2 %%", allowed, compares)
+	}
+	if allowed, compares := allowanceOf([]v1alpha1.Criterion{shallower}); compares {
+		t.Errorf("%s of bursts alone", allowed)
+	}
+}

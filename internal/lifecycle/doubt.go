@@ -79,7 +79,7 @@ func forwardedToTheEnd(r *report.Report) bool {
 		return false
 	}
 	for _, d := range r.Windows[len(r.Windows)-1].Directions {
-		if d.Received.PacketsPerSecond <= 0 {
+		if d.Received.PacketsPerSecond <= 0 && (d.Burst == nil || d.Returned.Packets <= 0) { // a burst has no rate at which it came back
 			return false
 		}
 	}

@@ -9,20 +9,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// burst is what a direction was to send in a span of bursts, and how long its ports say that it took: the longest of them, or nothing where one doesn't tell it.
+// burst is what a direction was to send in a span of bursts, and how long it took by what its ports say: the longest of them, or nothing where one doesn't tell it.
 func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
 	b := &report.BackToBackBurst{Frames: s.Bursts[direction]}
 	for _, p := range d.Pairs {
 		first, last := edgesOf(s.Readings[p.Generator])
-		if last.Ports[p.Send].Sent.Packets == first.Ports[p.Send].Sent.Packets {
+		sent, took := last.Ports[p.Send].Sent.Packets-first.Ports[p.Send].Sent.Packets, last.Ports[p.Send].Sending
+		if sent == 0 {
 			continue
 		}
-		took := plan.Duration(last.Ports[p.Send].Sending)
-		if took <= 0 {
+		if took <= 0 || sent < 2 {
 			b.Sending = 0
 			return b
 		}
-		b.Sending = max(b.Sending, took)
+		b.Sending = max(b.Sending, plan.Duration(scale(int64(took), sent, sent-1))) // from the first frame to the last there is a gap less than there are frames
 	}
 	return b
 }

@@ -228,6 +228,9 @@ func PerTraffic(w *report.Window) (all []report.Observed) {
 		if o.Unit != plan.Watts {
 			continue
 		}
+		if w.Phase == report.BackToBack && o.Missing == "" {
+			o.Missing = "a burst has no rate at which it came back"
+		}
 		all = append(all, per(o, plan.WattsPerGbps, "W per Gb/s", bits/1e9))
 		if packets > 0 || bits == 0 {
 			all = append(all, per(o, plan.JoulesPerPacket, "J", packets))

@@ -234,6 +234,13 @@ func TestPowerPerTraffic(t *testing.T) {
 	if o := find(t, observe.PerTraffic(&w), plan.WattsPerGbps, "pdu"); o.Missing != "nothing was received in the window" {
 		t.Errorf("%+v, want that nothing was received", o)
 	}
+	w.Phase = report.BackToBack
+	for _, o := range observe.PerTraffic(&w) {
+		if o.Mean != nil || o.Missing != "a burst has no rate at which it came back" {
+			t.Errorf("%+v of a burst", o)
+		}
+	}
+	w.Phase = report.Trial
 	w.Directions = []report.Measured{{Sessions: &report.Sessions{GoodputBitsPerSecond: 5_000_000_000}}}
 	if all := observe.PerTraffic(&w); len(all) != 1 || *all[0].Mean != 50 {
 		t.Errorf("%+v of sessions, want 250 W ÷ 5 Gb/s, and nothing of packets", all)

@@ -38,12 +38,16 @@ func burstCells(d report.Measured, b report.BackToBackFrames) []string {
 	if b.Buffer.Low != "" {
 		buffer, lasts = sign+roundedText(b.Buffer.Low), sign+wording.Microseconds(int64(math.Round(b.BufferMicroseconds.Low.Float())))
 	}
+	forwarded := "unknown"
+	if b.ForwardedPacketsPerSecond != "" {
+		forwarded = numberRate(b.ForwardedPacketsPerSecond)
+	}
 	deviation := "–"
 	if b.Deviation != "" {
 		deviation = roundedText(b.Deviation)
 	}
 	return []string{wording.Direction(d.From, d.To), sign + roundedText(b.Frames.Low), wording.Count(least), wording.Count(most), deviation, wording.Count(int64(len(b.Searches))),
-		numberRate(b.OfferedPacketsPerSecond), numberRate(b.ForwardedPacketsPerSecond), buffer, lasts}
+		numberRate(b.OfferedPacketsPerSecond), forwarded, buffer, lasts}
 }
 
 func roundedText(n report.Number) string { return wording.Count(int64(math.Round(n.Float()))) }

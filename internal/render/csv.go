@@ -157,9 +157,17 @@ func (r record) figures(f *report.Figures) record {
 
 // flows sets what was asked for, sent and got back.
 func (r record) flows(intended, offered, received report.Flow, loss, least units.Ratio, share units.Percent) record {
+	return r.offered(intended, offered, loss, least).received(received, share)
+}
+
+func (r record) offered(intended, offered report.Flow, loss, least units.Ratio) record {
 	r.whole("intended_packets_per_second", intended.PacketsPerSecond).whole("offered_packets_per_second", offered.PacketsPerSecond)
+	return r.percent("loss_percent", loss.Percent()).percent("loss_at_least_percent", least.Percent())
+}
+
+func (r record) received(received report.Flow, share units.Percent) record {
 	r.whole("received_packets_per_second", received.PacketsPerSecond).whole("received_layer1_bits_per_second", received.Layer1BitsPerSecond).whole("received_layer2_bits_per_second", received.Layer2BitsPerSecond)
-	return r.percent("loss_percent", loss.Percent()).percent("loss_at_least_percent", least.Percent()).percent("line_rate_percent", share)
+	return r.percent("line_rate_percent", share)
 }
 
 // sum sets what all of these directions had together.
@@ -185,7 +193,10 @@ func (r record) direction(d report.Measured) record {
 	if d.Sessions != nil {
 		return r.sessions(d.Sessions, d).text("quality", string(d.Quality)).text("reason", d.Reason)
 	}
-	r.flows(d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, d.LineRatePercent)
+	r.offered(d.Intended, d.Offered, d.LossRatio, d.LossRatioMin)
+	if d.Burst == nil { // which has no rate at which it came back
+		r.received(d.Received, d.LineRatePercent)
+	}
 	r.whole("sent_packets", d.Sent.Packets).whole("returned_packets", d.Returned.Packets).whole("receive_error_packets", d.ReceiveErrors)
 	return r.text("quality", string(d.Quality)).text("reason", d.Reason)
 }

@@ -33,6 +33,33 @@ func TestOnlyWindowsThatDecideNothingSayNothing(t *testing.T) {
 	}
 }
 
+// What came back of a burst came at the device's pace, for longer than the burst: that nobody knows its rate is no rate of 0.
+func TestABurstHasNoReceivedRate(t *testing.T) {
+	r := reporttest.Measured()
+	for i := range r.Windows[0].Directions {
+		d := &r.Windows[0].Directions[i]
+		d.Burst, d.Received, d.LineRatePercent = &report.BackToBackBurst{Frames: d.Sent.Packets}, report.Flow{}, 0
+	}
+	checked := 0
+	for _, row := range readBack(t, OfReports(r)) {
+		if row["record"] != "window" || row["window"] != "1" {
+			continue
+		}
+		if checked++; row["received_packets_per_second"]+row["received_layer1_bits_per_second"]+row["received_layer2_bits_per_second"]+row["line_rate_percent"] != "" || row["offered_packets_per_second"] == "" {
+			t.Errorf("%v", row)
+		}
+	}
+	for _, row := range find(find(parsed(t, r), "table", "windows")[0], "tr", "")[1 : 1+checked] {
+		cells := find(row, "td", "")
+		if n := len(cells); textOf(cells[n-4]) != "" || textOf(cells[n-5]) == "" {
+			t.Errorf("the page has %q received of %q offered", textOf(cells[n-4]), textOf(cells[n-5]))
+		}
+	}
+	if checked == 0 {
+		t.Error("no row of a burst")
+	}
+}
+
 // A trial that was ended before its time is listed with both times, and is told apart from a short one.
 func TestATrialThatWasEndedBeforeItsTimeSaysSo(t *testing.T) {
 	r := reporttest.Bursts()

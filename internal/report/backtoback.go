@@ -6,8 +6,8 @@ import "github.com/linerate-dev/linerate/internal/plan"
 type BackToBackBurst struct {
 	// Frames is how many the generators were asked for, all together.
 	Frames int64 `json:"frames"`
-	// Sending is how long they took from the first frame to the last, by the generators' own clocks; of several generators the longest. 0: they don't tell it, and the rate
-	// is taken to be the one asked for.
+	// Sending is how long they took, by the generators' own clocks; of several generators the longest. From the first frame to the last there is a gap less than there are frames, so that
+	// this is as much longer as makes Frames ÷ Sending the rate. 0: they don't tell it, and the rate is taken to be the one asked for.
 	Sending plan.Duration `json:"sending,omitempty"`
 }
 
@@ -18,9 +18,9 @@ type BackToBackFrames struct {
 	// Unclear is how many searches had no end, as bursts could not be judged.
 	Unclear int `json:"unclear,omitempty"`
 	// OfferedPacketsPerSecond is how fast the longest bursts were sent, ForwardedPacketsPerSecond how fast the device forwarded meanwhile: by the trial before, without what it had
-	// buffered, or by the throughput that the Plan has.
+	// buffered, or by the throughput that the Plan has; empty: that can't be told, nor what the device held.
 	OfferedPacketsPerSecond   Number `json:"offeredPacketsPerSecond"`
-	ForwardedPacketsPerSecond Number `json:"forwardedPacketsPerSecond"`
+	ForwardedPacketsPerSecond Number `json:"forwardedPacketsPerSecond,omitempty"`
 	// Timed says that OfferedPacketsPerSecond was measured of the bursts themselves; else it is the trial's.
 	Timed bool `json:"timed,omitempty"`
 	// Frames is the average of the searches' longest bursts without loss, and Deviation their standard deviation.

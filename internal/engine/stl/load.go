@@ -12,7 +12,7 @@ import (
 // loaded is what matters of a port's streams when rates are set.
 type loaded struct {
 	scaled  bool    // there are streams that the multiplier scales
-	finite  bool    // a stream is a burst: rates stand in the streams, as a server takes a short burst's rate for next to nothing, and would multiply it up
+	finite  bool    // all streams that it would scale are one burst, and no chain: rates stand in the streams, as a server takes a short burst's rate for next to nothing, and would multiply it up
 	fixed   float64 // packets per second of latency streams, which it doesn't
 	latency []uint32
 }
@@ -42,9 +42,16 @@ func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) er
 // weigh finds out what no multiplier changes: the server counts latency streams towards an absolute rate, but keeps their own.
 func weigh(streams []stream.Stream) (loaded, error) {
 	var l loaded
+	sending, bursts := 0, 0
 	for i, s := range streams {
 		if !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
-			l.scaled, l.finite = true, l.finite || s.Mode.Type == "single_burst"
+			l.scaled = true
+			if s.Enabled {
+				sending++
+			}
+			if s.Enabled && s.SelfStart && s.NextStreamID == -1 && s.Mode.Type == "single_burst" {
+				bursts++
+			}
 			continue
 		}
 		pps, err := packetsPerSecond(s)
@@ -54,6 +61,7 @@ func weigh(streams []stream.Stream) (loaded, error) {
 		l.fixed += pps
 		l.latency = append(l.latency, s.FlowStats.StreamID)
 	}
+	l.finite = bursts > 0 && bursts == sending
 	return l, nil
 }
 

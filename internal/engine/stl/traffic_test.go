@@ -198,6 +198,33 @@ func TestOnlyLatencyStreamsGoAsWritten(t *testing.T) {
 	})
 }
 
+// TestOnlyABurstIsSentAsItStands: a user's stream that is finite among others, or begins a chain, is scaled with them.
+func TestOnlyABurstIsSentAsItStands(t *testing.T) {
+	burst := udp()
+	burst.Mode.Type, burst.Mode.TotalPackets = "single_burst", 9
+	first, idle := burst, burst
+	first.NextStreamID, idle.Enabled = 2, false
+	for name, c := range map[string]struct {
+		streams []stream.Stream
+		kind    string
+	}{
+		"a burst":                       {[]stream.Stream{burst, burst}, "raw"},
+		"a burst that is left out":      {[]stream.Stream{idle, udp()}, "pps"},
+		"a burst beside what goes on":   {[]stream.Stream{burst, udp()}, "pps"},
+		"a burst with what comes after": {[]stream.Stream{first, burst}, "pps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				l.ready(t, c.streams...)
+				must(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}, time.Minute))
+				if got := ordersOf(t, l.Calls("start_traffic")); got[0].Mul.Type != c.kind {
+					t.Errorf("started with %+v, want %s", got[0], c.kind)
+				}
+			})
+		})
+	}
+}
+
 func TestLatencyStreamsInBitsCountTowardsTheRate(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		bits := latency(7, 512_000) // 1000 packets of 64 bytes
