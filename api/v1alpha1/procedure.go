@@ -365,7 +365,7 @@ type MaximumOfferedLoadSpec struct {
 //
 //	length
 //	  longest ┤ ┌┐
-//	          │ ││        lost  lost
+//	          │ ││        both lost
 //	          │ ││ ┌┐      ┌┐    ┌┐
 //	          │ ││ ││ ┌┐┌┐ ││ ┌┐ ││   the longest without loss
 //	          └─┴┴─┴┴─┴┴┴┴─┴┴─┴┴─┴┴──▶ bursts

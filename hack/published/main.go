@@ -91,10 +91,16 @@ func ended(err error) string {
 	return "ok"
 }
 
+// installed says that this machine has a program.
+func installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
 // playOne measures a suite in a form. It fails where nothing at all was measured: how good a figure is stands with it, and a cell without one says why.
 func playOne(ctx context.Context, program, save, form string, s suiteFile) error {
 	if needed := needs[s.name]; needed != "" {
-		if _, err := exec.LookPath(needed); err != nil {
+		if !installed(needed) {
 			fmt.Printf("%s: this machine hasn't %s: not played\n", s.name, needed)
 			return nil
 		}

@@ -278,7 +278,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 		said = append(said, machinesLimit(r, w))
 	case report.Inconclusive:
 		said = append(said, unjudged(r, w))
-	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured:
+	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.PathLimited: // of procedures that have a sentence of their own
 	}
 	if other := othersLimit(r, c); other != "" {

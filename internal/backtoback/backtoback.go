@@ -212,7 +212,7 @@ func (b BackToBack) Next(history []report.Window) procedure.Step {
 }
 
 // bursts are the next bursts' lengths, and how long sending them may take. A direction whose search is over sends its longest burst without loss on, and one that isn't searched a burst as long
-// as the longest of the others, so that a device that shares what it has has as much to do.
+// as the longest of the others, so that a device that shares its means is as busy.
 func (s series) bursts(most time.Duration) (frames []int64, lasts time.Duration) {
 	longest := time.Duration(0)
 	for _, of := range s.sides {

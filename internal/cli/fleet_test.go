@@ -478,7 +478,7 @@ func TestACalibrationIsTakenFromASavedSuite(t *testing.T) {
 		t.Fatalf("%v, measured %q", err, st.measured)
 	}
 	st.wantSaid("night: not measured again: generator-imix: night-generator-imix-r1 of suite night measured it on ")
-	if s, err = st.run(t.Context(), strings.Replace(aged, "24h", "1m", 1)); err != nil || len(st.measured) != 6 {
+	if _, err = st.run(t.Context(), strings.Replace(aged, "24h", "1m", 1)); err != nil || len(st.measured) != 6 {
 		t.Errorf("of %v, long ago: measured %q", err, st.measured)
 	}
 	if err := os.WriteFile(filepath.Join(st.dir, "broken.suite.json"), []byte("{"), 0o600); err != nil {

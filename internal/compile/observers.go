@@ -2,7 +2,6 @@ package compile
 
 import (
 	"cmp"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -64,16 +63,16 @@ func (c *compiler) asked(path *field.Path, o v1alpha1.Observer, into *plan.Obser
 	into.AveragedOver = plan.Duration(c.duration(path.Child("averagedOver"), o.AveragedOver))
 }
 
-// agent is an SNMP agent's address with its port.
+// agent is an SNMP agent's address with its port. The schema has seen that it is a host, in brackets where it has colons, with or without one.
 func (c *compiler) agent(path *field.Path, address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return net.JoinHostPort(strings.Trim(address, "[]"), "161")
+	colon := strings.LastIndexByte(address, ':')
+	if colon < 0 || strings.HasSuffix(address, "]") {
+		return address + ":161"
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+	if n, err := strconv.ParseUint(address[colon+1:], 10, 16); err != nil || n == 0 {
 		c.refuse(path, address, "a port is between 1 and 65535: leave it out for 161")
 	}
-	return net.JoinHostPort(host, port)
+	return address
 }
 
 // observers are the observers of the Plan, on one machine and in a cluster alike. In a cluster a Reference reports its node's vital signs itself, and a vitals

@@ -56,19 +56,12 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	look := r.lookOut(step, begin, &span, keep)
 	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, pace, !paced(before)) }
 	for _, moment := range moments(begin, step)[1:] { // the first is the beginning, which was read before the start
-		decided, err := look.until(ctx, moment, wait)
-		if err == nil && decided {
-			err = look.end(ctx)
-		}
-		if err == nil && decided {
-			break
-		}
-		var readings []engine.Reading
-		if err == nil {
-			readings, err = r.read(ctx)
-		}
+		readings, err := r.readAt(ctx, moment, look, wait)
 		if err != nil {
 			return r.cutShort(span, opened, step, err), err
+		}
+		if readings == nil {
+			break
 		}
 		r.sample(readings, time.Since(begin))
 		r.observe(readings, runner.Limits{})
@@ -99,6 +92,18 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
 	r.observed(&w, r.readAtRest(ctx, rest))
 	return &w, nil
+}
+
+// readAt takes a reading at a moment of a trial; nil: what the trial shows was decided before, and it ends.
+func (r *run) readAt(ctx context.Context, moment time.Time, look *lookout, wait func(time.Time) error) ([]engine.Reading, error) {
+	decided, err := look.until(ctx, moment, wait)
+	if err != nil {
+		return nil, err
+	}
+	if decided {
+		return nil, look.end(ctx)
+	}
+	return r.read(ctx)
 }
 
 // comeToRest ends the load that was held until now and resets the device, where it is to be. moving says why a trial that follows counts for nothing: counters that didn't stand still; empty: they did.

@@ -147,12 +147,7 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
 	}
-	if latency := atLoadTable(r, all); latency != nil {
-		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWords, latencyPlots(r, all, id)
-	}
-	if latency := latencyTable(r, all); latency != nil {
-		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords
-	}
+	v.timed(r, all, id)
 	if vitals := vitalsTable(r); vitals != nil {
 		v.Vitals = vitals.grid(together, nil)
 	}
@@ -162,6 +157,26 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 	if bursts := burstsTable(r); h.Measured && bursts != nil {
 		v.Bursts, v.BurstWords = bursts.grid(together, nil), burstsWords
 	}
+	v.searched(r, id)
+	if h.Measured && len(r.Result.Generators) > 1 {
+		v.Generators = generatorTable(r).grid(together, nil)
+	}
+	v.Graphs = graphs(r, id)
+	return v, nil
+}
+
+// timed adds what latency frames had, at the load of the result and at others.
+func (v *testView) timed(r *report.Report, all []*report.Report, id string) {
+	if latency := atLoadTable(r, all); latency != nil {
+		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWords, latencyPlots(r, all, id)
+	}
+	if latency := latencyTable(r, all); latency != nil {
+		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords
+	}
+}
+
+// searched adds a search's goals and trials.
+func (v *testView) searched(r *report.Report, id string) {
 	if goals := goalsTable(r); goals != nil {
 		v.Goals, v.GoalWords = goals.grid(together, nil), [2]string{boundsWords, attributesWords}
 	}
@@ -169,11 +184,6 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 		v.Attributes = attributes.grid(together, nil)
 	}
 	v.Trials = trialsViews(r, id)
-	if h.Measured && len(r.Result.Generators) > 1 {
-		v.Generators = generatorTable(r).grid(together, nil)
-	}
-	v.Graphs = graphs(r, id)
-	return v, nil
 }
 
 // trialsView are a search's trials, drawn at two widths.

@@ -56,25 +56,7 @@ func evidenceOf(r *report.Report, h report.Headline, all []*report.Report) secti
 	case report.HasFigure(r) && h.OfSessions:
 		s.tables = append(s.tables, sessionsTable(r))
 	case report.HasFigure(r):
-		s.tables = append(s.tables, directionTable(r))
-		if len(r.Result.Curve) > 0 {
-			s.tables = append(s.tables, curveTable(r))
-		}
-		if bursts := burstsTable(r); bursts != nil {
-			s.tables, s.caveats = append(s.tables, bursts), append(s.caveats, burstsWords)
-		}
-		if len(r.Result.Generators) > 1 {
-			s.tables = append(s.tables, generatorTable(r))
-		}
-		if negativeLoss(r) {
-			s.caveats = append(s.caveats, "Negative loss: more came back in this window than was sent in it; those frames were on their way when it began.")
-		}
-		if text := resolutionText(r); text != "" {
-			s.facts = append(s.facts, fact{Term: "resolution", Text: text})
-		}
-		if m := r.Result.MaxReceived; m != nil {
-			s.facts = append(s.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
-		}
+		s.ofFrames(r)
 	}
 	if latency := atLoadTable(r, all); latency != nil {
 		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, atLoadWords)
@@ -101,6 +83,29 @@ func evidenceOf(r *report.Report, h report.Headline, all []*report.Report) secti
 	}
 	s.facts = append(s.facts, environmentFacts(r)...)
 	return s
+}
+
+// ofFrames adds what was measured of frames.
+func (s *section) ofFrames(r *report.Report) {
+	s.tables = append(s.tables, directionTable(r))
+	if len(r.Result.Curve) > 0 {
+		s.tables = append(s.tables, curveTable(r))
+	}
+	if bursts := burstsTable(r); bursts != nil {
+		s.tables, s.caveats = append(s.tables, bursts), append(s.caveats, burstsWords)
+	}
+	if len(r.Result.Generators) > 1 {
+		s.tables = append(s.tables, generatorTable(r))
+	}
+	if negativeLoss(r) {
+		s.caveats = append(s.caveats, "Negative loss: more came back in this window than was sent in it; those frames were on their way when it began.")
+	}
+	if text := resolutionText(r); text != "" {
+		s.facts = append(s.facts, fact{Term: "resolution", Text: text})
+	}
+	if m := r.Result.MaxReceived; m != nil {
+		s.facts = append(s.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
+	}
 }
 
 // standingTone is how good an answer is.

@@ -92,15 +92,8 @@ func (v *view) decision(name string, s *step) Decision {
 		return d
 	}
 	kept := name != "deleted" && s.invalid == "" && !s.unkept
-	if kept {
-		if d.Store, d.StoreEnds = v.pagesDue(s); len(d.Store) > 0 {
-			return d
-		}
-		if d.Announce = s.complete && !s.over && len(v.dirty()) > 0; d.Announce {
-			d.Status = *v.was.DeepCopy()
-			d.Status.StoredRuns = v.storedRuns()
-			return d
-		}
+	if kept && v.storesFirst(&d, s) {
+		return d
 	}
 	if d.ReadBaseline = s.complete && !s.over && s.invalid == "" && v.referenceWanted(); d.ReadBaseline {
 		return d
@@ -118,6 +111,18 @@ func (v *view) decision(name string, s *step) Decision {
 	}
 	d.Events = eventsOf(v.was, &d.Status)
 	return d
+}
+
+// storesFirst says that nothing else is done before pages of runs are stored, or what they are to have stands in the status.
+func (v *view) storesFirst(d *Decision, s *step) bool {
+	if d.Store, d.StoreEnds = v.pagesDue(s); len(d.Store) > 0 {
+		return true
+	}
+	if d.Announce = s.complete && !s.over && len(v.dirty()) > 0; d.Announce {
+		d.Status = *v.was.DeepCopy()
+		d.Status.StoredRuns = v.storedRuns()
+	}
+	return d.Announce
 }
 
 // some are as many of the tests as one pass changes; the others are for the next one.
