@@ -90,17 +90,24 @@ func (c *compiler) observers() []plan.Observer {
 
 func (c *compiler) checkObserver(i int, o v1alpha1.Observer) {
 	path := specPath().Child("observers").Index(i)
-	reference := c.spec.DUT.Type == v1alpha1.DUTReference
 	ofDevice := o.Of == v1alpha1.ObserverOfDUT
-	asks := o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil // over the network, whatever the device is
+	if o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil {
+		return // it asks over the network, whatever the device is
+	}
 	switch {
-	case o.Type == v1alpha1.ObserverLimiter && (!reference || c.spec.DUT.Reference == nil || c.spec.DUT.Reference.Limit == nil):
+	case o.Type == v1alpha1.ObserverLimiter && !c.hasLimit():
 		c.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or leave this observer out")
-	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && !reference:
+	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && c.spec.DUT.Type != v1alpha1.DUTReference:
 		c.refuse(path.Child("of"), o.Of, "nobody of linerate's is in the network namespace of a device of type "+string(c.spec.DUT.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this observer out")
-	case !asks && o.Type != v1alpha1.ObserverLimiter && ofDevice && !c.hasDUTPod(): // nobody can be put there
+	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !c.hasDUTPod(): // nobody can be put there
 		c.refuse(path.Child("of"), o.Of, "nobody of linerate's is on a device of type "+string(c.spec.DUT.Type)+" to read its machine: say of: Generator, or Node for every machine that somebody of ours is on, or leave this observer out")
 	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && c.engine != nil && c.engine.uncounted() != "":
 		c.refuse(path.Child("type"), o.Type, c.engine.uncounted())
 	}
+}
+
+// hasLimit says that the device is a Reference with a limit.
+func (c *compiler) hasLimit() bool {
+	d := c.spec.DUT
+	return d.Type == v1alpha1.DUTReference && d.Reference != nil && d.Reference.Limit != nil
 }
