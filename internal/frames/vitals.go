@@ -15,7 +15,9 @@ import (
 
 // observe lets the Plan's observers take their values from what was just read.
 func (r *run) observe(readings []engine.Reading, limits runner.Limits) {
-	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Collected: r.opts.Collected(), Judged: r.opts.Wanted.Judged()})
+	m := r.opts.Moment(time.Since(r.Started))
+	m.Readings, m.Limited, m.Asked, m.Answered = readings, limits.Each, limits.Asked, limits.Answered
+	r.vitals.Add(m)
 }
 
 // readAfterwards has observers see, while a window's load is still held, what takes too much from the device to be read within the window. What can't be read is missing.
@@ -43,8 +45,8 @@ func (r *run) keepSilence(ctx context.Context) error {
 		if err := pause.For(ctx, silence/hearings); err != nil {
 			return err
 		}
-		if told, collected := r.opts.Told(), r.opts.Collected(); told != nil || collected != nil {
-			r.vitals.Add(observe.Moment{At: time.Since(r.Started), Device: told, Collected: collected, Judged: r.opts.Wanted.Judged()})
+		if m := r.opts.Moment(time.Since(r.Started)); m.Device != nil || m.Collected != nil {
+			r.vitals.Add(m)
 		}
 	}
 	return nil

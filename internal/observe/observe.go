@@ -112,6 +112,11 @@ func (w Whereabouts) RefreshTold(ctx context.Context) {
 	w.Refresh(ctx)
 }
 
+// Moment is one at this time since the run started, with what the device's node and the collector told last.
+func (w Whereabouts) Moment(at time.Duration) Moment {
+	return Moment{At: at, Device: w.Told(), Collected: w.Collected(), Judged: w.Wanted.Judged()}
+}
+
 // Collected is what the collector told last, for a Moment; nil: nobody collects.
 func (w Whereabouts) Collected() *Collected {
 	if w.Collector == nil {

@@ -69,7 +69,8 @@ func (r *run) observe(limits runner.Limits) {
 	if len(r.Plan.Observers) == 0 {
 		return
 	}
-	m := observe.Moment{At: time.Since(r.Started), Limited: limits.Each, Asked: limits.Asked, Answered: limits.Answered, Device: r.opts.Told(), Collected: r.opts.Collected(), Judged: r.opts.Wanted.Judged()}
+	m := r.opts.Moment(time.Since(r.Started))
+	m.Limited, m.Asked, m.Answered = limits.Each, limits.Asked, limits.Answered
 	for _, g := range r.machines() {
 		m.Readings = append(m.Readings, r.machineOf(g))
 	}
