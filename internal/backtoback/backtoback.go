@@ -50,11 +50,7 @@ func New(p plan.Procedure) BackToBack {
 // Rates are the bursts' rate, for the warm-up too.
 func (b BackToBack) Rates() procedure.Rates {
 	rate := procedure.Rate{Field: "backToBack.rate", Rate: b.plan.Rate}
-	rates := procedure.Rates{Full: rate}
-	if b.warmUp().Steps() > 0 {
-		rates.WarmUp = rate
-	}
-	return rates
+	return b.warmUp().Rates(rate, rate)
 }
 
 func (b BackToBack) warmUp() procedure.WarmUp {

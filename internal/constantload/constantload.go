@@ -38,11 +38,7 @@ func New(p plan.Procedure) ConstantLoad {
 // Rates are the one rate, for the warm-up too: nothing changes between it and the first window.
 func (c ConstantLoad) Rates() procedure.Rates {
 	rate := procedure.Rate{Field: "constantLoad.rate", Rate: c.plan.Rate}
-	rates := procedure.Rates{Full: rate}
-	if c.warmUp().Steps() > 0 {
-		rates.WarmUp = rate
-	}
-	return rates
+	return c.warmUp().Rates(rate, rate)
 }
 
 func (c ConstantLoad) warmUp() procedure.WarmUp {

@@ -46,11 +46,7 @@ func New(p plan.Procedure) FrameLoss {
 
 // Rates are the highest load, which all others are shares of, and for the warm-up the lowest.
 func (f FrameLoss) Rates() procedure.Rates {
-	rates := procedure.Rates{Full: procedure.Rate{Field: "frameLoss.from", Rate: f.plan.From}}
-	if f.warmUp().Steps() > 0 {
-		rates.WarmUp = procedure.Rate{Field: "frameLoss.to", Rate: f.plan.To}
-	}
-	return rates
+	return f.warmUp().Rates(procedure.Rate{Field: "frameLoss.from", Rate: f.plan.From}, procedure.Rate{Field: "frameLoss.to", Rate: f.plan.To})
 }
 
 func (f FrameLoss) warmUp() procedure.WarmUp {

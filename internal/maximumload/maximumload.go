@@ -42,11 +42,7 @@ func New(p plan.Procedure) MaximumOfferedLoad {
 // Rates are the one rate, for the warm-up too.
 func (m MaximumOfferedLoad) Rates() procedure.Rates {
 	rate := procedure.Rate{Field: "maximumOfferedLoad.rate", Rate: m.plan.Rate}
-	rates := procedure.Rates{Full: rate}
-	if m.warmUp().Steps() > 0 {
-		rates.WarmUp = rate
-	}
-	return rates
+	return m.warmUp().Rates(rate, rate)
 }
 
 func (m MaximumOfferedLoad) warmUp() procedure.WarmUp {

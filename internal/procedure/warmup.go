@@ -22,6 +22,14 @@ func (w WarmUp) Steps() int {
 	return 0
 }
 
+// Rates are the rates of a procedure that begins with it: own is the rate of the warm-up, if there is one.
+func (w WarmUp) Rates(full, own Rate) Rates {
+	if w.Steps() == 0 {
+		own = Rate{}
+	}
+	return Rates{Full: full, WarmUp: own}
+}
+
 // Due says that it is the next step.
 func (w WarmUp) Due(history []report.Window) bool { return len(history) < w.Steps() }
 

@@ -69,11 +69,7 @@ func loadOf(load float64) units.Ratio {
 
 // Rates are the highest load, which all others are shares of, and for the warm-up the lowest.
 func (s Search) Rates() procedure.Rates {
-	rates := procedure.Rates{Full: procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate}}
-	if s.warmUp().Steps() > 0 {
-		rates.WarmUp = procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate}
-	}
-	return rates
+	return s.warmUp().Rates(procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate}, procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate})
 }
 
 func (s Search) warmUp() procedure.WarmUp {
