@@ -170,8 +170,8 @@ neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n time
 	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)
 	$(FULL) -timeout 20m ./internal/sessions -run '^TestABusyLoopIsNoWeakDeviceOfSessions$$' -v -neighbours 5
 
-blind-gates: ## Full tier: judge releases blind, into docs/gate.md; GATES=n of each kind (as root; 12 minutes)
-	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/gate.md
+blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GATES=n of each kind (as root; 12 minutes)
+	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/measured/gate.md
 
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/fabric/incluster

@@ -23,7 +23,7 @@ import (
 )
 
 // update writes the tables, which the full tier alone counts whole.
-var update = flag.Bool("update", false, "write the tables of docs/statistics.md and docs/gate.md (with -tags full)")
+var update = flag.Bool("update", false, "write the tables of docs/statistics.md and docs/measured/gate.md (with -tags full)")
 
 // What a lab does to runs.
 var shapes = []struct {
@@ -224,7 +224,7 @@ func TestAGateTellsThreePercentFromTwoWithFiveRuns(t *testing.T) {
 		b.WriteString("\n")
 		publish(t, name, b.String())
 		if !device.collapses {
-			publishIn(t, "../../docs/gate.md", "power", short.String()+"\n")
+			publishIn(t, "../../docs/measured/gate.md", "power", short.String()+"\n")
 		}
 	}
 }
