@@ -24,7 +24,7 @@ const heading = `# LoadTest, field by field
 A LoadTest (apiVersion: linerate.dev/v1alpha1) says what to measure and how. ` + "`spec.links`" + ` and ` + "`spec.dut.type`" + ` must be said, and
 ` + "`spec.generator.engine`" + ` where ` + "`spec.generator`" + ` is; everything else has a default.
 Whole files: [config/samples](../config/samples); files that are refused, each with its reason: [config/invalid-examples](../config/invalid-examples).
-The schema's rules need Kubernetes 1.32 or later; ` + "`linerate run`" + ` applies the same ones without a cluster.
+The schema's rules need Kubernetes 1.32 or later; ` + "`linerate run`" + ` applies the same ones without a cluster. Each meaning goes on from the field's name.
 `
 
 const suiteHeading = `
@@ -109,7 +109,7 @@ func (r *reference) object(path string, s apiextensionsv1.JSONSchemaProps) error
 				inner = append(inner, object{at, *o})
 			}
 		}
-		fmt.Fprintf(r, "| `%s`%s | %s | %s | %s |\n", name, required(s, name), is, value(p.Default), escape(p.Description))
+		fmt.Fprintf(r, "| `%s`%s | %s | %s | %s |\n", name, required(s, name), is, value(p.Default), escape(meaning(name, p.Description)))
 	}
 	for _, o := range inner {
 		if err := r.object(o.at, o.schema); err != nil {
@@ -190,6 +190,12 @@ func value(v *apiextensionsv1.JSON) string {
 		return ""
 	}
 	return "`" + string(v.Raw) + "`"
+}
+
+// meaning is what a description says of the field, whose name the row has already.
+func meaning(name, description string) string {
+	said := strings.TrimPrefix(description, name)
+	return strings.TrimSpace(strings.TrimPrefix(said, ":"))
 }
 
 // escape makes one table cell of a text.
