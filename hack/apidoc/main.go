@@ -72,7 +72,7 @@ func (r *reference) kind(text []byte, title string) error {
 	}
 	root := manifest.Spec.Versions[0].Schema.OpenAPIV3Schema
 	for _, part := range []string{"spec", "status"} {
-		fmt.Fprintf(r, "\n## %s%s\n", title, part)
+		fmt.Fprintf(&r.Buffer, "\n## %s%s\n", title, part)
 		if err := r.object(part, root.Properties[part]); err != nil {
 			return err
 		}
@@ -82,9 +82,9 @@ func (r *reference) kind(text []byte, title string) error {
 
 // object writes an object's fields as a table, and then the objects in it that are written nowhere yet.
 func (r *reference) object(path string, s apiextensionsv1.JSONSchemaProps) error {
-	fmt.Fprintf(r, "\n### `%s`\n\n", path)
+	fmt.Fprintf(&r.Buffer, "\n### `%s`\n\n", path)
 	for _, rule := range s.XValidations {
-		fmt.Fprintf(r, "- %s\n", escape(rule.Message))
+		fmt.Fprintf(&r.Buffer, "- %s\n", escape(rule.Message))
 	}
 	if len(s.XValidations) > 0 {
 		r.WriteString("\n")
@@ -109,7 +109,7 @@ func (r *reference) object(path string, s apiextensionsv1.JSONSchemaProps) error
 				inner = append(inner, object{at, *o})
 			}
 		}
-		fmt.Fprintf(r, "| `%s`%s | %s | %s | %s |\n", name, required(s, name), is, value(p.Default), escape(meaning(name, p.Description)))
+		fmt.Fprintf(&r.Buffer, "| `%s`%s | %s | %s | %s |\n", name, required(s, name), is, value(p.Default), escape(meaning(name, p.Description)))
 	}
 	for _, o := range inner {
 		if err := r.object(o.at, o.schema); err != nil {
