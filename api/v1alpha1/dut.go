@@ -69,8 +69,7 @@ type DUTSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder. Of a Loopback, reference.mode says which device's traffic the generators send: as many flows, to the same destinations, but for nat, whose
-	// outer addresses it doesn't use.
+	// reference configures the built-in forwarder. Of a Loopback, reference.mode says for which device the generators' traffic is made, but for nat's outer addresses.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }
@@ -115,20 +114,20 @@ type HookSpec struct {
 // ReferenceSpec configures the built-in forwarder: by an exact limit, or as a real device that is made of Linux.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.limit) || !has(self.mode)",fieldPath=".limit",message="a mode is a real device, which forwards what its machine can: remove limit, or mode"
-// +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && has(self.mode.userspace)",fieldPath=".image",message="only mode userspace runs a program of another image: remove image, or set mode: {userspace: {kind: testpmd}}"
+// +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && (has(self.mode.userspace) || has(self.mode.tunnel) && self.mode.tunnel.kind == 'ipsec')",fieldPath=".image",message="only modes userspace and tunnel, of kind ipsec, run programs of another image: remove image"
 type ReferenceSpec struct {
 	// limit is the most that it forwards, in each direction on its own. Without one it forwards what the machine can.
 	// Example: {packetsPerSecond: 10000}.
 	// +optional
 	Limit *LimitSpec `json:"limit,omitempty"`
 
-	// mode makes it a real device: router, bridge, filter, nat, xdp, tunnel or userspace. It says how the device forwards, and so what must come back.
+	// mode makes it a real device. It says how the device forwards, and so what must come back.
 	// Example: {router: {routes: 1000000}}.
 	// +optional
 	Mode *ModeSpec `json:"mode,omitempty"`
 
-	// image holds the program of mode userspace, which linerate's own image doesn't have: dpdk-testpmd, of Debian's package dpdk-dev. linerate's program is copied in and starts it. A
-	// cluster alone uses it. Example: registry.lab/testpmd:22.11.
+	// image has the programs that linerate's lacks: dpdk-testpmd of mode userspace, strongSwan of a tunnel of kind ipsec. linerate's program is copied in and starts them. In a
+	// cluster only. Example: registry.lab/testpmd:22.11.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -138,13 +137,13 @@ type ReferenceSpec struct {
 
 // ModeSpec is which device the Reference is: exactly one.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.router), has(self.bridge), has(self.filter), has(self.nat), has(self.xdp), has(self.tunnel), has(self.userspace)].filter(m, m).size() == 1",message="a device has one mode: set exactly one of router, bridge, filter, nat, xdp, tunnel and userspace, such as mode: {router: {routes: 1000}}"
+// +kubebuilder:validation:XValidation:rule="[has(self.router), has(self.bridge), has(self.filter), has(self.nat), has(self.xdp), has(self.tunnel), has(self.userspace)].filter(m, m).size() == 1",message="a device has one mode: set exactly one, such as mode: {router: {routes: 1000}}"
 type ModeSpec struct {
 	// router forwards by the kernel's routing table.
 	// +optional
 	Router *RouterMode `json:"router,omitempty"`
 
-	// bridge is the kernel's bridge, which learns behind which port an address is.
+	// bridge is the kernel's learning bridge.
 	// +optional
 	Bridge *BridgeMode `json:"bridge,omitempty"`
 
@@ -152,11 +151,11 @@ type ModeSpec struct {
 	// +optional
 	Filter *FilterMode `json:"filter,omitempty"`
 
-	// nat is a router that translates the addresses behind the first link, and tracks each connection (nftables, conntrack).
+	// nat is a router that translates the addresses behind the first link, and tracks each connection.
 	// +optional
 	NAT *NATMode `json:"nat,omitempty"`
 
-	// xdp is a router in a program in the receive path of the links' drivers, which asks the kernel's routing table (eBPF).
+	// xdp is a router in an eBPF program before the kernel's stack.
 	// +optional
 	XDP *XDPMode `json:"xdp,omitempty"`
 
@@ -171,7 +170,7 @@ type ModeSpec struct {
 
 // RouterMode is a router of the kernel's.
 type RouterMode struct {
-	// routes is how many routes lead to the networks behind each link, of equal size. A direction's destinations are spread evenly over them. Example: 1000000.
+	// routes is how many routes lead to the networks behind each link, of equal size: destinations are spread evenly over them. Example: 1000000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -184,13 +183,13 @@ type BridgeMode struct{}
 
 // FilterMode is a router with a packet filter.
 type FilterMode struct {
-	// rules is how many rules each frame is held against, one after another, before it is let through: none of them is about it. Example: 1000.
+	// rules is how many rules each frame is held against, one after another. None is about it. Example: 1000.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	Rules int32 `json:"rules"`
 
-	// routes is how many routes lead to the networks behind each link, as a router's. Example: 1000000.
+	// routes is as a router's. Example: 1000000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -200,7 +199,7 @@ type FilterMode struct {
 
 // NATMode is a router that translates addresses.
 type NATMode struct {
-	// sessions is how many connections the device tracks already, of hosts that are silent meanwhile. Those of the traffic come on top: one for each flow. Example: 100000.
+	// sessions is how many connections of silent hosts the device tracks besides one for each flow. Example: 100000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -209,7 +208,7 @@ type NATMode struct {
 
 // XDPMode is a router in the drivers' receive path.
 type XDPMode struct {
-	// routes is how many routes lead to the networks behind each link, as a router's. Example: 1000000.
+	// routes is as a router's. Example: 1000000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -252,6 +251,10 @@ type TunnelMode struct {
 	// cipher is how, AES-256-GCM of kind ipsec where nothing is said. Example: AES-128-GCM.
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
+
+	// network is the one of the cable between the gateways' pods. Needed in a cluster. Example: sriov-cable.
+	// +optional
+	Network NetworkName `json:"network,omitempty"`
 }
 
 // UserspaceKind is the program that forwards.
@@ -291,7 +294,7 @@ type LimitSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="burst must be between 1ms and 1s"
 	Burst Duration `json:"burst,omitempty"`
 
-	// queue is how much waits behind a limit in bits, as time at the limit: what a router's buffer holds. Only for traffic of type Sessions, and for procedure.type BackToBack. Default: one frame.
+	// queue is how much waits behind a limit in bits, as time at the limit. Only for traffic.type Sessions and procedure.type BackToBack. Default: one frame.
 	// Example: 50ms.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="queue must be between 1ms and 1s"
