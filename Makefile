@@ -104,6 +104,10 @@ kube:
 compiler:
 	@hack/ci-packages race
 
+# The programs of devices made of Linux; a device whose program lacks fails the test that wants it.
+devices:
+	@hack/ci-packages devices
+
 packages:
 	@[ "$$(id -u)" -eq 0 ] || { echo "a node is made of namespaces, mounts and control groups: run as root (sudo make $(MAKECMDGOALS))" >&2; exit 1; }
 	@hack/ci-packages cluster
@@ -163,7 +167,7 @@ packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a
 	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
 	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/sessions
 
-modes: ## Full tier: measure each real device made of Linux, into docs/measured/modes.md (as root; 30 minutes)
+modes: devices ## Full tier: measure each real device made of Linux, into docs/measured/modes.md (as root; 30 minutes)
 	$(FULL) -timeout 90m ./test/realpackets -run '^TestModes' -v -table $(CURDIR)/docs/measured/modes.md
 
 neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times, and sessions through a Reference (as root; 12 minutes)
@@ -176,7 +180,7 @@ blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GAT
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/fabric/incluster
 
-scenes: packages kube-cluster ## Full tier: everything that is played in a cluster: lives, queues, suites, gates, tenants, upgrades (as root; 20 minutes)
+scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: lives, queues, suites, gates, tenants, upgrades (as root; 20 minutes)
 	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/e2e
 
 faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/measured/reliability.md (as root; 30 minutes)

@@ -54,6 +54,7 @@ const (
 	ReasonStarting   = "Starting"     // False: containers start, or images are pulled
 	ReasonImage      = "ImageProblem" // False: an image can't be pulled
 	ReasonDelayed    = "ReadyDelay"   // False: the DUT is ready, readyDelay is being waited for
+	ReasonNoTunnel   = "NoTunnel"     // False: a tunnel's two gateways run, and don't reach each other
 	ReasonLost       = "Lost"         // False: it was ready, and is gone
 	ReasonFailed     = "Failed"       // False: it ended by itself
 	ReasonNotOurs    = "NotOurs"      // True: it isn't a pod of the test's

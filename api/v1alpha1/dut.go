@@ -111,7 +111,7 @@ type HookSpec struct {
 // ReferenceSpec configures the built-in forwarder: by an exact limit, or as a real device that is made of Linux.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.limit) || !has(self.mode)",fieldPath=".limit",message="a mode is a real device, which forwards what its machine can: remove limit, or mode"
-// +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && has(self.mode.userspace)",fieldPath=".image",message="only mode userspace runs a program of another image: remove image, or set mode: {userspace: {kind: testpmd}}"
+// +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && (has(self.mode.userspace) || has(self.mode.tunnel) && self.mode.tunnel.kind == 'ipsec')",fieldPath=".image",message="only modes userspace and tunnel, of kind ipsec, run programs of another image: remove image"
 type ReferenceSpec struct {
 	// limit is the most it forwards in each direction. Default: what the machine can.
 	// +optional
@@ -121,7 +121,7 @@ type ReferenceSpec struct {
 	// +optional
 	Mode *ModeSpec `json:"mode,omitempty"`
 
-	// image has dpdk-testpmd (Debian's dpdk-dev) for mode userspace, in a cluster.
+	// image has the program that linerate's lacks, in a cluster: dpdk-testpmd for mode userspace, strongSwan for a tunnel of kind ipsec.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -131,7 +131,7 @@ type ReferenceSpec struct {
 
 // ModeSpec is which device the Reference is: exactly one.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.router), has(self.bridge), has(self.filter), has(self.nat), has(self.xdp), has(self.tunnel), has(self.userspace)].filter(m, m).size() == 1",message="a device has one mode: set exactly one of router, bridge, filter, nat, xdp, tunnel and userspace, such as mode: {router: {routes: 1000}}"
+// +kubebuilder:validation:XValidation:rule="[has(self.router), has(self.bridge), has(self.filter), has(self.nat), has(self.xdp), has(self.tunnel), has(self.userspace)].filter(m, m).size() == 1",message="a device has one mode: set exactly one, such as mode: {router: {routes: 1000}}"
 type ModeSpec struct {
 	// router forwards by the kernel's routing table.
 	// +optional
@@ -245,6 +245,10 @@ type TunnelMode struct {
 	// cipher is the cipher. Default: AES-256-GCM, with wireguard ChaCha20-Poly1305.
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
+
+	// network is the one of the cable between the gateways' pods. Needed in a cluster. Example: sriov-cable.
+	// +optional
+	Network NetworkName `json:"network,omitempty"`
 }
 
 // UserspaceKind is the program that forwards.

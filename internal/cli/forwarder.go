@@ -15,9 +15,10 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/signs"
+	"github.com/linerate-dev/linerate/internal/tunnel"
 	"github.com/linerate-dev/linerate/internal/vitals"
 )
 
@@ -38,7 +39,8 @@ func newForwarder(s Streams) *cobra.Command {
 		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
 			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also tells how this machine fares, and what its limit\n" +
 			"counted, to whoever asks at that address by any other way than its links (see linerate vitals), and forgets what it learned when who\n" +
-			"shows the token of the variable " + resetToken + " asks for that (see linerate reset).",
+			"shows the token of the variable " + resetToken + " asks for that (see linerate reset). A gateway of a tunnel knows the other one by the\n" +
+			"token of the variable " + tunnelToken + ", and is set up once they have met.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTermination(o.terminationLog, runForwarder(cmd.Context(), s, o))
@@ -61,22 +63,22 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	if err != nil {
 		return exit.BadInput("--spec %s: %w", o.spec, err)
 	}
-	if err := awaitLinks(ctx, spec, o.wait); err != nil {
+	if err := awaitLinks(ctx, spec.interfaces(), o.wait); err != nil {
 		return exit.NotMeasured("%w", err)
 	}
-	info, err := forwarder.Configure(ctx, nil, spec)
+	info, err := forwarder.Configure(ctx, nil, spec.Spec)
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
 	tellSetUp(s.Err, info, o.verbose)
-	forwards, ended := "the kernel", (<-chan struct{})(nil)
-	var device *lab.DeviceProcess
-	if spec.Mode != nil && spec.Mode.Userspace != nil {
-		if device, err = lab.StartTestpmd(ctx, nil, spec, "the image dut.reference.image"); err != nil {
-			return exit.NotMeasured("%w", err)
-		}
+	forwards, device, err := startDevice(ctx, s.Err, spec)
+	if err != nil {
+		return exit.NotMeasured("%w", err)
+	}
+	var ended <-chan struct{}
+	if device != nil {
 		defer func() { _ = device.Close() }()
-		forwards, ended = spec.Mode.Userspace.Kind, device.Done()
+		ended = device.Done()
 	}
 	ready, err := net.Listen("unix", forwarderReady)
 	if err != nil {
@@ -91,12 +93,12 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 		return exit.NotMeasured("%w", device.Fault())
 	}
 	told.Wait()
-	tellTaken(s.Err, spec)
+	tellTaken(s.Err, spec.Spec)
 	return nil
 }
 
 // tellVitals tells vital signs beside forwarding, which doesn't depend on it, until ctx ends.
-func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwarder.Spec) *sync.WaitGroup {
+func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwarderFile) *sync.WaitGroup {
 	var telling sync.WaitGroup
 	if address == "" {
 		return &telling
@@ -104,20 +106,18 @@ func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwar
 	unread := func(err error) {
 		fmt.Fprintf(talk, "note: observers of this device will read nothing, and nobody can have it reset: %v\n", err)
 	}
-	links := make([]string, len(spec.Links))
-	for i, l := range spec.Links {
-		links[i] = l.Interface
-	}
-	l, err := listenVitals(ctx, address, links)
+	l, err := listenVitals(ctx, address, spec.interfaces())
 	if err != nil {
 		unread(err)
 		return &telling
 	}
-	server := &vitals.Server{Limits: limitsOf(spec)}
-	counters, err := forwarder.OpenCounters(nil, spec)
-	server.Signs.Links = signsOfLinks(counters.Read)
-	if err != nil {
-		server.Signs.Links = func() ([]signs.Value, error) { return nil, err }
+	server := &vitals.Server{Limits: limitsOf(spec.Spec)}
+	if spec.Tunnel == nil { // else the other gateway has the other links
+		counters, err := forwarder.OpenCounters(nil, spec.Spec)
+		server.Signs.Links = signsOfLinks(counters.Read)
+		if err != nil {
+			server.Signs.Links = func() ([]signs.Value, error) { return nil, err }
+		}
 	}
 	if handler := resetReference(spec); handler != nil {
 		server.Reset = handler
@@ -187,26 +187,43 @@ func tellSetUp(w io.Writer, info forwarder.Info, verbose bool) {
 	}
 }
 
-func readForwarderSpec(file string) (spec forwarder.Spec, err error) {
+// forwarderFile is what --spec holds: what is forwarded and, of a gateway of a tunnel, where the other one is.
+type forwarderFile struct {
+	forwarder.Spec
+	Tunnel *tunnel.End `json:"tunnel,omitempty"`
+}
+
+// interfaces are those that the device is reached by, a tunnel's cable among them.
+func (f forwarderFile) interfaces() (names []string) {
+	for _, l := range f.Links {
+		names = append(names, l.Interface)
+	}
+	if f.Tunnel != nil {
+		names = append(names, plan.TunnelCable)
+	}
+	return names
+}
+
+func readForwarderSpec(file string) (spec forwarderFile, err error) {
 	if err := readStrictly(file, &spec); err != nil {
 		return spec, err
 	}
-	if len(spec.Links) < 2 {
+	if len(spec.interfaces()) < 2 {
 		return spec, fmt.Errorf("it has %d links: a forwarder stands between two at least", len(spec.Links))
 	}
 	return spec, nil
 }
 
 // awaitLinks waits until the interfaces are there. They are left as they are: what they may say has to be settled before they are up.
-func awaitLinks(ctx context.Context, spec forwarder.Spec, wait time.Duration) error {
+func awaitLinks(ctx context.Context, interfaces []string, wait time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
 		var missing []string
-		for _, l := range spec.Links {
-			_, err := netlink.LinkByName(l.Interface)
+		for _, name := range interfaces {
+			_, err := netlink.LinkByName(name)
 			if _, absent := errors.AsType[netlink.LinkNotFoundError](err); absent {
-				missing = append(missing, l.Interface)
+				missing = append(missing, name)
 			}
 		}
 		if len(missing) == 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/program"
 	"github.com/linerate-dev/linerate/internal/reset"
@@ -91,12 +92,17 @@ func runCommand(ctx context.Context, command, variables []string, within time.Du
 }
 
 // resetReference has a Reference of the calling process' namespace reset for who shows the pod's token; nil: the pod was given none.
-func resetReference(spec forwarder.Spec) *reset.Handler {
+func resetReference(spec forwarderFile) *reset.Handler {
 	token := os.Getenv(resetToken)
 	if token == "" {
 		return nil
 	}
-	return &reset.Handler{Token: token, Reset: func(context.Context) (string, error) { return forwarder.Reset(nil, spec) }}
+	return &reset.Handler{Token: token, Reset: func(context.Context) (string, error) {
+		if spec.Tunnel != nil {
+			return lab.NothingLearned, nil
+		}
+		return forwarder.Reset(nil, spec.Spec)
+	}}
 }
 
 // reset asks beside the device for its reset; nil: nobody is there.

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/vitals"
@@ -120,7 +119,7 @@ func TestTheRunnerHasTheDeviceReset(t *testing.T) {
 	job := func(address, token string) runnerJob {
 		return runnerJob{sites: plan.Sites{Reset: &plan.ResetSite{Address: address, Token: token}}}
 	}
-	reference := beside(t, &vitals.Server{Reset: resetReference(forwarder.Spec{})})
+	reference := beside(t, &vitals.Server{Reset: resetReference(forwarderFile{})})
 	if did, err := job(reference, "secret").reset()(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours") {
 		t.Errorf("a Reference: %q, %v", did, err)
 	}
@@ -131,7 +130,7 @@ func TestTheRunnerHasTheDeviceReset(t *testing.T) {
 		t.Error("nobody is beside the device, and somebody is asked")
 	}
 	t.Setenv(resetToken, "")
-	if h := resetReference(forwarder.Spec{}); h != nil {
+	if h := resetReference(forwarderFile{}); h != nil {
 		t.Error("a Reference without a token is reset by whoever asks")
 	}
 }

@@ -21,7 +21,7 @@ type Cluster struct {
 	Generator, Kernel Resources
 	// Affinity is generator.pod.affinity; nil where there is none.
 	Affinity *corev1.Affinity
-	// Networks are the links' NetworkAttachmentDefinitions, in the links' order. A name is empty where no pod of ours has an end there.
+	// Networks are the links' NetworkAttachmentDefinitions, in the links' order, and then that of plan.TunnelCable. A name is empty where no pod of ours has an end there.
 	Networks []LinkNetworks
 	// OwnNetworks are those that the templates ask Multus for by themselves.
 	OwnNetworks []NetworkKey
@@ -41,7 +41,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	cluster := &Cluster{
 		Plan:     p,
 		Affinity: c.affinity(),
-		Networks: c.linkNetworks(test.Namespace),
+		Networks: append(c.linkNetworks(test.Namespace), c.tunnelCable(test.Namespace)...),
 		SpeedOf:  c.speedOf(p),
 	}
 	cluster.Generator, cluster.Kernel = c.engine.resources(c)

@@ -64,16 +64,32 @@ func modeOf(in *v1alpha1.ModeSpec) *plan.Mode {
 	}
 }
 
-// checkModeInCluster: a device of two machines has no pods yet, and a program that our image lacks needs another one.
+// checkModeInCluster: a tunnel's second gateway has a pod of its own, and a program that our image lacks needs another one.
 func (c *compiler) checkModeInCluster() {
 	in := c.modeSpec()
-	switch {
-	case in == nil:
-	case in.Tunnel != nil:
-		c.refuse(modePath("tunnel"), field.OmitValueType{}, "a tunnel's two ends have no pods yet: measure it with linerate run on one machine, or bring gateways of your own (dut.type Pod or Device)")
-	case in.Userspace != nil && c.spec.DUT.Reference.Image == "":
+	if in == nil {
+		return
+	}
+	image := c.spec.DUT.Reference.Image
+	if in.Tunnel != nil && in.Tunnel.Network == "" {
+		c.errs = append(c.errs, field.Required(modePath("tunnel", "network"),
+			"in a cluster each of the two gateways is a pod, and the cable between them a NetworkAttachmentDefinition that no link has: name it"))
+	}
+	if in.Tunnel != nil && in.Tunnel.Kind == v1alpha1.TunnelIPsec && image == "" {
+		c.refuse(modePath("tunnel", "kind"), in.Tunnel.Kind, "linerate's image doesn't have strongSwan: name one that has Debian's packages strongswan-charon, strongswan-swanctl, libcharon-extra-plugins and libstrongswan-standard-plugins as dut.reference.image, or use kind wireguard")
+	}
+	if in.Userspace != nil && image == "" {
 		c.refuse(modePath("userspace"), in.Userspace.Kind, "linerate's image doesn't have dpdk-testpmd: name one that has Debian's package dpdk-dev as dut.reference.image")
 	}
+}
+
+// tunnelCable is the network of the cable between a tunnel's gateways; none: the device is no tunnel.
+func (c *compiler) tunnelCable(namespace string) []LinkNetworks {
+	in := c.modeSpec()
+	if in == nil || in.Tunnel == nil || in.Tunnel.Network == "" {
+		return nil
+	}
+	return []LinkNetworks{{Link: plan.TunnelCable, DUT: networkKey(in.Tunnel.Network, namespace)}}
 }
 
 // routes is how many routes the device has to the networks behind each link; 1 of devices without a table.
@@ -118,15 +134,7 @@ func (c *compiler) checkFramesOfTunnel(p *plan.Plan) {
 	if m := p.DUT.Mode(); m == nil || m.Tunnel == nil || m.Tunnel.Kind != plan.TunnelIPsec {
 		return
 	}
-	largest := 0
-	for _, g := range p.Generators {
-		for _, port := range g.Ports {
-			for _, s := range port.Streams {
-				largest = max(largest, len(s.Packet.Binary))
-			}
-		}
-	}
-	if largest-ethernet > plan.LargestOfIPsec {
+	if largest := p.LargestFrame(); largest-ethernet > plan.LargestOfIPsec {
 		c.refuse(modePath("tunnel", "kind"), plan.TunnelIPsec, fmt.Sprintf("its packets have at most %d bytes, and the traffic has frames of %d: use frames of at most %d bytes, or kind wireguard",
 			plan.LargestOfIPsec, largest+fcs, plan.LargestOfIPsec+ethernet+fcs))
 	}

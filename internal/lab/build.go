@@ -150,7 +150,7 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	for _, l := range t.Links {
 		end := cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: dut, forwarders: true}
 		if t.tunnels() {
-			end.namespace = gateways[t.endOfTunnel(l)]
+			end.namespace = gateways[t.Mode.Tunnel.Gateway(l.Name)]
 		}
 		if err := cable(b.endOf(l), end, t.MTU); err != nil {
 			return fmt.Errorf("link %s: %w", l.Name, err)
@@ -246,7 +246,7 @@ func cable(a, b cableEnd, mtu int) error {
 }
 
 func setUp(name string) error {
-	plainFrames(name)
+	forwarder.PlainFrames(name)
 	link, err := netlink.LinkByName(name)
 	if err != nil {
 		return fmt.Errorf("find %s: %w", name, err)
@@ -255,16 +255,6 @@ func setUp(name string) error {
 		return fmt.Errorf("set %s up: %w", name, err)
 	}
 	return nil
-}
-
-// plainFrames makes a generator's interface send and receive frames as they are on the wire: nothing merged, split or left unfinished.
-// Veth has had all of these switches for longer than we support kernels; one without them only measures as it always did.
-func plainFrames(name string) {
-	for _, o := range []forwarder.Offload{
-		forwarder.TransmitChecksum, forwarder.TCPSegmentation, forwarder.GenericSegmentation, forwarder.GenericReceive,
-	} {
-		_ = forwarder.SetOffload(name, o, false)
-	}
 }
 
 // counters reads the device's interfaces, by the names of their links; nil where no device was built.
@@ -286,12 +276,15 @@ func (b *built) counters(t Topology) (func() ([]forwarder.Counted, error), error
 	}, nil
 }
 
+// NothingLearned is what resetting a device does that forwards in user space.
+const NothingLearned = "nothing: this mode learns nothing"
+
 // reply is what the forwarder's limits counted, or what resetting it did; nothing where there is no forwarder.
 func (b *built) reply(t Topology, q question) (a answer, err error) {
 	switch {
 	case b.dut == nil:
 	case q.Reset && len(b.device) > 0:
-		a.Did = "nothing: this mode learns nothing"
+		a.Did = NothingLearned
 	case q.Reset:
 		a.Did, err = forwarder.Reset(b.dut, t.forwarderSpec())
 	default:

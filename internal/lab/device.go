@@ -123,29 +123,15 @@ func (p *DeviceProcess) Close() error {
 	return nil
 }
 
-// The gateways' addresses in the network between them, and what encryption adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
-var outerAddresses = [2]netip.Prefix{outerAddress(1), outerAddress(2)}
-
-func outerAddress(host byte) netip.Prefix {
-	a := plan.BetweenTunnel.Addr().As4()
-	a[3] += host
-	return netip.PrefixFrom(netip.AddrFrom4(a), plan.BetweenTunnel.Bits())
-}
-
-const (
-	outerInterface = "tunnel.out"
-	outerBytes     = 100
-)
-
 // gateways makes two routers with a tunnel between them: one has the far link, the other one all others.
 //
 //	west ──┤ gateway ├── tunnel.0 ═══ tunnel.0 ──┤ gateway ├── east
 //	                     tunnel.out ── tunnel.out
 func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Namespace) error {
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.MTU, attrs.Namespace, attrs.NumTxQueues, attrs.NumRxQueues = outerInterface, t.MTU+outerBytes, netlink.NsFd(ends[0].Fd()), 1, 1
+	attrs.Name, attrs.MTU, attrs.Namespace, attrs.NumTxQueues, attrs.NumRxQueues = plan.TunnelCable, t.MTU+plan.TunnelRoom, netlink.NsFd(ends[0].Fd()), 1, 1
 	cable := netlink.NewVeth(attrs)
-	cable.PeerName, cable.PeerNamespace, cable.PeerMTU = outerInterface, netlink.NsFd(ends[1].Fd()), uint32(attrs.MTU)
+	cable.PeerName, cable.PeerNamespace, cable.PeerMTU = plan.TunnelCable, netlink.NsFd(ends[1].Fd()), uint32(attrs.MTU)
 	if err := netlink.LinkAdd(cable); err != nil {
 		return fmt.Errorf("lay the cable between the gateways: %w", err)
 	}
@@ -169,11 +155,11 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 		if err != nil {
 			return err
 		}
-		if err := ns.Do(func() error { return openOuter(outerAddresses[i]) }); err != nil {
+		if err := ns.Do(func() error { return tunnel.OpenCable(plan.OnTunnelCable(i), t.MTU) }); err != nil {
 			return err
 		}
 		g := tunnel.Gateway{Kind: t.Mode.Tunnel.Kind, PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Secret: keys[0].public, Cipher: t.Mode.Tunnel.Cipher, Behind: t.behind(i),
-			Local: outerAddresses[i].Addr(), Asks: i == 1, Peer: netip.AddrPortFrom(outerAddresses[1-i].Addr(), tunnel.Port), MTU: t.MTU, Networks: t.behind(1 - i)}
+			Local: plan.OnTunnelCable(i).Addr(), Asks: i == 1, Peer: netip.AddrPortFrom(plan.OnTunnelCable(1-i).Addr(), tunnel.Port), MTU: t.MTU, Networks: t.behind(1 - i)}
 		order, err := json.Marshal(g)
 		if err != nil {
 			return fmt.Errorf("write a gateway's order: %w", err)
@@ -189,44 +175,22 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 	return nil
 }
 
-func openOuter(a netip.Prefix) error {
-	if err := setUp(outerInterface); err != nil {
-		return err
-	}
-	l, err := netlink.LinkByName(outerInterface)
-	if err == nil {
-		err = forwarder.AddAddress(l, a)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: address %s: %w", outerInterface, a, err)
-	}
-	return nil
-}
-
 // gatewaySpec is the part of the forwarder that the first gateway has, or the second.
 func (t Topology) gatewaySpec(end int) forwarder.Spec {
 	all := t.forwarderSpec()
 	spec := forwarder.Spec{Forwarding: all.Forwarding, OwnCPU: all.OwnCPU, TakesXDP: all.TakesXDP}
 	for i, l := range t.Links {
-		if t.endOfTunnel(l) == end {
+		if t.Mode.Tunnel.Gateway(l.Name) == end {
 			spec.Links = append(spec.Links, all.Links[i])
 		}
 	}
 	return spec
 }
 
-// endOfTunnel says which gateway has a link.
-func (t Topology) endOfTunnel(l Link) int {
-	if t.Mode.Tunnel.Far == l.Name {
-		return 1
-	}
-	return 0
-}
-
 // behind are the networks behind a gateway.
 func (t Topology) behind(end int) (all []netip.Prefix) {
 	for _, l := range t.Links {
-		if t.endOfTunnel(l) == end {
+		if t.Mode.Tunnel.Gateway(l.Name) == end {
 			all = append(append(all, l.Networks...), l.DUT...)
 		}
 	}

@@ -42,6 +42,9 @@ func StartTestpmd(ctx context.Context, ns *netspace.Namespace, spec forwarder.Sp
 		return nil, err
 	}
 	mine, err := processors.Mine()
+	if err == nil {
+		err = enoughProcessors(mine)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +75,14 @@ func testpmdArguments(spec forwarder.Spec, mtu int, mine *unix.CPUSet) ([]string
 		}
 	}
 	return arguments, nil
+}
+
+// enoughProcessors refuses a single one: testpmd's thread never sleeps, so the generator's threads there would come too late for their own connections.
+func enoughProcessors(mine *unix.CPUSet) error {
+	if mine.Count() > 1 {
+		return nil
+	}
+	return badInput("dut.reference.mode.userspace: testpmd forwards by a thread that never sleeps, and the one processor that it may use here is everything else's, too: give it two processors at least, or use another mode")
 }
 
 // threads are testpmd's two, each on any processor that it may use: by default DPDK ties each to one, where the generator's may be. Empty: DPDK as Debian builds it knows none of the processors.

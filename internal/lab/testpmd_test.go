@@ -10,6 +10,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
+// TestTestpmdWantsASecondProcessor: its thread never sleeps.
+func TestTestpmdWantsASecondProcessor(t *testing.T) {
+	var mine unix.CPUSet
+	mine.Set(3)
+	if err := enoughProcessors(&mine); err == nil || !strings.Contains(err.Error(), "give it two processors") {
+		t.Errorf("one processor: %v", err)
+	}
+	mine.Set(0)
+	if err := enoughProcessors(&mine); err != nil {
+		t.Errorf("two processors: %v", err)
+	}
+}
+
 // TestTestpmdPairsPortsByDirections: its first two ports are a pair, and the next two, whatever the order of the links.
 func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	link := func(name string, n byte) forwarder.Link {

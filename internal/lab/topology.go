@@ -123,15 +123,7 @@ func interfaceName(link string) string {
 // mtuFor is large enough for the plan's largest frame, and never smaller than Ethernet's own.
 func mtuFor(p *plan.Plan) int {
 	const ethernetHeader, ethernetMTU = 14, 1500
-	mtu := ethernetMTU
-	for _, g := range p.Generators {
-		for _, port := range g.Ports {
-			for _, s := range port.Streams {
-				mtu = max(mtu, len(s.Packet.Binary)-ethernetHeader)
-			}
-		}
-	}
-	return mtu
+	return max(ethernetMTU, p.LargestFrame()-ethernetHeader)
 }
 
 func (t Topology) check(p *plan.Plan, o Options) error {

@@ -39,6 +39,8 @@ const (
 	goneGrace = time.Minute
 	// attachGrace is how long a pod may be without its networks and volumes before that is told as a problem.
 	attachGrace = time.Minute
+	// meetGrace is how long a tunnel's gateways may run without having met before that is told as a problem: it takes them a second.
+	meetGrace = 30 * time.Second
 	// podlessGrace is how long the runner's Job may be without a pod before that is told as a problem: it pauses less than that between two.
 	podlessGrace = time.Minute
 	// vitalsGrace is how long the run waits for the pods that read for observers: they are of an image that nodes have already, and take a second or two.

@@ -24,11 +24,11 @@ func settings() manifests.Settings {
 	return manifests.Settings{Image: "linerate:test", PullPolicy: corev1.PullIfNotPresent, Namespace: "linerate-system"}
 }
 
-// lab is two nodes with devices and huge pages, and the networks west and east (without devices), sriov-west and sriov-east (with).
+// lab is two nodes with devices and huge pages, and the networks west, east and cable (without devices), sriov-west and sriov-east (with).
 func lab(namespace string) lifecycle.Lab {
 	networks := map[compile.NetworkKey]manifests.Network{}
 	for name, resource := range map[string]corev1.ResourceName{
-		"west": "", "east": "", "sriov-west": "intel.com/west", "sriov-east": "intel.com/east",
+		"west": "", "east": "", "cable": "", "sriov-west": "intel.com/west", "sriov-east": "intel.com/east",
 	} {
 		key := compile.NetworkKey{Namespace: namespace, Name: name}
 		networks[key] = manifests.Network{Key: key, Resource: resource, Plugin: "host-device"}

@@ -34,11 +34,7 @@ func podsNeeded(v *view) *step {
 func (v *view) wanted() []*corev1.Pod { return podsOf(v.input()) }
 
 func podsOf(in manifests.Input) []*corev1.Pod {
-	pods := manifests.Generators(in)
-	if dut := manifests.DUT(in); dut != nil {
-		pods = append([]*corev1.Pod{dut}, pods...)
-	}
-	return pods
+	return append(manifests.Devices(in), manifests.Generators(in)...)
 }
 
 // make tries pods, unless some are there already, and then creates what isn't there.
@@ -71,7 +67,7 @@ func (v *view) samples() []manifests.Object {
 	if setup := manifests.Setup(in); setup != nil && !v.setUp() {
 		out = append(out, setup)
 	}
-	if dut := manifests.DUT(in); dut != nil {
+	for _, dut := range manifests.Devices(in) {
 		out = append(out, dut)
 	}
 	if generators := manifests.Generators(in); len(generators) > 0 {

@@ -2,12 +2,15 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // activityStarting is the step of a test whose pods have nodes.
@@ -60,6 +63,11 @@ func starting(v *view) *step {
 	}
 	if len(waiting) == 0 {
 		return nil
+	}
+	if why, at := v.gatewaysApart(); why != "" {
+		words, s.dut = append(words, why), no(v1alpha1.ReasonNoTunnel, why)
+	} else if v.Now.Before(at) {
+		s.waitUntil(at)
 	}
 	s.message = joinNonEmpty("; ", words...)
 	if len(words) == 0 {
@@ -130,6 +138,38 @@ func attachedUntil(p *corev1.Pod) time.Time {
 		return time.Time{}
 	}
 	return scheduled.LastTransitionTime.Add(attachGrace)
+}
+
+// gatewaysApart says that a tunnel's gateways both run and haven't met, which makes them ready; until then, by when they should have. Else it has nothing to say.
+func (v *view) gatewaysApart() (why string, by time.Time) {
+	pods, cables := v.of(v1alpha1.RoleDUT), v.compiled().Networks
+	i := slices.IndexFunc(cables, func(n compile.LinkNetworks) bool { return n.Link == plan.TunnelCable })
+	if i < 0 || len(pods) < 2 {
+		return "", time.Time{}
+	}
+	for _, p := range pods {
+		since := runningSince(p)
+		if since.IsZero() || ready(p) {
+			return "", time.Time{}
+		}
+		by = latest(by, v.happened(p, since).Add(meetGrace))
+	}
+	if v.Now.Before(by) {
+		return "", by
+	}
+	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it has to join the two, and nobody else, as a cable would: kubectl logs %s tells what came of it",
+		pods[0].Name, pods[1].Name, cables[i].DUT, pods[1].Name), by
+}
+
+// runningSince is when the last of a pod's containers began to run, by its node's clock; zero: one doesn't.
+func runningSince(p *corev1.Pod) (last time.Time) {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Running == nil {
+			return time.Time{}
+		}
+		last = latest(last, c.State.Running.StartedAt.Time)
+	}
+	return last
 }
 
 // readyDelay: all is ready, and the DUT is given its time.

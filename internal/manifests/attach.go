@@ -35,10 +35,13 @@ func generatorAttachments(in Input, g plan.Generator) []compile.Attachment {
 }
 
 // dutAttachments are the DUT's interfaces, one on each link.
-func dutAttachments(in Input) []compile.Attachment {
+func dutAttachments(in Input) []compile.Attachment { return attachmentsOn(in, linkNames(in)) }
+
+// attachmentsOn are the DUT's interfaces on some of the links.
+func attachmentsOn(in Input, links []string) []compile.Attachment {
 	var all []compile.Attachment
 	for _, l := range in.Compiled.Plan.Links {
-		if n, ok := dutNetwork(in, l.Name); ok {
+		if n, ok := dutNetwork(in, l.Name); ok && slices.Contains(links, l.Name) {
 			all = append(all, attach(in, n, roleDUT, l.Name, l.DUT.Addresses))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // Check says what of a test can't be had on these networks, each with the way out; nil: all can.
 func Check(in Input) []error {
-	return slices.Concat(checkEngine(in), checkSpeed(in), checkRewriting(in))
+	return slices.Concat(checkEngine(in), checkSpeed(in), checkRewriting(in), checkTunnel(in))
 }
 
 // checkSpeed refuses percent of a line rate that nobody knows: a virtual interface has no speed of its own. An interface of the node's that is moved into

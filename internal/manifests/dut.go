@@ -20,12 +20,23 @@ func DUT(in Input) *corev1.Pod {
 	case v1alpha1.DUTPod:
 		pod = dutPod(in)
 	case v1alpha1.DUTReference:
-		pod = reference(in)
+		pod = reference(in, placeOf(in))
 	default:
 		return nil
 	}
 	queued(in, pod)
 	return pod
+}
+
+// Devices are the pods of the device under test: DUT's, and where that is a tunnel the second gateway's.
+func Devices(in Input) (pods []*corev1.Pod) {
+	if dut := DUT(in); dut != nil {
+		pods = append(pods, dut)
+	}
+	if far := farEnd(in); far != nil {
+		pods = append(pods, far)
+	}
+	return pods
 }
 
 // dutPod is the user's template with the links in it. The template decides all but this: networks and devices of the links, which are added to its

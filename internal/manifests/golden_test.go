@@ -54,10 +54,7 @@ func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
 	if pod := manifests.Setup(in); pod != nil {
 		objects = append(objects, pod)
 	}
-	pods := manifests.Generators(in)
-	if pod := manifests.DUT(in); pod != nil {
-		pods = append([]*corev1.Pod{pod}, pods...)
-	}
+	pods := append(manifests.Devices(in), manifests.Generators(in)...)
 	if pod := manifests.Vitals(in, "node-1"); pod != nil { // the device's, which is the first
 		pods = append(pods, pod)
 	}

@@ -48,6 +48,9 @@ func groupSize(in Input) (n int) {
 	if hasDUTPod(in) {
 		n++
 	}
+	if tunnelOf(in) != nil {
+		n++
+	}
 	return n
 }
 
@@ -70,11 +73,7 @@ func CheckGroup(in Input) error {
 
 // kinds are the group's pods without what Kueue doesn't tell them apart by.
 func kinds(in Input) (all []corev1.PodSpec) {
-	pods := Generators(in)
-	if dut := DUT(in); dut != nil {
-		pods = append(pods, dut)
-	}
-	for _, p := range pods {
+	for _, p := range append(Generators(in), Devices(in)...) {
 		kind := kindOf(p.Spec)
 		if !slices.ContainsFunc(all, func(other corev1.PodSpec) bool { return equality.Semantic.DeepEqual(kind, other) }) {
 			all = append(all, kind)

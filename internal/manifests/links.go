@@ -14,6 +14,7 @@ import (
 const (
 	keyLinks     = "links.json"
 	keyForwarder = "forwarder.json"
+	keyFarEnd    = "far-end.json"
 )
 
 // Links is the ConfigMap that tells an attempt's pods of their links: it must be there before any of them. It is never nil.
@@ -21,6 +22,9 @@ func Links(in Input) *corev1.ConfigMap {
 	data := map[string]string{keyLinks: document(linksDocument(in))}
 	if in.Test.Spec.DUT.Type == v1alpha1.DUTReference {
 		data[keyForwarder] = document(forwarderOf(in))
+	}
+	if tunnelOf(in) != nil {
+		data[keyForwarder], data[keyFarEnd] = document(gatewayOf(in, 0)), document(gatewayOf(in, 1))
 	}
 	if e, known := engineOf(in.Test); known {
 		maps.Copy(data, e.documents(in))

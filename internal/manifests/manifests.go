@@ -5,6 +5,7 @@
 //	  NAME-A-setup          Pod                                   per attempt A, from 1
 //	  NAME-A-links          ConfigMap: links.json, forwarder.json
 //	  NAME-A-dut            Pod
+//	  NAME-A-dut-far        Pod                                   where the device is a tunnel: its second gateway
 //	  NAME-A-vitals         Pod                                   where observers look at the node of a user's device
 //	  NAME-A-collector      Pod                                   where observers ask others over the network
 //	  NAME-A-generator-R    Pod (PerLink: NAME-A-generator-R-LINK)

@@ -28,6 +28,9 @@ func LinksName(test string, attempt int32) string { return ofAttempt(test, attem
 // DUTPodName is the name of an attempt's pod of the device under test.
 func DUTPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "dut") }
 
+// FarEndPodName is the name of an attempt's pod of the second gateway of a tunnel.
+func FarEndPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "dut-far") }
+
 // VitalsPodName is the name of an attempt's pod that tells how the node of a user's device fares.
 func VitalsPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "vitals") }
 
@@ -117,6 +120,9 @@ func NamesOf(in Input) []Ref {
 	}
 	if hasDUTPod(in) {
 		refs = append(refs, Ref{"Pod", DUTPodName(test, in.Attempt)})
+	}
+	if tunnelOf(in) != nil {
+		refs = append(refs, Ref{"Pod", FarEndPodName(test, in.Attempt)})
 	}
 	if hasVitalsPod(in) {
 		refs = append(refs, Ref{"Pod", VitalsPodName(test, in.Attempt)})

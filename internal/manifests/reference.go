@@ -3,20 +3,23 @@ package manifests
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// forwarderSpec is forwarder.Spec as JSON. It stands here too, since that package speaks netlink.
+// forwarderSpec is what linerate forwarder is told, forwarder.Spec and tunnel.End, as JSON. They stand here too, since those packages speak netlink.
 type forwarderSpec struct {
 	Forwarding plan.Forwarding      `json:"forwarding"`
 	Links      []forwarderLink      `json:"links"`
 	Directions []forwarderDirection `json:"directions"`
 	Limit      *plan.Limit          `json:"limit,omitempty"`
 	Mode       *plan.Mode           `json:"mode,omitempty"`
+	Tunnel     *tunnelEnd           `json:"tunnel,omitempty"`
 }
 
 // forwarderLink is forwarder.Link: Networks[i] is behind Generator[i].
@@ -68,9 +71,13 @@ func forwarderLinkOf(in Input, l plan.Link) forwarderLink {
 // referenceGraceSeconds is enough: the kernel forwards, and the program only waits.
 const referenceGraceSeconds = 5
 
-// startsWithin is how many seconds it may take to be set up: a million routes behind each of two links take some 15 s of a processor's time.
+// startsWithin is how many seconds it may take to be set up: a million routes behind each of two links take some 15 s of a processor's time, and a tunnel's gateway waits for the other one, whose
+// pod may have no node yet: how long that may take is schedulingDeadline's to say.
 func startsWithin(mode *plan.Mode) int32 {
-	if mode.Routes() > 100_000 {
+	switch {
+	case mode != nil && mode.Tunnel != nil:
+		return int32(podMargin / time.Second)
+	case mode.Routes() > 100_000:
 		return 300
 	}
 	return 60
@@ -83,15 +90,20 @@ const (
 	bytesOfRoute6 = 360
 )
 
-// processorOf is how many thousandths of a processor the Reference requests: the kernel forwards on whose frames come in, and testpmd's thread never sleeps.
+// processorOf is how many thousandths of a processor each pod of the Reference requests: the kernel forwards on whose frames come in, a tunnel's gateway encrypts on as many as it gets, and
+// testpmd's thread never sleeps.
 func processorOf(m *plan.Mode) int64 {
-	if m != nil && m.Userspace != nil {
+	switch {
+	case m != nil && m.Userspace != nil:
 		return 1000
+	case m != nil && m.Tunnel != nil:
+		return 500
 	}
 	return 100
 }
 
-// memoryOf is how many MiB the Reference may use: 256 for the program and all else, and what its routes take; of testpmd another 256, which it sets aside, and the rings of its links.
+// memoryOf is how many MiB each pod of the Reference may use: 256 for the program and all else, and what its routes take; of testpmd another 256, which it sets aside, and the rings of its links; of
+// a tunnel another 768, for the packets that wait to be encrypted when there are more than it can carry.
 func memoryOf(p *plan.Plan) int64 {
 	const mebibyte = 1 << 20
 	var bytes int64
@@ -103,6 +115,9 @@ func memoryOf(p *plan.Plan) int64 {
 			}
 			bytes += each * int64(routes)
 		}
+	}
+	if m := p.DUT.Mode(); m != nil && m.Tunnel != nil {
+		bytes = 768 * mebibyte
 	}
 	if m := p.DUT.Mode(); m != nil && m.Userspace != nil {
 		const rings = 2 * 1024 * 16384 // bytes: to receive and to send, each of 1024 frames of the largest room
@@ -120,43 +135,76 @@ func imageOf(in Input) string {
 }
 
 // inImage has the container run in somebody's image, into which our program is copied, and says where that is.
+//
+// Debian's /var/run is /run: strongSwan's files are named in the one, DPDK's in the other.
 func inImage(in Input, image string, pod *corev1.Pod, c *corev1.Container) (launch string) {
+	run := "/var/run"
+	if tunnelOf(in) != nil {
+		run = "/run"
+	}
 	launch = programFolder + program
 	c.Image, c.ImagePullPolicy, c.Command[0] = image, "", launch
-	c.VolumeMounts = append(c.VolumeMounts, readOnly("linerate-program", programFolder), corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"}, corev1.VolumeMount{Name: "run", MountPath: "/var/run"})
+	c.VolumeMounts = append(c.VolumeMounts, readOnly("linerate-program", programFolder), corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"}, corev1.VolumeMount{Name: "run", MountPath: run})
 	pod.Spec.InitContainers = []corev1.Container{copyProgram(in, containerCopy)}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, emptyDir("linerate-program"), emptyDir("tmp"), emptyDir("run"))
 	return launch
 }
 
-// reference is the built-in forwarder's pod. It has no section of its own in the spec: what generator.pod says of nodes that a lab keeps for
+// place is one of the Reference's pods: the whole device, or a gateway of a tunnel.
+type place struct {
+	name      string // of the pod
+	container string
+	file      string // of the attempt's ConfigMap, which says what it forwards
+	// interfaces are by their names in the pod; attached is how it gets them.
+	interfaces []string
+	attached   []compile.Attachment
+	// tells: it tells how its node fares, and is reset. A tunnel's second gateway isn't asked.
+	tells bool
+}
+
+// placeOf is the Reference's pod that every mode has.
+func placeOf(in Input) place {
+	if tunnelOf(in) != nil {
+		return gatewayPlace(in, 0)
+	}
+	return place{name: DUTPodName(in.Test.Name, in.Attempt), container: "forwarder", file: keyForwarder, interfaces: linkNames(in), attached: dutAttachments(in), tells: true}
+}
+
+// reference is a pod of the built-in forwarder. It has no section of its own in the spec: what generator.pod says of nodes that a lab keeps for
 // tests (nodeSelector, tolerations), of priority and of pulling images holds for it too, since it stands beside them on the same networks.
-func reference(in Input) *corev1.Pod {
-	meta := ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT)
-	meta.Annotations = networkAnnotations(in, "", dutAttachments(in))
-	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+func reference(in Input, at place) *corev1.Pod {
+	meta := ofThisAttempt(in, at.name, roleDUT)
+	meta.Annotations = networkAnnotations(in, "", at.attached)
 	pod := newPod(in, meta)
-	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder, "--vitals", "$("+variablePodIP+")")
+	c := ourContainer(in, at.container, "forwarder", "--spec", folderStatic+"/"+at.file)
 	launch := program
-	c.Env = append(whoAmI(), fieldVariable(variablePodIP, "status.podIP"))
-	if resets(in) {
+	c.Env = whoAmI()
+	if at.tells {
+		pod.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+		c.Command = append(c.Command, "--vitals", "$("+variablePodIP+")")
+		c.Env = append(c.Env, fieldVariable(variablePodIP, "status.podIP"))
+		c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
+	}
+	if at.tells && resets(in) {
 		c.Env = append(c.Env, corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)})
 	}
-	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
+	if tunnelOf(in) != nil {
+		c.Env = append(c.Env, corev1.EnvVar{Name: variableTunnelToken, Value: tunnelTokenOf(in)})
+	}
 	c.SecurityContext = forwarderRights(in.Compiled.Plan.DUT.Mode())
 	c.Resources = corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(processorOf(in.Compiled.Plan.DUT.Mode())), corev1.ResourceMemory: mebi(memoryOf(in.Compiled.Plan))},
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(memoryOf(in.Compiled.Plan))},
 	}
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic)}
-	pod.Spec.Volumes = []corev1.Volume{linksFiles(in, corev1.KeyToPath{Key: keyForwarder, Path: keyForwarder})}
+	pod.Spec.Volumes = []corev1.Volume{linksFiles(in, corev1.KeyToPath{Key: at.file, Path: at.file})}
 	if image := imageOf(in); image != "" {
 		launch = inImage(in, image, pod, &c)
 	}
 	c.StartupProbe = startup(1, startsWithin(in.Compiled.Plan.DUT.Mode()), launch, "forwarder", "probe")
-	requestDevices(&c, devicesOf(in, linkNames(in), dutNetwork))
+	requestDevices(&c, devicesOf(in, at.interfaces, dutNetwork))
 	pod.Spec.Containers = []corev1.Container{c}
-	tellPorts(in, pod, linkNames(in), dutNetwork)
+	tellPorts(in, pod, at.interfaces, dutNetwork)
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(referenceGraceSeconds))
 	pod.Spec.Affinity = avoiding(nil, in.ExcludedNodes)
 	if own := in.Test.Spec.Generator.Pod; own != nil {

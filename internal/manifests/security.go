@@ -19,7 +19,9 @@ import (
 //	end of sessions        0       NET_ADMIN, NET_RAW                 see sessionsRights
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
 //	DUT, Reference         0       NET_ADMIN; mode xdp: BPF;          see forwarderRights
-//	                               mode userspace: NET_RAW
+//	                               mode userspace: NET_RAW;
+//	                               mode tunnel: MKNOD, and of ipsec
+//	                               NET_BIND_SERVICE
 //
 // Any user but root: the image says 65532, and where a namespace has a range of users (OpenShift), it is one of those.
 //
@@ -67,6 +69,8 @@ func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 //	NET_ADMIN  addresses, routes, forwarding, bridges, nftables and tracked connections in its own network namespace (rtnetlink(7))
 //	BPF        mode xdp only: its program (bpf(2))
 //	NET_RAW    mode userspace only: testpmd's AF_PACKET sockets (packet(7))
+//	MKNOD      mode tunnel only: /dev/net/tun, which a container's runtime allows and doesn't bring (mknod(2))
+//	NET_BIND_SERVICE  mode tunnel, kind ipsec only: UDP ports 500 and 4500 (ip(7))
 func forwarderRights(mode *plan.Mode) *corev1.SecurityContext {
 	c := root("NET_ADMIN")
 	switch {
@@ -75,6 +79,10 @@ func forwarderRights(mode *plan.Mode) *corev1.SecurityContext {
 		c = root("BPF", "NET_ADMIN")
 	case mode.Userspace != nil:
 		c = root("NET_ADMIN", "NET_RAW")
+	case mode.Tunnel != nil && mode.Tunnel.Kind == plan.TunnelIPsec:
+		c = root("MKNOD", "NET_ADMIN", "NET_BIND_SERVICE")
+	case mode.Tunnel != nil:
+		c = root("MKNOD", "NET_ADMIN")
 	}
 	c.ReadOnlyRootFilesystem = new(true)
 	return c

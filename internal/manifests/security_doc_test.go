@@ -16,6 +16,7 @@ import (
 func asked() map[string][]string {
 	all := map[string][]string{}
 	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": softwareRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(nil), "DUT, Reference, mode xdp": forwarderRights(&plan.Mode{XDP: &plan.XDPMode{}}),
+		"DUT, Reference, mode tunnel": forwarderRights(&plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard}}), "DUT, Reference, mode tunnel of ipsec": forwarderRights(&plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelIPsec}}),
 		"DUT, Reference, mode userspace": forwarderRights(&plan.Mode{Userspace: &plan.UserspaceMode{}}), "runner": restricted()} {
 		for _, name := range c.Capabilities.Add {
 			all[pod] = append(all[pod], string(name))
@@ -27,7 +28,7 @@ func asked() map[string][]string {
 
 // docs/security.md and docs/install.md list what pods may do, for who has to allow it: no more than the pods ask for, and no less.
 func TestTheDocumentsHaveEachCapability(t *testing.T) {
-	capability := regexp.MustCompile(`\b[A-Z]+(?:_[A-Z]+)+\b|\bBPF\b`)
+	capability := regexp.MustCompile(`\b[A-Z]+(?:_[A-Z]+)+\b|\b(?:BPF|MKNOD)\b`)
 	for file, column := range map[string]int{"../../docs/install.md": 2, "../../docs/security.md": 3} {
 		page, err := os.ReadFile(file)
 		if err != nil {

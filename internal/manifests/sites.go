@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -51,7 +52,11 @@ func deviceOf(in Input, pods []corev1.Pod) *plan.Device {
 	if pod == nil || !hasDUTPod(in) {
 		return nil
 	}
-	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Machine: machineTold(pod), Containers: ContainersOf(pod)}
+	containers := ContainersOf(pod)
+	if far := podNamed(pods, FarEndPodName(in.Test.Name, in.Attempt)); far != nil && tunnelOf(in) != nil {
+		containers = append(containers, ContainersOf(far)...)
+	}
+	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Machine: machineTold(pod), Containers: containers}
 }
 
 // ContainersOf are a pod's containers, with the images that they were given as far as the node's kubelet has told of them; then its init containers but
@@ -111,12 +116,11 @@ func podNamed(pods []corev1.Pod, name string) *corev1.Pod {
 // AF_PACKET sockets does), and answers when it is asked.
 func nextHops(in Input, pods []corev1.Pod) map[string]string {
 	p := in.Compiled.Plan
-	pod := podNamed(pods, DUTPodName(in.Test.Name, in.Attempt))
-	if pod == nil || !hasDUTPod(in) || p.DUT.Forwarding == plan.L2 {
+	if !hasDUTPod(in) || p.DUT.Forwarding == plan.L2 {
 		return nil
 	}
 	hops := map[string]string{}
-	for _, l := range LinksOfPod(pod) {
+	for _, l := range linksOfDevice(in, pods) {
 		n, _ := dutNetwork(in, l.Link)
 		asks := in.Compiled.DUT != nil && p.DUT.Forwarding == plan.L3 && n.Resource == ""
 		if !asks && !namedMAC(p, l.Link) {
@@ -124,6 +128,20 @@ func nextHops(in Input, pods []corev1.Pod) map[string]string {
 		}
 	}
 	return hops
+}
+
+// linksOfDevice are the interfaces of the device's pods.
+func linksOfDevice(in Input, pods []corev1.Pod) (all []v1alpha1.PodLink) {
+	names := []string{DUTPodName(in.Test.Name, in.Attempt)}
+	if tunnelOf(in) != nil {
+		names = append(names, FarEndPodName(in.Test.Name, in.Attempt))
+	}
+	for _, name := range names {
+		if pod := podNamed(pods, name); pod != nil {
+			all = append(all, LinksOfPod(pod)...)
+		}
+	}
+	return all
 }
 
 // namedMAC says that the spec gives the DUT's MAC address on a link.

@@ -75,6 +75,27 @@ type TunnelMode struct {
 	Far string `json:"far"`
 }
 
+// Gateway is which of the two gateways has a link: 0, the first, or 1.
+func (t *TunnelMode) Gateway(link string) int {
+	if link == t.Far {
+		return 1
+	}
+	return 0
+}
+
+// TunnelCable is a gateway's interface on the cable between the two, and TunnelRoom how many bytes encryption adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
+const (
+	TunnelCable = "tunnel.out"
+	TunnelRoom  = 100
+)
+
+// OnTunnelCable is a gateway's address on the cable.
+func OnTunnelCable(gateway int) netip.Prefix {
+	a := BetweenTunnel.Addr().As4()
+	a[3] += byte(gateway + 1)
+	return netip.PrefixFrom(netip.AddrFrom4(a), BetweenTunnel.Bits())
+}
+
 // UserspaceMode is a program that forwards.
 type UserspaceMode struct {
 	Kind string `json:"kind"`

@@ -292,6 +292,18 @@ type GeneratorPort struct {
 	Streams   []stream.Stream `json:"streams,omitempty"`
 }
 
+// LargestFrame is the size of the largest frame that the generators send, in bytes without FCS; 0 of sessions, whose frames are the kernels' affair.
+func (p *Plan) LargestFrame() (bytes int) {
+	for _, g := range p.Generators {
+		for _, port := range g.Ports {
+			for _, s := range port.Streams {
+				bytes = max(bytes, len(s.Packet.Binary))
+			}
+		}
+	}
+	return bytes
+}
+
 // The protocols of sessions, and the applications that speak them.
 const (
 	TCP               = "TCP"

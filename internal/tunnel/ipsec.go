@@ -130,8 +130,10 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 		return err
 	}
 	runtime.LockOSThread() // for good: its mounts are no other goroutine's, and charon ends with it
-	if err := ownRun(); err != nil {
-		return fmt.Errorf("make a /run of the gateway's own: %w", err)
+	if !g.InPod {
+		if err := ownRun(); err != nil {
+			return fmt.Errorf("make a /run of the gateway's own: %w", err)
+		}
 	}
 	for file, text := range map[string]string{ipsecDaemon: daemonSettings(), ipsecTunnel: g.tunnelSettings()} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -6,6 +6,7 @@ import (
 	"crypto/ecdh"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -43,6 +44,8 @@ type Gateway struct {
 	MTU  int            `json:"mtu"`
 	// Networks are reached through the tunnel.
 	Networks []netip.Prefix `json:"networks"`
+	// InPod: it has a pod to itself, so that no file of it meets another gateway's or the machine's.
+	InPod bool `json:"inPod,omitempty"`
 }
 
 // Keys makes a gateway's pair of keys.
@@ -54,8 +57,13 @@ func Keys() (private, public string, err error) {
 	return hex.EncodeToString(key.Bytes()), hex.EncodeToString(key.PublicKey().Bytes()), nil
 }
 
-// Serve makes the tunnel in the process's network namespace, calls ready once frames can go through, and encrypts until the context ends. It needs CAP_NET_ADMIN and /dev/net/tun.
+// Serve makes the tunnel in the process's network namespace, calls ready once frames can go through, and encrypts until the context ends. It needs CAP_NET_ADMIN and /dev/net/tun, in a pod CAP_MKNOD.
 func (g Gateway) Serve(ctx context.Context, ready func() error) error {
+	if g.InPod {
+		if err := makeTunDevice(); err != nil {
+			return err
+		}
+	}
 	if g.Kind == plan.TunnelIPsec {
 		return g.serveIPsec(ctx, ready)
 	}
@@ -97,9 +105,12 @@ func (g Gateway) settings() string {
 
 // open makes the tunnel's interface. Packets are read and written one at a time, as they are: none is merged with others or split.
 func open() (tun.Device, error) {
-	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(tunDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.EPERM) {
+		return nil, fmt.Errorf("open %s: %w (the node's container runtime keeps it from containers, as runc 1.2.0 to 1.2.3 do: use another release)", tunDevice, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("open /dev/net/tun: %w (load the kernel's module tun)", err)
+		return nil, fmt.Errorf("open %s: %w (load the kernel's module tun)", tunDevice, err)
 	}
 	request, err := unix.NewIfreq(Interface)
 	if err == nil {

@@ -13,6 +13,9 @@ func machine(t *testing.T, uid string, programs ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	bodies := map[string]string{"id": "echo " + uid, "apt-get": `echo "apt-get $*" >>"$0.log"`, "host-device": "exit 1"}
+	if err := os.Mkdir(filepath.Join(dir, "plugins"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range append(programs, "id") {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+bodies[name]+"\n"), 0o755); err != nil {
 			t.Fatal(err)
@@ -42,12 +45,15 @@ func TestWhatAMachineLacksIsInstalled(t *testing.T) {
 		"nft is lacking, as an ordinary user": {uid: "1000", want: "cluster", programs: []string{"apt-get", "runc", "ip", "host-device"},
 			said: "as root, type: apt-get update && apt-get install -y -qq --no-install-recommends nftables", fails: true},
 		"nft is lacking, and it isn't a Debian": {uid: "0", want: "cluster", programs: []string{"runc", "ip", "host-device"}, said: "isn't a Debian", fails: true},
-		"something else is asked for":           {uid: "0", want: "sideways", programs: everything, said: "usage: ", fails: true},
+		"devices of Linux lack nothing":         {uid: "1000", want: "devices", programs: []string{"apt-get", "dpdk-testpmd", "swanctl", "charon", "plugins/libstrongswan-kernel-libipsec.so", "plugins/libstrongswan-openssl.so"}},
+		"devices of Linux lack their programs": {uid: "0", want: "devices", programs: []string{"apt-get", "charon"},
+			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends dpdk-dev strongswan-swanctl libcharon-extra-plugins libstrongswan-standard-plugins\n", said: "missing: apt-get install"},
+		"something else is asked for": {uid: "0", want: "sideways", programs: everything, said: "usage: ", fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := machine(t, c.uid, c.programs...)
 			cmd := exec.CommandContext(t.Context(), "/bin/bash", append([]string{tree + "/hack/ci-packages"}, strings.Fields(c.want)...)...)
-			cmd.Env = []string{"PATH=" + dir, "CNI_PLUGINS=" + dir}
+			cmd.Env = []string{"PATH=" + dir, "CNI_PLUGINS=" + dir, "STRONGSWAN=" + dir}
 			said, err := cmd.CombinedOutput()
 			if (err != nil) != c.fails || !strings.Contains(string(said), c.said) || c.said == "" && len(said) > 0 {
 				t.Errorf("%v: %q, want %q", err, said, c.said)

@@ -35,6 +35,7 @@ func ForeignNetworks(other string) []Try {
 	return []Try{
 		{"another namespace's network for generators", "links: [{name: west, network: " + other + "/west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]\n", "network " + other + "/west is in another namespace"},
 		{"another namespace's network for the device", "links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps, dut: {network: " + other + "/east}}]\n", "network " + other + "/east is in another namespace"},
+		{"another namespace's network for a tunnel's cable", Links + "dut: {type: Reference, reference: {mode: {tunnel: {kind: wireguard, network: " + other + "/cable}}}}\n", "network " + other + "/cable is in another namespace"},
 	}
 }
 

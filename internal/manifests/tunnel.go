@@ -1,0 +1,117 @@
+package manifests
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// A tunnel's two gateways are a pod each, with a cable between them that is no link: each has the links behind it, and its end of the cable.
+//
+//	generator ── west ── NAME-A-dut ══ dut.reference.mode.tunnel.network ══ NAME-A-dut-far ── east ── generator
+//
+// Each makes its key in its pod, and they tell each other the public ones over the cable (tunnel.End.Meet): no object of the cluster ever has a key.
+
+// variableTunnelToken is what the gateways know each other by. cli.tunnelToken is the same variable.
+const variableTunnelToken = "LINERATE_TUNNEL_TOKEN"
+
+// tunnelTokenOf is a token for an attempt's gateways. Like resetTokenOf it follows from the test's UID: it keeps other tests' gateways out, and encrypts nothing.
+func tunnelTokenOf(in Input) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "tunnel of attempt %d of test %s", in.Attempt, in.Test.UID))
+	return hex.EncodeToString(sum[:16])
+}
+
+// tunnelOf is the tunnel that the device is; nil: it is none.
+func tunnelOf(in Input) *plan.TunnelMode {
+	if m := in.Compiled.Plan.DUT.Mode(); m != nil {
+		return m.Tunnel
+	}
+	return nil
+}
+
+// farEnd is the second gateway's pod; nil: the device is no tunnel.
+func farEnd(in Input) *corev1.Pod {
+	if tunnelOf(in) == nil {
+		return nil
+	}
+	pod := reference(in, gatewayPlace(in, 1))
+	queued(in, pod)
+	return pod
+}
+
+// gatewayPlace is the pod of one of the gateways. The names of their containers tell the two apart in a Report.
+func gatewayPlace(in Input, gateway int) place {
+	links := linksOfGateway(in, gateway)
+	at := place{name: DUTPodName(in.Test.Name, in.Attempt), container: "gateway", file: keyForwarder, tells: true}
+	if gateway == 1 {
+		at = place{name: FarEndPodName(in.Test.Name, in.Attempt), container: "far-gateway", file: keyFarEnd}
+	}
+	at.interfaces = append(links, plan.TunnelCable)
+	at.attached = attachmentsOn(in, links)
+	if n, ok := dutNetwork(in, plan.TunnelCable); ok {
+		owner := fmt.Sprintf("%s-%d", roleDUT, gateway)
+		at.attached = append(at.attached, attach(in, n, owner, plan.TunnelCable, []netip.Prefix{plan.OnTunnelCable(gateway)}))
+	}
+	return at
+}
+
+// linksOfGateway are the links behind a gateway.
+func linksOfGateway(in Input, gateway int) []string {
+	return slices.DeleteFunc(linkNames(in), func(link string) bool { return tunnelOf(in).Gateway(link) != gateway })
+}
+
+// tunnelEnd is tunnel.End.
+type tunnelEnd struct {
+	Kind     string         `json:"kind"`
+	Cipher   string         `json:"cipher,omitempty"`
+	Local    netip.Prefix   `json:"local"`
+	Peer     netip.Addr     `json:"peer"`
+	Asks     bool           `json:"asks,omitempty"`
+	MTU      int            `json:"mtu"`
+	Behind   []netip.Prefix `json:"behind,omitempty"`
+	Networks []netip.Prefix `json:"networks"`
+}
+
+// gatewayOf is what one of the gateways is told: its part of the forwarder's links, and how it reaches the other one.
+func gatewayOf(in Input, gateway int) forwarderSpec {
+	const ethernet, leastMTU = 14, 1280 // of IPv6
+	t, p := tunnelOf(in), in.Compiled.Plan
+	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &tunnelEnd{
+		Kind: t.Kind, Cipher: t.Cipher, Local: plan.OnTunnelCable(gateway), Peer: plan.OnTunnelCable(1 - gateway).Addr(), Asks: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
+	}}
+	if t.Kind == plan.TunnelIPsec {
+		spec.Tunnel.MTU = plan.LargestOfIPsec
+	}
+	for _, l := range p.Links {
+		link := forwarderLinkOf(in, l)
+		networks := slices.Concat(link.Networks, l.DUT.Addresses)
+		if t.Gateway(l.Name) == gateway {
+			spec.Links = append(spec.Links, link)
+			spec.Tunnel.Behind = append(spec.Tunnel.Behind, networks...)
+		} else {
+			spec.Tunnel.Networks = append(spec.Tunnel.Networks, networks...)
+		}
+	}
+	return spec
+}
+
+// checkTunnel: the cable is no link, or generators would hear what is encrypted, and send into it.
+func checkTunnel(in Input) (errs []error) {
+	cable, ok := dutNetwork(in, plan.TunnelCable)
+	if !ok || cable.Resource != "" { // devices of one resource may be on one wire, which the wires' own rules look after
+		return nil
+	}
+	for _, l := range in.Compiled.Networks {
+		if l.Link != plan.TunnelCable && slices.Contains([]compile.NetworkKey{l.Generator, l.DUT}, cable.Key) {
+			errs = append(errs, fmt.Errorf("dut.reference.mode.tunnel.network: %s is link %s's network, too: the cable between the gateways is no link: give it a network of its own", cable.Key, l.Link))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,78 @@
+package tunnel
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// ends are two gateways on a cable, which here is the loopback.
+func ends(kind string) (first, second End) {
+	first = End{Kind: kind, Local: netip.MustParsePrefix("127.192.2.1/32"), Peer: netip.MustParseAddr("127.192.2.2"), MTU: 1500, Networks: []netip.Prefix{netip.MustParsePrefix("48.0.0.0/24")}}
+	second = End{Kind: kind, Local: netip.MustParsePrefix("127.192.2.2/32"), Peer: netip.MustParseAddr("127.192.2.1"), MTU: 1500, Asks: true, Networks: []netip.Prefix{netip.MustParsePrefix("16.0.0.0/24")}}
+	return first, second
+}
+
+type met struct {
+	gateway Gateway
+	err     error
+}
+
+// meet lets a gateway look for the other one, and returns what came of that, and what it said until then.
+func meet(ctx context.Context, e End, token string) (<-chan met, <-chan string) {
+	done, said := make(chan met, 1), make(chan string, 16)
+	go func() {
+		g, err := e.Meet(ctx, token, func(what string) { said <- what })
+		done <- met{g, err}
+	}()
+	return done, said
+}
+
+// TestGatewaysMeet: each ends up with a key of its own, the other's public one, and a secret that both have.
+func TestGatewaysMeet(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first, second := ends(plan.TunnelIPsec)
+	one, _ := meet(ctx, first, "token")
+	two, _ := meet(ctx, second, "token")
+	a, b := <-one, <-two
+	if a.err != nil || b.err != nil {
+		t.Fatalf("%v; %v", a.err, b.err)
+	}
+	if a.gateway.Secret != b.gateway.Secret || len(a.gateway.Secret) != 64 {
+		t.Errorf("the secrets differ, or are none: %d and %d digits", len(a.gateway.Secret), len(b.gateway.Secret))
+	}
+	if a.gateway.PeerKey == b.gateway.PeerKey || a.gateway.PrivateKey == b.gateway.PrivateKey {
+		t.Error("both have one key")
+	}
+	if a.gateway.Peer.String() != "127.192.2.2:51820" || !a.gateway.InPod || a.gateway.Asks || !b.gateway.Asks {
+		t.Errorf("%v in a pod %v, asks %v and %v", a.gateway.Peer, a.gateway.InPod, a.gateway.Asks, b.gateway.Asks)
+	}
+}
+
+// TestAStrangerOnTheCableIsNotMet: the gateway says who isn't there, and waits for the right one.
+func TestAStrangerOnTheCableIsNotMet(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first, second := ends(plan.TunnelWireGuard)
+	one, said := meet(ctx, first, "token")
+	away, leave := context.WithCancel(ctx)
+	stranger, _ := meet(away, second, "another test's")
+	for what := range said {
+		if strings.Contains(what, "isn't of this test") {
+			break
+		}
+	}
+	leave()
+	if got := <-stranger; got.err == nil {
+		t.Error("the stranger has met it")
+	}
+	two, _ := meet(ctx, second, "token")
+	if a, b := <-one, <-two; a.err != nil || b.err != nil {
+		t.Errorf("%v; %v", a.err, b.err)
+	}
+}
