@@ -174,6 +174,9 @@ func (w *iperf2Sender) send(lasts time.Duration) error {
 	a := append(w.iperf2Arguments(), "-c", w.to.String(), "-t", strconv.FormatInt(seconds, 10), "-P", strconv.Itoa(w.shape.Connections))
 	if w.shape.BitsPerSecond > 0 {
 		a = append(a, "-b", strconv.FormatInt(w.shape.BitsPerSecond, 10))
+		if !w.shape.Datagrams {
+			a = append(a, "-N") // as iperf3Test has it
+		}
 	}
 	if w.shape.CongestionControl != "" {
 		a = append(a, "-Z", w.shape.CongestionControl)

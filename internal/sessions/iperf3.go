@@ -20,10 +20,10 @@ import (
 // ledgerEvery is how often the two sides' own intervals end, which nobody reads here.
 const ledgerEvery = 10 * time.Second
 
-// iperf3Test is what the client asks for.
+// iperf3Test is what the client asks for. At a rate no message waits until those before it are acknowledged (Nagle's algorithm): it would leave late, and with others.
 func (s Shape) iperf3Test() iperf3.Test {
 	t := iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: (s.Lasts + time.Second - 1).Truncate(time.Second), Parallel: s.Connections, MessageBytes: int(s.MessageBytes),
-		WindowBytes: int(s.WindowBytes), CongestionControl: s.CongestionControl, BitsPerSecond: s.BitsPerSecond}
+		WindowBytes: int(s.WindowBytes), CongestionControl: s.CongestionControl, BitsPerSecond: s.BitsPerSecond, NoDelay: s.BitsPerSecond > 0}
 	if s.Datagrams {
 		t.Protocol = iperf3.UDP
 	}
