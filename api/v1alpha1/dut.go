@@ -17,6 +17,19 @@ const (
 	DUTLoopback DUTType = "Loopback"
 )
 
+// DUTRole is what the device is to the traffic.
+//
+// +kubebuilder:validation:Enum=Forwarder;Endpoint
+type DUTRole string
+
+// The roles of a device.
+const (
+	// RoleForwarder is between the generators: traffic goes through it.
+	RoleForwarder DUTRole = "Forwarder"
+	// RoleEndpoint is an end of the sessions itself: traffic goes to it, or comes from it.
+	RoleEndpoint DUTRole = "Endpoint"
+)
+
 // Forwarding is how a device forwards.
 //
 // +kubebuilder:validation:Enum=L3;L2;MACRewrite
@@ -37,15 +50,20 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.?type.orValue('unsaid') == 'Pod') || !has(self.type)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
 // +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.?type.orValue('unsaid') in ['unsaid', 'Reference'] || (self.type == 'Loopback' && !has(self.reference.limit))",fieldPath=".reference",message="reference is for dut.type Reference (its mode also for Loopback, whose generators then send what they would send to that device): remove it, or set type: Reference"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || !has(self.reference) || !has(self.reference.mode)",fieldPath=".forwarding",message="reference.mode says how the device forwards: remove forwarding, or the mode"
+// +kubebuilder:validation:XValidation:rule="!has(self.role) || self.role != 'Endpoint' || !has(self.forwarding)",fieldPath=".forwarding",message="role Endpoint forwards nothing: remove forwarding"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
-	// type is what is tested, and must be said: Pod (software in a pod, made from pod.template; in a cluster), Reference (the built-in
-	// Linux forwarder), Device (what already forwards between the links) or Loopback (no device: the generator's own capacity).
+	// type must be said: Pod (software in a pod, of pod.template; in a cluster), Reference (the built-in Linux forwarder), Device (what
+	// already forwards between the links) or Loopback (no device: the generator's own capacity).
 	// +optional
 	Type DUTType `json:"type,omitempty"`
 
-	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides where frames are
-	// addressed, and what must come back before any load is sent.
+	// role Endpoint makes the device an end of sessions, on the one link; directions call it dut. Default: Forwarder.
+	// +optional
+	Role DUTRole `json:"role,omitempty"`
+
+	// forwarding is L3 (default), L2 (default of Loopback) or MACRewrite. It decides where frames are addressed, and what must come back
+	// before any load is sent.
 	// +optional
 	Forwarding Forwarding `json:"forwarding,omitempty"`
 
@@ -53,24 +71,23 @@ type DUTSpec struct {
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
-	// setup runs to its end before anything else of the test, such as what configures a physical device: a pod in a cluster, a program with
+	// setup runs to its end before all else of the test, such as to configure a physical device: a pod in a cluster, a program with
 	// linerate run. If it fails, the test is over.
 	// +optional
 	Setup *HookSpec `json:"setup,omitempty"`
 
-	// teardown runs to its end after the last frame, whatever became of the test: a pod in a cluster, a program with linerate run. It changes
-	// no figure.
+	// teardown runs to its end after the last frame, whatever became of the test: a pod, or a program, as setup.
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// readyDelay is waited after the DUT is ready, before anything is sent to it: time for routes and neighbours. In a cluster only.
+	// readyDelay is waited after the DUT is ready, before anything is sent: time for routes and neighbours. In a cluster.
 	// Example: 5s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder. Of a Loopback, reference.mode says which device's traffic the generators send: as many flows, to the same destinations, but for nat, whose
-	// outer addresses it doesn't use.
+	// reference configures the built-in forwarder. Of a Loopback, mode says which device's traffic the generators send: as many flows, to
+	// the same destinations, but for nat, whose outer addresses it doesn't use.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }
@@ -92,8 +109,7 @@ type DUTPodSpec struct {
 
 // HookSpec is what runs to its end: in a cluster the pod, with linerate run the program. With both, one file serves both.
 type HookSpec struct {
-	// template is the pod, in the form of dut.pod.template. LINERATE_* variables and /etc/linerate/links.json tell it of the test and its
-	// links. Exit code 0 is its success.
+	// template is the pod, in the form of dut.pod.template, which is told as much. Exit code 0 is its success.
 	// +optional
 	Template Freeform `json:"template,omitempty"`
 

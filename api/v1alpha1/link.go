@@ -52,8 +52,8 @@ type GeneratorEnd struct {
 
 // DUTEnd is the device's end of a link.
 type DUTEnd struct {
-	// network is the NetworkAttachmentDefinition of the DUT's end, where it is another than the generator's: other virtual functions of
-	// the same wire, say, with another driver. Default: the link's network. Example: lab/sriov-west-netdev.
+	// network is the NetworkAttachmentDefinition of the DUT's end, where it is another than the generator's, as with another driver.
+	// Default: the link's network. Example: lab/sriov-west-netdev.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
@@ -62,7 +62,7 @@ type DUTEnd struct {
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// macAddress is the device's MAC address where it can't be found out by asking for address. Example: 02:00:5e:00:53:01.
+	// macAddress is the device's where it can't be found out by asking for address. Example: 02:00:5e:00:53:01.
 	// +optional
 	// +kubebuilder:validation:MaxLength=17
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"

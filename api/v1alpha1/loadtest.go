@@ -65,7 +65,8 @@ type LoadTestList struct {
 //	                          └─────┘
 //
 // +kubebuilder:validation:XValidation:rule="has(self.dut.type)",fieldPath=".dut.type",message="say what is tested: dut: {type: Pod, pod: {template: ...}}, or type Reference (the built-in forwarder), Device (what already forwards) or Loopback (no device)"
-// +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, self.links.exists(l, l.name == d.from) && self.links.exists(l, l.name == d.to))",fieldPath=".traffic.directions",message="a direction goes from one link to another: from and to must each be the name of one of spec.links"
+// +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, [d.from, d.to].all(n, self.links.exists(l, l.name == n) || n == 'dut' && self.dut.?role.orValue('Forwarder') == 'Endpoint'))",fieldPath=".traffic.directions",message="from and to must each be the name of one of spec.links (or dut, for dut.role Endpoint)"
+// +kubebuilder:validation:XValidation:rule="(size(self.links) == 1) == (self.dut.?role.orValue('Forwarder') == 'Endpoint')",fieldPath=".links",message="a device forwards between two links or more, and one of role Endpoint has one: add a link, or set dut.role"
 // +kubebuilder:validation:XValidation:rule="size(self.links) <= 2 || has(self.traffic.directions)",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.links.all(l, self.traffic.directions.exists(d, d.from == l.name || d.to == l.name))",fieldPath=".links",message="every link must be used: remove the link that no direction goes from or to, or add a direction"
 // +kubebuilder:validation:XValidation:rule="self.links.all(l, has(l.lineRate)) || self.generator.?engine.orValue('unsaid') != 'Software' || self.dut.?type.orValue('unsaid') in ['unsaid', 'Device'] || !(self.procedure.?ramp.?warmupRate.orValue('unsaid').endsWith('%') || self.procedure.?ramp.?targetRate.or(self.procedure.?constantLoad.?rate).or(self.procedure.?frameLoss.?from).or(self.procedure.?maximumOfferedLoad.?rate).or(self.procedure.?search.?maxRate).or(self.procedure.?backToBack.?rate).orValue('100%').endsWith('%'))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
@@ -73,13 +74,11 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="self.generator.?engine.orValue('unsaid') != 'External' || self.dut.?type.orValue('unsaid') != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
 // +kubebuilder:validation:XValidation:rule="self.dut.?type.orValue('unsaid') in ['unsaid', 'Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
 type LoadTestSpec struct {
-	// suspend true keeps the test from holding any pods; mid-run it voids what was measured, and the run starts anew afterwards. In a
-	// cluster only.
+	// suspend true keeps the test from holding pods; mid-run it voids what was measured, and the run starts anew afterwards. In a cluster.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// stop true ends the test now, for good: what was measured until then is kept. In a cluster only: a run on this machine is stopped
-	// with Ctrl-C.
+	// stop true ends the test now, for good: what was measured is kept. In a cluster; on one machine Ctrl-C does that.
 	// +optional
 	Stop bool `json:"stop,omitempty"`
 
@@ -88,23 +87,22 @@ type LoadTestSpec struct {
 	// +kubebuilder:default={engine: Software, replicas: 1}
 	Generator GeneratorSpec `json:"generator,omitzero"`
 
-	// dut is the device under test. It must be said, at least by its type: nothing is measured in place of what is meant.
+	// dut is the device under test, and must be said, at least by its type.
 	// Example: {type: Reference}.
 	// +optional
 	// +kubebuilder:default={}
 	DUT DUTSpec `json:"dut,omitzero"`
 
-	// links are the wires between the generator and the DUT, at least two. Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].
+	// links are the wires between generator and DUT: two or more, with dut.role Endpoint one. Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].
 	// +required
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Links []LinkSpec `json:"links"`
 
-	// sharedPort says whether two ends of the links may be on one physical port, as virtual functions of one port are: Refused (default) or
-	// Allowed. They share its bandwidth, and frames between them may never reach a wire, which the result says. Two tests are never on one
-	// port at a time.
+	// sharedPort: may two ends of the links be on one physical port, as virtual functions of one are? Refused (default) or Allowed. They
+	// share its bandwidth, and frames between them may never reach a wire, which the result says. Two tests never are.
 	// +optional
 	SharedPort SharedPort `json:"sharedPort,omitempty"`
 
@@ -126,7 +124,7 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
 
-	// observers read vital signs beside the traffic, such as how busy processors are. They change nothing of what is measured, and cost it nothing.
+	// observers read vital signs beside the traffic, such as how busy processors are, at no cost to what is measured.
 	// Example: [{name: cpu, of: Generator, type: Processors}].
 	// +optional
 	// +listType=map
@@ -146,28 +144,27 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('168h'))",message="activeDeadline must be between 10s and 168h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 
-	// schedulingDeadline ends the test if its pods aren't all running this long after it was created or resumed: networks, devices or
-	// nodes are missing, or other tests come first. In a queue of Kueue's it counts from the admission. Default: it waits as long as it takes.
+	// schedulingDeadline ends the test if its pods aren't all running this long after it was created or resumed, or admitted by Kueue:
+	// networks, devices or nodes are missing, or other tests come first. Default: none.
 	// Example: 2h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('8760h'))",message="schedulingDeadline must be between 10s and 8760h"
 	SchedulingDeadline Duration `json:"schedulingDeadline,omitempty"`
 
-	// ttlAfterFinished deletes the LoadTest, and its Report with it, this long after it is complete. One that Argo CD, Flux or the like track stays, with its status, and without
-	// Report and pods: they would make it again, and it would load the network again. Default: all stays. Example: 168h.
+	// ttlAfterFinished deletes the LoadTest, and its Report with it, this long after it is complete. One that Argo CD, Flux or the like track stays, without Report and pods: they would make it again,
+	// and it would load the network again. Default: all stays. Example: 168h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
 	// keepPods keeps the pods of a test that ended badly, with their devices, to look into them: Never (default) or OnFailure. They
-	// send nothing any more, and are deleted with the LoadTest. Kubernetes ends a pod activeDeadline, readyDelay and 24 h after its start: its
-	// devices are given back, its log stays.
+	// send nothing any more, and go with the LoadTest. Kubernetes ends a pod activeDeadline, readyDelay and 24 h after its start.
 	// +optional
 	KeepPods KeepPods `json:"keepPods,omitempty"`
 
-	// reportRetention says what becomes of the Report when the LoadTest is deleted: WithTest (default) deletes it too, Keep keeps a copy of
-	// it in a ConfigMap of its own, whose name ends in the Report's digest and is in status.report.kept. Kept Reports are found by their labels,
-	// linerate.dev/role=kept-report and linerate.dev/test; the operator prunes them by number and age.
+	// reportRetention says what becomes of the Report when the LoadTest is deleted: WithTest (default) deletes it too, Keep keeps a copy
+	// in a ConfigMap whose name ends in the Report's digest and is in status.report.kept. Its labels are linerate.dev/role=kept-report and
+	// linerate.dev/test; the operator prunes them by number and age.
 	// +optional
 	ReportRetention ReportRetention `json:"reportRetention,omitempty"`
 }

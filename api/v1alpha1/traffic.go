@@ -88,14 +88,14 @@ type TrafficSpec struct {
 	// +optional
 	Flows *FlowsSpec `json:"flows,omitempty"`
 
-	// stamps: EveryFrame has each frame end with its number and the time at which it was sent, in place of 16 bytes of payload: the latency of every frame is known, by direction and frame size, and
-	// whether it came twice or late. It takes engine Software, which also marks the stream in the IPv4 identification, or the IPv6 flow label's low 16 bits, and sets ECT(1) in TOS or traffic class: a
+	// stamps: EveryFrame has each frame end with its number and sending time, in place of 16 bytes of payload: the latency of every frame is known, by direction and frame size, and whether it came
+	// twice or late. It takes engine Software, which also marks the stream in the IPv4 identification, or the IPv6 flow label's low 16 bits, and sets ECT(1) in TOS or traffic class: a
 	// device that reads these sees other frames than without stamps. Default: None.
 	// +optional
 	Stamps Stamps `json:"stamps,omitempty"`
 
-	// directions are the ways that traffic flows, from a link through the device to another link. A link is the source of at most one
-	// and the destination of at most one. Default: both ways between two links. Example: [{from: west, to: east}].
+	// directions are the ways that traffic flows, from a link through the device to another. A link is the source of at most one and the
+	// destination of at most one. Default: both ways between two links, or link and dut. Example: [{from: west, to: east}].
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -105,7 +105,7 @@ type TrafficSpec struct {
 	Directions []Direction `json:"directions,omitempty"`
 
 	// allowedPrefixes are the networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may send from and
-	// to. They exist so that no load leaves the lab by a slip of the finger. Example: [10.1.0.0/16].
+	// to: no load leaves the lab by a slip of the finger. Example: [10.1.0.0/16].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -142,8 +142,8 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.?protocol.orValue('TCP') != 'UDP' || !has(self.congestionControl)",fieldPath=".congestionControl",message="UDP has no congestion control: remove congestionControl, or set protocol: TCP"
 type SessionsSpec struct {
-	// application is what the programs at the ends speak: iperf3, as a client and a server of linerate's own; or iperf2, which is the program iperf of the machine of linerate run, and isn't in a cluster. Default: with TCP a transfer of linerate's own, which the procedure can't hold at a
-	// rate; with UDP iperf3.
+	// application is what the ends speak: iperf3, as linerate's own client and server; or iperf2, which is the program iperf of the machine of linerate run. Default: with TCP a transfer of linerate's own, which
+	// can't be held at a rate; with UDP iperf3.
 	// +optional
 	Application SessionApplication `json:"application,omitempty"`
 
@@ -163,7 +163,7 @@ type SessionsSpec struct {
 	// +optional
 	Window SessionSize `json:"window,omitempty"`
 
-	// messageSize is how much is written, and read, at a time; with UDP the payload of a datagram, which must fit into a frame. Default: 128Ki, with UDP 1460. Example: "1400".
+	// messageSize is how much is written, and read, at a time; with UDP a datagram's payload (beyond a frame, in fragments). Default: 128Ki, with UDP 1460. Example: "1400".
 	// +optional
 	MessageSize MessageSize `json:"messageSize,omitempty"`
 
@@ -269,11 +269,11 @@ type FlowsSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.from != self.to",fieldPath=".to",message="a direction goes from one link to another: from and to must differ"
 type Direction struct {
-	// from is the name of the link on which the frames are sent. Example: west.
+	// from is the link that is sent on, or dut. Example: west.
 	// +required
 	From LinkName `json:"from"`
 
-	// to is the name of the link on which they come back. Example: east.
+	// to is the link that it comes back on, or dut. Example: east.
 	// +required
 	To LinkName `json:"to"`
 }

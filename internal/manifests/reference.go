@@ -136,6 +136,10 @@ func reference(in Input) *corev1.Pod {
 	meta.Annotations = networkAnnotations(in, "", dutAttachments(in))
 	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
 	pod := newPod(in, meta)
+	if endsAtDevice(in) {
+		delete(meta.Labels, v1alpha1.LabelVitals) // nobody tells them here
+		return standing(in, pod, deviceEnd(in, pod))
+	}
 	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder, "--vitals", "$("+variablePodIP+")")
 	launch := program
 	c.Env = append(whoAmI(), fieldVariable(variablePodIP, "status.podIP"))
@@ -154,6 +158,11 @@ func reference(in Input) *corev1.Pod {
 		launch = inImage(in, image, pod, &c)
 	}
 	c.StartupProbe = startup(1, startsWithin(in.Compiled.Plan.DUT.Mode()), launch, "forwarder", "probe")
+	return standing(in, pod, c)
+}
+
+// standing is the Reference's pod with its container, where the lab keeps such pods.
+func standing(in Input, pod *corev1.Pod, c corev1.Container) *corev1.Pod {
 	requestDevices(&c, devicesOf(in, linkNames(in), dutNetwork))
 	pod.Spec.Containers = []corev1.Container{c}
 	tellPorts(in, pod, linkNames(in), dutNetwork)

@@ -40,6 +40,9 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 		check.Message += "; the kernel doesn't tell the first segments' TTL"
 	case len(ttls) == 1 && ttls[0] == expectedTTL(forwarding, ttls[0]):
 		check.Message += fmt.Sprintf("; TTL %d, which was %d", ttls[0], firstTTL)
+	case forwarding == plan.Nothing:
+		check.Message += fmt.Sprintf("; TTL %v, which was %d: something between the link and the device routes", ttls, firstTTL)
+		return
 	default:
 		check.Message += fmt.Sprintf("; TTL %v, which was %d: what forwards %s makes it %d, so the connections did not come through it alone", ttls, firstTTL, forwarding, expectedTTL(forwarding, 0))
 		return
@@ -63,7 +66,7 @@ func expectedTTL(forwarding plan.Forwarding, is int) int {
 	switch forwarding {
 	case plan.L3:
 		return firstTTL - 1
-	case plan.L2, plan.MACRewrite:
+	case plan.L2, plan.MACRewrite, plan.Nothing:
 		return firstTTL
 	default:
 		return is

@@ -107,6 +107,8 @@ type Welcome struct {
 // Network is what an end's interface is to have.
 type Network struct {
 	Address netip.Prefix `json:"address"`
+	// AsItIs: the interface is the device's own, whose offloads are a part of what is measured.
+	AsItIs bool `json:"asItIs,omitempty"`
 	// Routes lead to the other links' networks by the device.
 	Routes []Route `json:"routes,omitempty"`
 	// Neighbours are known beforehand, so that no ARP or neighbour discovery is in the way; others are asked for by the kernel.
