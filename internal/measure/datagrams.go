@@ -27,6 +27,9 @@ func (s SessionSpan) datagrams() *report.Datagrams {
 		Sent: total(b.Datagrams) - total(a.Datagrams), Received: received, Lost: Missing(b, to) - Missing(a, from),
 		LostAtLeast: s.LostAtLeast, OutOfOrder: to.OutOfOrder - from.OutOfOrder, Duplicates: to.Duplicates - from.Duplicates, DroppedByReceiver: to.Dropped - from.Dropped,
 	}
+	if s.FramesEach > 1 {
+		d.FramesEach = s.FramesEach
+	}
 	var jitter time.Duration
 	for _, r := range s.Receiving[1:] {
 		jitter += r.Jitter
@@ -73,6 +76,7 @@ func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 	sum.OutOfOrder, sum.Duplicates, sum.DroppedByReceiver = sum.OutOfOrder+d.OutOfOrder, sum.Duplicates+d.Duplicates, sum.DroppedByReceiver+d.DroppedByReceiver
 	sum.JitterMicroseconds += d.JitterMicroseconds
 	sum.LostAtLeast = sum.LostAtLeast || d.LostAtLeast
+	sum.FramesEach = max(sum.FramesEach, d.FramesEach)
 	return sum
 }
 
@@ -186,6 +190,9 @@ func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 		said += " (" + Percent(least) + " to " + Percent(most) + ")"
 	default:
 		said += " (" + Percent(least) + ")"
+	}
+	if d.FramesEach > 1 {
+		said += fmt.Sprintf(", each went in %d fragments", d.FramesEach)
 	}
 	if d.OutOfOrder > 0 {
 		said += fmt.Sprintf(", %d came late", d.OutOfOrder)

@@ -70,6 +70,8 @@ type SessionSpan struct {
 	Asked     int64
 	Sending   []Sending
 	Receiving []Receiving
+	// FramesEach is in how many frames each datagram is sent.
+	FramesEach int64
 	// LostAtLeast: the receivers tell nothing where nothing comes any more, so that what isn't told of may be lost.
 	LostAtLeast bool
 	// Ends is what both ends threw away themselves; nil: nobody asked them. Device is the same of the end that is the device's own; nil: neither is.

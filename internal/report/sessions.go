@@ -61,6 +61,8 @@ type Datagrams struct {
 	LostAtLeast bool `json:"lostAtLeast,omitempty"`
 	// LossRatio is Lost ÷ (Received + Lost).
 	LossRatio units.Ratio `json:"lossRatio"`
+	// FramesEach is in how many frames each was sent, where it didn't fit into one: a fragment that is lost takes the whole datagram with it. 0: each was one frame, or nobody says.
+	FramesEach int64 `json:"framesEach,omitempty"`
 	// OutOfOrder came after later ones, Duplicates a second time.
 	OutOfOrder int64 `json:"outOfOrder"`
 	Duplicates int64 `json:"duplicates"`

@@ -77,13 +77,15 @@ type run struct {
 	last    []Reading // of each end, at the last edge
 	at      time.Time // when that was
 	kept    samples
-	sent    []sentBy // lately, the oldest first
-	unread  []bool   // of each end: it was told that what it drops isn't known
+	sent    []sentBy         // lately, the oldest first
+	unread  []bool           // of each end: it was told that what it drops isn't known
+	frames  map[string]int64 // in how many each datagram goes, by the link that it is sent from; 0: it is none, or nobody says
 }
 
 // Prepare reaches the ends, gives them their addresses, and makes the connections: none of them sends yet.
 func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	r.Journal, r.ends, r.unread = journal, make([]*remote, len(r.places)), make([]bool, len(r.places))
+	r.frames = map[string]int64{}
 	if r.Plan.Sessions == nil {
 		return errors.New("the plan says nothing of sessions")
 	}
@@ -298,7 +300,7 @@ func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report
 	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.at.Sub(opened))}
 	for _, d := range r.Plan.Directions {
 		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.ourselves(),
-			LostAtLeast: r.Plan.Sessions.Application == plan.ApplicationIperf2}
+			FramesEach: r.frames[d.From], LostAtLeast: r.Plan.Sessions.Application == plan.ApplicationIperf2}
 		for _, at := range readings {
 			if s := at[r.placeOf(d.From)].Sending; s != nil {
 				span.Sending = append(span.Sending, *s)

@@ -53,7 +53,10 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 // carries says in what the connections carry their payload.
 func (o *Opened) carries() string {
 	if o.Application != "" {
-		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes}).carries()
+		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes, FramesEach: o.FramesEach}).carries()
+	}
+	if o.FramesEach > 1 {
+		return fmt.Sprintf("UDP, datagrams of %d bytes, in %d fragments each", o.DatagramBytes, o.FramesEach)
 	}
 	if o.DatagramBytes > 0 {
 		return fmt.Sprintf("UDP, datagrams of %d bytes", o.DatagramBytes)

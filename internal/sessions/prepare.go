@@ -225,6 +225,7 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 	if err == nil {
 		if went.Opened != nil {
 			r.sendsBy(d.From, went.Opened.CongestionControl)
+			r.frames[d.From] = went.Opened.FramesEach
 		}
 		var came answer
 		if came, err = r.askLong(ctx, to, request{Do: doCame}); err == nil {

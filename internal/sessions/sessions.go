@@ -188,6 +188,8 @@ type Opened struct {
 	Application string `json:"application,omitempty"`
 	// DatagramBytes is the payload of each datagram, where it is UDP; only of a sender.
 	DatagramBytes int64 `json:"datagramBytes,omitempty"`
+	// FramesEach is in how many frames each datagram is sent; more than one are fragments.
+	FramesEach int64 `json:"framesEach,omitempty"`
 	// CongestionControl is the sender's.
 	CongestionControl string `json:"congestionControl,omitempty"`
 	// TTLs are those of the first segments, as they came; only of a receiver. Empty: the kernel doesn't keep them.
