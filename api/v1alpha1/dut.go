@@ -17,6 +17,19 @@ const (
 	DUTLoopback DUTType = "Loopback"
 )
 
+// DUTRole is what the device is to the traffic.
+//
+// +kubebuilder:validation:Enum=Forwarder;Endpoint
+type DUTRole string
+
+// The roles of a device.
+const (
+	// RoleForwarder is between the generators: traffic goes through it.
+	RoleForwarder DUTRole = "Forwarder"
+	// RoleEndpoint is an end of the sessions itself: traffic goes to it, or comes from it.
+	RoleEndpoint DUTRole = "Endpoint"
+)
+
 // Forwarding is how a device forwards.
 //
 // +kubebuilder:validation:Enum=L3;L2;MACRewrite
@@ -37,12 +50,17 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.?type.orValue('unsaid') == 'Pod') || !has(self.type)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
 // +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.?type.orValue('unsaid') in ['unsaid', 'Reference'] || (self.type == 'Loopback' && !has(self.reference.limit))",fieldPath=".reference",message="reference is for dut.type Reference (its mode also for Loopback, whose generators then send what they would send to that device): remove it, or set type: Reference"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || !has(self.reference) || !has(self.reference.mode)",fieldPath=".forwarding",message="reference.mode says how the device forwards: remove forwarding, or the mode"
+// +kubebuilder:validation:XValidation:rule="!has(self.role) || self.role != 'Endpoint' || !has(self.forwarding)",fieldPath=".forwarding",message="role Endpoint forwards nothing: remove forwarding"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
 	// type must be said: Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device (what already forwards between
 	// the links) or Loopback (no device: the generator itself is measured).
 	// +optional
 	Type DUTType `json:"type,omitempty"`
+
+	// role Endpoint makes the device an end of sessions, on the one link; directions call it dut. Default: Forwarder.
+	// +optional
+	Role DUTRole `json:"role,omitempty"`
 
 	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides how frames are addressed, and
 	// what must come back.

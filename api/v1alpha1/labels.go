@@ -37,6 +37,12 @@ const LabelVitals = "linerate.dev/vitals"
 // VitalsTold is the value of LabelVitals.
 const VitalsTold = "told"
 
+// LabelEnd is on the pod of a device that is an end of sessions itself (dut.role Endpoint), as EndOfDevice: who drives ends reaches it at TCP 4501.
+const LabelEnd = "linerate.dev/end"
+
+// EndOfDevice is the value of LabelEnd.
+const EndOfDevice = "device"
+
 // LabelSuite is on every object that a LoadTestSuite made: the suite's name.
 const LabelSuite = "linerate.dev/suite"
 

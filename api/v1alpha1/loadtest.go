@@ -63,7 +63,8 @@ type LoadTestList struct {
 //	                          └─────┘
 //
 // +kubebuilder:validation:XValidation:rule="has(self.dut.type)",fieldPath=".dut.type",message="say what is tested: dut: {type: Pod, pod: {template: ...}}, or type Reference (the built-in forwarder), Device (what already forwards) or Loopback (no device)"
-// +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, self.links.exists(l, l.name == d.from) && self.links.exists(l, l.name == d.to))",fieldPath=".traffic.directions",message="a direction goes from one link to another: from and to must each be the name of one of spec.links"
+// +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, [d.from, d.to].all(n, self.links.exists(l, l.name == n) || n == 'dut' && self.dut.?role.orValue('Forwarder') == 'Endpoint'))",fieldPath=".traffic.directions",message="from and to must each be the name of one of spec.links (or dut, for dut.role Endpoint)"
+// +kubebuilder:validation:XValidation:rule="(size(self.links) == 1) == (self.dut.?role.orValue('Forwarder') == 'Endpoint')",fieldPath=".links",message="a device forwards between two links or more, and one of role Endpoint has one: add a link, or set dut.role"
 // +kubebuilder:validation:XValidation:rule="size(self.links) <= 2 || has(self.traffic.directions)",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.links.all(l, self.traffic.directions.exists(d, d.from == l.name || d.to == l.name))",fieldPath=".links",message="every link must be used: remove the link that no direction goes from or to, or add a direction"
 // +kubebuilder:validation:XValidation:rule="self.links.all(l, has(l.lineRate)) || self.generator.?engine.orValue('unsaid') != 'Software' || self.dut.?type.orValue('unsaid') in ['unsaid', 'Device'] || !(self.procedure.?ramp.?warmupRate.orValue('unsaid').endsWith('%') || self.procedure.?ramp.?targetRate.or(self.procedure.?constantLoad.?rate).or(self.procedure.?frameLoss.?from).or(self.procedure.?maximumOfferedLoad.?rate).or(self.procedure.?search.?maxRate).or(self.procedure.?backToBack.?rate).orValue('100%').endsWith('%'))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
@@ -89,11 +90,11 @@ type LoadTestSpec struct {
 	// +kubebuilder:default={}
 	DUT DUTSpec `json:"dut,omitzero"`
 
-	// links are the wires between the generator and the DUT.
+	// links are the wires between the generator and the DUT: two or more, with dut.role Endpoint one.
 	// +required
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Links []LinkSpec `json:"links"`
 

@@ -95,7 +95,7 @@ type TrafficSpec struct {
 	Stamps Stamps `json:"stamps,omitempty"`
 
 	// directions are the ways that traffic flows. A link is the source of one at most, and the destination of one at most. Default: both ways
-	// between two links. Example: [{from: west, to: east}].
+	// between two links, or link and dut. Example: [{from: west, to: east}].
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -163,7 +163,7 @@ type SessionsSpec struct {
 	// +optional
 	Window SessionSize `json:"window,omitempty"`
 
-	// messageSize is how much is written, and read, at a time; with UDP a datagram's payload. Default: 128Ki, with UDP 1460.
+	// messageSize is how much is written, and read, at a time; with UDP a datagram's payload (beyond a frame, in fragments). Default: 128Ki, with UDP 1460.
 	// +optional
 	MessageSize MessageSize `json:"messageSize,omitempty"`
 
@@ -268,11 +268,11 @@ type FlowsSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.from != self.to",fieldPath=".to",message="a direction goes from one link to another: from and to must differ"
 type Direction struct {
-	// from is the link on which the frames are sent.
+	// from is the link that is sent on, or dut.
 	// +required
 	From LinkName `json:"from"`
 
-	// to is the link on which they come back.
+	// to is the link that it comes back on, or dut.
 	// +required
 	To LinkName `json:"to"`
 }

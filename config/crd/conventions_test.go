@@ -152,6 +152,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"status.pods[].role":                     {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleVitals), string(v1alpha1.RoleCollector), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
 		"status.givenBack.reason":                {string(v1alpha1.GivenBackUnplaced), string(v1alpha1.GivenBackNotStarted)},
 		"spec.dut.type":                          {string(v1alpha1.DUTPod), string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
+		"spec.dut.role":                          {string(v1alpha1.RoleForwarder), string(v1alpha1.RoleEndpoint)},
 		"spec.dut.reference.mode.tunnel.kind":    {string(v1alpha1.TunnelWireGuard), string(v1alpha1.TunnelIPsec)},
 		"spec.dut.reference.mode.tunnel.cipher":  {string(v1alpha1.TunnelAES128GCM), string(v1alpha1.TunnelAES256GCM), string(v1alpha1.TunnelAES256CBC), string(v1alpha1.TunnelChaCha20)},
 		"spec.dut.reference.mode.userspace.kind": {string(v1alpha1.UserspaceTestpmd)},

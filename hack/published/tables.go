@@ -102,12 +102,13 @@ func linkName(value string) string {
 // sessionsPage: NanoPi R4S and R2S, 2020. iperf 2, Mb/s.
 func sessionsPage() page {
 	loads := []string{"tcp", "tcp-64k", "tcp-128k", "tcp-both", "udp", "udp-both"}
-	t := table{title: "Payload. Published are Mb/s through the bridge br0 of each board; the path without a device was 941 Mb/s. Of both ways at once ours has each in parentheses:", of: "test",
-		rows:    []string{"1, TCP", "2, TCP, 64 KiB", "3, TCP, 128 KiB", "4, TCP, both ways, 2 streams each", "5, UDP, 1 Gb/s", "6, UDP, 1 Gb/s, both ways"},
-		columns: []column{{head: "R4S br0", published: []string{"940", "680", "758", "941", "957", "561"}}, {head: "R2S br0", published: []string{"681", "360", "360", "647", "460", "64"}}}}
+	t := table{title: "Payload. Published are Mb/s through the bridge br0 of each board, and to the board itself (WAN); the path without a device was 941 Mb/s. Of both ways at once ours has each in parentheses:", of: "test",
+		rows: []string{"1, TCP", "2, TCP, 64 KiB", "3, TCP, 128 KiB", "4, TCP, both ways, 2 streams each", "5, UDP, 1 Gb/s", "6, UDP, 1 Gb/s, both ways"},
+		columns: []column{{head: "R4S br0", published: []string{"940", "680", "758", "941", "957", "561"}}, {head: "R2S br0", published: []string{"681", "360", "360", "647", "460", "64"}},
+			{head: "R4S WAN", published: []string{"942", "941", "941", "922", "957", "926"}}, {head: "R2S WAN", published: []string{"941", "937", "938", "701", "577", "576"}}}}
 	vital := table{title: "How many processors were busy meanwhile, ends and device together, on one machine:", of: "test", rows: t.rows}
 	for _, program := range []struct{ name, suite string }{{"iperf3", "boards"}, {"iperf 2", "boards-iperf2"}} {
-		for _, device := range []string{"path", "nat", "bridge"} {
+		for _, device := range []string{"path", "nat", "bridge", "end"} {
 			c, v := column{head: program.name + ", " + device}, column{head: program.name + ", " + device}
 			for _, load := range loads {
 				c.ours, v.ours = append(c.ours, ref{program.suite, device, load, goodput}), append(v.ours, ref{program.suite, device, load, busy})

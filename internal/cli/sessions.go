@@ -142,6 +142,9 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 			places = append(places, sessions.Place{Link: port.Link, Server: l.Address(), DUTMAC: l.DUTMACs()[port.Link]})
 		}
 	}
+	if s.plan.DUT.Endpoint() {
+		places = append(places, sessions.Place{Link: plan.DeviceEnd, Server: l.Address()})
+	}
 	options := s.options(force, l, processors.Watch{Generator: l.PID()})
 	var forget func()
 	options.Collector, forget = collectHere(ctx, s.plan, s.credentials)
@@ -185,6 +188,12 @@ func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (re
 		for _, port := range g.Ports {
 			all = append(all, endAt{at, sessions.Place{Link: port.Link, Server: at.RPC, DUTMAC: at.NextHopMAC[port.Link]}})
 		}
+	}
+	if at := j.sites.DeviceEnd; j.plan.DUT.Endpoint() {
+		if err := awaitEnd(bounded, at); err != nil {
+			errs = append(errs, fmt.Errorf("the device's own end: %w", err))
+		}
+		all = append(all, endAt{place: sessions.Place{Link: plan.DeviceEnd, Server: at}})
 	}
 	return all, errors.Join(errs...)
 }

@@ -29,12 +29,13 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		SharedPort:     test.Spec.SharedPort == v1alpha1.SharedPortAllowed,
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
 	}
-	p.Version = plan.VersionFor(p.Procedure, p.Sessions)
+	p.Version = plan.VersionOf(p)
 	c.readLinks()
 	c.readDirections()
 	if len(c.errs) == 0 {
 		c.fitMode(p.DUT.Mode())
 	}
+	c.checkEndpoint()
 	c.device = p.DUT
 	p.Links = c.planLinks()
 	c.engine.check(c)

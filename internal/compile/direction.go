@@ -21,16 +21,22 @@ func (c *compiler) readDirections() {
 	}
 }
 
-// directionsOf are the directions of a test: both ways between two links where it names none.
+// directionsOf are the directions of a test: both ways between two links, or a link and the device, where it names none.
 func directionsOf(spec *v1alpha1.LoadTestSpec) []v1alpha1.Direction {
-	if len(spec.Traffic.Directions) == 0 && len(spec.Links) == 2 {
-		west, east := spec.Links[0].Name, spec.Links[1].Name
+	if len(spec.Traffic.Directions) == 0 && len(spec.Links) <= 2 {
+		west, east := spec.Links[0].Name, v1alpha1.LinkName(plan.DeviceEnd)
+		if len(spec.Links) == 2 {
+			east = spec.Links[1].Name
+		}
 		return []v1alpha1.Direction{{From: west, To: east}, {From: east, To: west}}
 	}
 	return spec.Traffic.Directions
 }
 
 func (c *compiler) checkDirection(i int, d v1alpha1.Direction) {
+	if c.endpoint() {
+		return // both ends are on the one link
+	}
 	path := specPath().Child("traffic", "directions").Index(i)
 	from, to := c.link(d.From), c.link(d.To)
 	switch {

@@ -83,6 +83,8 @@ func (c *compiler) checkRewriting() {
 // forwarding is how the device forwards: a Loopback as a bridge does, a real device as its mode has it, everything else as a router unless it is said.
 func (c *compiler) forwarding() plan.Forwarding {
 	switch {
+	case c.endpoint():
+		return plan.Nothing
 	case c.spec.DUT.Type == v1alpha1.DUTLoopback:
 		return plan.L2
 	case c.modeSpec() != nil:

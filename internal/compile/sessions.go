@@ -24,9 +24,9 @@ const (
 	leastWindow     = 4 << 10
 	mostWindow      = 512 << 20
 	mostMessage     = 16 << 20
-	mostOfIperf3    = 1 << 20       // of a message, as its protocol has it
-	leastDatagram   = 16            // its time and number
-	mostDatagram    = 9216 - 8 - 20 // what fits into the largest frame
+	mostOfIperf3    = 1 << 20        // of a message, as its protocol has it
+	leastDatagram   = 16             // its time and number
+	mostDatagram    = 65535 - 8 - 20 // what fits into an IPv4 packet, in fragments
 )
 
 func (sessions) uncounted() string {

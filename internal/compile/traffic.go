@@ -25,6 +25,8 @@ type traffic interface {
 	heldAt() v1alpha1.HeldRate
 	// queues says that a frame may wait in the Reference's queue at a window's edge, and the figures stay right.
 	queues() bool
+	// unreached is why no device can be an end of it; empty: one can.
+	unreached() string
 	// unfit is why it is not measured through a real device of a mode, and what to use instead; empty: it is.
 	unfit(mode *plan.Mode) string
 	// loads are what each direction carries, by the link that it comes from; nil: nobody gives the ends a load.
@@ -94,10 +96,13 @@ func (frames) uncounted(metric v1alpha1.Metric) string {
 	return ""
 }
 
-func (frames) throughput() v1alpha1.Metric       { return v1alpha1.MetricPacketsPerSecond }
-func (frames) perLink() bool                     { return false }
-func (frames) heldAt() v1alpha1.HeldRate         { return "100%" }
-func (frames) queues() bool                      { return false }
+func (frames) throughput() v1alpha1.Metric { return v1alpha1.MetricPacketsPerSecond }
+func (frames) perLink() bool               { return false }
+func (frames) heldAt() v1alpha1.HeldRate   { return "100%" }
+func (frames) queues() bool                { return false }
+func (frames) unreached() string {
+	return "nobody at a device counts the frames that it receives: set traffic.type: Sessions, or leave role out, for a device that forwards"
+}
 func (frames) unfit(*plan.Mode) string           { return "" }
 func (frames) loads(c *compiler) map[string]load { return c.loads() }
 func (frames) sessions(*compiler) *plan.Sessions { return nil }
@@ -123,6 +128,7 @@ func (transfers) throughput() v1alpha1.Metric { return v1alpha1.MetricGoodputBit
 func (transfers) perLink() bool               { return true }
 func (transfers) heldAt() v1alpha1.HeldRate   { return v1alpha1.Unlimited }
 func (transfers) queues() bool                { return true }
+func (transfers) unreached() string           { return "" }
 func (transfers) unfit(m *plan.Mode) string {
 	switch {
 	case m.Router == nil && m.Bridge == nil && m.Filter == nil && m.NAT == nil:

@@ -22,8 +22,10 @@ type Place struct {
 	Interface string
 	// Address is whence connections are made and datagrams sent; the zero Addr: the kernel's choice.
 	Address netip.Addr
-	// Hops is the time to live of all that is sent, and then datagrams are never fragmented, and servers keep what was left of it when a stream came; 0: the kernel's own.
+	// Hops is the time to live of all that is sent, and then datagrams are never fragmented unless Fragments says so, and servers keep what was left of it when a stream came; 0: the kernel's own.
 	Hops int
+	// Fragments: datagrams that don't fit into a frame of the interface are sent in fragments.
+	Fragments bool
 }
 
 // control binds a socket to the place's interface before it is bound or connected, and does more.
@@ -64,6 +66,9 @@ func (p Place) trace(fd int, datagrams, six bool) error {
 		return nil
 	}
 	_ = unix.SetsockoptInt(fd, level, tell, 1)
+	if p.Fragments {
+		return sockets.SetOption(fd, level, discover, unix.IP_PMTUDISC_OMIT, "that datagrams go in fragments of the interface's MTU")
+	}
 	return sockets.SetOption(fd, level, discover, unix.IP_PMTUDISC_DO, "that datagrams stay whole")
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // built is what was made, and what must be held for it to last: a namespace that nobody holds is gone.
@@ -22,7 +23,7 @@ type built struct {
 	held   []io.Closer
 	dut    *netspace.Namespace            // the forwarder's; nil: there is none
 	device []*DeviceProcess               // the processes that forward, where the kernel doesn't alone
-	ends   map[string]*netspace.Namespace // by link, where links end in namespaces of their own; nil: they end in the process's
+	ends   map[string]*netspace.Namespace // by link, where links end in namespaces of their own, the device's by plan.DeviceEnd; nil: they end in the process's
 }
 
 func (b *built) close() {
@@ -60,8 +61,11 @@ func (b *built) lay(ctx context.Context, o order) error {
 			return err
 		}
 	}
-	if o.Topology.Kind == Loopback {
-		return b.loopback(o.Topology)
+	switch t := o.Topology; {
+	case t.Kind == Loopback:
+		return b.loopback(t)
+	case t.Forwarding == plan.Nothing:
+		return b.endpoint(t.Links[0], t.MTU)
 	}
 	return b.reference(ctx, o.Topology)
 }
@@ -75,14 +79,33 @@ func (b *built) part(t Topology) error {
 			return err
 		}
 		b.ends[l.Name], b.held = ns, append(b.held, ns)
-		if slices.ContainsFunc(l.Generator, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
-			continue
-		}
-		if err := ns.Do(silenceIPv6); err != nil {
+		if err := l.silence(ns); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// silence keeps IPv6 off a namespace at whose end of the link nobody speaks it.
+func (l Link) silence(ns *netspace.Namespace) error {
+	if slices.ContainsFunc(l.Generator, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
+		return nil
+	}
+	return ns.Do(silenceIPv6)
+}
+
+// endpoint makes a device that is an end itself, in a namespace like the others'. It is set up by who speaks there.
+func (b *built) endpoint(l Link, mtu int) error {
+	ns, err := netspace.New()
+	if err != nil {
+		return err
+	}
+	b.held = append(b.held, ns)
+	if err := l.silence(ns); err != nil {
+		return err
+	}
+	b.ends[plan.DeviceEnd] = ns
+	return cable(b.endOf(l), cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: ns}, mtu)
 }
 
 // shield has nothing to do for ends that are the kernel's own.

@@ -107,6 +107,11 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	for i, link := range o.Topology.Links {
 		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Path: o.Topology.Path, Batch: o.Topology.Batch}
 	}
+	if ns := b.ends[plan.DeviceEnd]; ns != nil {
+		end := ports[0]
+		end.Link, end.Namespace = plan.DeviceEnd, ns
+		ports = append(ports, end)
+	}
 	device, err := b.counters(o.Topology)
 	if err != nil {
 		b.close()

@@ -135,6 +135,9 @@ func (t Topology) check(p *plan.Plan, o Options) error {
 	}
 	switch t.Kind {
 	case Reference:
+		if t.Forwarding == plan.Nothing && !t.Ends {
+			return badInput("dut.role: only sessions end at the device: set traffic.type to Sessions")
+		}
 		return checkTags(p)
 	case Loopback:
 		return t.checkPairs()

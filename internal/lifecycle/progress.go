@@ -99,7 +99,7 @@ func (v *view) directions() int64 {
 	if n := len(v.spec.Traffic.Directions); n > 0 {
 		return int64(n)
 	}
-	return 2 // both ways between two links
+	return 2 // both ways between two links, or a link and the device
 }
 
 // packetRate is a rate for people, of one of so many.

@@ -45,7 +45,7 @@ func Devices(in Input) (pods []*corev1.Pod) {
 //
 //	init  linerate-links: links.json of the ConfigMap + network-status ──▶ /etc/linerate/links.json, before the template's own
 //	[0]   the container that forwards, with the devices: device plugins and TRex-like software look there
-//	[1…]  the template's others, in their order; last, where the device is reset between trials, who does that
+//	[1…]  the template's others, in their order; last, where the device is reset between trials, who does that, and where it is an end, its end
 func dutPod(in Input) *corev1.Pod {
 	meta := templated(ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT), in.Compiled.DUT.ObjectMeta)
 	meta.Annotations = over(meta.Annotations, networkAnnotations(in, meta.Annotations[annotationNetworks], dutAttachments(in)))
@@ -56,6 +56,9 @@ func dutPod(in Input) *corev1.Pod {
 	forwards := spec.Containers[in.Compiled.DUTContainer]
 	spec.Containers = slices.Insert(slices.Delete(spec.Containers, in.Compiled.DUTContainer, in.Compiled.DUTContainer+1), 0, forwards)
 	addReset(in, spec)
+	if endsAtDevice(in) {
+		spec.Containers = append(spec.Containers, deviceEnd(in, pod))
+	}
 	requestDevices(&spec.Containers[0], devicesOf(in, linkNames(in), dutNetwork))
 	inform(in, spec, readOnly(volumeLinks, folderLinerate))
 	ours := []corev1.Container{writeLinks(in)}

@@ -13,7 +13,7 @@ import (
 // environment tells a user's container of the test and its links. Each variable is there always; what doesn't apply is empty.
 //
 //	LINERATE_TEST, LINERATE_NAMESPACE, LINERATE_ATTEMPT
-//	LINERATE_FORWARDING       L3, L2 or MACRewrite
+//	LINERATE_FORWARDING       L3, L2, MACRewrite; Nothing of a device that is an end
 //	LINERATE_LINKS            "west east"
 //	and for each link, its name in capitals with _ for -:
 //	LINERATE_WEST_INTERFACE   west

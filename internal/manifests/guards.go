@@ -19,10 +19,12 @@ const labelNamespaceName = "kubernetes.io/metadata.name"
 // a device's node. Runners are in the operator's own namespace, where no tenant makes pods. The policies cover the pods' network only: links are Multus'.
 //
 //	linerate-generators  TCP 4501, 4502 of generators
+//	linerate-ends        TCP 4501 of devices that are an end of sessions
 //	linerate-vitals      TCP 4504 of whatever reports the vital signs of a device's node, or what others told a collector
 func NetworkPolicies(namespace, operators string) []Object {
 	return []Object{
 		onlyRunners(namespace, operators, "linerate-generators", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleGenerator)}, rpcPort, trex{}.heartbeatPort()),
+		onlyRunners(namespace, operators, "linerate-ends", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelEnd, v1alpha1.EndOfDevice)}, rpcPort),
 		onlyRunners(namespace, operators, "linerate-vitals", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelVitals, v1alpha1.VitalsTold)}, vitalsPort),
 	}
 }

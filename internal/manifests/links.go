@@ -20,7 +20,7 @@ const (
 // Links is the ConfigMap that tells an attempt's pods of their links: it must be there before any of them. It is never nil.
 func Links(in Input) *corev1.ConfigMap {
 	data := map[string]string{keyLinks: document(linksDocument(in))}
-	if in.Test.Spec.DUT.Type == v1alpha1.DUTReference {
+	if in.Test.Spec.DUT.Type == v1alpha1.DUTReference && !endsAtDevice(in) {
 		data[keyForwarder] = document(forwarderOf(in))
 	}
 	if tunnelOf(in) != nil {

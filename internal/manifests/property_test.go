@@ -314,7 +314,7 @@ func TestOurContainersAreNotPrivileged(t *testing.T) {
 		"runner": nil, "copy": nil, "linerate-links": nil,
 		"generator": {"BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE"},
 		"trex":      {"IPC_LOCK", "NET_ADMIN", "NET_RAW"},
-		"forwarder": {"NET_ADMIN"},
+		"forwarder": {"NET_ADMIN"}, "linerate-end": {"NET_ADMIN", "NET_RAW"},
 	}
 	ofEverySample(t, func(t *testing.T, in manifests.Input) {
 		for _, o := range everything(t, in) {
@@ -326,6 +326,9 @@ func TestOurContainersAreNotPrivileged(t *testing.T) {
 				want, ours := allowed[c.Name]
 				if !ours {
 					continue
+				}
+				if c.Name == "generator" && in.Compiled.Plan.Sessions != nil {
+					want = allowed["linerate-end"]
 				}
 				if m := in.Compiled.Plan.DUT.Mode(); c.Name == "forwarder" && m != nil {
 					switch {

@@ -176,6 +176,9 @@ func reference(in Input, at place) *corev1.Pod {
 	meta := ofThisAttempt(in, at.name, roleDUT)
 	meta.Annotations = networkAnnotations(in, "", at.attached)
 	pod := newPod(in, meta)
+	if endsAtDevice(in) {
+		return standing(in, at, pod, deviceEnd(in, pod)) // nobody tells vital signs here
+	}
 	c := ourContainer(in, at.container, "forwarder", "--spec", folderStatic+"/"+at.file)
 	launch := program
 	c.Env = whoAmI()
@@ -202,6 +205,11 @@ func reference(in Input, at place) *corev1.Pod {
 		launch = inImage(in, image, pod, &c)
 	}
 	c.StartupProbe = startup(1, startsWithin(in.Compiled.Plan.DUT.Mode()), launch, "forwarder", "probe")
+	return standing(in, at, pod, c)
+}
+
+// standing is a pod of the Reference with its container, where the lab keeps such pods.
+func standing(in Input, at place, pod *corev1.Pod, c corev1.Container) *corev1.Pod {
 	requestDevices(&c, devicesOf(in, at.interfaces, dutNetwork))
 	pod.Spec.Containers = []corev1.Container{c}
 	tellPorts(in, pod, at.interfaces, dutNetwork)

@@ -16,7 +16,8 @@ import (
 //	init containers        any     none                               copy a program, write a file, look at sysfs
 //	generator, Software    0       BPF, IPC_LOCK, NET_ADMIN,          see softwareRights
 //	                               NET_RAW, SYS_NICE
-//	end of sessions        0       NET_ADMIN, NET_RAW                 see sessionsRights
+//	end of sessions        0       NET_ADMIN, NET_RAW                 see sessionsRights; also in the DUT's pod, where the
+//	                                                                  device is an end
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
 //	DUT, Reference         0       NET_ADMIN; mode xdp: BPF;          see forwarderRights
 //	                               mode userspace: NET_RAW;

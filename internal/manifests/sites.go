@@ -24,6 +24,10 @@ func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
 		}
 		sites.Reset = &at
 	}
+	var err error
+	if sites.DeviceEnd, err = deviceEndAt(in, pods); err != nil {
+		return plan.Sites{}, err
+	}
 	hops := nextHops(in, pods)
 	for _, g := range in.Compiled.Plan.Generators {
 		site := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}

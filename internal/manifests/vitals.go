@@ -21,10 +21,10 @@ const fieldNodeName = "metadata.name"
 // vitalsGraceSeconds is enough: it only answers.
 const vitalsGraceSeconds = 1
 
-// hasVitalsPod says whether a vitals pod is put on the node of a user's device, as an observer wants that node's vital signs. A Reference reports its node's
-// itself.
+// hasVitalsPod says whether a vitals pod is put on the node of a user's device, as an observer wants that node's vital signs, or of a Reference that is an end. A Reference that forwards
+// reports its node's itself.
 func hasVitalsPod(in Input) bool {
-	return in.Test.Spec.DUT.Type == v1alpha1.DUTPod && in.Compiled.Plan.ObservesDevice()
+	return (in.Test.Spec.DUT.Type == v1alpha1.DUTPod || endsAtDevice(in)) && in.Compiled.Plan.ObservesDevice()
 }
 
 // Vitals is the pod that tells how this node fares, which a user's device is on; nil: none is needed. It takes next to nothing of the node: it reads /proc/stat when it is asked,
@@ -64,7 +64,7 @@ func onlyOn(node string) *corev1.Affinity {
 func vitalsOf(in Input, pods []corev1.Pod) (at, none string) {
 	name := DUTPodName(in.Test.Name, in.Attempt)
 	switch {
-	case in.Test.Spec.DUT.Type == v1alpha1.DUTReference:
+	case in.Test.Spec.DUT.Type == v1alpha1.DUTReference && !endsAtDevice(in):
 	case hasVitalsPod(in):
 		name = VitalsPodName(in.Test.Name, in.Attempt)
 	default:

@@ -27,6 +27,9 @@ func (s SessionSpan) datagrams() *report.Datagrams {
 		Sent: total(b.Datagrams) - total(a.Datagrams), Received: received, Lost: Missing(b, to) - Missing(a, from),
 		LostAtLeast: s.LostAtLeast, OutOfOrder: to.OutOfOrder - from.OutOfOrder, Duplicates: to.Duplicates - from.Duplicates, DroppedByReceiver: to.Dropped - from.Dropped,
 	}
+	if s.FramesEach > 1 {
+		d.FramesEach = s.FramesEach
+	}
 	var jitter time.Duration
 	for _, r := range s.Receiving[1:] {
 		jitter += r.Jitter
@@ -73,6 +76,7 @@ func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 	sum.OutOfOrder, sum.Duplicates, sum.DroppedByReceiver = sum.OutOfOrder+d.OutOfOrder, sum.Duplicates+d.Duplicates, sum.DroppedByReceiver+d.DroppedByReceiver
 	sum.JitterMicroseconds += d.JitterMicroseconds
 	sum.LostAtLeast = sum.LostAtLeast || d.LostAtLeast
+	sum.FramesEach = max(sum.FramesEach, d.FramesEach)
 	return sum
 }
 
@@ -87,13 +91,15 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	switch {
 	case s.Disturbed > 0:
 		l.By, l.Sentence, l.NotThePaths = ByMachine, disturbedSessionsSentence(s), "those who carry frames waited for processors"
-	case d.DroppedByReceiver > 0:
+	case d.DroppedByReceiver > 0 && !deviceIs(s, report.Receiver):
 		l.By, l.NotThePaths = ByEnds, "the receiver's own sockets had no room for some"
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
 	case interfaceDropped(s):
 		l.By, l.Sentence, l.NotThePaths = ByEnds, interfaceDropSentence(s), "an end itself dropped what may have been theirs"
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence, l.NotThePaths = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
+	case !reached(sentRate(s), s.AskedBitsPerSecond) && deviceIs(s, report.Sender):
+		l.By, l.Sentence = ByPath, fmt.Sprintf("the device sent only %s of %s asked for, and the loss is of what it sent", wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond))
 	case !reached(sentRate(s), s.AskedBitsPerSecond):
 		l.By = ByEnds
 		l.Sentence = fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)",
@@ -105,12 +111,26 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.NotThePaths = "what became of some is not known"
 	case d.Lost > 0:
 		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
-		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and what is between the ends lost the rest", wording.BitRate(sentRate(s)))
+		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest", wording.BitRate(sentRate(s)), loser(s))
 	default:
 		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
 	l.JitterNotThePaths = cmp.Or(l.NotThePaths, jitterOfEnds(s))
 	return l
+}
+
+// deviceIs says that the device is the direction's sender, or its receiver.
+func deviceIs(s report.Sessions, is string) bool { return s.Device != nil && s.Device.Is == is }
+
+// loser is who lost what was sent.
+func loser(s report.Sessions) string {
+	switch d := s.Datagrams; {
+	case deviceIs(s, report.Receiver) && d.DroppedByReceiver > 0:
+		return fmt.Sprintf("the device (whose own sockets had no room for %d), or what is before it,", d.DroppedByReceiver)
+	case s.Device != nil:
+		return "the device, or what is between it and the generator,"
+	}
+	return "what is between the ends"
 }
 
 // jitterOfEnds says why the jitter may be the ends' own; empty: most of it can't be. A thread that waits for a processor delays one datagram by its whole wait, and those behind that by less and less: the
@@ -170,6 +190,9 @@ func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 		said += " (" + Percent(least) + " to " + Percent(most) + ")"
 	default:
 		said += " (" + Percent(least) + ")"
+	}
+	if d.FramesEach > 1 {
+		said += fmt.Sprintf(", each went in %d fragments", d.FramesEach)
 	}
 	if d.OutOfOrder > 0 {
 		said += fmt.Sprintf(", %d came late", d.OutOfOrder)

@@ -70,10 +70,13 @@ type SessionSpan struct {
 	Asked     int64
 	Sending   []Sending
 	Receiving []Receiving
+	// FramesEach is in how many frames each datagram is sent.
+	FramesEach int64
 	// LostAtLeast: the receivers tell nothing where nothing comes any more, so that what isn't told of may be lost.
 	LostAtLeast bool
-	// Ends is what both ends threw away themselves; nil: nobody asked them.
-	Ends []EndSpan
+	// Ends is what both ends threw away themselves; nil: nobody asked them. Device is the same of the end that is the device's own; nil: neither is.
+	Ends   []EndSpan
+	Device *EndSpan
 	// Window is how long the window lasted by the driver's clock, and Disturbance what kept threads from running meanwhile; nil: nobody can tell. Ourselves is Setup's.
 	Window      time.Duration
 	Disturbance *report.Disturbance
@@ -124,10 +127,26 @@ func (s SessionSpan) evidence() *report.Sessions {
 		}
 	}
 	e.Ends = droppedBetween(s.Ends)
+	e.Device = s.device()
 	e.EndsWaited = endsWaited(s.Ends)
 	e.Disturbed, e.Disturbance = s.disturbed()
 	rateSessions(e)
 	return e
+}
+
+// device is what the end did that is the device's own; nil: the device is between the ends.
+func (s SessionSpan) device() *report.DeviceEnd {
+	if s.Device == nil {
+		return nil
+	}
+	d := &report.DeviceEnd{Is: report.Receiver}
+	if s.Device.Link == s.From {
+		d.Is = report.Sender
+	}
+	if dropped := droppedBetween([]EndSpan{*s.Device}); dropped != nil {
+		d.Dropped = dropped.Dropped
+	}
+	return d
 }
 
 // rateSessions fills in what follows from counters and times.
@@ -254,7 +273,7 @@ func (l SessionLimit) Reason() report.Reason {
 //
 //	held by ends  = (receiver's window full + sender's buffer too small + nothing to send) ÷ observed
 //	ends waited   = time in which threads of the ends' programs waited for processors ÷ observed
-//	held by path  = samples with a full congestion window, or in recovery ÷ samples
+//	held by path  = samples with a full congestion window, or in recovery ÷ samples, and the time that the end took which is the device's
 //	dropped       = what the ends' own network cards and kernels threw away, which reads as loss on the path
 //	disturbed     = the time in which those who carry frames waited for processors that others had
 func LimitOfSessions(s report.Sessions) SessionLimit {
@@ -262,8 +281,9 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 		return limitOfDatagrams(s)
 	}
 	t := s.Senders
-	l := SessionLimit{By: ByUnknown, HeldByEnds: min(timeShare(t, t.ReceiverLimited+t.BufferLimited+idleTime(t)), units.One), NotThePaths: notThePaths(s)}
-	path := units.RatioOf(t.HeldByPath, t.Samples)
+	generators, devices := timesOfEnds(s)
+	l := SessionLimit{By: ByUnknown, HeldByEnds: min(timeShare(t, generators), units.One), NotThePaths: notThePaths(s)}
+	path := units.RatioOf(t.HeldByPath, t.Samples) + timeShare(t, devices)
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
 		l.Sentence = "nobody saw what the connections waited for: a lower bound"
@@ -272,7 +292,7 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	case reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
 		l.By, l.HeldByEnds, l.Sentence = ByLoad, 0, "all that was asked for came: a lower bound"
 	case l.HeldByEnds > mostHeldByEnds:
-		l.By, l.Sentence = ByEnds, heldByEndsSentence(t)
+		l.By, l.Sentence = ByEnds, heldByEndsSentence(s)
 	case s.Disturbed > 0:
 		l.By, l.Sentence = ByMachine, disturbedSessionsSentence(s)
 	case waitedShare(s) > mostEndsWaited:
@@ -284,7 +304,7 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	case path < leastHeldByPath:
 		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
 	default:
-		l.By, l.Sentence = ByPath, "held back by what is between the ends"
+		l.By, l.Sentence = ByPath, heldByPathSentence(s, devices)
 	}
 	if l.By == ByEnds || l.By == ByUnknown {
 		l.Sentence += endsLateSentence(s.Disturbance)
@@ -292,9 +312,42 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	return l
 }
 
-// heldByEndsSentence says which end was what the connections waited for most, and the way out.
-func heldByEndsSentence(t report.SenderTime) string {
-	switch idle := idleTime(t); {
+// timesOfEnds are the times in which connections waited for an end: for a generator's, and for the device's own.
+func timesOfEnds(s report.Sessions) (generators, devices plan.Duration) {
+	receivers, senders := s.Senders.ReceiverLimited, s.Senders.BufferLimited+idleTime(s.Senders)
+	switch {
+	case s.Device == nil:
+		return receivers + senders, 0
+	case s.Device.Is == report.Receiver:
+		return senders, receivers
+	default:
+		return receivers, senders
+	}
+}
+
+// heldByPathSentence says what held the connections back; where the device is an end, how much of that was its end.
+func heldByPathSentence(s report.Sessions, devices plan.Duration) string {
+	switch {
+	case s.Device == nil:
+		return "held back by what is between the ends"
+	case timeShare(s.Senders, devices) <= mostHeldByEnds:
+		return "held back by the device, or what is between it and the generator"
+	case s.Device.Is == report.Receiver:
+		return fmt.Sprintf("held back by the device, whose receive window was full for %s of the time", Percent(timeShare(s.Senders, devices)))
+	default:
+		return fmt.Sprintf("held back by the device, which had nothing to send, or no buffer for it, for %s of the time", Percent(timeShare(s.Senders, devices)))
+	}
+}
+
+// heldByEndsSentence says which end was what the connections waited for most, and the way out. The device's own end is none of these.
+func heldByEndsSentence(s report.Sessions) string {
+	t, idle := s.Senders, idleTime(s.Senders)
+	if s.Device != nil && s.Device.Is == report.Receiver {
+		t.ReceiverLimited = 0
+	} else if s.Device != nil {
+		t.BufferLimited, idle = 0, 0
+	}
+	switch {
 	case t.ReceiverLimited >= max(t.BufferLimited, idle):
 		return fmt.Sprintf("the receiver was too slow, or its window too small, for %s of the time: a lower bound (give traffic.sessions.window more, or the receiver more CPU)", Percent(timeShare(t, t.ReceiverLimited)))
 	case t.BufferLimited >= idle:
@@ -410,6 +463,7 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	var means, samples int64
 	var ends []*report.SessionEnds
 	var disturbances []*report.Disturbance
+	sum.Device = deviceTogether(parts)
 	for _, p := range parts {
 		ends, disturbances = append(ends, p.Ends), append(disturbances, p.Disturbance)
 		if sum.Disturbed += p.Disturbed; atOneMoment {
@@ -441,4 +495,22 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	}
 	sum.Ends, sum.Disturbance = endsTogether(ends, atOneMoment), disturbancesTogether(disturbances, atOneMoment)
 	return sum
+}
+
+// deviceTogether is what the device's own end did in several windows; nil: it is none, or sends in some of them and receives in others.
+func deviceTogether(parts []*report.Sessions) *report.DeviceEnd {
+	if slices.ContainsFunc(parts, func(p *report.Sessions) bool {
+		return p.Device == nil || parts[0].Device == nil || p.Device.Is != parts[0].Device.Is
+	}) {
+		return nil
+	}
+	var dropped []*report.SessionEnds
+	for _, p := range parts {
+		dropped = append(dropped, &report.SessionEnds{Dropped: p.Device.Dropped})
+	}
+	d := &report.DeviceEnd{Is: parts[0].Device.Is}
+	if all := endsTogether(dropped, false); all != nil {
+		d.Dropped = all.Dropped
+	}
+	return d
 }

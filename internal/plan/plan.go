@@ -23,9 +23,18 @@ const (
 	// VersionOfApplications: sessions may be of an application, over UDP, and held at a rate. Who knows none of that would measure all that TCP carries.
 	VersionOfApplications = "linerate.dev/plan.v1alpha6"
 	VersionOfLatency      = "linerate.dev/plan.v1alpha7" // latency may be measured after the procedure has its result
+	VersionOfEndpoints    = "linerate.dev/plan.v1alpha8" // the device may be an end of sessions itself
 )
 
-// VersionFor is the version of a Plan with this procedure, of sessions or, where those are nil, of frames.
+// VersionOf is the version of a Plan.
+func VersionOf(p *Plan) string {
+	if p.DUT.Endpoint() {
+		return VersionOfEndpoints
+	}
+	return VersionFor(p.Procedure, p.Sessions)
+}
+
+// VersionFor is the version of a Plan with this procedure, of sessions or, where those are nil, of frames, through a device.
 func VersionFor(p Procedure, sessions *Sessions) string {
 	switch {
 	case p.Latency != nil:
@@ -45,7 +54,7 @@ func VersionFor(p Procedure, sessions *Sessions) string {
 }
 
 // Versions are all that this linerate reads, the newest first.
-var Versions = []string{VersionOfLatency, VersionOfApplications, VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
+var Versions = []string{VersionOfEndpoints, VersionOfLatency, VersionOfApplications, VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
 
 // Readable says that this linerate reads Plans of the version.
 func Readable(version string) bool {
@@ -208,7 +217,12 @@ const (
 	// AsConfigured leaves addressing to the generator's own configuration: frames must come out of the right port once; their MACs and
 	// TTL are told, not judged.
 	AsConfigured Forwarding = "AsConfigured"
+	// Nothing is forwarded: the device is an end of the traffic, on its one link.
+	Nothing Forwarding = "Nothing"
 )
+
+// DeviceEnd is what directions call a device that is an end.
+const DeviceEnd = "dut"
 
 // DUT is the device under test.
 type DUT struct {
@@ -221,6 +235,9 @@ type DUT struct {
 	// ResetCommand empties the device's tables where Procedure.Reset asks for it; none: the Reference does it itself.
 	ResetCommand []string `json:"resetCommand,omitempty"`
 }
+
+// Endpoint says that the device is an end of the traffic itself.
+func (d DUT) Endpoint() bool { return d.Forwarding == Nothing }
 
 // Loopback says that there is no device: each generator's ports are cabled to each other, and it measures itself.
 func (d DUT) Loopback() bool { return d.Type == "Loopback" }

@@ -12,6 +12,8 @@ type Sites struct {
 	SharedPorts []string `json:"sharedPorts,omitempty"`
 	// Device is the device's pod; nil: the device is none.
 	Device *Device `json:"device,omitempty"`
+	// DeviceEnd is where the device's own end of sessions is driven, host:port; empty: the device is none.
+	DeviceEnd string `json:"deviceEnd,omitempty"`
 	// Vitals is where the device's node tells its vital signs, host:port; empty: nobody does, and NoVitals says why where that is to be told.
 	Vitals   string `json:"vitals,omitempty"`
 	NoVitals string `json:"noVitals,omitempty"`

@@ -244,7 +244,7 @@ func facts(r *report.Report) []fact {
 	p := report.PlanOf(r)
 	out := []fact{{Term: "started", Text: r.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, took " + wording.Span(max(0, r.Finished.Sub(r.Started)))}, {Term: "ended", Text: string(r.Ending)}}
 	if p.DUT.Type != "" {
-		out = append(out, fact{Term: "device under test", Text: p.DUT.Type + ", forwards as " + string(p.DUT.Forwarding)})
+		out = append(out, fact{Term: "device under test", Text: p.DUT.Type + deviceWords(p.DUT)})
 	}
 	for _, s := range deviceTexts(r) {
 		out = append(out, fact{Term: "device's image", Text: s})

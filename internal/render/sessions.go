@@ -229,26 +229,41 @@ func sessionsText(s *plan.Sessions) string {
 
 // sessionsLimitWords say what a goodput says of the device, and where retransmits and round trips say nothing.
 func sessionsLimitWords(r *report.Report) string {
-	return goodputLimitWords(r) + notThePathsWords(r.Result.Directions)
+	words := goodputLimitWords(r)
+	if report.PlanOf(r).DUT.Endpoint() {
+		words += " What came to the device is its own end's count."
+	}
+	return words + notThePathsWords(r.Result.Directions)
 }
 
 func goodputLimitWords(r *report.Report) string {
-	s := report.PlanOf(r).Sessions
+	s, of := report.PlanOf(r).Sessions, through
+	if report.PlanOf(r).DUT.Endpoint() {
+		of = toAndFrom
+	}
 	switch why := r.Result.Reason; {
 	case why == report.PathLimited && s != nil && s.Protocol == plan.UDP:
-		return "this is what came through the device of what was sent: what is between the ends lost the rest, which is the device as far as cables and the ends' own network cards drop nothing."
+		return "this is what came " + of.device + " of what was sent: " + of.path + " lost the rest" + of.isTheDevice
 	case why == report.PathLimited:
-		return "this is what came through the device: what is between the ends held the connections back, which is the device as far as cables and the ends' own network cards drop nothing."
+		return "this is what came " + of.device + ": " + of.path + " held the connections back" + of.isTheDevice
 	case why == report.ReachedTarget:
-		return "all that was asked for came, so as much comes through the device, or more."
+		return "all that was asked for came, so as much comes " + of.device + ", or more."
 	case why == report.GeneratorLimited:
-		return "an end of the connections could not send or receive more, so as much comes through the device, or more."
+		return "an end of the connections could not send or receive more, so as much comes " + of.device + ", or more."
 	case why == report.MachineLimited:
-		return "others had processors of this machine that the test needed, so as much comes through the device, or more."
+		return "others had processors of this machine that the test needed, so as much comes " + of.device + ", or more."
 	default:
-		return "what held the connections back is not known, so as much comes through the device, or more."
+		return "what held the connections back is not known, so as much comes " + of.device + ", or more."
 	}
 }
+
+// wayOfSessions is how sessions and the device meet, in words.
+type wayOfSessions struct{ device, path, isTheDevice string }
+
+var (
+	through   = wayOfSessions{"through the device", "what is between the ends", ", which is the device as far as cables and the ends' own network cards drop nothing."}
+	toAndFrom = wayOfSessions{"to and from the device", "the device", ", as far as cables and the generator's own network card drop nothing."}
+)
 
 // notThePathsWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
 func notThePathsWords(directions []report.Measured) (words string) {
@@ -289,4 +304,12 @@ func (r record) sessions(s *report.Sessions, directions ...report.Measured) reco
 		r.whole("round_trip_microseconds", s.RoundTrip.MeanMicroseconds)
 	}
 	return r
+}
+
+// deviceWords say what the device does with the traffic, after its type.
+func deviceWords(d plan.DUT) string {
+	if d.Endpoint() {
+		return ", an end of the sessions: what it received is its own end's count"
+	}
+	return ", forwards as " + string(d.Forwarding)
 }

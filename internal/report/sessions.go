@@ -34,6 +34,8 @@ type Sessions struct {
 	Senders   SenderTime `json:"senders"`
 	// Ends is what the two ends themselves threw away meanwhile; nil: nothing, or the Report is older than the question.
 	Ends *SessionEnds `json:"ends,omitempty"`
+	// Device is the end that is the device's own, where the device is one (dut.role Endpoint); nil: it is between the ends. What that end costs is the device's affair, and not in Ends.
+	Device *DeviceEnd `json:"device,omitempty"`
 	// EndsWaited is for how long threads of the ends' programs were ready to run, and others had the processors, all together: a connection whose thread waits in the middle of a call
 	// neither sends nor confirms anything, and the senders' kernels count that as the path's time. Of an end that can't tell, Ends says so.
 	EndsWaited plan.Duration `json:"endsWaited,omitempty"`
@@ -59,6 +61,8 @@ type Datagrams struct {
 	LostAtLeast bool `json:"lostAtLeast,omitempty"`
 	// LossRatio is Lost ÷ (Received + Lost).
 	LossRatio units.Ratio `json:"lossRatio"`
+	// FramesEach is in how many frames each was sent, where it didn't fit into one: a fragment that is lost takes the whole datagram with it. 0: each was one frame, or nobody says.
+	FramesEach int64 `json:"framesEach,omitempty"`
 	// OutOfOrder came after later ones, Duplicates a second time.
 	OutOfOrder int64 `json:"outOfOrder"`
 	Duplicates int64 `json:"duplicates"`
@@ -83,6 +87,18 @@ type SessionEnds struct {
 	Dropped []EndDrop `json:"dropped,omitempty"`
 	// Unknown says of which end it isn't known what it threw away, or for how long it waited for processors, and why; empty: it is known of both.
 	Unknown string `json:"unknown,omitempty"`
+}
+
+// What an end is to a direction.
+const (
+	Sender   = "Sender"
+	Receiver = "Receiver"
+)
+
+// DeviceEnd is what the device's own end did: it sent or received, and threw something away.
+type DeviceEnd struct {
+	Is      string    `json:"is"` // Sender or Receiver
+	Dropped []EndDrop `json:"dropped,omitempty"`
 }
 
 // EndDrop is one counter of an end's, of frames or segments that it threw away.

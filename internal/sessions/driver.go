@@ -20,13 +20,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// Place is where the end of a link answers.
+// Place is where the end of a link answers, or the device's own end where that is one.
 type Place struct {
+	// Link is its name, or plan.DeviceEnd.
 	Link string
 	// Server is host:port of the end's program.
 	Server string
 	// DUTMAC is the device's on this link, where it is known beforehand; empty: the Plan's, else it is asked for.
 	DUTMAC string
+}
+
+// String is the place in sentences.
+func (p Place) String() string {
+	if p.Link == plan.DeviceEnd {
+		return "the device's own end"
+	}
+	return "link " + p.Link
 }
 
 // Options are what a caller may want otherwise. The zero value works.
@@ -68,13 +77,15 @@ type run struct {
 	last    []Reading // of each end, at the last edge
 	at      time.Time // when that was
 	kept    samples
-	sent    []sentBy // lately, the oldest first
-	unread  []bool   // of each end: it was told that what it drops isn't known
+	sent    []sentBy         // lately, the oldest first
+	unread  []bool           // of each end: it was told that what it drops isn't known
+	frames  map[string]int64 // in how many each datagram goes, by the link that it is sent from; 0: it is none, or nobody says
 }
 
 // Prepare reaches the ends, gives them their addresses, and makes the connections: none of them sends yet.
 func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	r.Journal, r.ends, r.unread = journal, make([]*remote, len(r.places)), make([]bool, len(r.places))
+	r.frames = map[string]int64{}
 	if r.Plan.Sessions == nil {
 		return errors.New("the plan says nothing of sessions")
 	}
@@ -130,7 +141,7 @@ func (r *run) start(ctx context.Context) error {
 		}
 		_, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doSend, Send: &sendRequest{lasts}})
 		if err != nil {
-			err = fmt.Errorf("link %s: %w", r.places[i].Link, err)
+			err = fmt.Errorf("%s: %w", r.places[i], err)
 		}
 		return err
 	})
@@ -215,7 +226,7 @@ func (r *run) read(ctx context.Context) error {
 	err := r.each(func(i int) error {
 		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: r.Plan.Observes(plan.ObserveProcessors), Signs: r.opts.Wanted.OfGenerators()}})
 		if err != nil {
-			return fmt.Errorf("link %s: %w", r.places[i].Link, err)
+			return fmt.Errorf("%s: %w", r.places[i], err)
 		}
 		if a.Reading != nil {
 			readings[i] = *a.Reading
@@ -271,7 +282,7 @@ func (r *run) tellUnread() {
 			if reading.Drops != nil {
 				why = reading.Drops.Unread
 			}
-			r.Note("link %s: what its end itself drops is not known: %s", r.places[i].Link, why)
+			r.Note("%s: what it drops itself is not known: %s", r.places[i], why)
 			r.unread[i] = true
 		}
 	}
@@ -289,7 +300,7 @@ func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report
 	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.at.Sub(opened))}
 	for _, d := range r.Plan.Directions {
 		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.ourselves(),
-			LostAtLeast: r.Plan.Sessions.Application == plan.ApplicationIperf2}
+			FramesEach: r.frames[d.From], LostAtLeast: r.Plan.Sessions.Application == plan.ApplicationIperf2}
 		for _, at := range readings {
 			if s := at[r.placeOf(d.From)].Sending; s != nil {
 				span.Sending = append(span.Sending, *s)
@@ -301,7 +312,12 @@ func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report
 		for _, link := range []string{d.From, d.To} {
 			i := r.placeOf(link)
 			first, last := readings[0][i], readings[len(readings)-1][i]
-			span.Ends = append(span.Ends, measure.EndSpan{Link: link, First: first.Drops, Last: last.Drops, WaitsFirst: first.Waits, WaitsLast: last.Waits, Directions: r.directionsOf(last.Waits)})
+			its := measure.EndSpan{Link: link, First: first.Drops, Last: last.Drops, WaitsFirst: first.Waits, WaitsLast: last.Waits, Directions: r.directionsOf(last.Waits)}
+			if link == plan.DeviceEnd {
+				span.Device = &its
+				continue
+			}
+			span.Ends = append(span.Ends, its)
 		}
 		w.Directions = append(w.Directions, measure.Sessions(span))
 	}
@@ -338,7 +354,7 @@ func (r *run) broken() error {
 			words = cmp.Or(words, reading.Receiving.Broken)
 		}
 		if words != "" {
-			return fmt.Errorf("link %s: a connection broke: %s; what was measured until then is kept", r.places[i].Link, words)
+			return fmt.Errorf("%s: a connection broke: %s; what was measured until then is kept", r.places[i], words)
 		}
 	}
 	return nil
@@ -355,7 +371,7 @@ func (r *run) Stop(ctx context.Context) error {
 			return nil
 		}
 		if _, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doHalt}); err != nil {
-			return fmt.Errorf("link %s: its end was told to stop, and did not say that it has; it stops by itself %s after the last word: %w", r.places[i].Link, DriverSilence, err)
+			return fmt.Errorf("%s: it was told to stop, and did not say that it has; it stops by itself %s after the last word: %w", r.places[i], DriverSilence, err)
 		}
 		return nil
 	})

@@ -21,7 +21,7 @@ func (e *end) drops() *measure.Drops {
 		if err != nil {
 			return fmt.Errorf("the drop counters of interface %s: %w", e.Interface, err)
 		}
-		return errors.Join(interfaceDrops(link, d.Counters), queueDrops(link, d.Counters), tcpDrops(d.Counters))
+		return errors.Join(interfaceDrops(link, d.Counters), queueDrops(link, d.Counters), fragmentDrops(d.Counters), tcpDrops(d.Counters))
 	})
 	if err != nil {
 		d.Counters, d.Unread = nil, err.Error()
@@ -80,7 +80,7 @@ func tcpDrops(into map[string]int64) error {
 	if err != nil {
 		return fmt.Errorf("what TCP dropped: %w", err)
 	}
-	counted := tcpExt(string(text))
+	counted := countersOf("TcpExt:", string(text))
 	for _, c := range measure.TCPDropCounters {
 		v, has := counted[c.Name]
 		if !has {
@@ -91,14 +91,41 @@ func tcpDrops(into map[string]int64) error {
 	return nil
 }
 
-// tcpExt reads the lines "TcpExt: names…" and "TcpExt: values…".
-func tcpExt(netstat string) map[string]int64 {
+// fragmentDrops adds what IP in the calling thread's namespace threw away of fragments that came. One that IPv6 is off in has no counters of that.
+func fragmentDrops(into map[string]int64) error {
+	const file = "/proc/thread-self/net/snmp"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("what IP dropped of fragments: %w", err)
+	}
+	four := countersOf("Ip:", string(text))
+	fails, has := four["ReasmFails"]
+	if !has {
+		return fmt.Errorf("what IP dropped of fragments: %s does not tell ReasmFails", file)
+	}
+	into[measure.FragmentDrops] = fails - four["ReasmTimeout"]
+	if text, err = os.ReadFile(file + "6"); err == nil {
+		six := map[string]int64{}
+		for line := range strings.Lines(string(text)) {
+			var name string
+			var value int64
+			if n, _ := fmt.Sscan(line, &name, &value); n == 2 {
+				six[name] = value
+			}
+		}
+		into[measure.FragmentDrops] += six["Ip6ReasmFails"] - six["Ip6ReasmTimeout"]
+	}
+	return nil
+}
+
+// countersOf reads the lines "WHOSE: names…" and "WHOSE: values…".
+func countersOf(whose, text string) map[string]int64 {
 	counted := map[string]int64{}
 	var names []string
-	for line := range strings.Lines(netstat) {
+	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		switch {
-		case len(fields) == 0 || fields[0] != "TcpExt:":
+		case len(fields) == 0 || fields[0] != whose:
 		case names == nil:
 			names = fields
 		default:

@@ -124,7 +124,7 @@ func (r *rig) sendNonsense(t *testing.T, name string, frames int) {
 }
 
 func TestWhatTheKernelSaysOfTCP(t *testing.T) {
-	got := tcpExt("IpExt: A B\nIpExt: 1 2\nTcpExt: SyncookiesSent TCPRcvQDrop OfoPruned\nTcpExt: 3 4 5\nMPTcpExt: X\nMPTcpExt: 6\n")
+	got := countersOf("TcpExt:", "IpExt: A B\nIpExt: 1 2\nTcpExt: SyncookiesSent TCPRcvQDrop OfoPruned\nTcpExt: 3 4 5\nMPTcpExt: X\nMPTcpExt: 6\n")
 	if len(got) != 3 || got["TCPRcvQDrop"] != 4 || got["OfoPruned"] != 5 {
 		t.Errorf("%v", got)
 	}

@@ -148,17 +148,16 @@ type iperf2Sender struct {
 }
 
 func connectIperf2(ctx context.Context, s socket, token string, to netip.Addr) (*iperf2Sender, *Opened, error) {
-	if s.shape.Datagrams {
-		if err := s.fits(); err != nil {
-			return nil, nil, err
-		}
-	}
 	proof, opened, err := connect(ctx, s, token, to)
 	if err != nil {
 		return nil, nil, err
 	}
 	if opened.Application = "iperf 2, after connections of linerate's own"; s.shape.Datagrams {
 		opened.DatagramBytes = s.shape.MessageBytes
+		if opened.FramesEach, err = s.framesEach(); err != nil {
+			proof.close()
+			return nil, nil, err
+		}
 	}
 	return &iperf2Sender{socket: s, to: to, proof: proof}, opened, nil
 }
@@ -174,6 +173,9 @@ func (w *iperf2Sender) send(lasts time.Duration) error {
 	a := append(w.iperf2Arguments(), "-c", w.to.String(), "-t", strconv.FormatInt(seconds, 10), "-P", strconv.Itoa(w.shape.Connections))
 	if w.shape.BitsPerSecond > 0 {
 		a = append(a, "-b", strconv.FormatInt(w.shape.BitsPerSecond, 10))
+		if !w.shape.Datagrams {
+			a = append(a, "-N") // as iperf3Test has it
+		}
 	}
 	if w.shape.CongestionControl != "" {
 		a = append(a, "-Z", w.shape.CongestionControl)

@@ -20,10 +20,10 @@ import (
 // ledgerEvery is how often the two sides' own intervals end, which nobody reads here.
 const ledgerEvery = 10 * time.Second
 
-// iperf3Test is what the client asks for.
+// iperf3Test is what the client asks for. At a rate no message waits until those before it are acknowledged (Nagle's algorithm): it would leave late, and with others.
 func (s Shape) iperf3Test() iperf3.Test {
 	t := iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: (s.Lasts + time.Second - 1).Truncate(time.Second), Parallel: s.Connections, MessageBytes: int(s.MessageBytes),
-		WindowBytes: int(s.WindowBytes), CongestionControl: s.CongestionControl, BitsPerSecond: s.BitsPerSecond}
+		WindowBytes: int(s.WindowBytes), CongestionControl: s.CongestionControl, BitsPerSecond: s.BitsPerSecond, NoDelay: s.BitsPerSecond > 0}
 	if s.Datagrams {
 		t.Protocol = iperf3.UDP
 	}
@@ -34,22 +34,31 @@ func (s socket) place() iperf3.Place {
 	return iperf3.Place{Namespace: s.namespace, Interface: s.iface, Address: s.local, Hops: firstTTL}
 }
 
-// fits says that a datagram fits into a frame of the interface: in parts, one that is lost takes all others with it, and the device forwards other frames than anybody asked for.
-func (s socket) fits() error {
-	headers := int64(8 + 20)
-	if s.local.Is6() {
-		headers += 20
-	}
-	return s.namespace.Do(func() error {
+// framesEach is in how many frames a datagram leaves the interface. More than one are fragments: each that is lost takes the whole datagram with it.
+func (s socket) framesEach() (frames int64, err error) {
+	err = s.namespace.Do(func() error {
 		i, err := net.InterfaceByName(s.iface)
 		if err != nil {
 			return fmt.Errorf("interface %s: %w", s.iface, err)
 		}
-		if most := int64(i.MTU) - headers; s.shape.MessageBytes > most {
-			return fmt.Errorf("traffic.sessions.messageSize: a datagram of %d bytes doesn't fit into a frame of %s, whose MTU is %d: use up to %d", s.shape.MessageBytes, s.iface, i.MTU, most)
-		}
+		frames = framesOf(s.shape.MessageBytes, int64(i.MTU), s.local.Is6())
 		return nil
 	})
+	return frames, err
+}
+
+// framesOf is how many IP packets of an MTU a datagram's payload takes. All fragments but the last carry a multiple of 8 bytes, behind a header of their own (RFC 791, RFC 8200 §4.5).
+func framesOf(message, mtu int64, six bool) int64 {
+	header, fragments := int64(20), int64(20)
+	if six {
+		header, fragments = 40, 40+8
+	}
+	datagram := message + 8
+	if datagram+header <= mtu {
+		return 1
+	}
+	each := (mtu - fragments) / 8 * 8
+	return (datagram + each - 1) / each
 }
 
 // iperf3Sender is a direction's client. It is safe for concurrent use.
@@ -73,12 +82,14 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 		return err
 	})
 	if err == nil && s.shape.Datagrams {
-		err = s.fits()
+		opened.FramesEach, err = s.framesEach()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	standing, err := iperf3.Client{Server: netip.AddrPortFrom(to, DataPort).String(), Place: s.place(), Ours: true, Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
+	place := s.place()
+	place.Fragments = opened.FramesEach > 1
+	standing, err := iperf3.Client{Server: netip.AddrPortFrom(to, DataPort).String(), Place: place, Ours: true, Interval: ledgerEvery}.Connect(ctx, s.shape.iperf3Test())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,11 +210,6 @@ type iperf3Receiver struct {
 
 // listenIperf3 begins to take a test.
 func listenIperf3(s socket) (*iperf3Receiver, error) {
-	if s.shape.Datagrams {
-		if err := s.fits(); err != nil {
-			return nil, err
-		}
-	}
 	l, err := iperf3.Listen(context.Background(), s.place(), netip.AddrPortFrom(s.local, DataPort).String())
 	if err != nil {
 		return nil, err

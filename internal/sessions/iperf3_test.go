@@ -2,7 +2,9 @@ package sessions
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,8 +119,6 @@ func TestWhatIperf3CannotHaveIsSaidWithTheWayOut(t *testing.T) {
 			}))
 		}, []string{"link east", "the port is taken: end the program that has it"}, report.Failed},
 		"a congestion control that the kernel hasn't": {plan.TCP, func(_ *testing.T, r *rig) { r.plan.Sessions.CongestionControl = "warp" }, []string{"congestion control warp"}, report.Failed},
-		"a datagram that doesn't fit": {plan.UDP, func(_ *testing.T, r *rig) { r.plan.Sessions.MessageBytes = 1473 },
-			[]string{"traffic.sessions.messageSize: a datagram of 1473 bytes doesn't fit into a frame of east, whose MTU is 1500: use up to 1472"}, report.Failed},
 		"a device that forwards nothing": {plan.TCP, func(t *testing.T, r *rig) {
 			must(t, r.dut.Do(func() error { return setDown("east") }))
 		}, []string{"no iperf3 server answers", "check that the device forwards between the links"}, report.PathNotProven},
@@ -167,5 +167,61 @@ func TestAnEndThatKnowsNoApplications(t *testing.T) {
 	d.Plan.Sessions = &plan.Sessions{Protocol: plan.TCP}
 	if d.version() != Version {
 		t.Error("an older end would refuse what it can do")
+	}
+}
+
+func TestFramesOfADatagram(t *testing.T) {
+	for _, c := range []struct {
+		message, mtu int64
+		six          bool
+		want         int64
+	}{
+		{16, 1500, false, 1}, {1472, 1500, false, 1}, {1473, 1500, false, 2}, {2952, 1500, false, 2}, {2953, 1500, false, 3}, {65507, 1500, false, 45},
+		{1452, 1500, true, 1}, {1453, 1500, true, 2}, {2 * 1448, 1500, true, 3}, {2*1448 - 8, 1500, true, 2}, {8972, 9000, false, 1},
+	} {
+		if got := framesOf(c.message, c.mtu, c.six); got != c.want {
+			t.Errorf("%d bytes by an MTU of %d (IPv6 %v): %d frames, want %d", c.message, c.mtu, c.six, got, c.want)
+		}
+	}
+}
+
+// Datagrams of any size that the protocol has, each in as many frames as it is said to be: the sender's kernel made so many fragments, and the device forwarded no fewer.
+func TestDatagramsInFragmentsAndTheSmallest(t *testing.T) {
+	for message, frames := range map[int64]int64{16: 1, 4000: 3, 65507: 45} {
+		t.Run(strconv.FormatInt(message, 10), func(t *testing.T) {
+			r := newRig(t, queued(), iperf3Of(plan.UDP, 4), func(p *plan.Plan, _ []End) {
+				p.Sessions.MessageBytes, p.Sessions.Parallel, p.Sessions.WindowBytes = message, 2, 1<<20
+				p.Directions = p.Directions[:1]
+				p.Procedure.ConstantLoad.WarmupDuration, p.Procedure.ConstantLoad.Duration, p.Procedure.ConstantLoad.Window = 0, plan.Duration(time.Second), plan.Duration(time.Second)
+				if message == 16 {
+					p.Procedure.ConstantLoad.Rate = units.Rate{Kind: units.Packets, Micros: 1000 * 1_000_000}
+				}
+			})
+			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			if rep.Ending != report.Completed || !rep.Result.Measured {
+				t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.Message)
+			}
+			d := rep.Result.Directions[0].Sessions.Datagrams
+			if told := max(1, d.FramesEach); told != frames || d.Received <= 0 {
+				t.Errorf("%d frames each are told, want %d; %+v", told, frames, d)
+			}
+			if frames == 1 {
+				return
+			}
+			var made map[string]int64
+			must(t, r.ends[0].Namespace.Do(func() error {
+				text, err := os.ReadFile("/proc/thread-self/net/snmp")
+				made = countersOf("Ip:", string(text))
+				return err
+			}))
+			const beside = 100 // the control connection's, and ARP's
+			entered, _ := r.counters(t, "west")
+			if created := made["FragCreates"]; created != frames*made["FragOKs"] || created < frames*d.Sent || entered.Packets < created || entered.Packets > created+beside {
+				t.Errorf("%d datagrams were cut into %d fragments, and %d frames came to the device", made["FragOKs"], created, entered.Packets)
+			}
+			if want := fmt.Sprintf("in %d fragments each", frames); !strings.Contains(rep.Path[0].Message, want) || !strings.Contains(rep.Result.Message, fmt.Sprintf("each went in %d fragments", frames)) {
+				t.Errorf("%q; %q", rep.Path[0].Message, rep.Result.Message)
+			}
+		})
 	}
 }

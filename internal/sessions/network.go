@@ -14,7 +14,7 @@ import (
 )
 
 // lay gives the interface its address, routes to the other links' networks, and neighbours, in the calling thread's namespace, and makes it send and take frames as they
-// are on the wire: within the MTU, with whole checksums. What it gave is in the gift, also where it could not give all.
+// are on the wire: within the MTU, with whole checksums, unless it is to stay as it is. What it gave is in the gift, also where it could not give all.
 func lay(name string, n Network) (laid Laid, g gift, err error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
@@ -27,6 +27,9 @@ func lay(name string, n Network) (laid Laid, g gift, err error) {
 		{forwarder.TransmitChecksum, "checksums left to hardware"}, {forwarder.TCPSegmentation, "segments larger than the MTU (TSO)"},
 		{forwarder.GenericSegmentation, "segments larger than the MTU (GSO)"}, {forwarder.GenericReceive, "merged segments (GRO)"},
 	} {
+		if n.AsItIs {
+			break
+		}
 		if err := forwarder.SetOffload(name, o.Offload, false); err != nil {
 			laid.Remarks = append(laid.Remarks, fmt.Sprintf("%s: %s can't be switched off: %v", name, o.what, err))
 		}

@@ -40,6 +40,9 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 		check.Message += "; the kernel doesn't tell the first segments' TTL"
 	case len(ttls) == 1 && ttls[0] == expectedTTL(forwarding, ttls[0]):
 		check.Message += fmt.Sprintf("; TTL %d, which was %d", ttls[0], firstTTL)
+	case forwarding == plan.Nothing:
+		check.Message += fmt.Sprintf("; TTL %v, which was %d: something between the link and the device routes", ttls, firstTTL)
+		return
 	default:
 		check.Message += fmt.Sprintf("; TTL %v, which was %d: what forwards %s makes it %d, so the connections did not come through it alone", ttls, firstTTL, forwarding, expectedTTL(forwarding, 0))
 		return
@@ -50,7 +53,10 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 // carries says in what the connections carry their payload.
 func (o *Opened) carries() string {
 	if o.Application != "" {
-		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes}).carries()
+		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes, FramesEach: o.FramesEach}).carries()
+	}
+	if o.FramesEach > 1 {
+		return fmt.Sprintf("UDP, datagrams of %d bytes, in %d fragments each", o.DatagramBytes, o.FramesEach)
 	}
 	if o.DatagramBytes > 0 {
 		return fmt.Sprintf("UDP, datagrams of %d bytes", o.DatagramBytes)
@@ -63,7 +69,7 @@ func expectedTTL(forwarding plan.Forwarding, is int) int {
 	switch forwarding {
 	case plan.L3:
 		return firstTTL - 1
-	case plan.L2, plan.MACRewrite:
+	case plan.L2, plan.MACRewrite, plan.Nothing:
 		return firstTTL
 	default:
 		return is

@@ -23,6 +23,10 @@ func (r *run) meet(ctx context.Context) error {
 		r.ends[i], err = meet(ctx, r.places[i].Server, r.places[i].Link, r.version(), r.opts.Force)
 		return err
 	})
+	if i := r.placeOf(plan.DeviceEnd); i >= 0 && r.ends[i] != nil {
+		w := r.ends[i].welcome
+		r.Note("the device's own end is %s on interface %s (%s) of %s, kernel %s", w.Product, w.Interface, cmp.Or(w.Driver, "driver unknown"), cmp.Or(w.Hostname, "an unnamed host"), cmp.Or(w.Machine.Kernel, "unknown"))
+	}
 	for _, g := range r.Plan.Generators {
 		if described := r.describe(g); len(described.Ports) > 0 {
 			r.Report.Generators = append(r.Report.Generators, described)
@@ -86,7 +90,7 @@ func (r *run) lay(ctx context.Context) error {
 		}
 		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doLay, Lay: &network})
 		if err != nil {
-			return fmt.Errorf("link %s: %w", r.places[i].Link, err)
+			return fmt.Errorf("%s: %w", r.places[i], err)
 		}
 		if a.Laid != nil {
 			remarks[i] = a.Laid.Remarks
@@ -95,7 +99,7 @@ func (r *run) lay(ctx context.Context) error {
 	})
 	for i, all := range remarks {
 		for _, words := range all {
-			r.Note("link %s: %s", r.places[i].Link, words)
+			r.Note("%s: %s", r.places[i], words)
 		}
 	}
 	return err
@@ -105,7 +109,7 @@ func (r *run) lay(ctx context.Context) error {
 func (r *run) networkOf(i int) (Network, error) {
 	link := r.places[i].Link
 	own, err := r.address(link)
-	n := Network{Address: own}
+	n := Network{Address: own, AsItIs: link == plan.DeviceEnd && r.Plan.DUT.Type == "Pod"}
 	device := r.device(link)
 	if r.Plan.DUT.Forwarding == plan.L3 {
 		if !device.IsValid() {
@@ -150,8 +154,11 @@ func (r *run) farLinks(link string) (far []string) {
 	return far
 }
 
-// address is the end's on a link.
+// address is the end's on a link, or that of the device's own end.
 func (r *run) address(link string) (netip.Prefix, error) {
+	if its := r.Plan.Links[0].DUT.Addresses; link == plan.DeviceEnd && len(its) > 0 {
+		return its[0], nil
+	}
 	for _, g := range r.Plan.Generators {
 		if port, has := g.PortOn(link); has && len(port.Addresses) > 0 {
 			return port.Addresses[0], nil
@@ -211,13 +218,14 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 		return nil, err
 	}
 	if _, err := r.ends[to].ask(ctx, answerTimeout, request{Do: doListen, Listen: &listenRequest{Shape: shape, Token: token}}); err != nil {
-		return nil, fmt.Errorf("link %s: %w", d.To, err)
+		return nil, fmt.Errorf("%s: %w", r.places[to], err)
 	}
 	check := &report.PathCheck{From: d.From, To: d.To, Sent: s.Parallel}
 	went, err := r.askLong(ctx, from, request{Do: doConnect, Connect: &connectRequest{Shape: shape, Token: token, To: r.reached(d.To, address)}})
 	if err == nil {
 		if went.Opened != nil {
 			r.sendsBy(d.From, went.Opened.CongestionControl)
+			r.frames[d.From] = went.Opened.FramesEach
 		}
 		var came answer
 		if came, err = r.askLong(ctx, to, request{Do: doCame}); err == nil {
@@ -229,13 +237,16 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 		return nil, fmt.Errorf("connect %s to %s: %w", d.From, d.To, err)
 	}
 	if !fromPath(err) {
-		return nil, fmt.Errorf("link %s: its end can't connect to %s, whatever the device does: %w", d.From, d.To, err)
+		return nil, fmt.Errorf("%s: its end can't connect to %s, whatever the device does: %w", r.places[from], d.To, err)
 	}
 	ports := "TCP port"
 	if shape.Datagrams {
 		ports = "TCP and UDP port"
 	}
 	check.Message = fmt.Sprintf("%v: check that the device forwards between the links, and %s %d with them", err, ports, DataPort)
+	if r.Plan.DUT.Endpoint() {
+		check.Message = fmt.Sprintf("%v: check that the link leads to the device, and that nothing there keeps %s %d off", err, ports, DataPort)
+	}
 	return check, nil
 }
 

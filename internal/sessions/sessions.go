@@ -107,6 +107,8 @@ type Welcome struct {
 // Network is what an end's interface is to have.
 type Network struct {
 	Address netip.Prefix `json:"address"`
+	// AsItIs: the interface is the device's own, whose offloads are a part of what is measured.
+	AsItIs bool `json:"asItIs,omitempty"`
 	// Routes lead to the other links' networks by the device.
 	Routes []Route `json:"routes,omitempty"`
 	// Neighbours are known beforehand, so that no ARP or neighbour discovery is in the way; others are asked for by the kernel.
@@ -186,6 +188,8 @@ type Opened struct {
 	Application string `json:"application,omitempty"`
 	// DatagramBytes is the payload of each datagram, where it is UDP; only of a sender.
 	DatagramBytes int64 `json:"datagramBytes,omitempty"`
+	// FramesEach is in how many frames each datagram is sent; more than one are fragments.
+	FramesEach int64 `json:"framesEach,omitempty"`
 	// CongestionControl is the sender's.
 	CongestionControl string `json:"congestionControl,omitempty"`
 	// TTLs are those of the first segments, as they came; only of a receiver. Empty: the kernel doesn't keep them.

@@ -155,6 +155,11 @@ func Unacknowledged(conn *net.TCPConn) (bytes int, err error) {
 	return bytes, err
 }
 
+// AcknowledgeNow has the kernel acknowledge what came without waiting for more of it, by up to 40 ms (TCP_QUICKACK). It holds for what has come, and not for what comes.
+func AcknowledgeNow(conn *net.TCPConn) {
+	_ = On(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) }) // without it an acknowledgement is late, and none is lost
+}
+
 // SetOption sets an integer option of a socket, and says which it was where it can't.
 func SetOption(fd, level, name, value int, what string) error {
 	if err := unix.SetsockoptInt(fd, level, name, value); err != nil {

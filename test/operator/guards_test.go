@@ -37,7 +37,7 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 	l.guarded()
 	there := func() (found int) {
 		for name, o := range map[string]client.Object{
-			"linerate-generators": &networkingv1.NetworkPolicy{}, "linerate-vitals": &networkingv1.NetworkPolicy{}, "linerate-tests": &policyv1.PodDisruptionBudget{},
+			"linerate-ends": &networkingv1.NetworkPolicy{}, "linerate-generators": &networkingv1.NetworkPolicy{}, "linerate-vitals": &networkingv1.NetworkPolicy{}, "linerate-tests": &policyv1.PodDisruptionBudget{},
 		} {
 			switch err := admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, o); {
 			case err == nil:
@@ -55,8 +55,8 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 	}
 	l.wires(minimal("first"))
 	l.settle("first")
-	if n := there(); n != 3 || len(l.pods()) == 0 {
-		t.Errorf("there are %d guards of 3, for %d pods", n, len(l.pods()))
+	if n := there(); n != 4 || len(l.pods()) == 0 {
+		t.Errorf("there are %d guards of 4, for %d pods", n, len(l.pods()))
 	}
 
 	t.Run("and no drain takes a pod that is Ready", func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 		l.clock.advance(11 * time.Minute)
 		l.create(minimal("third"))
 		l.settle("third")
-		if n := there(); n != 3 {
-			t.Errorf("there are %d guards of 3", n)
+		if n := there(); n != 4 {
+			t.Errorf("there are %d guards of 4", n)
 		}
 	})
 	t.Run("what somebody made otherwise stays", func(t *testing.T) {

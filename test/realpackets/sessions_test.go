@@ -54,3 +54,26 @@ spec:
 		})
 	}
 }
+
+// TestADeviceThatIsAnEnd: at a rate that any machine carries, what the device received and what it sent is what was asked for, and the page says who counted it.
+func TestADeviceThatIsAnEnd(t *testing.T) {
+	r := measure(t, `
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: endpoint}
+spec:
+  dut: {type: Reference, role: Endpoint}
+  links: [{name: west}]
+  traffic: {type: Sessions, sessions: {application: iperf3, parallel: 2}}
+  procedure: {type: ConstantLoad, constantLoad: {rate: 20mbps, warmupDuration: 1s, duration: 5s, window: 1s}}
+`)
+	if r.Result.Reason != report.ReachedTarget || len(r.Result.Directions) != 2 {
+		t.Fatalf("%s: %s", r.Result.Reason, r.Result.Message)
+	}
+	for i, is := range []string{report.Receiver, report.Sender} {
+		d := r.Result.Directions[i]
+		if d.Sessions.Device == nil || d.Sessions.Device.Is != is || d.Sessions.GoodputBitsPerSecond < 19_800_000 || d.Sessions.GoodputBitsPerSecond > 20_400_000 {
+			t.Errorf("%s→%s: %+v", d.From, d.To, d.Sessions)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package compile
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// endpoint says that the device is an end of the traffic itself.
+func (c *compiler) endpoint() bool { return c.spec.DUT.Role == v1alpha1.RoleEndpoint }
+
+// checkEndpoint refuses what a device that is an end can't be, or hasn't.
+//
+//	generator ──── west ────▶ dut      {from: west, to: dut}
+//	          ◀─── west ─────          {from: dut, to: west}
+func (c *compiler) checkEndpoint() {
+	if !c.endpoint() {
+		return
+	}
+	dut := specPath().Child("dut")
+	switch d := c.spec.DUT; {
+	case c.traffic.unreached() != "":
+		c.refuse(dut.Child("role"), d.Role, c.traffic.unreached())
+	case !c.hasDUTPod():
+		c.refuse(dut.Child("type"), d.Type, "what the device received is what its own end counted, and nobody of linerate's is on a device of type "+string(d.Type)+": use Reference, or Pod, whose network namespace an end of linerate's is put in")
+	case d.Reference != nil && d.Reference.Limit != nil:
+		c.refuse(dut.Child("reference", "limit"), field.OmitValueType{}, "a limit is of what is forwarded, and role Endpoint forwards nothing: remove limit")
+	case d.Reference != nil && d.Reference.Mode != nil:
+		c.refuse(dut.Child("reference", "mode"), field.OmitValueType{}, "a mode says how the device forwards, and role Endpoint forwards nothing: remove mode")
+	}
+	if l := c.spec.Links[0]; l.Name == plan.DeviceEnd {
+		c.refuse(specPath().Child("links").Index(0).Child("name"), l.Name, "directions call the device dut: give the link another name, such as west")
+	}
+}
