@@ -2,7 +2,7 @@ package v1alpha1
 
 // ProcedureType is a way to vary the load.
 //
-// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search;BackToBack
+// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search;BackToBack;Soak
 type ProcedureType string
 
 // The ways to vary the load. Each has a member of ProcedureSpec of its own.
@@ -19,6 +19,8 @@ const (
 	ProcedureSearch ProcedureType = "Search"
 	// ProcedureBackToBack finds the longest burst of frames that the device carries without loss, and how much it buffers: RFC 9004.
 	ProcedureBackToBack ProcedureType = "BackToBack"
+	// ProcedureSoak estimates the load at which a device loses a small share of frames on average, with its uncertainty: draft-vpolak-bmwg-plrsearch.
+	ProcedureSoak ProcedureType = "Soak"
 )
 
 // DirectionsVary is which directions' loads vary at a time.
@@ -42,15 +44,14 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'MaximumOfferedLoad' || !has(self.maximumOfferedLoad)",fieldPath=".maximumOfferedLoad",message="set type: MaximumOfferedLoad, or remove maximumOfferedLoad"
 // +kubebuilder:validation:XValidation:rule="self.type == 'Search' || !has(self.search)",fieldPath=".search",message="set type: Search, or remove search"
 // +kubebuilder:validation:XValidation:rule="self.type == 'BackToBack' || !has(self.backToBack)",fieldPath=".backToBack",message="set type: BackToBack, or remove backToBack"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Soak' || !has(self.soak)",fieldPath=".soak",message="set type: Soak, or remove soak"
 // +kubebuilder:validation:XValidation:rule="self.type in ['Ramp', 'Search'] || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp or a search varies one direction after another: set type: Ramp or Search, or remove directions"
 // +kubebuilder:validation:XValidation:rule="!has(self.othersAt) || has(self.directions) && self.directions == 'Each'",fieldPath=".othersAt",message="othersAt is of the directions that don't vary, and all of them do: set directions: Each, or remove othersAt"
-// +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search', 'BackToBack']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss, MaximumOfferedLoad or BackToBack, or remove reset"
+// +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search', 'BackToBack', 'Soak']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss, MaximumOfferedLoad, BackToBack or Soak, or remove reset"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
 type ProcedureSpec struct {
-	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
-	// several, MaximumOfferedLoad what comes back of all there is to send, Search finds the highest load that meets each of several goals (NDR and
-	// PDR), BackToBack the longest burst without loss, and how much the device buffers.
+	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures loss at several, MaximumOfferedLoad what comes back of all there is to send, Search finds the highest load that meets each of several goals, BackToBack the longest burst without loss, Soak estimates the load at which a small share is lost.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
@@ -79,30 +80,28 @@ type ProcedureSpec struct {
 	// +optional
 	BackToBack BackToBackSpec `json:"backToBack,omitzero"`
 
-	// directions says which directions' loads a ramp or a search varies at a time: Together (default), all of them, so that the first that loses frames sets
-	// the load of all; or Each, one after another, so that each has a limit of its own, and then all that was found at once. Example: Each.
+	// soak configures type Soak.
+	// +optional
+	Soak SoakSpec `json:"soak,omitzero"`
+
+	// directions says which directions vary at a time: Together (default), so that the first that loses frames sets the load of all; or Each, one after another, and then all that was found at once. Example: Each.
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
 
-	// othersAt is what the directions that don't vary are held at meanwhile, as a share of the target rate, with directions: Each alone. Default:
-	// 0%, nothing is sent in them. Example: 10%.
+	// othersAt is what the directions that don't vary are held at with directions: Each, as a share of the target rate. Default: 0%. Example: 10%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="othersAt must be at most 100%: it is a share of the target rate"
 	OthersAt Percent `json:"othersAt,omitempty"`
 
-	// reset empties the device's tables (connections, learned addresses) before each trial, where what one trial leaves in them would spoil the
-	// next. Afterwards the device learns where the generators are, and the trial begins once it forwards. Example: {command: [conntrack, -F]}.
+	// reset empties the device's tables (connections, learned addresses) before each trial, where what one trial leaves would spoil the next. Example: {command: [conntrack, -F]}.
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency measures the latency of frames once the procedure has its result, at shares of the rate that it found or held: percentiles, the longest, jitter. It takes engine Software, whose
-	// frames all bear stamps then (traffic.stamps), and one machine for both ends of a direction. Example: {at: [0%, 10%, 50%, 90%], of: NDR}.
+	// latency measures latency at shares of the rate that the procedure found or held. It takes engine Software, whose frames all bear stamps then (traffic.stamps), and one machine for both ends of a direction. Example: {at: [0%, 10%, 50%, 90%], of: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 
-	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried; of a Search the goals have their own, and a burst of
-	// BackToBack may lose none.
-	// Example: "0.001".
+	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried; Search, BackToBack and Soak don't ask it. Example: "0.001".
 	// +optional
 	// +kubebuilder:default="0.001"
 	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`
@@ -110,7 +109,7 @@ type ProcedureSpec struct {
 
 // LatencySpec is at which loads latency is measured: a trial at each, after the procedure has its result.
 type LatencySpec struct {
-	// at are the loads, as shares of the rate. 0% is single frames: a thousand a second in each direction, or a hundredth of the rate where that is less. Example: [0%, 10%, 50%, 90%].
+	// at are the loads, as shares of the rate. 0% is single frames: a thousand a second, or a hundredth of the rate where that is less. Example: [0%, 10%, 50%, 90%].
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={"0%","10%","50%","90%"}
@@ -119,12 +118,12 @@ type LatencySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !p.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(p.replace('%', '')) <= 100.0)",message="a load is at most 100%: it is a share of the rate that the procedure found or held"
 	At []Percent `json:"at,omitempty"`
 
-	// of names the goal of a Search whose rate the loads are shares of; without it the first one's. Of a Ramp it is the throughput, of a ConstantLoad its rate. Example: NDR.
+	// of names the goal of a Search whose rate the loads are shares of. Default: the first one's. Example: NDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Of string `json:"of,omitempty"`
 
-	// trialDuration is how long each load is sent. A percentile that fewer than ten frames lie above isn't told: p99.999 takes a million frames of each size and direction.
+	// trialDuration is how long each load is sent. A percentile that fewer than ten frames lie above isn't told.
 	// +optional
 	// +kubebuilder:default="10s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
@@ -132,9 +131,7 @@ type LatencySpec struct {
 
 // ResetSpec is how the device's tables are emptied before each trial. The Reference knows how to: reset: {} is enough.
 type ResetSpec struct {
-	// command is what empties them; exit code 0 is its success. Of dut.type Pod it is run in a container beside the one that forwards, in the same
-	// network namespace; of dut.type Device on the machine of linerate run, as the user, and never in a cluster. No shell reads it. Nothing in it is expanded.
-	// Example: [ip, neigh, flush, all].
+	// command is what empties them; exit code 0 is its success. Of dut.type Pod it runs in a container beside the one that forwards, in its network namespace; of Device on the machine of linerate run, as the user. No shell reads it. Example: [ip, neigh, flush, all].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -147,7 +144,7 @@ type ResetSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]*$')",message="write an image's name without spaces, such as registry.lab/tools:1"
 	Image string `json:"image,omitempty"`
 
-	// timeout bounds the command, and then once more how long the device may take to forward again. If either takes longer, the run ends. Example: 10s.
+	// timeout bounds the command, and once more how long the device may take to forward again. Else the run ends. Example: 10s.
 	// +optional
 	// +kubebuilder:default="30s"
 	Timeout TrialDuration `json:"timeout,omitempty"`
@@ -201,20 +198,19 @@ type RampSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('200ms') && duration(self) <= duration('1h'))",message="stepDuration must be between 200ms and 1h"
 	StepDuration Duration `json:"stepDuration,omitempty"`
 
-	// settle is the beginning of each step that isn't judged: frames of the step before are still on their way. Example: 500ms.
+	// settle is the beginning of each step that isn't judged, for frames of the step before. Example: 500ms.
 	// +optional
 	// +kubebuilder:default="500ms"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settle must be at most 1m"
 	Settle Duration `json:"settle,omitempty"`
 
-	// refineTo is how narrow the bracket around the saturation is made after the ramp, relative to its upper end; 0%: no refinement.
-	// Example: 0.5%.
+	// refineTo is how narrow the bracket around the saturation is made, relative to its upper end; 0%: no refinement. Example: 0.5%.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && (double(self.replace('%', '')) >= 0.01 || double(self.replace('%', '')) == 0.0))",message="refineTo must be between 0.01% and 50%, or 0% for no refinement"
 	RefineTo Percent `json:"refineTo,omitempty"`
 
-	// confirmDuration is how long the saturation found is held before it counts as confirmed; 0s: it stays unconfirmed. Example: 10s.
+	// confirmDuration is how long the saturation is held before it counts as confirmed; 0s: it stays unconfirmed. Example: 10s.
 	// +optional
 	// +kubebuilder:default="10s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="confirmDuration must be at most 24h"
@@ -266,13 +262,12 @@ type (
 //	     └┴─────────┴────────┴────────┴────────┴──▶ time
 //	       warm-up           duration
 type ConstantLoadSpec struct {
-	// rate is the load that is held. Of sessions it is Unlimited, all that connections carry, or with iperf3 and UDP the payload of each direction in bits per second (100mbps), of UDP also
-	// in datagrams per second (10kpps).
+	// rate is the load that is held. Of sessions it is Unlimited, or with iperf3 and UDP the payload of each direction (100mbps), of UDP also datagrams (10kpps).
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate HeldRate `json:"rate,omitempty"`
 
-	// warmupDuration is how long the rate is held before anything counts; 0s: not at all. Sessions start slowly, which belongs here.
+	// warmupDuration is how long the rate is held before anything counts; 0s: not at all. Sessions start slowly.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
@@ -326,7 +321,7 @@ type FrameLossSpec struct {
 	// +kubebuilder:default="60s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
-	// stopAfterClean ends the descent after so many successive trials without loss; 0: it goes down to the lowest load.
+	// stopAfterClean ends the descent after so many successive trials without loss; 0: it goes down to the lowest.
 	// +optional
 	// +kubebuilder:default=2
 	// +kubebuilder:validation:Minimum=0
@@ -371,7 +366,7 @@ type MaximumOfferedLoadSpec struct {
 //	          └─┴┴─┴┴─┴┴┴┴─┴┴─┴┴─┴┴──▶ bursts
 //	             one search   the next
 type BackToBackSpec struct {
-	// rate is what bursts are asked for, at best as fast as the line is. Generators may reach less; how fast a burst really was is measured, and all claims are of that rate.
+	// rate is what bursts are asked for. How fast a burst really was is measured, and all claims are of that rate.
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate Rate `json:"rate,omitempty"`
@@ -381,24 +376,22 @@ type BackToBackSpec struct {
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
 
-	// trialDuration is how long the trial before the bursts lasts, at their rate: it shows how fast the device forwards while it is overloaded, which says how much of a burst it
-	// forwarded while the rest was still arriving.
+	// trialDuration is how long the trial before the bursts lasts: it shows how fast the device forwards while it is overloaded.
 	// +optional
 	// +kubebuilder:default="10s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
-	// throughput is the device's throughput in each direction, in packets per second, where another test has found it: it is reckoned with instead of what the trial shows.
-	// Example: 9.9kpps.
+	// throughput is the device's throughput in each direction in packets per second, by another test: it is reckoned with instead of what the trial shows. Example: 9.9kpps.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`
 
-	// longest is how long a burst may be at most, as time at the rate that generators reach: less than trialDuration.
+	// longest is how long a burst may be at most, at the rate that generators reach: less than trialDuration.
 	// +optional
 	// +kubebuilder:default="2s"
 	Longest BurstDuration `json:"longest,omitempty"`
 
-	// resolution is how near to each other the longest burst without loss and the shortest with loss come in each search, relative to the second.
+	// resolution is how near the longest burst without loss and the shortest with loss come, relative to the second.
 	// +optional
 	// +kubebuilder:default="1%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.01)",message="resolution must be between 0.01% and 50%"
@@ -410,6 +403,55 @@ type BackToBackSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Repetitions int32 `json:"repetitions,omitempty"`
+}
+
+// SoakSpec is an estimate of the critical load, at which the device loses lossRatio on average: draft-vpolak-bmwg-plrsearch. Curves of the loss ratio are fitted to all trials, and each next trial
+// is where they say that it lies.
+//
+//	load
+//	maxRate ┤┌┐
+//	        │││   ┌──┐
+//	        │││┌─┐│  │┌───┐     ┌────┐ critical load ± deviation
+//	        ││││ ││  ││   │┌───┐│    │
+//	        └┴┴┴─┴┴──┴┴───┴┴───┴┴────┴─▶ time
+//	         each trial trialGrowth longer
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
+type SoakSpec struct {
+	// lossRatio is the share that is lost on average at the load asked for.
+	// +optional
+	// +kubebuilder:default="0.0000001"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+$') || (double(self) > 0.0 && double(self) <= 0.1)",message="lossRatio must be above 0, which no number of trials shows, and at most 0.1: such as \"0.0000001\""
+	LossRatio Ratio `json:"lossRatio,omitempty"`
+
+	// duration is how long all trials send, together.
+	// +optional
+	// +kubebuilder:default="30m"
+	Duration HoldDuration `json:"duration,omitempty"`
+
+	// firstTrial is how long the first trial sends.
+	// +optional
+	// +kubebuilder:default="5.1s"
+	FirstTrial TrialDuration `json:"firstTrial,omitempty"`
+
+	// trialGrowth is by how much each trial is longer than the one before.
+	// +optional
+	// +kubebuilder:default="100ms"
+	TrialGrowth WarmupDuration `json:"trialGrowth,omitempty"`
+
+	// minRate is the lowest load, in the unit of maxRate. Default: a hundredth of maxRate.
+	// +optional
+	MinRate Rate `json:"minRate,omitempty"`
+
+	// maxRate is the highest load.
+	// +optional
+	// +kubebuilder:default="100%"
+	MaxRate Rate `json:"maxRate,omitempty"`
+
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: not at all.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
 }
 
 // SearchClassification says how trials decide whether a load meets a goal.
@@ -451,8 +493,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.goals)",fieldPath=".preset",message="a preset is a set of goals: remove preset, or goals"
 // +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
 type SearchSpec struct {
-	// classification says how trials decide: RFC9971 (default) is multiple loss ratio search as in its standard, Sequential is faster and conformant
-	// to none.
+	// classification says how trials decide: RFC9971 is multiple loss ratio search as in its standard, Sequential is faster and conformant to none.
 	// +optional
 	// +kubebuilder:default=RFC9971
 	Classification SearchClassification `json:"classification,omitempty"`
@@ -461,7 +502,7 @@ type SearchSpec struct {
 	// +optional
 	Preset SearchPreset `json:"preset,omitempty"`
 
-	// goals are what loads must meet. The result's own figures are the first goal's. Default: NDR (nothing is lost) and PDR (at most 0.5% is lost).
+	// goals are what loads must meet; the result's own figures are the first one's. Default: NDR (nothing is lost) and PDR (at most 0.5% is lost).
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -478,7 +519,7 @@ type SearchSpec struct {
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// warmupDuration is how long the lowest load is sent before anything counts, so that devices learn addresses; 0s: not at all.
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: not at all.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
@@ -500,23 +541,23 @@ type SearchGoal struct {
 	// +kubebuilder:default="0"
 	LossRatio Ratio `json:"lossRatio,omitempty"`
 
-	// finalTrialDuration is how long those trials last that decide; earlier ones may be shorter.
+	// finalTrialDuration is how long those trials last that decide.
 	// +optional
 	// +kubebuilder:default="1s"
 	FinalTrialDuration TrialDuration `json:"finalTrialDuration,omitempty"`
 
-	// durationSum is for how long trials at one load are repeated, together, before that load is decided.
+	// durationSum is for how long trials at one load are repeated, together, before it is decided.
 	// +optional
 	// +kubebuilder:default="21s"
 	DurationSum TrialDuration `json:"durationSum,omitempty"`
 
-	// exceedRatio is the share of the trials at a load that may lose more than lossRatio, while the load still meets the goal.
+	// exceedRatio is the share of the trials at a load that may lose more than lossRatio.
 	// +optional
 	// +kubebuilder:default="50%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) < 100.0",message="exceedRatio must be less than 100%: else any load meets the goal"
 	ExceedRatio Percent `json:"exceedRatio,omitempty"`
 
-	// width is how far apart, relative to the upper one, the highest load that meets the goal and the lowest that doesn't may be in the end.
+	// width is how far apart the goal's two bounds may be in the end, relative to the upper one.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.05)",message="width must be between 0.05% and 50%"
