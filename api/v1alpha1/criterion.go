@@ -168,8 +168,7 @@ type Criterion struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a criterion's name is made of lower-case letters, digits and dashes, such as imix-line-rate"
 	Name string `json:"name"`
 
-	// metric is the figure that is judged: a rate or loss of frames, one of Sessions, of a BackToBack's bursts, or of latency (LatencyP50 and so on, in
-	// nanoseconds), or Observed, which is what an observer saw; docs/criteria.md has what each is.
+	// metric is the figure that is judged; docs/criteria.md has what each is.
 	// +required
 	Metric Metric `json:"metric"`
 
@@ -183,9 +182,7 @@ type Criterion struct {
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// statistic says what of several runs is judged, such as the repetitions of a suite. Median: their median alone. Worst: the one that meets it least, so that each must. Spread: how far
-	// they lie apart, as their standard deviation in percent of their median; max is the most of it that passes. Without it the median is judged, and doesn't pass where a tenth of the runs
-	// or more lie far below the rest. Example: Worst.
+	// statistic says what of several runs is judged. Median: their median alone. Worst: the one that meets it least. Spread: their standard deviation in percent of their median. Default: the median, which doesn't pass where a tenth of the runs or more lie far below the rest. Example: Worst.
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
@@ -205,16 +202,12 @@ type Criterion struct {
 	// +optional
 	Max Decimal `json:"max,omitempty"`
 
-	// maxRegression is by how much the figure may be less than the baseline's, in percent of that; a latency, of which less is better, more. Passed and Failed are claimed only where
-	// the runs show it: a single run against a single one shows nothing. Make 5 of each (LoadTestSuite, repetitions: 5), or vouch for
-	// assumedSpread. Example: 2%.
+	// maxRegression is by how much the figure may be less than the baseline's, in percent; a latency, more. It takes 5 runs of each (LoadTestSuite, repetitions: 5), or assumedSpread. Example: 2%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.substring(0, size(self) - 1)) < 100.0",message="maxRegression is less than 100%: that would allow anything"
 	MaxRegression Percent `json:"maxRegression,omitempty"`
 
-	// assumedSpread is how far apart runs of the same thing lie in this lab: their standard deviation, in percent of the figure, known from
-	// earlier ones. It is used where the runs are too few to show it themselves (fewer than 5 of each), and the verdict says so.
-	// Example: 0.5%.
+	// assumedSpread is how far apart runs of the same thing lie in this lab: their standard deviation in percent, known from earlier ones. It is used where there are fewer than 5 of each, and the verdict says so. Example: 0.5%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"
 	AssumedSpread Percent `json:"assumedSpread,omitempty"`

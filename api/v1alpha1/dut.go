@@ -39,8 +39,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || !has(self.reference) || !has(self.reference.mode)",fieldPath=".forwarding",message="reference.mode says how the device forwards: remove forwarding, or the mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
-	// type is what is tested, and must be said: Pod (software in a pod, made from pod.template; in a cluster), Reference (the built-in
-	// Linux forwarder), Device (what already forwards between the links) or Loopback (no device: the generator's own capacity).
+	// type is what is tested: Pod (made from pod.template; in a cluster), Reference (the built-in Linux forwarder), Device (what already forwards between the links) or Loopback (no device: the generator's own capacity).
 	// +optional
 	Type DUTType `json:"type,omitempty"`
 
@@ -53,8 +52,7 @@ type DUTSpec struct {
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
-	// setup runs to its end before anything else of the test, such as what configures a physical device: a pod in a cluster, a program with
-	// linerate run. If it fails, the test is over.
+	// setup runs to its end before anything else of the test: a pod in a cluster, a program with linerate run. If it fails, the test is over.
 	// +optional
 	Setup *HookSpec `json:"setup,omitempty"`
 
@@ -69,8 +67,7 @@ type DUTSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder. Of a Loopback, reference.mode says which device's traffic the generators send: as many flows, to the same destinations, but for nat, whose
-	// outer addresses it doesn't use.
+	// reference configures the built-in forwarder. Of a Loopback, reference.mode says which device's traffic the generators send, but for the outer addresses of nat.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }
@@ -83,9 +80,7 @@ type DUTPodSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	Container string `json:"container,omitempty"`
 
-	// template is the pod, in Kubernetes' form: metadata (labels, annotations) and spec. It is ready when Kubernetes says so: give the
-	// container a readinessProbe. The links' networks and devices are added to it, and restartPolicy is Never. Its own networks can
-	// stand in the annotation k8s.v1.cni.cncf.io/networks. Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
+	// template is the pod, in Kubernetes' form: metadata (labels, annotations) and spec. Give the container a readinessProbe. The links' networks and devices are added, and restartPolicy is Never. Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
 	// +required
 	Template Freeform `json:"template"`
 }
@@ -97,8 +92,7 @@ type HookSpec struct {
 	// +optional
 	Template Freeform `json:"template,omitempty"`
 
-	// command is the program, which linerate run starts as the user, and no cluster does. LINERATE_TEST, LINERATE_FORWARDING and LINERATE_LINKS tell
-	// it of the test. Exit code 0 is its success. No shell reads it. Example: [./configure-router.sh, up].
+	// command is the program, which linerate run starts as the user, and no cluster does. LINERATE_* variables tell it of the test. Exit code 0 is its success. No shell reads it. Example: [./configure-router.sh, up].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -127,8 +121,7 @@ type ReferenceSpec struct {
 	// +optional
 	Mode *ModeSpec `json:"mode,omitempty"`
 
-	// image holds the program of mode userspace, which linerate's own image doesn't have: dpdk-testpmd, of Debian's package dpdk-dev. linerate's program is copied in and starts it. A
-	// cluster alone uses it. Example: registry.lab/testpmd:22.11.
+	// image holds the program of mode userspace in a cluster: dpdk-testpmd, of Debian's package dpdk-dev. linerate's program is copied in and starts it. Example: registry.lab/testpmd:22.11.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -291,8 +284,7 @@ type LimitSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="burst must be between 1ms and 1s"
 	Burst Duration `json:"burst,omitempty"`
 
-	// queue is how much waits behind a limit in bits, as time at the limit: what a router's buffer holds. Only for traffic of type Sessions, and for procedure.type BackToBack. Default: one frame.
-	// Example: 50ms.
+	// queue is how much waits behind a limit in bits, as time at the limit, with traffic of type Sessions or procedure.type BackToBack. Default: one frame. Example: 50ms.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="queue must be between 1ms and 1s"
 	Queue Duration `json:"queue,omitempty"`

@@ -60,9 +60,7 @@ type GeneratorSpec struct {
 	// +optional
 	Layout Layout `json:"layout,omitempty"`
 
-	// coresPerPortPair is how many CPUs send and receive for each pair of ports. A pod requests this for each of its pairs and two more,
-	// rounded up to an even number, as exclusive CPUs. Default: 4 of TRex on devices; elsewhere one thread, on CPUs that are shared with
-	// others. TRex uses 1 on kernel interfaces whatever is said. On one machine it is how many threads may send on each port, whatever --cores says. Example: 4.
+	// coresPerPortPair is how many CPUs send and receive for each pair of ports. A pod requests this for each pair and two more, rounded up to an even number, as exclusive CPUs. Default: 4 of TRex on devices; elsewhere one thread on shared CPUs. TRex uses 1 on kernel interfaces. Example: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
@@ -160,8 +158,7 @@ type TRexSpec struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	Args []string `json:"args,omitempty"`
 
-	// config is merged over the configuration file that is written for TRex, key by key: what only an expert of TRex can know. Ports and
-	// their order, the number of cores and the RPC's port are linerate's. Example: {rx_desc: 4096}.
+	// config is merged over TRex's configuration file, key by key. Ports and their order, the number of cores and the RPC's port are linerate's. Example: {rx_desc: 4096}.
 	// +optional
 	Config Freeform `json:"config,omitempty"`
 }
@@ -183,8 +180,7 @@ const (
 
 // SoftwareSpec configures engine Software.
 type SoftwareSpec struct {
-	// path is how it sends: Live (the kernel makes and paces the frames), AFXDP or AFPacket. Where the machine can't do that, the test ends and says so. Default: the fastest that the machine has; with linerate run what --path says.
-	// Example: AFXDP.
+	// path is how it sends: Live (the kernel makes and paces the frames), AFXDP or AFPacket. Where the machine can't, the test ends. Default: the fastest that it has; with linerate run what --path says. Example: AFXDP.
 	// +optional
 	Path SendingPath `json:"path,omitempty"`
 }

@@ -6,14 +6,12 @@ type LinkSpec struct {
 	// +required
 	Name LinkName `json:"name"`
 
-	// network is the NetworkAttachmentDefinition that pods are attached to the link with, as NAME in the test's namespace or
-	// NAMESPACE/NAME. Its annotation k8s.v1.cni.cncf.io/resourceName gives the device request. Two links may have one network. Needed in a
-	// cluster wherever a pod of the test has an end on the link; on one machine it is ignored. Example: sriov-west.
+	// network is the NetworkAttachmentDefinition that attaches pods to the link, as NAME or NAMESPACE/NAME. Its annotation
+	// k8s.v1.cni.cncf.io/resourceName gives the device request. Needed in a cluster wherever a pod has an end on the link. Example: sriov-west.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// lineRate is what 100 % means: the link's layer-1 rate (of a direction, the slower of its two links'). Needed where the port has no
-	// physical speed (veth, virtio, AF_PACKET); elsewhere the port's own speed is the default. Example: 25gbps.
+	// lineRate is what 100 % means: the link's layer-1 rate (of a direction, the slower of its two links'). Needed where the port has no physical speed (veth, virtio, AF_PACKET). Default: the port's own. Example: 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
 
@@ -39,10 +37,7 @@ type GeneratorEnd struct {
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// networks are where this end's flows come from and go to; the device must route them to address. One network is divided between the
-	// replicas in equal parts; else there is one for each replica. Default: for replica R 16.0.R.0/24 on the first link, 48.0.R.0/24 on
-	// the second, 16.1.R.0/24 on the third and so on; where link I (counted from 0) has any IPv6 address, 2001:2:0:XXYY::/64 with XX = I + 1
-	// and YY = R. Example: [16.0.0.0/24].
+	// networks are where this end's flows come from and go to; the device must route them to address. One network is divided between the replicas; else there is one for each. Default: for replica R 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second, 16.1.R.0/24 on the third; with any IPv6 address on link I (from 0) 2001:2:0:XXYY::/64, XX = I + 1, YY = R. Example: [16.0.0.0/24].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -52,8 +47,7 @@ type GeneratorEnd struct {
 
 // DUTEnd is the device's end of a link.
 type DUTEnd struct {
-	// network is the NetworkAttachmentDefinition of the DUT's end, where it is another than the generator's: other virtual functions of
-	// the same wire, say, with another driver. Default: the link's network. Example: lab/sriov-west-netdev.
+	// network is the NetworkAttachmentDefinition of the DUT's end, such as other virtual functions of the same wire with another driver. Default: the link's network. Example: lab/sriov-west-netdev.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 

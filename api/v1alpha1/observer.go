@@ -71,8 +71,7 @@ type Observer struct {
 	// +required
 	Of ObserverOf `json:"of"`
 
-	// type is what it reads: Processors, SoftIRQs, Memory, Load, Frequencies or Temperatures of a machine, Interfaces on links, or the Reference's Limiter; or whom it asks over the network:
-	// Prometheus, SNMP or Redfish.
+	// type is what it reads of a machine (Processors, SoftIRQs, Memory, Load, Frequencies, Temperatures), links (Interfaces) or the Reference (Limiter), or whom it asks: Prometheus, SNMP or Redfish.
 	// +required
 	Type ObserverType `json:"type"`
 

@@ -51,7 +51,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
 type ProcedureSpec struct {
-	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures loss at several, MaximumOfferedLoad what comes back of all there is to send, Search finds the highest load that meets each of several goals, BackToBack the longest burst without loss, Soak estimates the load at which a small share is lost.
+	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures loss at several, MaximumOfferedLoad what comes back of all there is to send, Search what meets each of several goals, BackToBack the longest burst without loss, Soak where a small share is lost.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
@@ -131,7 +131,7 @@ type LatencySpec struct {
 
 // ResetSpec is how the device's tables are emptied before each trial. The Reference knows how to: reset: {} is enough.
 type ResetSpec struct {
-	// command is what empties them; exit code 0 is its success. Of dut.type Pod it runs in a container beside the one that forwards, in its network namespace; of Device on the machine of linerate run, as the user. No shell reads it. Example: [ip, neigh, flush, all].
+	// command is what empties them; exit code 0 is its success. Of dut.type Pod it runs in the network namespace of the container that forwards; of Device on the machine of linerate run, as the user. No shell reads it. Example: [ip, neigh, flush, all].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -381,7 +381,7 @@ type BackToBackSpec struct {
 	// +kubebuilder:default="10s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
-	// throughput is the device's throughput in each direction in packets per second, by another test: it is reckoned with instead of what the trial shows. Example: 9.9kpps.
+	// throughput is the device's throughput in each direction in packets per second, by another test, instead of what the trial shows. Example: 9.9kpps.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`
@@ -421,7 +421,7 @@ type SoakSpec struct {
 	// lossRatio is the share that is lost on average at the load asked for.
 	// +optional
 	// +kubebuilder:default="0.0000001"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+$') || (double(self) > 0.0 && double(self) <= 0.1)",message="lossRatio must be above 0, which no number of trials shows, and at most 0.1: such as \"0.0000001\""
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+$') || (double(self) > 0.0 && double(self) <= 0.1)",message="lossRatio must be above 0 and at most 0.1"
 	LossRatio Ratio `json:"lossRatio,omitempty"`
 
 	// duration is how long all trials send, together.

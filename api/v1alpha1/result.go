@@ -276,8 +276,7 @@ type ReportReference struct {
 	// +kubebuilder:validation:MaxLength=1024
 	NotPublished string `json:"notPublished,omitempty"`
 
-	// publishTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment, such as an admission webhook that is away. It is tried
-	// for five minutes.
+	// publishTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment. It is tried for five minutes.
 	// +optional
 	PublishTriedSince *metav1.Time `json:"publishTriedSince,omitempty"`
 
@@ -292,8 +291,7 @@ type ReportReference struct {
 	// +kubebuilder:validation:MaxLength=1024
 	NotKept string `json:"notKept,omitempty"`
 
-	// keepTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment, such as an admission webhook that is away. It is
-	// tried for five minutes before the LoadTest is complete without; then notKept says why.
+	// keepTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment. It is tried for five minutes before the LoadTest is complete without; then notKept says why.
 	// +optional
 	KeepTriedSince *metav1.Time `json:"keepTriedSince,omitempty"`
 

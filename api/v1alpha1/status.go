@@ -16,8 +16,7 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// attempt counts the sets of pods that were made for the test, from 1. A new one is made when the test is resumed, when a node refused
-	// a pod, when another test was on its physical ports, or when pods that weren't all placed were given back.
+	// attempt counts the sets of pods that were made for the test, from 1: a new one is made when it is resumed, when a node refused a pod or another test was on its ports, or when pods that weren't all placed were given back.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
 
@@ -72,8 +71,7 @@ type LoadTestStatus struct {
 	// +optional
 	Result *Result `json:"result,omitempty"`
 
-	// summary is the result in one line, all directions together; while the test waits in line it is its place there. Examples: 654.40 Kpps
-	// 2.00 Gbps  99.95% of line rate; 3rd in line for intel.com/sriov_west.
+	// summary is the result in one line, or the place in line while the test waits. Examples: 654.40 Kpps 2.00 Gbps  99.95% of line rate; 3rd in line for intel.com/sriov_west.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Summary string `json:"summary,omitempty"`

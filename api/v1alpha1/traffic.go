@@ -88,14 +88,12 @@ type TrafficSpec struct {
 	// +optional
 	Flows *FlowsSpec `json:"flows,omitempty"`
 
-	// stamps: EveryFrame has each frame end with its number and the time at which it was sent, in place of 16 bytes of payload: the latency of every frame is known, by direction and frame size, and
-	// whether it came twice or late. It takes engine Software, which also marks the stream in the IPv4 identification, or the IPv6 flow label's low 16 bits, and sets ECT(1) in TOS or traffic class: a
-	// device that reads these sees other frames than without stamps. Default: None.
+	// stamps: EveryFrame has each frame end with its number and when it was sent: the latency of every frame is known, and whether it came twice or late. It takes engine Software, which also marks the stream in the IPv4
+	// identification or IPv6 flow label, and sets ECT(1): a device that reads these sees other frames. Default: None.
 	// +optional
 	Stamps Stamps `json:"stamps,omitempty"`
 
-	// directions are the ways that traffic flows, from a link through the device to another link. A link is the source of at most one
-	// and the destination of at most one. Default: both ways between two links. Example: [{from: west, to: east}].
+	// directions are the ways that traffic flows, from a link through the device to another. A link is the source and the destination of at most one. Default: both ways between two links. Example: [{from: west, to: east}].
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -104,8 +102,7 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(d, self.exists_one(e, e.to == d.to))",message="a link can be the destination of one direction only: its received frames must be that direction's own"
 	Directions []Direction `json:"directions,omitempty"`
 
-	// allowedPrefixes are the networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may send from and
-	// to. They exist so that no load leaves the lab by a slip of the finger. Example: [10.1.0.0/16].
+	// allowedPrefixes are networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may send from and to, so that no load leaves the lab by a slip of the finger. Example: [10.1.0.0/16].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -142,8 +139,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.?protocol.orValue('TCP') != 'UDP' || !has(self.congestionControl)",fieldPath=".congestionControl",message="UDP has no congestion control: remove congestionControl, or set protocol: TCP"
 type SessionsSpec struct {
-	// application is what the programs at the ends speak: iperf3, as a client and a server of linerate's own; or iperf2, which is the program iperf of the machine of linerate run, and isn't in a cluster. Default: with TCP a transfer of linerate's own, which the procedure can't hold at a
-	// rate; with UDP iperf3.
+	// application is what the programs at the ends speak: iperf3, as a client and a server of linerate's own; or iperf2, the program iperf of the machine of linerate run. Default: with TCP linerate's own transfer, at no rate; with UDP iperf3.
 	// +optional
 	Application SessionApplication `json:"application,omitempty"`
 
@@ -260,7 +256,7 @@ type FlowsSpec struct {
 	// +kubebuilder:validation:MaxItems=4
 	Vary []FlowField `json:"vary,omitempty"`
 
-	// order is the order in which flows take turns: Sequential (default: one after the other, over and over) or Random (each frame's flow is drawn anew, all alike). Random needs one field in vary, and IPv4. Example: Random.
+	// order is the order in which flows take turns: Sequential (default) or Random (each frame's flow is drawn anew, all alike), which needs one field in vary, and IPv4. Example: Random.
 	// +optional
 	Order FlowOrder `json:"order,omitempty"`
 }

@@ -36,10 +36,10 @@ const above = 2
 // The grid of curves: spreads, relative to the capacity, and capacities for each spread. A spread of less than the least is no longer told from a sharp limit by loads a ten-thousandth apart.
 const (
 	leastSpread, mostSpread = 1e-5, 1.0
-	spreads                 = 12
-	capacities              = 20
-	// refinements is how often either is narrowed down at most to where curves fit.
-	refinements = 8
+	spreads                 = 10
+	capacities              = 16
+	// How often either is narrowed down at most to where curves fit.
+	refinedSpreads, refinedCapacities = 3, 8
 	// negligible is how much less likely, as a logarithm, a curve is than the likeliest that isn't reckoned with.
 	negligible = 14
 )
@@ -52,26 +52,28 @@ type Curve struct {
 
 // LogLossRatio is the logarithm of the average loss ratio at a load.
 func (c Curve) LogLossRatio(load float64) float64 {
-	return c.logLossRatio(load, c.Shape.log(-c.Capacity/c.Spread))
+	return min(0, c.logLost(load, c.Shape.log(-c.Capacity/c.Spread))-math.Log(load/c.Spread))
 }
 
-// logLossRatio is the same where the function's logarithm at no load is known, at which nothing is lost.
-func (c Curve) logLossRatio(load, atNone float64) float64 {
+// logLost is the logarithm of what is lost at a load, in spreads, where that at no load, at which nothing is lost, is known as well.
+func (c Curve) logLost(load, atNone float64) float64 {
 	lost := c.Shape.log((load - c.Capacity) / c.Spread)
 	if atNone > lost+negligibleLog {
 		lost += math.Log(-math.Expm1(atNone - lost))
 	}
-	return min(0, math.Log(c.Spread/load)+lost)
+	return lost
 }
 
 // negligibleLog is the logarithm of what is nothing beside one.
 const negligibleLog = -37
 
-// critical is the load at which the curve has the loss ratio, between the question's least and above its most.
+// critical is the load at which the curve has the loss ratio, between the question's least and above its most, to a millionth.
 func (c Curve) critical(q Question) float64 {
-	low, high, want := math.Log(q.Least), math.Log(above*q.Most), math.Log(q.LossRatio)
-	for range 40 {
-		if middle := (low + high) / 2; c.LogLossRatio(math.Exp(middle)) > want {
+	low, high, want, atNone := math.Log(q.Least), math.Log(above*q.Most), math.Log(q.LossRatio*q.Least/c.Spread), c.Shape.log(-c.Capacity/c.Spread)
+	least := low
+	for high-low > 1e-6 {
+		middle := (low + high) / 2
+		if c.logLost(math.Exp(middle), atNone)-(middle-least) > want {
 			high = middle
 		} else {
 			low = middle
@@ -100,7 +102,7 @@ func Of(shape Shape, trials []Trial, q Question) Fit {
 	f.Likeliest = slices.MaxFunc(all, func(a, b weighted) int { return cmp.Compare(a.fits, b.fits) }).curve
 	sum, peak := 0.0, most(all)
 	for _, w := range all {
-		if w.log < peak-2*negligible {
+		if w.log < peak-negligible {
 			continue
 		}
 		p := point{w.curve.critical(q), math.Exp(w.log - peak)}
@@ -126,7 +128,7 @@ func most(curves []weighted) float64 {
 
 // bySpread are curves of spreads at even distances where they fit, by their logarithm relative to the capacity, each with the capacities that fit it.
 func bySpread(shape Shape, n noise, trials []seen, q Question) (curves []weighted) {
-	narrow(math.Log(leastSpread), math.Log(mostSpread), spreads, func(spread, step float64) float64 {
+	narrow(math.Log(leastSpread), math.Log(mostSpread), spreads, refinedSpreads, func(spread, step float64) float64 {
 		row := byCapacity(shape, n, math.Exp(spread), trials, q)
 		peak, sum := most(row), 0.0
 		for i := range row {
@@ -141,7 +143,7 @@ func bySpread(shape Shape, n noise, trials []seen, q Question) (curves []weighte
 
 // byCapacity are curves of one spread, relative to their capacity: of capacities at even distances where they fit, by their logarithm. All of them are alike before there are trials.
 func byCapacity(shape Shape, n noise, spread float64, trials []seen, q Question) (curves []weighted) {
-	narrow(math.Log(q.Least/2), math.Log(2*above*q.Most), capacities, func(capacity, step float64) float64 {
+	narrow(math.Log(q.Least/2), math.Log(2*above*q.Most), capacities, refinedCapacities, func(capacity, step float64) float64 {
 		c := Curve{shape, math.Exp(capacity), spread * math.Exp(capacity)}
 		fits := n.logLikelihood(c, trials)
 		curves = append(curves, weighted{c, fits, fits + math.Log(step)})
@@ -150,13 +152,13 @@ func byCapacity(shape Shape, n noise, spread float64, trials []seen, q Question)
 	return curves
 }
 
-// narrow asks how likely values are at so many even distances, and again, anew, in the part where they aren't negligible, until that is a third of what was asked.
+// narrow asks how likely values are at so many even distances, and again, anew, in the part where they aren't negligible, until that is a third of what was asked, or so many times.
 //
 //	·  ·  ·  ·  ·  ·  ·  ·
 //	      ·· ·●●●··           the part, and a value at either side of it
-func narrow(low, high float64, parts int, likely func(value, step float64) float64, anew func()) {
+func narrow(low, high float64, parts, times int, likely func(value, step float64) float64, anew func()) {
 	logs := make([]float64, parts)
-	for range refinements {
+	for range times {
 		anew()
 		step := (high - low) / float64(parts-1)
 		for i := range logs {

@@ -53,23 +53,25 @@ func logNormalIntegral(z float64) float64 {
 	return -z*z/2 - math.Log(2*math.Pi)/2 + math.Log(sum*step/3)
 }
 
-// TestFitsFollowTheTrials: more loss at the same loads never raises the critical load, and trials with loss at a load pull it below that.
+// TestFitsFollowTheTrials: what loses as a device of a tenth less capacity does has a lower critical load, and quantiles rise from the least load to the most that is looked for.
 func TestFitsFollowTheTrials(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	q := losscurve.Question{LossRatio: 1e-5, Least: 1e4, Most: 1e6}
 	for range tier.Times(10, 200) {
+		device := losscurve.Curve{Shape: losscurve.Stretch, Capacity: 4e5, Spread: 4e5 * math.Exp(-3-4*rnd.Float64())}
+		less := losscurve.Curve{Shape: device.Shape, Capacity: 0.9 * device.Capacity, Spread: 0.9 * device.Spread}
 		var trials, worse []losscurve.Trial
-		for range 3 + rnd.IntN(10) {
-			load := 1e5 + 9e5*rnd.Float64()
+		for range 5 + rnd.IntN(10) {
+			load := 3e5 + 2e5*rnd.Float64()
 			sent := int64(load * 10)
-			lost := int64(float64(sent) * max(0, 1-4e5/load) * (0.9 + 0.2*rnd.Float64()))
-			trials = append(trials, losscurve.Trial{Load: load, Sent: sent, Lost: lost})
-			worse = append(worse, losscurve.Trial{Load: load, Sent: sent, Lost: lost + sent/100})
+			lost := func(c losscurve.Curve) int64 { return int64(float64(sent) * math.Exp(c.LogLossRatio(load))) }
+			trials = append(trials, losscurve.Trial{Load: load, Sent: sent, Lost: lost(device)})
+			worse = append(worse, losscurve.Trial{Load: load, Sent: sent, Lost: lost(less)})
 		}
 		for _, shape := range losscurve.Shapes {
 			f, g := losscurve.Of(shape, trials, q), losscurve.Of(shape, worse, q)
 			if f.Mean() < g.Mean() {
-				t.Fatalf("%s: %g, and %g with more loss: %+v", shape, f.Mean(), g.Mean(), trials)
+				t.Fatalf("%s: %g, and %g with less capacity: %+v", shape, f.Mean(), g.Mean(), trials)
 			}
 			last := 0.0
 			for p := 0.01; p < 1; p += 0.01 {

@@ -27,7 +27,7 @@ func TestSoakTable(t *testing.T) {
 	}
 	r := soakReport()
 	want := [][]string{
-		{r.Result.Directions[0].Name(), "0.00001", "9.70 Kpps", "30 pps", "9.65 Kpps", "9.77 Kpps", "9.69 Kpps", "9.71 Kpps", "40", "4,000,000", "120"},
+		{r.Result.Directions[0].Name(), "0.00001", "9.70 Kpps", "30.00 pps", "9.65 Kpps", "9.77 Kpps", "9.69 Kpps", "9.71 Kpps", "40", "4,000,000", "120"},
 		{r.Result.Directions[1].Name(), "0.00001", "–", "–", "≥20.00 Kpps", "–", "–", "–", "40", "4,000,000", "0"},
 	}
 	if got := soakTable(r).rows; !reflect.DeepEqual(got, want) {
@@ -42,7 +42,7 @@ func TestSoakDrawing(t *testing.T) {
 	for i, load := range []int64{20_000, 9900, 9700, 9600} {
 		w := report.Window{Number: i + 1, Phase: report.Trial, Load: 1, Quality: report.Good, Directions: make([]report.Measured, 2)}
 		for d := range w.Directions {
-			w.Directions[d].Offered.PacketsPerSecond, w.Directions[d].Sent.Packets = load, 100_000
+			w.Directions[d].Quality, w.Directions[d].Offered.PacketsPerSecond, w.Directions[d].Sent.Packets = report.Good, load, 100_000
 			w.Directions[d].Returned.Packets = 100_000 - max(0, (load-9700)*4)
 		}
 		r.Windows = append(r.Windows, w)

@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -17,6 +18,9 @@ import (
 
 // tail is what of a fit lies below the lower end of what is claimed, and above its upper end.
 const tail = 0.025
+
+// loadsKnownTo is how exactly loads are known, in packets per second: offered rates are whole ones. No claim is narrower.
+const loadsKnownTo = 1
 
 // Conclude estimates each direction's critical load. Window is the trial nearest to the least of these.
 func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
@@ -90,7 +94,7 @@ func (s Soak) critical(trials []report.Window, d int) *report.CriticalLoad {
 // carried is the highest load such that, of trials of which none lost a frame, those at it and above sent enough frames to show the loss ratio.
 func carried(trials []losscurve.Trial, needed int64) float64 {
 	down := slices.Clone(trials)
-	slices.SortStableFunc(down, func(a, b losscurve.Trial) int { return int(math.Copysign(1, b.Load-a.Load)) })
+	slices.SortStableFunc(down, func(a, b losscurve.Trial) int { return cmp.Compare(b.Load, a.Load) })
 	sent := int64(0)
 	for _, t := range down {
 		if sent += t.Sent; sent >= needed {
@@ -101,7 +105,7 @@ func carried(trials []losscurve.Trial, needed int64) float64 {
 }
 
 // fitted fills in what curves of each shape say. What others on the machine may have had a part in counts as lost for the lower end, and as carried for the upper end.
-func (s Soak) fitted(l *report.CriticalLoad, e taken, full float64) {
+func (s Soak) fitted(l *report.CriticalLoad, e counted, full float64) {
 	fits := s.fits(e.most, full)
 	highest := fits
 	if e.disturbed > 0 {
@@ -110,7 +114,7 @@ func (s Soak) fitted(l *report.CriticalLoad, e taken, full float64) {
 	low, high, mean, square := math.Inf(1), 0.0, 0.0, 0.0
 	for i, f := range fits {
 		m, deviation, from, to := f.Mean(), f.Deviation(), f.Quantile(tail), highest[i].Quantile(1-tail)
-		low, high = min(low, from), max(high, to)
+		low, high = min(low, from-loadsKnownTo), max(high, to+loadsKnownTo)
 		mean, square = mean+m/float64(len(fits)), square+(deviation*deviation+m*m)/float64(len(fits))
 		l.Shapes = append(l.Shapes, report.CriticalLoadOfShape{Shape: string(f.Shape), PacketsPerSecond: number(m), Deviation: number(deviation), Low: number(from), High: number(to),
 			Capacity: number(f.Likeliest.Capacity), Spread: number(f.Likeliest.Spread)})
@@ -139,13 +143,13 @@ func number(v float64) report.Number {
 // sentence says what a direction's trials show.
 func (s Soak) sentence(l *report.CriticalLoad, trials []report.Window, d int) string {
 	ratio := s.plan.LossRatio.String()
-	counted := fmt.Sprintf("%s frames were sent in %s", wording.Count(l.Sent), wording.Counted(l.Trials, "trial"))
+	sent := fmt.Sprintf("%s frames were sent in %s", wording.Count(l.Sent), wording.Counted(l.Trials, "trial"))
 	needed := wording.Count(s.plan.Needed())
 	switch {
 	case l.Sent < s.plan.Needed():
-		return fmt.Sprintf("no answer: %s, and it takes %s to say anything of a loss ratio of %s: set procedure.soak.duration higher, or lossRatio", counted, needed, ratio)
+		return fmt.Sprintf("no answer: %s, and it takes %s to say anything of a loss ratio of %s: set procedure.soak.duration higher, or lossRatio", sent, needed, ratio)
 	case l.Lost == 0:
-		said := fmt.Sprintf("%s, and none was lost: with 95 %% less than %s is lost at %s", counted, ratio, rate(l.Low))
+		said := fmt.Sprintf("%s, and none was lost: with 95 %% less than %s is lost at %s", sent, ratio, rate(l.Low))
 		for _, w := range trials {
 			if m := w.Directions[d]; w.Load == units.One && m.UnderOffered() {
 				return said + fmt.Sprintf(", and the generators send no more, of %s asked for", wording.PacketRate(m.Intended.PacketsPerSecond))
@@ -153,7 +157,7 @@ func (s Soak) sentence(l *report.CriticalLoad, trials []report.Window, d int) st
 		}
 		return said + ", the highest load asked for"
 	}
-	said := fmt.Sprintf("%s, %s of them lost", counted, wording.Count(l.Lost))
+	said := fmt.Sprintf("%s, %s of them lost", sent, wording.Count(l.Lost))
 	if l.Disturbed > 0 {
 		said += fmt.Sprintf(" (%s maybe by others on the machine)", wording.Count(l.Disturbed))
 	}

@@ -11,6 +11,7 @@
 package soak
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -86,8 +87,8 @@ func (s Soak) count() int {
 // mostCounted ends the counting of trials: no soak of more is admitted.
 const mostCounted = 10_000
 
-// so is where replaying the windows leads to.
-type so struct {
+// course is where replaying the windows leads to.
+type course struct {
 	trials  []report.Window // that count
 	indexes []int           // of these in the history
 	made    int             // trials, with those that don't count
@@ -97,8 +98,8 @@ type so struct {
 }
 
 // replay carries the history through the soak. A trial that says nothing costs its time, and the next one asks the same.
-func (s Soak) replay(history []report.Window) so {
-	var of so
+func (s Soak) replay(history []report.Window) course {
+	var of course
 	if silent := s.warmUp().Silent(history); silent != "" {
 		of.reason, of.ended = silent, true
 		return of
@@ -124,7 +125,7 @@ func (s Soak) replay(history []report.Window) so {
 }
 
 // counts says that a window is a trial that says something, of as many directions as the others.
-func (of so) counts(w report.Window) bool {
+func (of course) counts(w report.Window) bool {
 	return measure.Counts(w) && w.Load > 0 && len(w.Directions) > 0 && (len(of.trials) == 0 || len(w.Directions) == len(of.trials[0].Directions))
 }
 
@@ -140,10 +141,7 @@ func (s Soak) Next(history []report.Window) procedure.Step {
 		return s.warmUp().Step()
 	}
 	load, why := s.load(of.trials)
-	if of.reason != "" {
-		why = of.reason
-	}
-	return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: load, Judge: s.lasts(of.made, of.sent), Reason: why, Number: of.made + 1, Of: s.count()}
+	return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: load, Judge: s.lasts(of.made, of.sent), Reason: cmp.Or(of.reason, why), Number: of.made + 1, Of: s.count()}
 }
 
 // load is that of the next trial, and why. While nothing is lost it is the highest. Then two trials go down to what came back, and from there on each asks what fits say of one direction after the
@@ -151,7 +149,7 @@ func (s Soak) Next(history []report.Window) procedure.Step {
 func (s Soak) load(trials []report.Window) (units.Ratio, string) {
 	var lossy []int
 	for d := range directions(trials) {
-		if taken := evidence(trials, d); taken.lost > 0 {
+		if evidence(trials, d).lost > 0 {
 			lossy = append(lossy, d)
 		}
 	}
@@ -208,14 +206,14 @@ func full(trials []report.Window, d int) float64 {
 	return float64(max(1, highest.Directions[d].Intended.PacketsPerSecond)) / share(highest.Load)
 }
 
-// taken is a direction's trials, with all that is missing as lost, and without what others on the machine may have had a part in.
-type taken struct {
+// counted is a direction's trials, with all that is missing as lost, and without what others on the machine may have had a part in.
+type counted struct {
 	most, least           []losscurve.Trial
 	sent, lost, disturbed int64
 }
 
 // evidence is what trials show of a direction. What the generator itself dropped is neither sent nor lost.
-func evidence(trials []report.Window, d int) (of taken) {
+func evidence(trials []report.Window, d int) (of counted) {
 	for _, w := range trials {
 		m := w.Directions[d]
 		sent := m.Sent.Packets - m.GeneratorDrops()
@@ -272,7 +270,7 @@ func (s Soak) Describe() procedure.Description {
 	if s.plan.MaxRate.IsZero() {
 		return procedure.Description{}
 	}
-	return procedure.Description{Parts: "warm-up and trials", OnTop: "nothing",
+	return procedure.Description{Parts: "warm-up and trials", OnTop: "what passes between trials",
 		Sentence: fmt.Sprintf("soak of %s: trials from %s up, between %s and %s per direction, for the load at which %s of the frames is lost", s.plan.Duration.Std(), s.plan.FirstTrial.Std(),
 			s.plan.MinRate, s.plan.MaxRate, s.plan.LossRatio)}
 }

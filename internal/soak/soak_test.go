@@ -133,11 +133,13 @@ var devices = []device{
 	{words: "sharp limit", loses: sharp(370_000)},
 	{words: "in clumps of 32", loses: curve(losscurve.Stretch, 370_000, 0.01), clump: 32},
 	{words: "varying by a factor of 2", loses: curve(losscurve.Stretch, 370_000, 0.01), varies: 0.7},
-	{words: "twelfth power", loses: func(load float64) float64 { return min(1, 1e-3*math.Pow(load/370_000, 12)) }},
+	{words: "twelfth power", loses: func(load float64) float64 {
+		return 1e-3*math.Pow(min(1, load/370_000), 12) + 0.999*sharp(370_000)(load)
+	}},
 }
 
 // trialsOfARun is how many trials each run of a row has.
-const trialsOfARun = 30
+const trialsOfARun = 20
 
 // row counts how often the truth lies within the interval that is claimed, of so many runs, and how wide that is on average, relative to the truth.
 func row(t *testing.T, d device, runs int) (string, int) {
@@ -165,8 +167,8 @@ func row(t *testing.T, d device, runs int) (string, int) {
 // TestTheTruthIsWithinTheInterval plays a few runs of each kind of device in the gate; the full tier counts how often it is so.
 func TestTheTruthIsWithinTheInterval(t *testing.T) {
 	for _, d := range devices {
-		if _, within := row(t, d, 2); within < 1 {
-			t.Errorf("%s: in %d of 2 runs", d.words, within)
+		if _, within := row(t, d, 1); within < 1 {
+			t.Errorf("%s: %d of 1", d.words, within)
 		}
 	}
 }
