@@ -88,7 +88,7 @@ type soakDrawing struct {
 // near is how many times as far from the interval's middle as its ends the drawing reaches: further away there is nothing more to see.
 const near = 12
 
-// newSoakDrawing draws a direction; ok is false where no trial counted.
+// newSoakDrawing draws a direction; ok is false where there was no trial.
 func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (drawing, bool) {
 	m := r.Result.Directions[direction]
 	trials := soakTrials(r, direction)
@@ -126,15 +126,20 @@ func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (dr
 	return d.drawing, true
 }
 
-// soakTrial is a trial of a direction that counted.
+// soakTrial is a trial of a direction.
 type soakTrial struct {
 	number       int
 	load, lost   float64
 	frames, sent int64
+	invalid      bool
 }
 
+// quality is as its sign is drawn: however little a trial lost, it is one with loss.
 func (t soakTrial) quality() report.Quality {
-	if t.frames > 0 {
+	switch {
+	case t.invalid:
+		return report.Invalid
+	case t.frames > 0:
 		return report.Lossy
 	}
 	return report.Good
@@ -142,7 +147,7 @@ func (t soakTrial) quality() report.Quality {
 
 func soakTrials(r *report.Report, direction int) (trials []soakTrial) {
 	for _, w := range r.Windows {
-		if w.Phase != report.Trial || !w.Counts() || direction >= len(w.Directions) {
+		if w.Phase != report.Trial || direction >= len(w.Directions) {
 			continue
 		}
 		m := w.Directions[direction]
@@ -151,7 +156,7 @@ func soakTrials(r *report.Report, direction int) (trials []soakTrial) {
 			continue
 		}
 		lost := min(sent, max(0, sent-m.Returned.Packets))
-		trials = append(trials, soakTrial{w.Number, float64(m.Offered.PacketsPerSecond), float64(lost) / float64(sent), lost, sent})
+		trials = append(trials, soakTrial{w.Number, float64(m.Offered.PacketsPerSecond), float64(lost) / float64(sent), lost, sent, m.Quality == report.Invalid})
 	}
 	return trials
 }

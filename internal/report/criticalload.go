@@ -20,8 +20,8 @@ type CriticalLoad struct {
 	Lost      int64 `json:"lost"`
 	Below     int64 `json:"below,omitempty"`
 	LostBelow int64 `json:"lostBelow,omitempty"`
-	// Disturbed is how many of the frames in Lost others on the machine may have caused to be lost. High is reckoned without them.
-	Disturbed int64 `json:"disturbed,omitempty"`
+	// Doubtful is how many of the frames in Lost the device may not have lost, as others had the machine, or the generator sent in bursts. High is reckoned without them.
+	Doubtful int64 `json:"doubtful,omitempty"`
 	// Extrapolated says that so few frames were sent at loads up to High that their loss by itself would not show LossRatio: the answer rests on the shapes.
 	Extrapolated bool `json:"extrapolated,omitempty"`
 }

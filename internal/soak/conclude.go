@@ -73,7 +73,7 @@ func nearest(trials []report.Window, load units.Ratio) (best int) {
 // critical is what trials show of a direction's critical load.
 func (s Soak) critical(trials []report.Window, d int) *report.CriticalLoad {
 	e := evidence(trials, d)
-	l := &report.CriticalLoad{LossRatio: s.plan.LossRatio, Trials: len(e.most), Sent: e.sent, Lost: e.lost, Disturbed: e.disturbed}
+	l := &report.CriticalLoad{LossRatio: s.plan.LossRatio, Trials: len(e.most), Sent: e.sent, Lost: e.lost, Doubtful: e.doubtful}
 	switch {
 	case e.sent < s.plan.Needed():
 		return l
@@ -104,11 +104,11 @@ func carried(trials []losscurve.Trial, needed int64) float64 {
 	return 0
 }
 
-// fitted fills in what curves of each shape say. What others on the machine may have had a part in counts as lost for the lower end, and as carried for the upper end.
+// fitted fills in what curves of each shape say. What the device may not have lost counts as lost for the lower end, and as carried for the upper end.
 func (s Soak) fitted(l *report.CriticalLoad, e counted, full float64) {
 	fits := s.fits(e.most, full)
 	highest := fits
-	if e.disturbed > 0 {
+	if e.doubtful > 0 {
 		highest = s.fits(e.least, full)
 	}
 	low, high, mean, square := math.Inf(1), 0.0, 0.0, 0.0
@@ -158,8 +158,8 @@ func (s Soak) sentence(l *report.CriticalLoad, trials []report.Window, d int) st
 		return said + ", the highest load asked for"
 	}
 	said := fmt.Sprintf("%s, %s of them lost", sent, wording.Count(l.Lost))
-	if l.Disturbed > 0 {
-		said += fmt.Sprintf(" (%s maybe by others on the machine)", wording.Count(l.Disturbed))
+	if l.Doubtful > 0 {
+		said += fmt.Sprintf(" (%s maybe not by the device)", wording.Count(l.Doubtful))
 	}
 	switch {
 	case l.PacketsPerSecond == "":

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/losscurve"
@@ -126,7 +127,15 @@ func (s Soak) replay(history []report.Window) course {
 
 // counts says that a window is a trial that says something, of as many directions as the others.
 func (of course) counts(w report.Window) bool {
-	return measure.Counts(w) && w.Load > 0 && len(w.Directions) > 0 && (len(of.trials) == 0 || len(w.Directions) == len(of.trials[0].Directions))
+	return (measure.Counts(w) || doubted(w)) && w.Load > 0 && len(w.Directions) > 0 && (len(of.trials) == 0 || len(w.Directions) == len(of.trials[0].Directions))
+}
+
+// doubted says that a trial is Invalid only as it lost frames that the device may not have lost. To leave out these alone, and not those that were disturbed alike and lost none, would show a better
+// device than there is: they count, with all they lost or with none.
+func doubted(w report.Window) bool {
+	return w.Evidence != nil && w.Evidence.Fault == "" && !slices.ContainsFunc(w.Directions, func(m report.Measured) bool {
+		return m.Quality == report.Invalid && m.Sent.Packets-m.GeneratorDrops() <= m.Returned.Packets
+	})
 }
 
 func trials(n int) string { return wording.Counted(n, "trial") }
@@ -206,10 +215,10 @@ func full(trials []report.Window, d int) float64 {
 	return float64(max(1, highest.Directions[d].Intended.PacketsPerSecond)) / share(highest.Load)
 }
 
-// counted is a direction's trials, with all that is missing as lost, and without what others on the machine may have had a part in.
+// counted is a direction's trials, with all that is missing as lost, and without what the device may not have lost.
 type counted struct {
-	most, least           []losscurve.Trial
-	sent, lost, disturbed int64
+	most, least          []losscurve.Trial
+	sent, lost, doubtful int64
 }
 
 // evidence is what trials show of a direction. What the generator itself dropped is neither sent nor lost.
@@ -222,11 +231,14 @@ func evidence(trials []report.Window, d int) (of counted) {
 		}
 		lost := min(sent, max(0, sent-m.Returned.Packets))
 		surely := min(lost, max(0, measure.SurelyLost(m)))
+		if m.Quality == report.Invalid {
+			surely = 0
+		}
 		t := losscurve.Trial{Load: float64(m.Offered.PacketsPerSecond), Sent: sent, Lost: lost}
 		of.most = append(of.most, t)
 		t.Lost = surely
 		of.least = append(of.least, t)
-		of.sent, of.lost, of.disturbed = of.sent+sent, of.lost+lost, of.disturbed+lost-surely
+		of.sent, of.lost, of.doubtful = of.sent+sent, of.lost+lost, of.doubtful+lost-surely
 	}
 	return of
 }

@@ -251,8 +251,26 @@ func TestWhatOthersMayHaveLostWidensTheInterval(t *testing.T) {
 		history[i].Directions[0].DisturbedFrames = 1000
 	}
 	shared := p.Conclude(history).CriticalLoads[0]
-	if shared.Low != alone.Low || shared.Disturbed == 0 || shared.High != "" && shared.High.Float() <= alone.High.Float() {
+	if shared.Low != alone.Low || shared.Doubtful == 0 || shared.High != "" && shared.High.Float() <= alone.High.Float() {
 		t.Errorf("%+v, disturbed %+v", alone, shared)
+	}
+}
+
+// TestLossInDoubtIsNotLeftOut: a trial that is Invalid as it lost frames counts as one that lost them for the lower end, and as one that lost none for the upper; else trials that were disturbed alike and
+// lost none would count alone.
+func TestLossInDoubtIsNotLeftOut(t *testing.T) {
+	p := soaked(12)
+	history := carryOut(t, 3, p, devices[0])
+	alone := p.Conclude(history).CriticalLoads[0]
+	for i := range history {
+		w := &history[i]
+		if w.Evidence = (&report.Evidence{Directions: make([]report.DirectionEvidence, 1)}); w.Phase == report.Trial && w.Directions[0].LossRatio > 0 && w.Load < units.One/2 {
+			w.Quality, w.Directions[0].Quality = report.Invalid, report.Invalid
+		}
+	}
+	doubted := p.Conclude(history).CriticalLoads[0]
+	if doubted.Trials != alone.Trials || doubted.Low != alone.Low || doubted.Lost != alone.Lost || doubted.Doubtful == 0 || doubted.High != "" && doubted.High.Float() <= alone.High.Float() {
+		t.Errorf("%+v, in doubt %+v", alone, doubted)
 	}
 }
 
