@@ -2,7 +2,7 @@ package v1alpha1
 
 // ProcedureType is a way to vary the load.
 //
-// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search;BackToBack
+// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search;BackToBack;Soak
 type ProcedureType string
 
 // The ways to vary the load. Each has a member of ProcedureSpec of its own.
@@ -19,6 +19,8 @@ const (
 	ProcedureSearch ProcedureType = "Search"
 	// ProcedureBackToBack finds the longest burst of frames that the device carries without loss, and how much it buffers: RFC 9004.
 	ProcedureBackToBack ProcedureType = "BackToBack"
+	// ProcedureSoak estimates the load at which a device loses a small share of frames on average, with its uncertainty: draft-vpolak-bmwg-plrsearch.
+	ProcedureSoak ProcedureType = "Soak"
 )
 
 // DirectionsVary is which directions' loads vary at a time.
@@ -42,15 +44,16 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'MaximumOfferedLoad' || !has(self.maximumOfferedLoad)",fieldPath=".maximumOfferedLoad",message="set type: MaximumOfferedLoad, or remove maximumOfferedLoad"
 // +kubebuilder:validation:XValidation:rule="self.type == 'Search' || !has(self.search)",fieldPath=".search",message="set type: Search, or remove search"
 // +kubebuilder:validation:XValidation:rule="self.type == 'BackToBack' || !has(self.backToBack)",fieldPath=".backToBack",message="set type: BackToBack, or remove backToBack"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Soak' || !has(self.soak)",fieldPath=".soak",message="set type: Soak, or remove soak"
 // +kubebuilder:validation:XValidation:rule="self.type in ['Ramp', 'Search'] || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp or a search varies one direction after another: set type: Ramp or Search, or remove directions"
 // +kubebuilder:validation:XValidation:rule="!has(self.othersAt) || has(self.directions) && self.directions == 'Each'",fieldPath=".othersAt",message="othersAt is of the directions that don't vary, and all of them do: set directions: Each, or remove othersAt"
-// +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search', 'BackToBack']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss, MaximumOfferedLoad or BackToBack, or remove reset"
+// +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search', 'BackToBack', 'Soak']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss, MaximumOfferedLoad, BackToBack or Soak, or remove reset"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
 type ProcedureSpec struct {
 	// type is how the load is varied. Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
 	// several, MaximumOfferedLoad what comes back of all that can be sent, Search the highest load for each of several goals (NDR, PDR),
-	// BackToBack the longest burst without loss.
+	// BackToBack the longest burst without loss, Soak the load that loses a small share on average.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
@@ -79,6 +82,10 @@ type ProcedureSpec struct {
 	// +optional
 	BackToBack BackToBackSpec `json:"backToBack,omitzero"`
 
+	// soak configures type Soak.
+	// +optional
+	Soak SoakSpec `json:"soak,omitzero"`
+
 	// directions says whose load a ramp or search varies: that of all directions Together (default; the first that loses frames sets the load
 	// of all), or of Each, one after another, and then all at once.
 	// +optional
@@ -98,7 +105,7 @@ type ProcedureSpec struct {
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 
-	// maxLossRatio is the share of frames that may be lost at a rate that counts as carried; not for Search and BackToBack.
+	// maxLossRatio is the share of frames that may be lost at a rate that counts as carried; not for Search, BackToBack and Soak.
 	// +optional
 	// +kubebuilder:default="0.001"
 	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`
@@ -402,6 +409,55 @@ type BackToBackSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Repetitions int32 `json:"repetitions,omitempty"`
+}
+
+// SoakSpec is an estimate of the critical load, at which the device loses lossRatio on average: draft-vpolak-bmwg-plrsearch. Curves of the loss ratio are fitted to all trials, and each next trial
+// is where they say that it lies.
+//
+//	load
+//	maxRate ┤┌┐
+//	        │││   ┌──┐
+//	        │││┌─┐│  │┌───┐     ┌────┐ critical load ± deviation
+//	        ││││ ││  ││   │┌───┐│    │
+//	        └┴┴┴─┴┴──┴┴───┴┴───┴┴────┴─▶ time
+//	         each trial trialGrowth longer
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
+type SoakSpec struct {
+	// lossRatio is the share that is lost on average at the load asked for.
+	// +optional
+	// +kubebuilder:default="0.0000001"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+$') || (double(self) > 0.0 && double(self) <= 0.1)",message="lossRatio must be above 0 and at most 0.1"
+	LossRatio Ratio `json:"lossRatio,omitempty"`
+
+	// duration is how long all trials send, together.
+	// +optional
+	// +kubebuilder:default="30m"
+	Duration HoldDuration `json:"duration,omitempty"`
+
+	// firstTrial is how long the first trial sends.
+	// +optional
+	// +kubebuilder:default="5.1s"
+	FirstTrial TrialDuration `json:"firstTrial,omitempty"`
+
+	// trialGrowth is by how much each trial is longer than the one before.
+	// +optional
+	// +kubebuilder:default="100ms"
+	TrialGrowth WarmupDuration `json:"trialGrowth,omitempty"`
+
+	// minRate is the lowest load, in the unit of maxRate. Default: a hundredth of maxRate.
+	// +optional
+	MinRate Rate `json:"minRate,omitempty"`
+
+	// maxRate is the highest load.
+	// +optional
+	// +kubebuilder:default="100%"
+	MaxRate Rate `json:"maxRate,omitempty"`
+
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
 }
 
 // SearchClassification says how trials decide whether a load meets a goal.

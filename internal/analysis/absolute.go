@@ -337,6 +337,9 @@ func limitedBy(reason report.Reason) string {
 	if reason == report.BurstsMeasured {
 		return ": the longest burst there was to be lost nothing, so raise procedure.backToBack.longest"
 	}
+	if reason == report.LoadEstimated {
+		return ": no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration"
+	}
 	if reason == report.OtherDirection {
 		return ": another direction lost frames first and set the load, so measure each direction by itself (procedure.directions: Each)"
 	}

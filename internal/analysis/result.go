@@ -103,6 +103,12 @@ func concluded(r *report.Report, c procedure.Conclusion) report.Result {
 			result.Directions[i].BackToBack = c.Bursts[i]
 		}
 	}
+	if len(c.CriticalLoads) == len(result.Directions) {
+		result.Directions = slices.Clone(result.Directions)
+		for i := range result.Directions {
+			result.Directions[i].CriticalLoad = c.CriticalLoads[i]
+		}
+	}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	result.Total = &total
@@ -279,7 +285,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	case report.Inconclusive:
 		said = append(said, unjudged(r, w))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators:
-	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.PathLimited: // of procedures that have a sentence of their own
+	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
 	}
 	if other := othersLimit(r, c); other != "" {
 		said = append(said, other)

@@ -40,7 +40,9 @@ func (c *comparison) difference(a Answer) string {
 	case a.Judgement == report.NotComparable:
 		return c.sentence()
 	case a.Change == nil:
-		if slices.ContainsFunc(slices.Concat(c.candidate, c.baseline), func(r Run) bool { return r.Bound == report.OtherDirection || r.Bound == report.BurstsMeasured }) {
+		if slices.ContainsFunc(slices.Concat(c.candidate, c.baseline), func(r Run) bool {
+			return r.Bound == report.OtherDirection || r.Bound == report.BurstsMeasured || r.Bound == report.LoadEstimated
+		}) {
 			return "figures are lower bounds, so that no difference can be told: " + boundsWayOut(slices.Concat(c.candidate, c.baseline))
 		}
 		return "figures are lower bounds, so that no difference can be told: the generator was the limit, or all that was asked for came back"
@@ -119,8 +121,9 @@ func boundsWayOut(runs []Run) string {
 	add("another direction set the load, so measure each direction by itself ("+eachDirection+")", is(report.OtherDirection))
 	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more", is(report.NearGenerators))
 	add("the longest burst there was to be lost nothing, so raise procedure.backToBack.longest", is(report.BurstsMeasured))
+	add("no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration", is(report.LoadEstimated))
 	add("the generator was the limit, give it more", func(r report.Reason) bool {
-		return !slices.Contains([]report.Reason{report.ReachedTarget, report.OtherDirection, report.NearGenerators, report.BurstsMeasured}, r)
+		return !slices.Contains([]report.Reason{report.ReachedTarget, report.OtherDirection, report.NearGenerators, report.BurstsMeasured, report.LoadEstimated}, r)
 	})
 	return strings.Join(said, "; ")
 }

@@ -47,6 +47,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	p.Sending = c.engine.sending(c)
 	c.checkFramesOfTunnel(p)
 	c.checkLoad(p)
+	c.checkSoak(p)
 	c.checkTime(p)
 	if len(c.errs) > 0 {
 		return nil, c.errs

@@ -236,7 +236,7 @@ func TestAWarmUpThatDoesNotHappenIsNotJudged(t *testing.T) {
 func TestAMemberThatIsNotSaidHasTheSchemasDefaults(t *testing.T) {
 	server := newServer(t)
 	for procedure, member := range map[string]string{
-		"Ramp": "ramp", "ConstantLoad": "constantLoad", "FrameLoss": "frameLoss", "MaximumOfferedLoad": "maximumOfferedLoad", "Search": "search",
+		"Ramp": "ramp", "ConstantLoad": "constantLoad", "FrameLoss": "frameLoss", "MaximumOfferedLoad": "maximumOfferedLoad", "Search": "search", "Soak": "soak",
 	} {
 		want := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s: {}, maxLossRatio: '0.01'}\n", procedure, member)+links))
 		got := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, maxLossRatio: '0.01'}\n", procedure)+links))
@@ -268,6 +268,8 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 			plan.Procedure{MaxLossRatio: units.One / 200, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: rate(t, "10pps"), MaxRate: rate(t, "10kpps"), Goals: []plan.Goal{
 				{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: plan.Duration(time.Second), DurationSum: plan.Duration(21 * time.Second), ExceedRatio: units.One / 2, Width: units.One / 100},
 				{Name: "NDR", FinalTrialDuration: plan.Duration(time.Minute), DurationSum: plan.Duration(time.Minute), Width: units.One / 200}}}}},
+		"Soak": {"soak: {lossRatio: '0.0001', duration: 10m, maxRate: 10kpps}", plan.Procedure{MaxLossRatio: units.One / 10_000, Soak: &plan.Soak{LossRatio: units.One / 10_000, Duration: plan.Duration(10 * time.Minute),
+			FirstTrial: plan.Duration(5100 * time.Millisecond), TrialGrowth: plan.Duration(100 * time.Millisecond), MinRate: rate(t, "100pps"), MaxRate: rate(t, "10kpps"), WarmupDuration: plan.Duration(5 * time.Second)}}},
 	} {
 		c.want.Type, c.want.MaxLossRatio = procedure, cmp.Or(c.want.MaxLossRatio, units.One/1000)
 		p := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s}\n  activeDeadline: 3h\n", procedure, c.says)+links))
@@ -320,6 +322,7 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 		"{type: ConstantLoad, constantLoad: {warmupDuration: 1m, duration: 1h}}": time.Hour + time.Minute,
 		"{type: FrameLoss}": 10*time.Minute + 5*time.Second,
 		"{type: MaximumOfferedLoad, maximumOfferedLoad: {trials: 3}}": 3*time.Minute + 5*time.Second,
+		"{type: Soak}":   30*time.Minute + 5*time.Second,
 		"{type: Search}": 5*time.Second + 3*time.Second + 2*2*10500*time.Millisecond,
 		"{type: FrameLoss, frameLoss: {from: 10%, to: 90%}}":                                              0, // refused by the compiler
 		"{type: FrameLoss, frameLoss: {from: 999999999999gpps, to: 1pps, step: 1pps, trialDuration: 1h}}": 0, // refused by the compiler
@@ -328,9 +331,10 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", says, got, want)
 		}
 	}
-	for _, procedure := range []v1alpha1.ProcedureType{"", "Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search"} {
+	for _, procedure := range []v1alpha1.ProcedureType{"", "Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search", "Soak"} {
 		unread := v1alpha1.ProcedureSpec{Type: procedure, Ramp: v1alpha1.RampSpec{RampDuration: "soon"}, ConstantLoad: v1alpha1.ConstantLoadSpec{Duration: "soon"},
 			FrameLoss: v1alpha1.FrameLossSpec{TrialDuration: "soon"}, MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{TrialDuration: "soon"},
+			Soak:   v1alpha1.SoakSpec{Duration: "soon"},
 			Search: v1alpha1.SearchSpec{WarmupDuration: "soon", Goals: []v1alpha1.SearchGoal{{Name: "NDR", FinalTrialDuration: "soon", DurationSum: "soon"}}}}
 		if got := compile.Usual(&v1alpha1.LoadTestSpec{Procedure: unread}); got != 0 {
 			t.Errorf("%s: what isn't a duration takes %s", procedure, got)
@@ -340,7 +344,7 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 
 // Usual is asked for at each look at the line of waiting tests.
 func BenchmarkUsual(b *testing.B) {
-	for _, procedure := range []v1alpha1.ProcedureType{"Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search"} {
+	for _, procedure := range []v1alpha1.ProcedureType{"Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search", "Soak"} {
 		b.Run(string(procedure), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -18,7 +18,7 @@ func (c *compiler) criteria() []plan.Criterion {
 	out, errs := Criteria(path, c.spec.Criteria)
 	c.errs = append(append(c.errs, errs...), Observed(path, c.spec.Criteria, c.spec.Observers)...)
 	c.errs = append(c.errs, Timed(path, c.spec.Criteria, c.spec.Procedure.Latency)...)
-	c.errs = append(c.errs, BurstsSent(path, c.spec.Criteria, c.spec.Procedure.Type)...)
+	c.errs = append(c.errs, ShownBy(path, c.spec.Criteria, c.spec.Procedure.Type)...)
 	c.goalsNamed(path)
 	return out
 }
@@ -42,14 +42,18 @@ func (c *compiler) goalsNamed(path *field.Path) {
 	}
 }
 
-// BurstsSent refuses criteria of bursts where a test's procedure, of this type, sends none; path is where the criteria stand.
-func BurstsSent(path *field.Path, criteria []v1alpha1.Criterion, procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
-	if procedure == v1alpha1.ProcedureBackToBack {
-		return nil
-	}
+// ShownBy refuses criteria of what a test's procedure, of this type, doesn't show: of bursts where it sends none, and of loss where it asks for the load of a given one; path is where the criteria stand.
+func ShownBy(path *field.Path, criteria []v1alpha1.Criterion, procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
 	for i, criterion := range criteria {
 		switch criterion.Metric {
+		case v1alpha1.MetricLossRatio:
+			if procedure == v1alpha1.ProcedureSoak {
+				errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, "a soak finds the rate at which procedure.soak.lossRatio is lost: judge a rate, such as PacketsPerSecond"))
+			}
 		case v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds:
+			if procedure == v1alpha1.ProcedureBackToBack {
+				continue
+			}
 			errs = append(errs, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, "only bursts show this: use a metric such as PacketsPerSecond, or set procedure.type: BackToBack"))
 		default:
 		}

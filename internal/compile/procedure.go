@@ -38,6 +38,8 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s", Trials: 1}
 	case spec.Type == v1alpha1.ProcedureBackToBack && spec.BackToBack == v1alpha1.BackToBackSpec{}:
 		spec.BackToBack = v1alpha1.BackToBackSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "10s", Longest: "2s", Resolution: "1%", Repetitions: 20}
+	case spec.Type == v1alpha1.ProcedureSoak && spec.Soak == v1alpha1.SoakSpec{}:
+		spec.Soak = v1alpha1.SoakSpec{LossRatio: "0.0000001", Duration: "30m", FirstTrial: "5.1s", TrialGrowth: "100ms", MaxRate: "100%", WarmupDuration: "5s"}
 	case spec.Type == v1alpha1.ProcedureSearch:
 		spec.Search = searchWithDefaults(spec.Search)
 	}
@@ -69,6 +71,10 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 	case v1alpha1.ProcedureBackToBack:
 		p.BackToBack = member{c, "backToBack"}.backToBack(spec.BackToBack)
 		return p // a burst may lose nothing, whatever maxLossRatio allows
+	case v1alpha1.ProcedureSoak:
+		p.Soak = member{c, "soak"}.soak(spec.Soak)
+		p.MaxLossRatio = p.Soak.LossRatio // what the question is of, whatever maxLossRatio allows
+		return p
 	default:
 		p.Ramp = member{c, "ramp"}.ramp(spec.Ramp)
 		p.Each = c.each(spec, p.Ramp)
@@ -243,6 +249,57 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 			"the trial before the bursts shows whether bursts can lose frames at all, and has to be longer than they: make longest less than trialDuration, %s", trial))
 	}
 	return b
+}
+
+// mostTrials is how many trials a soak may have: fitting curves takes as much longer as there are trials, before each of them.
+const mostTrials = 500
+
+func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
+	s := &plan.Soak{
+		LossRatio:      m.ratio(m.path("lossRatio"), string(spec.LossRatio)),
+		Duration:       m.duration("duration", v1alpha1.Duration(spec.Duration)),
+		FirstTrial:     m.duration("firstTrial", v1alpha1.Duration(spec.FirstTrial)),
+		TrialGrowth:    m.duration("trialGrowth", v1alpha1.Duration(spec.TrialGrowth)),
+		MaxRate:        m.rate("maxRate", spec.MaxRate),
+		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+	}
+	if s.MinRate = (units.Rate{Kind: s.MaxRate.Kind, Micros: max(1, s.MaxRate.Micros/100)}); spec.MinRate != "" {
+		s.MinRate = m.rate("minRate", spec.MinRate)
+	}
+	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros { // in one unit: the schema has a rule for that
+		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("trials are between minRate and maxRate: make minRate less than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
+	}
+	switch first, whole := s.FirstTrial.Std(), s.Duration.Std(); {
+	case first <= 0 || whole <= 0: // which was refused
+	case first > whole:
+		m.refuse(m.path("firstTrial"), spec.FirstTrial, fmt.Sprintf("duration, %s, is that of all trials together: make firstTrial less, or duration more", whole))
+	default:
+		if n := procedures.Of(plan.Procedure{Type: plan.TypeSoak, Soak: s}).Bound().Trials; n > mostTrials {
+			m.refuse(m.path("trialGrowth"), spec.TrialGrowth, fmt.Sprintf("trials from %s, each %s longer than the one before, are more than %d in %s: make firstTrial or trialGrowth longer, such as trialGrowth: %s",
+				first, s.TrialGrowth.Std(), mostTrials, whole, (2*whole/(mostTrials*mostTrials)).Round(100*time.Millisecond)+100*time.Millisecond))
+		}
+	}
+	return s
+}
+
+// checkSoak refuses a soak that can't send enough frames to say anything of its loss ratio, in any direction, where the line's rate is known.
+func (c *compiler) checkSoak(p *plan.Plan) {
+	s := p.Procedure.Soak
+	if s == nil || s.LossRatio <= 0 || len(c.errs) > 0 {
+		return
+	}
+	for _, d := range p.Directions {
+		_, line := c.slower(d)
+		rate, _ := overLine(s.MaxRate, d.Mix, line)
+		most := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
+		if needed := s.Needed(); rate > 0 && most < needed {
+			c.refuse(specPath().Child("procedure", "soak", "duration"), c.spec.Procedure.Soak.Duration, fmt.Sprintf(
+				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything of a loss ratio of %s: make duration at least %s, or lossRatio at least %s",
+				most, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1, most))*float64(needed)).Round(time.Second)+time.Second,
+				units.RatioOf(plan.FramesWithoutLoss, max(1, most))+1))
+			return
+		}
+	}
 }
 
 // member reads the fields of one member of spec.procedure. A path is made only for what is refused: Usual reads procedures often.

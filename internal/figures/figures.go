@@ -131,6 +131,9 @@ type measured struct {
 	// ofBursts says that the procedure sends bursts, and bursts is what they show of the direction; nil: nothing. severalBursts: the figures are of several directions together.
 	bursts                  *report.BackToBackFrames
 	ofBursts, severalBursts bool
+	// ofSoak says that the procedure estimates a critical load, and critical is that; nil: nothing is known of it.
+	ofSoak   bool
+	critical *report.CriticalLoad
 	// sessions is set where traffic is sessions, and held is what limited those, over all directions that the figure is of.
 	sessions *report.Sessions
 	limit    measure.SessionLimit
@@ -216,7 +219,7 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
-		all = append(all, claims(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+		all = append(all, claims(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: ofSoaks(r), critical: d.CriticalLoad, direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: searched(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
@@ -224,7 +227,7 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 		if len(r.Result.Directions) == 1 {
 			bursts = r.Result.Directions[0].BackToBack
 		}
-		all = append(all, claims(metrics, r.Result, measured{ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
+		all = append(all, claims(metrics, r.Result, measured{ofSoak: ofSoaks(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
 			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: searchedTogether(r), disturbed: disturbed(together(r)...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
@@ -321,6 +324,10 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 			if m.ofBursts {
 				all = append(all, ofBursts(metric, result, m))
 			}
+			continue
+		}
+		if m.ofSoak {
+			all = append(all, ofSoak(metric, result, m))
 			continue
 		}
 		if metric.Protocol != "" && (metric.Protocol == plan.UDP) != (m.sessions.Datagrams != nil) {

@@ -299,3 +299,35 @@ func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 		})
 	}
 }
+
+// TestFiguresOfASoak are intervals of the critical load: what is offered there, and what comes back of it; of all directions the least sets the load.
+func TestFiguresOfASoak(t *testing.T) {
+	r := measured(func(r *report.Report) {
+		r.Plan.Procedure.Type, r.Result.Reason, r.Result.Confirmed = plan.TypeSoak, report.LoadEstimated, true
+		for i := range r.Result.Directions {
+			d := &r.Result.Directions[i]
+			d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond, d.Received.Layer1BitsPerSecond = 10_000, 10_000, 5000, 50_000
+			d.CriticalLoad = &report.CriticalLoad{LossRatio: units.One / 10, Low: report.Number([]string{"8000", "6000"}[i]), High: report.Number([]string{"9000", ""}[i])}
+		}
+		r.Result.Directions[1].CriticalLoad.Extrapolated = true
+	})
+	there, back := r.Result.Directions[0].Name(), r.Result.Directions[1].Name()
+	for _, want := range []report.Figure{
+		{Metric: figures.OfferedPacketsPerSecond, Direction: there, Low: "8000", High: "9000", Confirmed: true},
+		{Metric: figures.PacketsPerSecond, Direction: there, Low: "7200", High: "8100", Confirmed: true},
+		{Metric: figures.Layer1BitsPerSecond, Direction: there, Low: "72000", High: "81000", Confirmed: true},
+		{Metric: figures.PacketsPerSecond, Direction: back, Low: "5400"},
+		{Metric: figures.LossRatio, Direction: there, Missing: "a soak asks at which rate procedure.soak.lossRatio is lost: judge a rate", Confirmed: true},
+	} {
+		if f := one(t, r, want.Metric, want.Direction); f.Low != want.Low || f.High != want.High || f.Missing != want.Missing || f.Confirmed != want.Confirmed || f.Reason != report.LoadEstimated {
+			t.Errorf("%+v, want %+v", f, want)
+		}
+	}
+	if f := one(t, r, figures.OfferedPacketsPerSecond, report.AllDirections); r.Result.Total.Offered.PacketsPerSecond > 0 && f.Missing == "" && f.Low.Float() >= f.High.Float() {
+		t.Errorf("%+v", f)
+	}
+	r.Result.NearGenerators = []string{there}
+	if f := one(t, r, figures.PacketsPerSecond, there); f.High != "" || f.Reason != report.NearGenerators {
+		t.Errorf("near the generators' limit %+v", f)
+	}
+}

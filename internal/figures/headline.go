@@ -115,6 +115,9 @@ func Summary(r *report.Report) string {
 	if h.OfSessions {
 		return summaryOfSessions(r)
 	}
+	if ofSoaks(r) {
+		return summaryOfSoak(r)
+	}
 	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
 	if len(r.Result.SharedPorts) > 0 {
 		line += "  (shared port)"

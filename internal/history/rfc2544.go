@@ -54,7 +54,7 @@ func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []re
 			lacks("", r.Result, "no load of its curve was measured")
 		}
 		return nil, loss, without
-	case p.Procedure.Type == plan.TypeConstantLoad || p.Procedure.Type == plan.TypeMaximumOfferedLoad || p.Procedure.Type == plan.TypeBackToBack:
+	case p.Procedure.Type == plan.TypeConstantLoad || p.Procedure.Type == plan.TypeMaximumOfferedLoad || p.Procedure.Type == plan.TypeBackToBack || p.Procedure.Type == plan.TypeSoak:
 		lacks("", r.Result, "its procedure, "+p.Procedure.Type+", finds neither throughput nor frame loss over load")
 		return nil, nil, without
 	}

@@ -365,6 +365,7 @@ const (
 	TypeMaximumOfferedLoad = "MaximumOfferedLoad"
 	TypeSearch             = "Search"
 	TypeBackToBack         = "BackToBack"
+	TypeSoak               = "Soak"
 )
 
 // Procedure is how the load is varied. Of the members named for a type, the type's is set.
@@ -376,6 +377,7 @@ type Procedure struct {
 	MaximumOfferedLoad *MaximumOfferedLoad `json:"maximumOfferedLoad,omitempty"`
 	Search             *Search             `json:"search,omitempty"`
 	BackToBack         *BackToBack         `json:"backToBack,omitempty"`
+	Soak               *Soak               `json:"soak,omitempty"`
 	// Each varies one direction after another, of a ramp; nil: all directions climb together.
 	Each *Each `json:"each,omitempty"`
 	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand; nil: nothing is done between trials.
@@ -477,6 +479,25 @@ type BackToBack struct {
 	Longest        Duration    `json:"longest"`             // of a burst, at the rate that generators reach
 	Resolution     units.Ratio `json:"resolution"`          // of the lengths with and without loss in the end, relative to the first
 	Repetitions    int         `json:"repetitions"`         // of the search
+}
+
+// Soak is draft-vpolak-bmwg-plrsearch: an estimate of the load at which LossRatio of the frames is lost on average, by trials of growing length.
+type Soak struct {
+	LossRatio      units.Ratio `json:"lossRatio"`
+	Duration       Duration    `json:"duration"` // of all trials together
+	FirstTrial     Duration    `json:"firstTrial"`
+	TrialGrowth    Duration    `json:"trialGrowth"` // from trial to trial
+	MinRate        units.Rate  `json:"minRate"`
+	MaxRate        units.Rate  `json:"maxRate"`
+	WarmupDuration Duration    `json:"warmupDuration"` // a trial at MinRate, not judged
+}
+
+// FramesWithoutLoss is how many frames without a loss show, with 95 %, that less than one of so many is lost, in multiples of that loss ratio's inverse: e⁻³ < 5 %.
+const FramesWithoutLoss = 3
+
+// Needed is how many frames it takes to say anything of the loss ratio.
+func (s Soak) Needed() int64 {
+	return (FramesWithoutLoss*int64(units.One) + int64(s.LossRatio) - 1) / max(1, int64(s.LossRatio))
 }
 
 // Search finds, for each of several goals, the highest load that meets it: finite trials, as draft-ietf-bmwg-mlrsearch has them or decided sooner.

@@ -200,6 +200,8 @@ type Conclusion struct {
 	Together *Together
 	// Bursts is what bursts show of each direction, in the Plan's order, nil where they show nothing; nil: the procedure sends none.
 	Bursts []*report.BackToBackFrames
+	// CriticalLoads is what a soak's trials show of each direction, in the Plan's order; nil: the procedure is another.
+	CriticalLoads []*report.CriticalLoad
 	// Curve indexes the windows of a curve, one for each load, the highest first; nil: the procedure measures none.
 	Curve []int
 	// Directions is what the windows show of each direction by itself, in the Plan's order; nil: the procedure doesn't search, and what is said of the whole holds for each.

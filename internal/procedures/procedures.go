@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/search"
+	"github.com/linerate-dev/linerate/internal/soak"
 )
 
 // all are the procedures that there are, by spec.procedure.type.
@@ -28,6 +29,7 @@ var all = map[string]func(plan.Procedure) procedure.Procedure{
 	plan.TypeMaximumOfferedLoad: func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
 	plan.TypeSearch:             searchOf,
 	plan.TypeBackToBack:         func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
+	plan.TypeSoak:               func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
 }
 
 // Of is a Plan's procedure. A Plan without a type is of the time when there was only the ramp.

@@ -52,11 +52,14 @@ type testView struct {
 	Warnings           []string
 	Facts              []fact
 	Directions         []directionView
-	Sessions           grid      // of connections instead: a row for each direction
-	Generators         grid      // of several
-	Curve              grid      // of a frame loss curve: a row for each load
-	Bursts             grid      // of bursts: a row for each direction
-	BurstWords         string    // what its columns are
+	Sessions           grid   // of connections instead: a row for each direction
+	Generators         grid   // of several
+	Curve              grid   // of a frame loss curve: a row for each load
+	Bursts             grid   // of bursts: a row for each direction
+	BurstWords         string // what its columns are
+	Soak               grid   // of a soak: a row for each direction
+	SoakWords          string // what its columns are
+	SoakPlots          []soakView
 	Goals, Attributes  grid      // of a search: a row for each goal
 	GoalWords          [2]string // what their columns are
 	Trials             []trialsView
@@ -156,6 +159,9 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 	}
 	if bursts := burstsTable(r); h.Measured && bursts != nil {
 		v.Bursts, v.BurstWords = bursts.grid(together, nil), burstsWords
+	}
+	if soak := soakTable(r); h.Measured && soak != nil {
+		v.Soak, v.SoakWords, v.SoakPlots = soak.grid(together, nil), soakWords, soakViews(r, id)
 	}
 	v.searched(r, id)
 	if h.Measured && len(r.Result.Generators) > 1 {
@@ -259,7 +265,7 @@ func facts(r *report.Report) []fact {
 		out = append(out, fact{Term: "traffic", Text: frames})
 	}
 	if sentence := procedures.Of(p.Procedure).Describe().Sentence; sentence != "" {
-		if p.Sessions == nil && p.Procedure.Search == nil { // a search's goals say it, each for itself
+		if p.Sessions == nil && p.Procedure.Search == nil && p.Procedure.Soak == nil { // a search's goals say it, each for itself, and a soak asks where it is so
 			sentence += "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"
 		}
 		out = append(out, fact{Term: "procedure", Text: sentence})

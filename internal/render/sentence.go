@@ -41,6 +41,8 @@ func standing(r *report.Report) string {
 		return "overloaded"
 	case r.Result.Reason == report.BurstsMeasured:
 		return "bursts"
+	case r.Result.Reason == report.LoadEstimated:
+		return "estimated"
 	case r.Result.Reason == report.PathLimited:
 		return "goodput"
 	}
@@ -75,6 +77,8 @@ func overloadWords(r *report.Report) string {
 		return "this is what came back of the highest load, of which more than " + tooMuch + " was lost."
 	case report.BurstsMeasured:
 		return "the rates are what the device forwards of the bursts' rate, at which it loses frames as soon as its buffer is full."
+	case report.LoadEstimated:
+		return "at this load the device loses " + tooMuch + " of its frames on average, as far as trials of finite length tell."
 	case report.MaximumOffered:
 		return "more was offered than the device carries, and this is what came back."
 	default:

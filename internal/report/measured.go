@@ -52,6 +52,8 @@ type Measured struct {
 	Burst *BackToBackBurst `json:"burst,omitempty"`
 	// BackToBack is what the bursts of all windows show of the direction, in Result.Directions alone; nil: the procedure sends none, or they show nothing.
 	BackToBack *BackToBackFrames `json:"backToBack,omitempty"`
+	// CriticalLoad is what the trials of a Soak show of the direction, in Result.Directions alone; nil: the procedure is another.
+	CriticalLoad *CriticalLoad `json:"criticalLoad,omitempty"`
 	// Sessions is what connections did, where traffic is sessions: nothing above but the direction, Quality and Reason says anything then. Nil: traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`
 }

@@ -118,11 +118,11 @@ func (c *Checking) add(f Fault) {
 	c.Faults[n].add(c.matrix.Cells[f.first].Name)
 }
 
-// unobserved are the suite's criteria of vital signs that nobody reads in a cell's tests, and of latency and bursts that these don't measure: template and patches say which observers they have, at which loads they measure it, and whether they send bursts.
+// unobserved are the suite's criteria of vital signs that nobody reads in a cell's tests, and of latency, bursts and loss that these don't measure: template and patches say which observers they have, at which loads they measure it, and by which procedure.
 func (m *Matrix) unobserved(cell int) field.ErrorList {
-	bursts := []v1alpha1.Metric{v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds}
+	ofProcedures := []v1alpha1.Metric{v1alpha1.MetricLossRatio, v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds}
 	if !slices.ContainsFunc(m.suite.Spec.Criteria, func(c v1alpha1.Criterion) bool {
-		return c.Observed != nil || c.Latency != nil || slices.Contains(bursts, c.Metric)
+		return c.Observed != nil || c.Latency != nil || slices.Contains(ofProcedures, c.Metric)
 	}) {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (m *Matrix) unobserved(cell int) field.ErrorList {
 	}
 	path := field.NewPath("spec", "criteria")
 	return slices.Concat(compile.Observed(path, m.suite.Spec.Criteria, test.Spec.Observers), compile.Timed(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency),
-		compile.BurstsSent(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
+		compile.ShownBy(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
 }
 
 // uncounted are the suite's criteria of what a cell's tests don't count: template and patches say whether these send frames or sessions.

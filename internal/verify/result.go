@@ -91,7 +91,7 @@ func (s *subject) partialResult() report.Result {
 		}
 		if w, kept := of[number]; kept && i < len(w.Directions) {
 			result.Directions[i] = w.Directions[i]
-			result.Directions[i].Limit, result.Directions[i].BackToBack = m.Limit, m.BackToBack
+			result.Directions[i].Limit, result.Directions[i].BackToBack, result.Directions[i].CriticalLoad = m.Limit, m.BackToBack, m.CriticalLoad
 		}
 	}
 	return result

@@ -1,0 +1,106 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// ofSoak is a figure of a direction's critical load, or of all together: what is offered there, and what comes back of that.
+func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
+	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
+	l := m.critical
+	if metric.Name == LossRatio {
+		f.Missing = "a soak asks at which rate procedure.soak.lossRatio is lost: judge a rate"
+		return f
+	}
+	of, missing := metric.of(m)
+	switch {
+	case missing != "":
+		f.Missing = missing
+	case l == nil || l.Low == "":
+		f.Missing = "the trials show nothing of it"
+	case m.received.PacketsPerSecond <= 0 || m.offered.PacketsPerSecond <= 0:
+		f.Missing = "nothing came back in the trial nearest to the critical load, so that its composition isn't known"
+	default:
+		back := big.NewRat(int64(units.One-l.LossRatio), int64(units.One)*m.received.PacketsPerSecond)
+		if metric.Name == OfferedPacketsPerSecond {
+			back = big.NewRat(1, m.offered.PacketsPerSecond)
+		}
+		at := func(load report.Number) report.Number {
+			v := new(big.Rat).Mul(load.Rat(), back)
+			return report.NumberOf(v.Mul(v, of.Rat()))
+		}
+		f.Confirmed = result.Confirmed && !l.Extrapolated
+		if f.Low = at(l.Low); l.High != "" && len(result.NearGenerators) == 0 {
+			f.High = at(l.High)
+		}
+		if len(result.NearGenerators) > 0 {
+			f.Reason = report.NearGenerators
+		}
+	}
+	return f
+}
+
+// criticalTogether is the critical load of all directions together, which have one load: the least of theirs sets that of all. nil: of some direction nothing is known.
+func criticalTogether(r *report.Report) *report.CriticalLoad {
+	if !ofSoaks(r) || slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool {
+		return d.CriticalLoad == nil || d.CriticalLoad.Low == "" || d.Intended.PacketsPerSecond <= 0
+	}) {
+		return nil
+	}
+	var asked int64
+	for _, d := range r.Result.Directions {
+		asked += d.Intended.PacketsPerSecond
+	}
+	all := &report.CriticalLoad{}
+	for _, d := range r.Result.Directions {
+		l, share := d.CriticalLoad, big.NewRat(asked, d.Intended.PacketsPerSecond)
+		all.LossRatio, all.Extrapolated = l.LossRatio, all.Extrapolated || l.Extrapolated
+		all.Low, all.High = lesser(all.Low, l.Low, share), lesser(all.High, l.High, share)
+	}
+	return all
+}
+
+// lesser is a number, or another times a factor, if that is less, or there was none.
+func lesser(a, b report.Number, times *big.Rat) report.Number {
+	if b == "" {
+		return a
+	}
+	v := new(big.Rat).Mul(b.Rat(), times)
+	if a == "" || v.Cmp(a.Rat()) < 0 {
+		return report.NumberOf(v)
+	}
+	return a
+}
+
+// summaryOfSoak is each direction's critical load: "west→east: 9.65 Kpps to 9.77 Kpps at a loss ratio of 0.0000001".
+func summaryOfSoak(r *report.Report) string {
+	var said []string
+	for _, d := range r.Result.Directions {
+		l := d.CriticalLoad
+		text := func(n report.Number) string { return wording.PacketRate(int64(math.Round(n.Float()))) }
+		switch {
+		case l == nil || l.Low == "" || l.Low == "0" && l.High == "":
+			said = append(said, d.Name()+": "+wording.NotMeasured)
+		case l.High == "":
+			said = append(said, fmt.Sprintf("%s: ≥%s at a loss ratio of %s", d.Name(), text(l.Low), l.LossRatio))
+		default:
+			said = append(said, fmt.Sprintf("%s: %s to %s at a loss ratio of %s", d.Name(), text(l.Low), text(l.High), l.LossRatio))
+		}
+	}
+	if len(r.Result.SharedPorts) > 0 {
+		said[len(said)-1] += "  (shared port)"
+	}
+	return strings.Join(said, "; ")
+}
+
+// ofSoaks says that a Report's procedure estimates a critical load.
+func ofSoaks(r *report.Report) bool { return report.PlanOf(r).Procedure.Type == plan.TypeSoak }

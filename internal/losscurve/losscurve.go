@@ -1,0 +1,212 @@
+// Package losscurve fits curves of the loss ratio by the load to trials, and says at which load a device loses a given share of frames on average: its critical load, with the uncertainty that the
+// trials leave. It is Bayesian inference as draft-vpolak-bmwg-plrsearch has it, in numbers alone, and pure: the same trials give the same answer.
+//
+//	loss ratio (log)
+//	     │                  ___●  a curve has a capacity, which a device that is overloaded forwards,
+//	     │               ●─'      and a spread, over which its loss sets in
+//	     │             ,'
+//	lossRatio ┄┄┄┄┄┄┄┄/● ◀─ many curves fit the trials more or less; each has its own critical load,
+//	     │           /        and these, weighted by how well it fits, are the answer
+//	     └───●───●──┴──────────▶ load
+package losscurve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Trial is what a finite trial showed.
+type Trial struct {
+	Load float64 // frames a second that were really offered
+	Sent int64
+	Lost int64 // never below zero
+}
+
+// Question is what is asked of trials.
+type Question struct {
+	LossRatio float64 // of which the load is asked
+	Least     float64 // the lowest load that an answer may be, in frames a second
+	Most      float64 // the highest load that there was to be offered
+}
+
+// above is how far beyond the most that is offered a critical load is looked for. A share of the answer that lies there says that no offered load is known to be too much.
+const above = 2
+
+// The grid of curves: spreads, relative to the capacity, and capacities for each spread. A spread of less than the least is no longer told from a sharp limit by loads a ten-thousandth apart.
+const (
+	leastSpread, mostSpread = 1e-5, 1.0
+	spreads                 = 10
+	capacities              = 16
+	// How often either is narrowed down at most to where curves fit.
+	refinedSpreads, refinedCapacities = 3, 8
+	// negligible is how much less likely, as a logarithm, a curve is than the likeliest that isn't reckoned with.
+	negligible = 14
+)
+
+// Curve is a curve of the loss ratio by the load.
+type Curve struct {
+	Shape            Shape
+	Capacity, Spread float64 // frames a second
+}
+
+// LogLossRatio is the logarithm of the average loss ratio at a load.
+func (c Curve) LogLossRatio(load float64) float64 {
+	return min(0, c.logLost(load, c.Shape.log(-c.Capacity/c.Spread))-math.Log(load/c.Spread))
+}
+
+// logLost is the logarithm of what is lost at a load, in spreads, where that at no load, at which nothing is lost, is known as well.
+func (c Curve) logLost(load, atNone float64) float64 {
+	lost := c.Shape.log((load - c.Capacity) / c.Spread)
+	if atNone > lost+negligibleLog {
+		lost += math.Log(-math.Expm1(atNone - lost))
+	}
+	return lost
+}
+
+// negligibleLog is the logarithm of what is nothing beside one.
+const negligibleLog = -37
+
+// critical is the load at which the curve has the loss ratio, between the question's least and above its most, to a millionth.
+func (c Curve) critical(q Question) float64 {
+	low, high, want, atNone := math.Log(q.Least), math.Log(above*q.Most), math.Log(q.LossRatio*q.Least/c.Spread), c.Shape.log(-c.Capacity/c.Spread)
+	least := low
+	for high-low > 1e-6 {
+		middle := (low + high) / 2
+		if c.logLost(math.Exp(middle), atNone)-(middle-least) > want {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return math.Exp((low + high) / 2)
+}
+
+// Fit is what trials show of the critical load, if the loss ratio has a shape.
+type Fit struct {
+	Shape Shape
+	// Likeliest is the curve that fits best.
+	Likeliest Curve
+	points    []point // by critical load, ascending; weights add up to one
+}
+
+type point struct{ critical, weight float64 }
+
+// Of fits curves of a shape to trials.
+func Of(shape Shape, trials []Trial, q Question) Fit {
+	f := Fit{Shape: shape}
+	var all []weighted
+	for _, n := range noises {
+		all = append(all, bySpread(shape, n, n.take(trials), q)...)
+	}
+	f.Likeliest = slices.MaxFunc(all, func(a, b weighted) int { return cmp.Compare(a.fits, b.fits) }).curve
+	sum, peak := 0.0, most(all)
+	for _, w := range all {
+		if w.log < peak-negligible {
+			continue
+		}
+		p := point{w.curve.critical(q), math.Exp(w.log - peak)}
+		f.points, sum = append(f.points, p), sum+p.weight
+	}
+	for i := range f.points {
+		f.points[i].weight /= sum
+	}
+	slices.SortFunc(f.points, func(a, b point) int { return cmp.Compare(a.critical, b.critical) })
+	return f
+}
+
+// weighted is a curve with the logarithms of its likelihood, and of that times the width of the grid's cell that it stands for.
+type weighted struct {
+	curve     Curve
+	fits, log float64
+}
+
+// most is the largest weight of curves.
+func most(curves []weighted) float64 {
+	return slices.MaxFunc(curves, func(a, b weighted) int { return cmp.Compare(a.log, b.log) }).log
+}
+
+// bySpread are curves of spreads at even distances where they fit, by their logarithm relative to the capacity, each with the capacities that fit it.
+func bySpread(shape Shape, n noise, trials []seen, q Question) (curves []weighted) {
+	narrow(math.Log(leastSpread), math.Log(mostSpread), spreads, refinedSpreads, func(spread, step float64) float64 {
+		row := byCapacity(shape, n, math.Exp(spread), trials, q)
+		peak, sum := most(row), 0.0
+		for i := range row {
+			sum += math.Exp(row[i].log - peak)
+			row[i].log += math.Log(step)
+		}
+		curves = append(curves, row...)
+		return peak + math.Log(sum)
+	}, func() { curves = curves[:0] })
+	return curves
+}
+
+// byCapacity are curves of one spread, relative to their capacity: of capacities at even distances where they fit, by their logarithm. All of them are alike before there are trials.
+func byCapacity(shape Shape, n noise, spread float64, trials []seen, q Question) (curves []weighted) {
+	narrow(math.Log(q.Least/2), math.Log(2*above*q.Most), capacities, refinedCapacities, func(capacity, step float64) float64 {
+		c := Curve{shape, math.Exp(capacity), spread * math.Exp(capacity)}
+		fits := n.logLikelihood(c, trials)
+		curves = append(curves, weighted{c, fits, fits + math.Log(step)})
+		return fits
+	}, func() { curves = curves[:0] })
+	return curves
+}
+
+// narrow asks how likely values are at so many even distances, and again, anew, in the part where they aren't negligible, until that is a third of what was asked, or so many times.
+//
+//	·  ·  ·  ·  ·  ·  ·  ·
+//	      ·· ·●●●··           the part, and a value at either side of it
+func narrow(low, high float64, parts, times int, likely func(value, step float64) float64, anew func()) {
+	logs := make([]float64, parts)
+	for range times {
+		anew()
+		step := (high - low) / float64(parts-1)
+		for i := range logs {
+			logs[i] = likely(low+float64(i)*step, step)
+		}
+		within, first, last := slices.Max(logs)-negligible, 0, parts-1
+		for logs[first] < within {
+			first++
+		}
+		for logs[last] < within {
+			last--
+		}
+		if last-first >= parts/3 {
+			return
+		}
+		low, high = low+float64(max(0, first-1))*step, low+float64(min(parts-1, last+1))*step
+	}
+}
+
+// Mean and Deviation are those of the critical load.
+func (f Fit) Mean() float64 {
+	mean := 0.0
+	for _, p := range f.points {
+		mean += p.weight * p.critical
+	}
+	return mean
+}
+
+// Deviation is the critical load's standard deviation.
+func (f Fit) Deviation() float64 {
+	mean, squares := f.Mean(), 0.0
+	for _, p := range f.points {
+		squares += p.weight * (p.critical - mean) * (p.critical - mean)
+	}
+	return math.Sqrt(squares)
+}
+
+// Quantile is the load that the critical one lies below with a probability.
+func (f Fit) Quantile(probability float64) float64 {
+	below := 0.0
+	for i, p := range f.points {
+		if below += p.weight; below >= probability {
+			if i == 0 {
+				return p.critical
+			}
+			share := (probability - below + p.weight) / p.weight
+			return f.points[i-1].critical + share*(p.critical-f.points[i-1].critical)
+		}
+	}
+	return f.points[len(f.points)-1].critical
+}

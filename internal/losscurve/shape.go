@@ -1,0 +1,43 @@
+package losscurve
+
+import "math"
+
+// Shape is a function that loss follows: how many frames are lost on average, in spreads, at a load that is so many spreads above the capacity. Each rises from nothing to all of what is above the
+// capacity; below it Stretch falls off exponentially, and Erf as a normal distribution does, so that most devices lie between the two.
+type Shape string
+
+// The shapes, by their names in draft-vpolak-bmwg-plrsearch.
+const (
+	Stretch Shape = "stretch"
+	Erf     Shape = "erf"
+)
+
+// Shapes are all of them.
+var Shapes = []Shape{Stretch, Erf}
+
+// tail is from where on downwards a function is reckoned by its tail alone, as its terms cancel out.
+const tail = -25
+
+// log is the logarithm of the function.
+func (s Shape) log(z float64) float64 {
+	if s == Erf {
+		return logNormal(z)
+	}
+	switch {
+	case z < tail:
+		return z
+	case z > -tail:
+		return math.Log(z)
+	}
+	return math.Log(math.Log1p(math.Exp(z)))
+}
+
+// logNormal is the logarithm of the integral of the normal distribution's probability: φ(z) + z·Φ(z).
+func logNormal(z float64) float64 {
+	density := -z*z/2 - math.Log(2*math.Pi)/2
+	if z < tail {
+		w := 1 / (z * z)
+		return density + math.Log(w*(1-3*w*(1-5*w*(1-7*w))))
+	}
+	return math.Log(math.Exp(density) + z*math.Erfc(-z/math.Sqrt2)/2)
+}

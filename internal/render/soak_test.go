@@ -1,0 +1,60 @@
+package render
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+)
+
+// soakReport has an estimate of one direction, and a lower bound of the other.
+func soakReport() *report.Report {
+	r := reporttest.Measured()
+	r.Plan.Procedure = plan.Procedure{Type: plan.TypeSoak, Soak: &plan.Soak{LossRatio: 10_000}, MaxLossRatio: 10_000}
+	r.Result.Reason, r.Result.Saturated = report.LoadEstimated, false
+	r.Result.Directions[0].CriticalLoad = &report.CriticalLoad{LossRatio: 10_000, PacketsPerSecond: "9700", Deviation: "30", Low: "9650", High: "9770", Trials: 40, Sent: 4_000_000, Lost: 120, Shapes: []report.CriticalLoadOfShape{
+		{Shape: "stretch", PacketsPerSecond: "9690", Capacity: "10000", Spread: "40"}, {Shape: "erf", PacketsPerSecond: "9710", Capacity: "10000", Spread: "90"}}}
+	r.Result.Directions[1].CriticalLoad = &report.CriticalLoad{LossRatio: 10_000, Low: "20000", Trials: 40, Sent: 4_000_000}
+	return r
+}
+
+func TestSoakTable(t *testing.T) {
+	if got := soakTable(reporttest.Measured()); got != nil {
+		t.Errorf("without a soak %q", got.rows)
+	}
+	r := soakReport()
+	want := [][]string{
+		{r.Result.Directions[0].Name(), "0.00001", "9.70 Kpps", "30.00 pps", "9.65 Kpps", "9.77 Kpps", "9.69 Kpps", "9.71 Kpps", "40", "4,000,000", "120"},
+		{r.Result.Directions[1].Name(), "0.00001", "–", "–", "≥20.00 Kpps", "–", "–", "–", "40", "4,000,000", "0"},
+	}
+	if got := soakTable(r).rows; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestSoakDrawing has a mark for each trial near the interval, a curve for each function, and the interval itself.
+func TestSoakDrawing(t *testing.T) {
+	r := soakReport()
+	r.Windows = nil
+	for i, load := range []int64{20_000, 9900, 9700, 9600} {
+		w := report.Window{Number: i + 1, Phase: report.Trial, Load: 1, Quality: report.Good, Directions: make([]report.Measured, 2)}
+		for d := range w.Directions {
+			w.Directions[d].Quality, w.Directions[d].Offered.PacketsPerSecond, w.Directions[d].Sent.Packets = report.Good, load, 100_000
+			w.Directions[d].Returned.Packets = 100_000 - max(0, (load-9700)*4)
+		}
+		r.Windows = append(r.Windows, w)
+	}
+	d, ok := newSoakDrawing(r, 0, "x", false)
+	if !ok || len(d.Marks) != 3 || len(d.Paths) != 2 || len(d.Bands) != 1 {
+		t.Fatalf("%v: %d marks, %d curves, %d bands", ok, len(d.Marks), len(d.Paths), len(d.Bands))
+	}
+	if d.Bands[0].W < 5 || !strings.Contains(d.Marks[0].Title, "800 of 100,000 lost") || !strings.HasPrefix(d.Paths[0].D, "M") {
+		t.Errorf("%+v", d)
+	}
+	if _, ok := newSoakDrawing(&report.Report{Result: r.Result}, 0, "x", true); ok {
+		t.Error("a drawing without trials")
+	}
+}
