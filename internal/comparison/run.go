@@ -132,7 +132,7 @@ func (f Figure) Unfit(r *report.Report) string {
 
 // Answered says that a run has an answer that the figure is of. Latency may be of the load of another goal than the first, which may have no answer.
 func (f Figure) Answered(r *report.Report) bool {
-	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency, func(l report.LatencyAt) bool { return l.At == *f.At && l.Window != 0 })
+	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency, func(l report.LatencyAt) bool { return l.At == *f.At && l.Answered() })
 }
 
 // TooFew says that nothing can be said of runs of which only so many count: none, or less than half.

@@ -41,6 +41,9 @@ type LatencyAt struct {
 	Directions []LatencyOfDirection `json:"directions,omitempty"`
 }
 
+// Answered says that a trial at this load counted.
+func (l LatencyAt) Answered() bool { return l.Window != 0 }
+
 // LatencyOfDirection is how long the frames of one direction were under way, by their size.
 type LatencyOfDirection struct {
 	From string `json:"from"`
