@@ -95,8 +95,8 @@ type ProcedureSpec struct {
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency measures the latency of frames once the procedure has its result, at shares of the rate that it found or held: percentiles, the longest, jitter. It takes engine Software, whose
-	// frames all bear stamps then (traffic.stamps), and one machine for both ends of a direction. Example: {at: [0%, 10%, 50%, 90%], of: NDR}.
+	// latency measures the latency of frames once the procedure has its result, at shares of the rate that it found or held. Engine Software stamps every frame for it, TRex times
+	// latency streams beside the load; both ends of a direction are on one machine. Example: {at: [0%, 10%, 50%, 90%], of: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 

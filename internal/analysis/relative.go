@@ -41,8 +41,10 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 			result.Outcome, aside = report.Undecided, aside+", of which one may be the worst"
 		}
 		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
-		if text := comparison.EnvironmentText(apart); text != "" {
-			result.Message += "; " + text
+		for _, text := range []string{nodeChanged(references, candidates), comparison.EnvironmentText(apart)} {
+			if text != "" {
+				result.Message += "; " + text
+			}
 		}
 	}
 	return result
@@ -161,6 +163,18 @@ func environmentApart(references []report.BaselineRun, candidates []*report.Repo
 		return nil
 	}
 	return comparison.Apart(was, is)
+}
+
+// nodeChanged names the node of VPP's that changed most; empty: nobody observed any.
+func nodeChanged(references []report.BaselineRun, candidates []*report.Report) string {
+	var was, is []report.Result
+	for _, run := range references {
+		was = append(was, run.Result)
+	}
+	for _, r := range candidates {
+		is = append(is, r.Result)
+	}
+	return comparison.NodeChanged(is, was)
 }
 
 // incomparable says why a run of the baseline can't be compared with a candidate's; empty: it can. That it was measured the same way was looked
