@@ -17,10 +17,9 @@ func (c *compiler) stamped() bool {
 	return c.spec.Traffic.Stamps == v1alpha1.StampsEveryFrame || c.spec.Procedure.Latency != nil && !c.sampled()
 }
 
-// sampled says that latency is to be read of latency streams besides the load, as TRex times no other frames.
+// sampled says that latency is to be read of latency streams besides the load, as the engine times no other frames.
 func (c *compiler) sampled() bool {
-	e := string(c.spec.Generator.Engine)
-	return c.spec.Procedure.Latency != nil && c.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame && (e == plan.EngineTRex || e == plan.EngineExternal)
+	return c.spec.Procedure.Latency != nil && c.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame && c.engine != nil && c.engine.samples()
 }
 
 // refuseStamps refuses stamps in the field that asks for them.
