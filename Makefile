@@ -11,8 +11,9 @@ PACKETS := /(internal/(softgen|forwarder|lab|sessions)|test/(realpackets|deliver
 # these tests (TOGETHER); all tests of the packages, these too, go without: what they compute for long is one goroutine's.
 FEW := ./internal/admission ./internal/cli ./internal/frames
 TOGETHER := ^(TestAServerCanBeUsedByManyAtOnce|TestAGeneratorPerLink|TestReplicasSendTheirSharesAndStartTogether|TestADecidedTrialThatCannotBeStopped|TestTheCurveOfADevice|TestEachDirectionIsMeasuredByItself|TestNoLoadBeforeThePathIsProven|TestAResetKeepsATrialFromSpoilingTheNext|TestTraces|TestVerify|TestTalk|TestTheRunnerHearsOfTheDevicesNode|TestNobodyIsAskedWhoIsNotToBeObserved|TestTheProgramsOfAFileRunInTheirOrder|TestAFailedTeardownIsTold|TestTheRunnerHasTheDeviceReset|TestAPodThatCannotResetSaysWhy|TestAnInterruptedSetupIsAnInterrupt|TestIperf3TellsBothSides|TestIperf3SaysWhatIsWrong|TestPortsThatTheOperatorWasNotToldOfAreNoted|TestHowLongAReportIsInsistedOn)$$
-# The other packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow.
-SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)|^./internal/(admission|cli|frames)$$')
+# The other packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow. What is in hack is nobody's
+# to run but a contributor's: the full tier has it with the race detector.
+SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)|^./internal/(admission|cli|frames)$$')
 # Tests of those packages that go without: what one goroutine computes for long, as 128 MiB unpacked, and a thousand tests tried and judged.
 SIMULATED := ^(TestABaselineIsReadAsFarAsItsBound|TestALineFromWhatIsKeptIsTheSame|TestHowLongTestsWaitToBeginThoughItIsTheirTurn|TestAQuotaOnLoadTestsIsNotRunInto|TestRefusedTestsKeepNoOthersFromBeingMade)$$
 # Tests of test/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
@@ -64,8 +65,7 @@ test-packets: compiler kube ## Run the gate's tests with interfaces and real pac
 
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
-	$(RACE) -vet=off -count=1 -timeout 20m -run '$(TOGETHER)' $(FEW)
-	$(RACE) -vet=off -count=1 -timeout 20m -run '^TestScripts$$/^(ramp|servers|trex_launch)$$' ./internal/cli
+	$(RACE) -vet=off -count=1 -timeout 20m -run '$(TOGETHER)|^TestScripts$$/^(ramp|servers|trex_launch)$$' $(FEW)
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./deviceplugin
 
 test-plain: kube
@@ -151,27 +151,27 @@ verify: generate ## Fail if generated files are not what the sources say, or if 
 check: ## Run the gate: what must hold on any machine before a change lands (as root; 12 minutes, the first time 35)
 	.ci/run
 
-check-all: ## Run the full tier, part by part, and publish its tables in docs/: for a calm machine (as root; about 3 hours)
+check-all: ## Run the full tier, part by part, and publish its tables in docs/measured/: for a calm machine (as root; about 3 hours)
 	hack/check-all
 
 # The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.
 
-known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/known-answers.md; AGAIN=n repetitions (as root; 50 minutes)
-	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/known-answers.md
+known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/measured/known-answers.md; AGAIN=n repetitions (as root; 50 minutes)
+	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/measured/known-answers.md
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 30 minutes)
 	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
 	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/sessions
 
-modes: ## Full tier: measure each real device made of Linux, into docs/modes.md (as root; 30 minutes)
-	$(FULL) -timeout 90m ./test/realpackets -run '^TestModes' -v -table $(CURDIR)/docs/modes.md
+modes: ## Full tier: measure each real device made of Linux, into docs/measured/modes.md (as root; 30 minutes)
+	$(FULL) -timeout 90m ./test/realpackets -run '^TestModes' -v -table $(CURDIR)/docs/measured/modes.md
 
 neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times, and sessions through a Reference (as root; 12 minutes)
 	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)
 	$(FULL) -timeout 20m ./internal/sessions -run '^TestABusyLoopIsNoWeakDeviceOfSessions$$' -v -neighbours 5
 
-blind-gates: ## Full tier: judge releases blind, into docs/gate.md; GATES=n of each kind (as root; 12 minutes)
-	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/gate.md
+blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GATES=n of each kind (as root; 12 minutes)
+	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/measured/gate.md
 
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/fabric/incluster
@@ -179,28 +179,28 @@ clusters: packages kube-cluster ## Full tier: the tests of the cluster itself an
 scenes: packages kube-cluster ## Full tier: everything that is played in a cluster: lives, queues, suites, gates, tenants, upgrades (as root; 20 minutes)
 	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/e2e
 
-faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/reliability.md (as root; 30 minutes)
-	$(FULL) -timeout 90m ./test/faults -run '^TestFaults$$' -v -table docs/reliability.md
+faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/measured/reliability.md (as root; 30 minutes)
+	$(FULL) -timeout 90m ./test/faults -run '^TestFaults$$' -v -table docs/measured/reliability.md
 
-soak: packages kube-cluster ## Full tier: the same test SOAK=n times in a row, into docs/reliability.md (as root; 10 minutes)
-	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -soak $(SOAK) -table docs/reliability.md
+soak: packages kube-cluster ## Full tier: the same test SOAK=n times in a row, into docs/measured/reliability.md (as root; 10 minutes)
+	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -soak $(SOAK) -table docs/measured/reliability.md
 
 lives: kube ## Full tier: the life of every sample, the kind replaced under stored objects, and an upgrade in the middle of a run, a hostile tenant, at a real API server; the image by its Dockerfile (6 minutes)
 	$(FULL) -timeout 10m ./test/apiserver -run '^TestTheKindIsReplacedUnderStoredObjects$$'
 	$(FULL) -timeout 30m ./test/operator -run '^(TestEveryLife|TestAHostileTenantTakesNoMemory)$$'
 	cd test/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
 
-properties: ## Full tier: procedures, lives, suites and queues against many more histories, and the whole tables of docs/statistics.md (8 minutes)
+properties: ## Full tier: procedures, lives, suites and queues against many more histories, and the whole tables of docs/measured/statistics.md (8 minutes)
 	$(FULL) -timeout 30m ./internal/comparison ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/frames ./internal/lifecycle ./internal/measure ./internal/queue ./internal/ramp ./internal/search ./internal/suite ./internal/verify
 
 # The other way is measured also where the first failed.
-four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/four-systems.md (as root; 15 minutes)
+four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/measured/four-systems.md (as root; 15 minutes)
 	@failed=0; for way in ./test/realpackets ./test/e2e; do \
-	$(FULL) -timeout 30m $$way -run '^TestFourSystems$$' -v -table $(CURDIR)/docs/four-systems.md || failed=1; \
+	$(FULL) -timeout 30m $$way -run '^TestFourSystems$$' -v -table $(CURDIR)/docs/measured/four-systems.md || failed=1; \
 	done; exit $$failed
 
-published-loadtests: build ## Full tier: play the suites of the published loadtests in a short form (as root; 15 minutes); FORM=published measures them, into docs/published (4 hours)
-	$(GO) run ./hack/published -form $(FORM) -save $(REPORTS)/published-$(FORM) $(if $(filter published,$(FORM)),-pages docs/published)
+published-loadtests: build ## Full tier: play the suites of the published loadtests in a short form (as root; 15 minutes); FORM=published measures them, into docs/measured/published (4 hours)
+	$(GO) run ./hack/published -form $(FORM) -save $(REPORTS)/published-$(FORM) $(if $(filter published,$(FORM)),-pages docs/measured/published)
 
 e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kueue, which it builds (as root; 5 minutes, the first time 7)
 	@$(GO) run ./hack/kube kueue >/dev/null
@@ -212,15 +212,15 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
 # The tools that it compares with are Debian's netsniff-ng, hping3 and xdp-tools: who isn't installed stands in the tables with that. $(BENCH) is -all, or -trex DIR.
-bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/speed.md; BENCH=-all has all axes (as root; 3 minutes)
-	$(GO) run ./hack/bench -markdown docs/speed.md $(BENCH)
+bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 3 minutes)
+	$(GO) run ./hack/bench -markdown docs/measured/speed.md $(BENCH)
 
-bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices and on real packets, into docs/search-bench.md; SEARCHES=n of each (as root; 15 minutes; Python makes an environment of its own)
-	$(GO) run ./hack/bench-search -seeds $(SEARCHES) -markdown docs/search-bench.md
-	$(GO) run ./hack/bench-search -packets 2 -markdown docs/search-bench.md
+bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices and on real packets, into docs/measured/search-bench.md; SEARCHES=n of each (as root; 15 minutes; Python makes an environment of its own)
+	$(GO) run ./hack/bench-search -seeds $(SEARCHES) -markdown docs/measured/search-bench.md
+	$(GO) run ./hack/bench-search -packets 2 -markdown docs/measured/search-bench.md
 
-bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory (12 minutes)
-	$(GO) run ./hack/bench-operator
+bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory, into docs/measured/scale.md (12 minutes)
+	$(GO) run ./hack/bench-operator -markdown docs/measured/scale.md
 
 fuzz: ## Full tier: fuzz what parses bytes, each target for FUZZ (5 minutes)
 	hack/fuzz $(FUZZ)

@@ -16,7 +16,7 @@ type Axis struct {
 	// +required
 	Name AxisName `json:"name"`
 
-	// values are what it is varied to. Example: [{name: apu6}, {name: vpp, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}].
+	// values are what it is varied to. Example: [{name: apu6}, {name: vpp, patch: {traffic: {profile: IMIX}}}].
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -27,12 +27,12 @@ type Axis struct {
 
 // AxisValue is one of the values that something is varied to.
 type AxisValue struct {
-	// name is the value's name; with those of the other axes it names the cell. Example: 64b.
+	// name is the value's name; joined with those of the other axes it names the cell.
 	// +required
 	Name AxisName `json:"name"`
 
-	// patch changes the template's spec, as a JSON merge patch (RFC 7396): mappings are merged, everything else is replaced, lists as a
-	// whole; null removes. Patches of later axes follow those of earlier ones. Example: {traffic: {profile: FixedSize, frameSize: 64}}.
+	// patch changes the template's spec, as a JSON merge patch (RFC 7396): mappings are merged, lists replaced, null removes. Example:
+	// {traffic: {frameSize: 64}}.
 	// +optional
 	Patch Freeform `json:"patch,omitempty"`
 }

@@ -1,7 +1,7 @@
 package v1alpha1
 
-// EnvironmentPart is a part of what a figure was measured in: Generator (its product and version), Path (how it sends and receives), NIC (model and firmware), Driver,
-// Node, or Processor (the CPU's model, and how many processors).
+// EnvironmentPart is a part of what a figure was measured in: Generator (product, version), Path (how it sends), NIC (model, firmware), Driver, Node, or Processor
+// (model, number).
 //
 // +kubebuilder:validation:Enum=Generator;Path;NIC;Driver;Node;Processor
 type EnvironmentPart string
@@ -12,15 +12,14 @@ type EnvironmentPart string
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.loadTest), has(self.reports)].filter(x, x).size() == 1",message="a baseline is one of loadTest and reports"
 type BaselineSpec struct {
-	// loadTest is the name of a LoadTest of the same namespace, that is measured when this test begins to measure. Example: vpp-main.
+	// loadTest is a LoadTest of the namespace that has been measured.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTest's name is made of lower-case letters, digits and dashes, such as vpp-main"
 	LoadTest string `json:"loadTest,omitempty"`
 
-	// reports are Reports that are kept in ConfigMaps of the same namespace, one for each run: 5 make a good baseline.
-	// Example: [{configMap: vpp-main-report}].
+	// reports are kept Reports of the namespace, one for each run; 5 make a good baseline.
 	// +optional
 	// +listType=map
 	// +listMapKey=configMap
@@ -28,8 +27,7 @@ type BaselineSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Reports []ReportRef `json:"reports,omitempty"`
 
-	// allowDifferent names what of the environment may differ from the baseline's. A part that differs and isn't named leaves the criterion undecided.
-	// Example: [Node].
+	// allowDifferent names parts of the environment that may differ from the baseline's. Any other difference leaves the criterion undecided.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -46,7 +44,7 @@ type ReportRef struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="a ConfigMap's name is made of lower-case letters, digits, dashes and dots, such as vpp-main-report"
 	ConfigMap string `json:"configMap"`
 
-	// digest is that of the Report, as status.report has it: another one isn't taken for it. Default: whatever the ConfigMap holds.
+	// digest is the Report's (status.report); one with another is refused.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	// +kubebuilder:validation:XValidation:rule="self.matches('^sha256:[0-9a-f]{64}$')",message="write a digest as status.report has it: sha256: and 64 hexadecimal digits"
@@ -66,15 +64,14 @@ type SuiteBaselineSpec struct {
 	// +optional
 	Value AxisName `json:"value,omitempty"`
 
-	// suite is the name of a LoadTestSuite of the same namespace that is complete when this one ends: then they are compared. Example: nightly-1.
+	// suite is a LoadTestSuite of the namespace that is complete when this one ends.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=26
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTestSuite's name is made of lower-case letters, digits and dashes, such as nightly-1"
 	Suite string `json:"suite,omitempty"`
 
-	// allowDifferent names what of the environment may differ from the baseline's. A part that differs and isn't named leaves criteria undecided.
-	// Example: [Node].
+	// allowDifferent is as a LoadTest's baseline.allowDifferent.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

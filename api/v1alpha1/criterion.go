@@ -89,26 +89,25 @@ const (
 
 // ObservedSeries is the vital sign that a criterion speaks of, as it was in the windows that the result's figures are of.
 type ObservedSeries struct {
-	// observer is the name of one of spec.observers. Example: cpu.
+	// observer is the name of one of spec.observers.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Observer string `json:"observer"`
 
-	// series is one of those that an observer of its type has; docs/criteria.md has those of all types, and their units. Example: busy.
+	// series is one that such an observer has (docs/criteria.md). Example: busy.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Series string `json:"series"`
 
-	// of says whether Each processor or direction must meet it (default), or All processors of a machine, added up: two that are busy are 2.
-	// A machine with more than eight processors has All only.
+	// of says whether Each processor or direction must meet it (default), or All of a machine's processors, added up (two busy ones are 2).
+	// More than eight have All only.
 	// +optional
 	// +kubebuilder:default=Each
 	Of ObservedOf `json:"of,omitempty"`
 
-	// statistic says which number is judged: the Mean over the result's windows (default), or Max, the most in any of them. A counter's Max
-	// is the highest rate over a window, and not of a moment.
+	// statistic is the Mean over the result's windows (default), or Max, the most in any of them.
 	// +optional
 	// +kubebuilder:default=Mean
 	Statistic ObservedStatistic `json:"statistic,omitempty"`
@@ -116,11 +115,11 @@ type ObservedSeries struct {
 
 // LatencyFigure is which frames a criterion of latency speaks of.
 type LatencyFigure struct {
-	// at is the load: one of procedure.latency.at. Example: 90%.
+	// at is the load: one of procedure.latency.at.
 	// +required
 	At Percent `json:"at"`
 
-	// frameSize is the size of the frames in bytes, FCS included; without it frames of each size must meet the criterion. Example: 64.
+	// frameSize is in bytes, FCS included. Default: each size must meet the criterion.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -142,7 +141,7 @@ const (
 	StatisticSpread CriterionStatistic = "Spread"
 )
 
-// Criterion is one demand on the result: absolute (min, max) or relative to a baseline (maxRegression).
+// Criterion is one demand: absolute (min, max) or relative to a baseline (maxRegression).
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(has(self.min) || has(self.max))",fieldPath=".maxRegression",message="maxRegression compares with a baseline, min and max don't: make two criteria of them"
@@ -161,15 +160,14 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds', 'Observed'])",fieldPath=".statistic",message="Spread is of rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, GoodputBitsPerSecond or another rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || !has(self.statistic) || self.statistic != 'Worst'",fieldPath=".assumedSpread",message="assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of the two"
 type Criterion struct {
-	// name identifies the criterion in the verdict. Example: imix-line-rate.
+	// name identifies the criterion in the verdict.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a criterion's name is made of lower-case letters, digits and dashes, such as imix-line-rate"
 	Name string `json:"name"`
 
-	// metric is the figure that is judged: a rate or loss of frames, one of Sessions, of a BackToBack's bursts, or of latency (LatencyP50 and so on, in
-	// nanoseconds), or Observed, which is what an observer saw; docs/criteria.md has what each is.
+	// metric is the figure that is judged (docs/criteria.md). Latencies are in nanoseconds.
 	// +required
 	Metric Metric `json:"metric"`
 
@@ -178,22 +176,21 @@ type Criterion struct {
 	// +kubebuilder:default=Each
 	Direction CriterionDirection `json:"direction,omitempty"`
 
-	// goal names the goal of a Search whose figure is judged; without it the first one's is. Example: PDR.
+	// goal names the Search's goal that is judged. Default: the first.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// statistic says what of several runs is judged, such as the repetitions of a suite. Median: their median alone. Worst: the one that meets it least, so that each must. Spread: how far
-	// they lie apart, as their standard deviation in percent of their median; max is the most of it that passes. Without it the median is judged, and doesn't pass where a tenth of the runs
-	// or more lie far below the rest. Example: Worst.
+	// statistic is what of several runs is judged: their Median, the Worst, or their Spread (standard deviation in percent of the median).
+	// Default: the median, which doesn't pass where a tenth of the runs lie far below the rest.
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
-	// latency says of which frames a metric of latency is, of those that procedure.latency measures. Example: {at: 90%, frameSize: 64}.
+	// latency says which frames a latency is of. Example: {at: 90%, frameSize: 64}.
 	// +optional
 	Latency *LatencyFigure `json:"latency,omitempty"`
 
-	// observed names the vital sign that metric Observed judges. Example: {observer: cpu, series: busy}.
+	// observed is what metric Observed judges.
 	// +optional
 	Observed *ObservedSeries `json:"observed,omitempty"`
 
@@ -205,16 +202,13 @@ type Criterion struct {
 	// +optional
 	Max Decimal `json:"max,omitempty"`
 
-	// maxRegression is by how much the figure may be less than the baseline's, in percent of that; a latency, of which less is better, more. Passed and Failed are claimed only where
-	// the runs show it: a single run against a single one shows nothing. Make 5 of each (LoadTestSuite, repetitions: 5), or vouch for
-	// assumedSpread. Example: 2%.
+	// maxRegression is how much worse than the baseline's the figure may be, in percent. It needs 5 runs of each, or assumedSpread. Example:
+	// 2%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.substring(0, size(self) - 1)) < 100.0",message="maxRegression is less than 100%: that would allow anything"
 	MaxRegression Percent `json:"maxRegression,omitempty"`
 
-	// assumedSpread is how far apart runs of the same thing lie in this lab: their standard deviation, in percent of the figure, known from
-	// earlier ones. It is used where the runs are too few to show it themselves (fewer than 5 of each), and the verdict says so.
-	// Example: 0.5%.
+	// assumedSpread is the known standard deviation of runs in this lab, in percent, used where either side has fewer than 5 runs.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"
 	AssumedSpread Percent `json:"assumedSpread,omitempty"`

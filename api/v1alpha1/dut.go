@@ -39,38 +39,35 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || !has(self.reference) || !has(self.reference.mode)",fieldPath=".forwarding",message="reference.mode says how the device forwards: remove forwarding, or the mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
-	// type is what is tested, and must be said: Pod (software in a pod, made from pod.template; in a cluster), Reference (the built-in
-	// Linux forwarder), Device (what already forwards between the links) or Loopback (no device: the generator's own capacity).
+	// type must be said: Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device (what already forwards between
+	// the links) or Loopback (no device: the generator itself is measured).
 	// +optional
 	Type DUTType `json:"type,omitempty"`
 
-	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides where frames are
-	// addressed, and what must come back before any load is sent.
+	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides how frames are addressed, and
+	// what must come back.
 	// +optional
 	Forwarding Forwarding `json:"forwarding,omitempty"`
 
-	// pod is the software under test, for type Pod.
+	// pod is the software under test, for type Pod. LINERATE_* variables and /etc/linerate/links.json tell its containers of the links, which
+	// are interfaces of their names.
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
-	// setup runs to its end before anything else of the test, such as what configures a physical device: a pod in a cluster, a program with
-	// linerate run. If it fails, the test is over.
+	// setup runs to its end before all else, such as to configure a device. If it fails, the test ends.
 	// +optional
 	Setup *HookSpec `json:"setup,omitempty"`
 
-	// teardown runs to its end after the last frame, whatever became of the test: a pod in a cluster, a program with linerate run. It changes
-	// no figure.
+	// teardown runs to its end after the last frame, however the test ended.
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// readyDelay is waited after the DUT is ready, before anything is sent to it: time for routes and neighbours. In a cluster only.
-	// Example: 5s.
+	// readyDelay is how long to wait once the DUT is ready. In a cluster only.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
 
-	// reference configures the built-in forwarder. Of a Loopback, reference.mode says which device's traffic the generators send: as many flows, to the same destinations, but for nat, whose
-	// outer addresses it doesn't use.
+	// reference configures the built-in forwarder. With Loopback, reference.mode names the device whose traffic is sent.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
 }
@@ -78,34 +75,33 @@ type DUTSpec struct {
 // DUTPodSpec is software under test in a pod. The links become interfaces of their names in it; LINERATE_* variables and
 // /etc/linerate/links.json tell its containers of them.
 type DUTPodSpec struct {
-	// container is the name of the container that forwards: it gets the devices. Default: the first. Example: vpp.
+	// container is the container that forwards: it gets the devices. Default: the first.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Container string `json:"container,omitempty"`
 
-	// template is the pod, in Kubernetes' form: metadata (labels, annotations) and spec. It is ready when Kubernetes says so: give the
-	// container a readinessProbe. The links' networks and devices are added to it, and restartPolicy is Never. Its own networks can
-	// stand in the annotation k8s.v1.cni.cncf.io/networks. Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
+	// template is the pod: metadata (labels, annotations) and spec. Give the container a readinessProbe. The links' networks and devices are
+	// added, to those of the annotation k8s.v1.cni.cncf.io/networks; restartPolicy is Never. Example: {spec: {containers: [{name: vpp, image:
+	// "registry.lab/vpp:25.10"}]}}.
 	// +required
 	Template Freeform `json:"template"`
 }
 
 // HookSpec is what runs to its end: in a cluster the pod, with linerate run the program. With both, one file serves both.
 type HookSpec struct {
-	// template is the pod, in the form of dut.pod.template. LINERATE_* variables and /etc/linerate/links.json tell it of the test and its
-	// links. Exit code 0 is its success.
+	// template is the pod that a cluster runs, told of the links as dut.pod is. Exit code 0 is its success.
 	// +optional
 	Template Freeform `json:"template,omitempty"`
 
-	// command is the program, which linerate run starts as the user, and no cluster does. LINERATE_TEST, LINERATE_FORWARDING and LINERATE_LINKS tell
-	// it of the test. Exit code 0 is its success. No shell reads it. Example: [./configure-router.sh, up].
+	// command is what linerate run starts, as the user, without a shell, with LINERATE_TEST, LINERATE_FORWARDING and LINERATE_LINKS. Exit code
+	// 0 is its success. Example: [./configure-router.sh, up].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Command []CommandWord `json:"command,omitempty"`
 
-	// deadline bounds it: what takes longer has failed. Example: 10m.
+	// deadline is how long it may take before it has failed.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="deadline must be between 1s and 24h"
@@ -117,18 +113,15 @@ type HookSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.limit) || !has(self.mode)",fieldPath=".limit",message="a mode is a real device, which forwards what its machine can: remove limit, or mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && has(self.mode.userspace)",fieldPath=".image",message="only mode userspace runs a program of another image: remove image, or set mode: {userspace: {kind: testpmd}}"
 type ReferenceSpec struct {
-	// limit is the most that it forwards, in each direction on its own. Without one it forwards what the machine can.
-	// Example: {packetsPerSecond: 10000}.
+	// limit is the most it forwards in each direction. Default: what the machine can.
 	// +optional
 	Limit *LimitSpec `json:"limit,omitempty"`
 
-	// mode makes it a real device: router, bridge, filter, nat, xdp, tunnel or userspace. It says how the device forwards, and so what must come back.
-	// Example: {router: {routes: 1000000}}.
+	// mode makes it a real device, and sets how that forwards. Example: {router: {routes: 1000000}}.
 	// +optional
 	Mode *ModeSpec `json:"mode,omitempty"`
 
-	// image holds the program of mode userspace, which linerate's own image doesn't have: dpdk-testpmd, of Debian's package dpdk-dev. linerate's program is copied in and starts it. A
-	// cluster alone uses it. Example: registry.lab/testpmd:22.11.
+	// image has dpdk-testpmd (Debian's dpdk-dev) for mode userspace, in a cluster.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -144,34 +137,34 @@ type ModeSpec struct {
 	// +optional
 	Router *RouterMode `json:"router,omitempty"`
 
-	// bridge is the kernel's bridge, which learns behind which port an address is.
+	// bridge is the kernel's learning bridge.
 	// +optional
 	Bridge *BridgeMode `json:"bridge,omitempty"`
 
-	// filter is a router that holds each frame against rules (nftables).
+	// filter is a router that holds each frame against nftables rules.
 	// +optional
 	Filter *FilterMode `json:"filter,omitempty"`
 
-	// nat is a router that translates the addresses behind the first link, and tracks each connection (nftables, conntrack).
+	// nat is a router that translates the addresses behind the first link (nftables, conntrack).
 	// +optional
 	NAT *NATMode `json:"nat,omitempty"`
 
-	// xdp is a router in a program in the receive path of the links' drivers, which asks the kernel's routing table (eBPF).
+	// xdp is a router in the links' receive path (eBPF), by the kernel's routing table.
 	// +optional
 	XDP *XDPMode `json:"xdp,omitempty"`
 
-	// tunnel is two gateways, one at each link, with an encrypted tunnel between them.
+	// tunnel is two gateways, one at each link, with an encrypted tunnel between.
 	// +optional
 	Tunnel *TunnelMode `json:"tunnel,omitempty"`
 
-	// userspace forwards in a program rather than in the kernel.
+	// userspace forwards in a program, not in the kernel.
 	// +optional
 	Userspace *UserspaceMode `json:"userspace,omitempty"`
 }
 
 // RouterMode is a router of the kernel's.
 type RouterMode struct {
-	// routes is how many routes lead to the networks behind each link, of equal size. A direction's destinations are spread evenly over them. Example: 1000000.
+	// routes is how many equally large routes lead to the networks behind each link; destinations are spread over them.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -184,13 +177,13 @@ type BridgeMode struct{}
 
 // FilterMode is a router with a packet filter.
 type FilterMode struct {
-	// rules is how many rules each frame is held against, one after another, before it is let through: none of them is about it. Example: 1000.
+	// rules is how many rules each frame is held against; it matches none.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	Rules int32 `json:"rules"`
 
-	// routes is how many routes lead to the networks behind each link, as a router's. Example: 1000000.
+	// routes is as a router's.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -200,7 +193,7 @@ type FilterMode struct {
 
 // NATMode is a router that translates addresses.
 type NATMode struct {
-	// sessions is how many connections the device tracks already, of hosts that are silent meanwhile. Those of the traffic come on top: one for each flow. Example: 100000.
+	// sessions is how many connections of silent hosts it tracks beside the traffic's (one for each flow).
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -209,7 +202,7 @@ type NATMode struct {
 
 // XDPMode is a router in the drivers' receive path.
 type XDPMode struct {
-	// routes is how many routes lead to the networks behind each link, as a router's. Example: 1000000.
+	// routes is as a router's.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -245,11 +238,11 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.cipher) || self.kind != 'wireguard' || self.cipher == 'ChaCha20-Poly1305'",fieldPath=".cipher",message="WireGuard has one cipher, ChaCha20-Poly1305: remove cipher, or use kind ipsec"
 type TunnelMode struct {
-	// kind is what encrypts: WireGuard, or strongSwan's IPsec. Example: wireguard.
+	// kind is what encrypts: WireGuard, or strongSwan's IPsec.
 	// +required
 	Kind TunnelKind `json:"kind"`
 
-	// cipher is how, AES-256-GCM of kind ipsec where nothing is said. Example: AES-128-GCM.
+	// cipher is the cipher. Default: AES-256-GCM, with wireguard ChaCha20-Poly1305.
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
 }
@@ -264,7 +257,7 @@ const UserspaceTestpmd UserspaceKind = "testpmd"
 
 // UserspaceMode is a program that forwards.
 type UserspaceMode struct {
-	// kind is the program. Example: testpmd.
+	// kind is the program.
 	// +required
 	Kind UserspaceKind `json:"kind"`
 }
@@ -273,26 +266,26 @@ type UserspaceMode struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.packetsPerSecond) != has(self.layer2BitsPerSecond)",message="a limit is either packetsPerSecond or layer2BitsPerSecond: set exactly one"
 type LimitSpec struct {
-	// packetsPerSecond is the limit in packets per second. Example: 10000.
+	// packetsPerSecond is the limit in packets per second.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=500000000
 	PacketsPerSecond int64 `json:"packetsPerSecond,omitempty"`
 
-	// layer2BitsPerSecond is the limit in bits of frames with FCS per second. Example: 100000000.
+	// layer2BitsPerSecond is the limit in bits of frames with FCS per second.
 	// +optional
 	// +kubebuilder:validation:Minimum=10000
 	// +kubebuilder:validation:Maximum=1000000000000
 	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond,omitempty"`
 
-	// burst is how much unused rate is saved up, as time at the limit. Example: 10ms.
+	// burst is how much unused rate is saved up, as time at the limit.
 	// +optional
 	// +kubebuilder:default="10ms"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="burst must be between 1ms and 1s"
 	Burst Duration `json:"burst,omitempty"`
 
-	// queue is how much waits behind a limit in bits, as time at the limit: what a router's buffer holds. Only for traffic of type Sessions, and for procedure.type BackToBack. Default: one frame.
-	// Example: 50ms.
+	// queue is how much waits behind a limit in bits, as time at the limit, for traffic of type Sessions and procedure BackToBack. Default: one
+	// frame.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="queue must be between 1ms and 1s"
 	Queue Duration `json:"queue,omitempty"`

@@ -43,38 +43,34 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.external) == (self.?engine.orValue('unsaid') == 'External') || !has(self.engine)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
 // +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
 type GeneratorSpec struct {
-	// engine is the generator's kind, and must be said where generator is: TRex (in pods of the test's own), Software (linerate's own, on
-	// Linux interfaces) or External (a TRex that already runs).
+	// engine must be said where generator is: TRex (in the test's pods), Software (linerate's own) or External (a TRex that already runs).
 	// +optional
 	Engine Engine `json:"engine,omitempty"`
 
-	// replicas is how many generators share the load. Each has a port on every link, its own addresses and its own share of the flows.
+	// replicas is how many generators share the load, each with a port on every link.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// layout spreads a replica's ports: Paired (one pod with a port on every link; default) or PerLink (a pod per link, so that source and
-	// sink are different machines).
+	// layout is Paired (default: each replica is one pod, with a port on every link) or PerLink (a pod for each link).
 	// +optional
 	Layout Layout `json:"layout,omitempty"`
 
-	// coresPerPortPair is how many CPUs send and receive for each pair of ports. A pod requests this for each of its pairs and two more,
-	// rounded up to an even number, as exclusive CPUs. Default: 4 of TRex on devices; elsewhere one thread, on CPUs that are shared with
-	// others. TRex uses 1 on kernel interfaces whatever is said. On one machine it is how many threads may send on each port, whatever --cores says. Example: 4.
+	// coresPerPortPair is how many CPUs send and receive for each pair of ports; a pod requests two more, rounded up to an even number, as
+	// exclusive CPUs. Default: 4 with TRex on devices; else one thread on shared CPUs. TRex on kernel interfaces has 1. With linerate run:
+	// threads that may send on each port.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	CoresPerPortPair int32 `json:"coresPerPortPair,omitempty"`
 
-	// memory is what each generator pod requests, hugepages not counted. Default: 4Gi of TRex (at least 1Gi), 512Mi of Software (at
-	// least 128Mi). Example: 4Gi.
+	// memory is what each generator pod requests, without hugepages. Default (least): 4Gi (1Gi) with TRex, 512Mi (128Mi) with Software.
 	// +optional
 	Memory Quantity `json:"memory,omitempty"`
 
-	// hugepages are what each pod of engine TRex requests of them. Default: 4Gi in pages of 1Gi. On kernel interfaces none are.
-	// Example: {pageSize: 1Gi, total: 4Gi}.
+	// hugepages are what each TRex pod requests. Default: 4Gi in pages of 1Gi; none on kernel interfaces.
 	// +optional
 	Hugepages *HugepagesSpec `json:"hugepages,omitempty"`
 
@@ -101,8 +97,7 @@ type GeneratorSpec struct {
 
 // ExternalSpec says where TRex servers already run.
 type ExternalSpec struct {
-	// servers are the TRex servers, one per replica, as host:port; port 4501 where none is given. Port i of each server is wired to
-	// link i. Example: [trex.lab:4501].
+	// servers are the TRex servers, one per replica, as host:port (default 4501). Port i is wired to link i. Example: [trex.lab:4501].
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -111,7 +106,7 @@ type ExternalSpec struct {
 	Servers []Server `json:"servers"`
 }
 
-// Server is a TRex server's RPC address: a host name or IP address, and a port where it isn't 4501.
+// Server is a TRex server's RPC address: a host name or IP address, with or without a port.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=260
@@ -126,42 +121,39 @@ type Quantity string
 
 // HugepagesSpec is an amount of huge pages of one size.
 type HugepagesSpec struct {
-	// pageSize is the size of each page, as the nodes have them: 2Mi or 1Gi.
+	// pageSize is the size of each page, as the nodes have them.
 	// +required
 	// +kubebuilder:validation:Enum="2Mi";"1Gi"
 	PageSize Quantity `json:"pageSize"`
 
-	// total is how much of them each pod requests, a multiple of pageSize and at least 1Gi. Example: 4Gi.
+	// total is what each pod requests: a multiple of pageSize, at least 1Gi.
 	// +required
 	Total Quantity `json:"total"`
 }
 
 // TRexSpec configures engine TRex.
 type TRexSpec struct {
-	// image holds TRex; docs/trex-image.md tells what it must have. linerate's own program is copied in and starts it.
-	// Example: registry.lab/trex:3.08.
+	// image holds TRex (docs/trex-image.md).
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]+$')",message="write an image's name without spaces, such as registry.lab/trex:3.08"
 	Image string `json:"image"`
 
-	// directory is TRex's folder in the image; without it the usual places are searched. Example: /opt/trex.
+	// directory is TRex's folder in the image. Default: it is searched for.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write the folder as an absolute path in the image, such as /opt/trex"
 	Directory string `json:"directory,omitempty"`
 
-	// args are given to TRex's server after linerate's own. Those that linerate must give itself (-i, -c, --cfg and the like) are refused.
-	// Example: [--no-hw-flow-stat].
+	// args are added to those of TRex's server; linerate's own (-i, -c, --cfg and the like) are refused.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=256
 	Args []string `json:"args,omitempty"`
 
-	// config is merged over the configuration file that is written for TRex, key by key: what only an expert of TRex can know. Ports and
-	// their order, the number of cores and the RPC's port are linerate's. Example: {rx_desc: 4096}.
+	// config is merged over TRex's configuration file; ports, cores and the RPC's port are linerate's. Example: {rx_desc: 4096}.
 	// +optional
 	Config Freeform `json:"config,omitempty"`
 }
@@ -183,29 +175,28 @@ const (
 
 // SoftwareSpec configures engine Software.
 type SoftwareSpec struct {
-	// path is how it sends: Live (the kernel makes and paces the frames), AFXDP or AFPacket. Where the machine can't do that, the test ends and says so. Default: the fastest that the machine has; with linerate run what --path says.
-	// Example: AFXDP.
+	// path is how it sends: Live (by the kernel), AFXDP or AFPacket; where the machine can't, the test ends. Default: the fastest it has, or
+	// linerate run's --path.
 	// +optional
 	Path SendingPath `json:"path,omitempty"`
 }
 
 // PlacementSpec says where generator pods may run.
 type PlacementSpec struct {
-	// separateNodes keeps generator pods off the node of the DUT's pod: required, not preferred.
+	// separateNodes keeps generator pods off the node of the DUT's pod.
 	// +optional
 	SeparateNodes bool `json:"separateNodes,omitempty"`
 }
 
 // GeneratorPodSpec is added to each generator pod. Its containers are linerate's own.
 type GeneratorPodSpec struct {
-	// labels are added to the pod's; those of linerate.dev and app.kubernetes.io/managed-by are taken. Example: {team: datapath}.
+	// labels are added to the pod's, but none of linerate.dev, nor app.kubernetes.io/managed-by.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/') && k != 'app.kubernetes.io/managed-by')",message="labels that begin with linerate.dev/, and app.kubernetes.io/managed-by, are linerate's own: use others"
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pod's; those of linerate.dev are taken, and Multus' list of networks is made from links.
-	// Example: {cpu-load-balancing.crio.io: disable}.
+	// annotations are added to the pod's, but none of linerate.dev, nor Multus' networks.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'k8s.v1.cni.cncf.io/networks')",message="the networks of generator pods are made from spec.links: remove the annotation k8s.v1.cni.cncf.io/networks"
@@ -217,27 +208,27 @@ type GeneratorPodSpec struct {
 	// +kubebuilder:validation:MaxProperties=32
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations let the pod onto tainted nodes. Example: [{key: lab/role, operator: Exists}].
+	// tolerations let the pod onto tainted nodes.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// affinity is the pod's, in Kubernetes' form (kubectl explain pod.spec.affinity); placement.separateNodes is added to it.
+	// affinity is the pod's; placement.separateNodes is added to it.
 	// +optional
 	Affinity Freeform `json:"affinity,omitempty"`
 
-	// runtimeClassName is the pod's RuntimeClass. Example: performance.
+	// runtimeClassName is the pod's RuntimeClass.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 
-	// priorityClassName is the pod's PriorityClass. Example: lab-night.
+	// priorityClassName is the pod's PriorityClass.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// imagePullSecrets are the Secrets, in the test's namespace, with which images are pulled. Example: [{name: registry-lab}].
+	// imagePullSecrets are Secrets of the namespace.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8

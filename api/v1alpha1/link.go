@@ -2,22 +2,21 @@ package v1alpha1
 
 // LinkSpec is one wire between the generators and the device under test.
 type LinkSpec struct {
-	// name identifies the link, and becomes the name of interfaces on it. Example: west.
+	// name identifies the link, and names its interfaces.
 	// +required
 	Name LinkName `json:"name"`
 
-	// network is the NetworkAttachmentDefinition that pods are attached to the link with, as NAME in the test's namespace or
-	// NAMESPACE/NAME. Its annotation k8s.v1.cni.cncf.io/resourceName gives the device request. Two links may have one network. Needed in a
-	// cluster wherever a pod of the test has an end on the link; on one machine it is ignored. Example: sriov-west.
+	// network is the NetworkAttachmentDefinition of the link's pods, as NAME or NAMESPACE/NAME; its annotation k8s.v1.cni.cncf.io/resourceName
+	// gives the device request. Links may share one. Needed in a cluster.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// lineRate is what 100 % means: the link's layer-1 rate (of a direction, the slower of its two links'). Needed where the port has no
-	// physical speed (veth, virtio, AF_PACKET); elsewhere the port's own speed is the default. Example: 25gbps.
+	// lineRate is what 100 % means: the layer-1 rate; of a direction, that of its slower link. Default: the port's speed; needed where it has
+	// none (veth, virtio, AF_PACKET). Example: 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
 
-	// vlan is the VLAN tag that frames carry on this link; without it they are untagged. Example: 100.
+	// vlan is the VLAN tag of frames on this link. Default: untagged.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4094
@@ -34,15 +33,14 @@ type LinkSpec struct {
 
 // GeneratorEnd is the generator's end of a link.
 type GeneratorEnd struct {
-	// address is the first replica's address with its prefix length; replica r has the r-th address after it. Default: 198.18.I.2/24
-	// on link I (counted from 0), or 2001:2:0:I::2/64 where the link has any IPv6 address. Example: 198.18.0.2/24.
+	// address is the first replica's, with its prefix length; later replicas have the next ones. Default on link I (from 0): 198.18.I.2/24, or
+	// 2001:2:0:I::2/64 if any of its addresses is IPv6.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// networks are where this end's flows come from and go to; the device must route them to address. One network is divided between the
-	// replicas in equal parts; else there is one for each replica. Default: for replica R 16.0.R.0/24 on the first link, 48.0.R.0/24 on
-	// the second, 16.1.R.0/24 on the third and so on; where link I (counted from 0) has any IPv6 address, 2001:2:0:XXYY::/64 with XX = I + 1
-	// and YY = R. Example: [16.0.0.0/24].
+	// networks are where this end's flows come from and go to; the device must route them to address. One is divided between the replicas, else
+	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second, 16.1.R.0/24 on the third and so on; on
+	// link I 2001:2:0:XXYY::/64 (XX = I + 1, YY = R) if any of its addresses is IPv6.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -52,17 +50,16 @@ type GeneratorEnd struct {
 
 // DUTEnd is the device's end of a link.
 type DUTEnd struct {
-	// network is the NetworkAttachmentDefinition of the DUT's end, where it is another than the generator's: other virtual functions of
-	// the same wire, say, with another driver. Default: the link's network. Example: lab/sriov-west-netdev.
+	// network is the NetworkAttachmentDefinition of the DUT's end. Default: the link's.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// address is the device's address with its prefix length, in generator.address' network: the generator's next hop. Default:
-	// 198.18.I.1/24 on link I (counted from 0), or 2001:2:0:I::1/64 where the link has any IPv6 address. Example: 198.18.0.1/24.
+	// address is the device's, with its prefix length: the generator's next hop. Default on link I (from 0): 198.18.I.1/24, or 2001:2:0:I::1/64
+	// if any of its addresses is IPv6.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// macAddress is the device's MAC address where it can't be found out by asking for address. Example: 02:00:5e:00:53:01.
+	// macAddress is the device's, where ARP or ND for address doesn't find it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=17
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"

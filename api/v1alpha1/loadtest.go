@@ -34,10 +34,8 @@ type LoadTest struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure, and how. It can't be changed, but for suspend, stop, activeDeadline (until the run begins),
-	// schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: a new run is a new LoadTest (metadata.generateName names it).
-	// The order of links counts: it decides the default
-	// directions, and which port is wired to which link.
+	// spec is what to measure, and how. A new run is a new LoadTest (metadata.generateName). The order of links decides the default directions,
+	// and which port is wired to which link.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links.map(l, l) == oldSelf.links.map(l, l) && (has(self.sharedPort) ? has(oldSelf.sharedPort) && self.sharedPort == oldSelf.sharedPort : !has(oldSelf.sharedPort)) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && (has(self.criteria) ? has(oldSelf.criteria) && self.criteria == oldSelf.criteria : !has(oldSelf.criteria)) && (has(self.observers) ? has(oldSelf.observers) && self.observers == oldSelf.observers : !has(oldSelf.observers)) && (has(self.baseline) ? has(oldSelf.baseline) && self.baseline == oldSelf.baseline : !has(oldSelf.baseline))",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
@@ -74,28 +72,25 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="self.generator.?engine.orValue('unsaid') != 'External' || self.dut.?type.orValue('unsaid') != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
 // +kubebuilder:validation:XValidation:rule="self.dut.?type.orValue('unsaid') in ['unsaid', 'Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
 type LoadTestSpec struct {
-	// suspend true keeps the test from holding any pods; mid-run it voids what was measured, and the run starts anew afterwards. In a
-	// cluster only.
+	// suspend true gives the pods back; the run starts anew afterwards. In a cluster only.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// stop true ends the test now, for good: what was measured until then is kept. In a cluster only: a run on this machine is stopped
-	// with Ctrl-C.
+	// stop true ends the test for good and keeps what was measured. In a cluster only.
 	// +optional
 	Stop bool `json:"stop,omitempty"`
 
-	// generator is what sends and receives the traffic. Default: one of engine Software.
+	// generator is what sends and receives the traffic. Default: engine Software.
 	// +optional
 	// +kubebuilder:default={engine: Software, replicas: 1}
 	Generator GeneratorSpec `json:"generator,omitzero"`
 
-	// dut is the device under test. It must be said, at least by its type: nothing is measured in place of what is meant.
-	// Example: {type: Reference}.
+	// dut is the device under test. Its type must be said. Example: {type: Reference}.
 	// +optional
 	// +kubebuilder:default={}
 	DUT DUTSpec `json:"dut,omitzero"`
 
-	// links are the wires between the generator and the DUT, at least two. Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].
+	// links are the wires between the generator and the DUT.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -103,9 +98,8 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Links []LinkSpec `json:"links"`
 
-	// sharedPort says whether two ends of the links may be on one physical port, as virtual functions of one port are: Refused (default) or
-	// Allowed. They share its bandwidth, and frames between them may never reach a wire, which the result says. Two tests are never on one
-	// port at a time.
+	// sharedPort says whether ends of the links may be on one physical port, as virtual functions are: Refused (default) or Allowed. They share
+	// its bandwidth, and frames may never reach a wire; the result says so.
 	// +optional
 	SharedPort SharedPort `json:"sharedPort,omitempty"`
 
@@ -119,56 +113,49 @@ type LoadTestSpec struct {
 	// +kubebuilder:default={type: Ramp, ramp: {}}
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
-	// criteria make the verdict: all met, the test has passed. Without any there is no verdict, only a result.
-	// Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
+	// criteria make the verdict: all met, the test has passed.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
 
-	// observers read vital signs beside the traffic, such as how busy processors are. They change nothing of what is measured, and cost it nothing.
-	// Example: [{name: cpu, of: Generator, type: Processors}].
+	// observers read vital signs beside the traffic, such as how busy processors are. Example: [{name: cpu, of: Generator, type: Processors}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=8
 	Observers []Observer `json:"observers,omitempty"`
 
-	// baseline is what criteria with maxRegression compare with. Default: what is given when the test is run (--baseline), else nothing.
-	// Example: {loadTest: vpp-main}.
+	// baseline is what criteria with maxRegression compare with. Default: the run's --baseline.
 	// +optional
 	Baseline *BaselineSpec `json:"baseline,omitempty"`
 
-	// activeDeadline ends the run, whatever state it is in, counted from its start (in a cluster from all pods ready); what was measured
-	// until then is kept. Once the run has begun it can't be changed. Example: 1h.
+	// activeDeadline ends the run, counted from its start (in a cluster from all pods ready), and keeps what was measured. It can't be changed
+	// once the run has started.
 	// +optional
 	// +kubebuilder:default="1h"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('168h'))",message="activeDeadline must be between 10s and 168h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 
-	// schedulingDeadline ends the test if its pods aren't all running this long after it was created or resumed: networks, devices or
-	// nodes are missing, or other tests come first. In a queue of Kueue's it counts from the admission. Default: it waits as long as it takes.
-	// Example: 2h.
+	// schedulingDeadline ends the test if its pods don't all run so long after it was created, resumed, or admitted by Kueue. Default: none.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('8760h'))",message="schedulingDeadline must be between 10s and 8760h"
 	SchedulingDeadline Duration `json:"schedulingDeadline,omitempty"`
 
-	// ttlAfterFinished deletes the LoadTest, and its Report with it, this long after it is complete. One that Argo CD, Flux or the like track stays, with its status, and without
-	// Report and pods: they would make it again, and it would load the network again. Default: all stays. Example: 168h.
+	// ttlAfterFinished deletes the LoadTest and its Report so long after its end; one that Argo CD or Flux track stays, without Report and
+	// pods. Default: never.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
-	// keepPods keeps the pods of a test that ended badly, with their devices, to look into them: Never (default) or OnFailure. They
-	// send nothing any more, and are deleted with the LoadTest. Kubernetes ends a pod activeDeadline, readyDelay and 24 h after its start: its
-	// devices are given back, its log stays.
+	// keepPods keeps the pods of a test that ended badly, with their devices: Never (default) or OnFailure. They go with the LoadTest, and end
+	// activeDeadline, readyDelay and 24 h after their start.
 	// +optional
 	KeepPods KeepPods `json:"keepPods,omitempty"`
 
-	// reportRetention says what becomes of the Report when the LoadTest is deleted: WithTest (default) deletes it too, Keep keeps a copy of
-	// it in a ConfigMap of its own, whose name ends in the Report's digest and is in status.report.kept. Kept Reports are found by their labels,
-	// linerate.dev/role=kept-report and linerate.dev/test; the operator prunes them by number and age.
+	// reportRetention deletes the Report with the LoadTest (WithTest, default), or keeps a copy in a ConfigMap (Keep; status.report.kept),
+	// which the operator prunes by number and age.
 	// +optional
 	ReportRetention ReportRetention `json:"reportRetention,omitempty"`
 }

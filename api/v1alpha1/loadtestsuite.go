@@ -31,8 +31,7 @@ type LoadTestSuite struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure, and how often. It can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: a
-	// new run is a new LoadTestSuite (metadata.generateName names it).
+	// spec is what to measure, and how often. A new run is a new LoadTestSuite (metadata.generateName).
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.calibration) == has(oldSelf.calibration) && (!has(self.calibration) || self.calibration == oldSelf.calibration)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped suite can't be continued: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
@@ -65,7 +64,7 @@ type LoadTestSuiteSpec struct {
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// stop true ends the suite now, for good: running tests are stopped, what was measured until then is kept.
+	// stop true ends the suite for good and keeps what was measured.
 	// +optional
 	Stop bool `json:"stop,omitempty"`
 
@@ -73,16 +72,15 @@ type LoadTestSuiteSpec struct {
 	// +required
 	Template LoadTestTemplate `json:"template"`
 
-	// axes are what is varied: each combination of their values is a cell. The first axis makes the rows of the tables (product), the
-	// others the columns (loadtest). None: there is one cell. Example: [{name: system, values: [{name: apu6}, {name: vpp}]}].
+	// axes are what is varied: each combination of their values is a cell. The first axis makes the tables' rows, the others the columns.
+	// Example: [{name: system, values: [{name: apu6}, {name: vpp}]}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
 	Axes []Axis `json:"axes,omitempty"`
 
-	// exclude are combinations that aren't measured: each names a value of some axes, and leaves out every cell that has all of them.
-	// Example: [{system: apu6, frames: 64b}].
+	// exclude leaves out every cell that has all the values of an entry. Example: [{system: apu6, frames: 64b}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -90,75 +88,69 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:items:MaxProperties=4
 	Exclude []Exclusion `json:"exclude,omitempty"`
 
-	// calibration has the generators measured by themselves before anything else, over a cable in the device's place, with each traffic of the suite: rows of their own, which figures are held against.
-	// {} has all defaults. Default: they aren't measured. Example: {margin: 10%}.
+	// calibration first measures the generators by themselves, over a cable in the device's place, with each traffic of the suite. {} has all
+	// defaults. Default: none.
 	// +optional
 	Calibration *CalibrationSpec `json:"calibration,omitempty"`
 
-	// repetitions is how often each cell is measured. What differs between the repetitions is the spread that figures are given with.
-	// Example: 5.
+	// repetitions is how often each cell is measured; the spread of its figures is that of its repetitions.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Repetitions int32 `json:"repetitions,omitempty"`
 
-	// parallelism is how many tests are under way at most; those that wait for devices count. Example: 1.
+	// parallelism is how many tests may be under way; those that wait for devices count.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	Parallelism int32 `json:"parallelism,omitempty"`
 
-	// order is how tests follow each other: Shuffled (default: each cell once, then each once more, in orders that are drawn, half of them the reverses of the others, so that neither drift nor
-	// what comes back every second run looks like a difference), Interleaved (each cell once, then each once more in the same order) or ByCell (all repetitions of a cell, then the
-	// next cell).
+	// order is how tests follow each other. Shuffled (default): all cells, then all once more, in drawn orders of which half are the others'
+	// reverses, so that drift looks like no difference. Interleaved: in the same order each time. ByCell: all repetitions of a cell, then the
+	// next cell.
 	// +optional
 	// +kubebuilder:default=Shuffled
 	Order SuiteOrder `json:"order,omitempty"`
 
-	// seed is what order Shuffled is drawn by: the same seed draws the same order. Default: a number that the suite's name makes; the suite's report has it. Example: 7.
+	// seed draws the order of Shuffled. Default: made of the suite's name; the suite's report has it.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647
 	Seed int64 `json:"seed,omitempty"`
 
-	// failurePolicy says what follows when a test ends without a measurement, and can't be repeated any more: Continue (default) with the
-	// others, or Stop: nothing further is started.
+	// failurePolicy says what follows a test that ended unmeasured for good: Continue (default) or Stop, which starts nothing further.
 	// +optional
 	// +kubebuilder:default=Continue
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
-	// invalidRetries is how often at most tests of a cell are repeated: because they ended without a measurement, or with a lower bound only, as
-	// the generator was the limit, where the cell's other tests measured more. How often that was is told. Example: 1.
+	// invalidRetries is how often tests of a cell may be repeated that ended unmeasured, or with a lower bound where the cell's others measured
+	// more.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=8
 	InvalidRetries *int32 `json:"invalidRetries,omitempty"`
 
-	// criteria make the verdict on each cell, over its repetitions; all cells passed, the suite has passed. Without any there is no verdict,
-	// only results. Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
+	// criteria make the verdict on each cell, over its repetitions; all cells passed, the suite has passed.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
 
-	// baseline is what criteria with maxRegression compare with: the cells that have a value, which are measured in turns with the others, so that
-	// what drifts with time looks like no difference; or an earlier suite of the namespace, such as {suite: nightly-1}.
-	// Example: {axis: image, value: main}.
+	// baseline is what criteria with maxRegression compare with: the cells of a value, measured in turns with the others, or an earlier suite
+	// ({suite: nightly-1}). Example: {axis: image, value: main}.
 	// +optional
 	Baseline *SuiteBaselineSpec `json:"baseline,omitempty"`
 
-	// ttlAfterFinished deletes the suite, with its LoadTests and all Reports, this long after it is complete. Default: it stays.
-	// Example: 720h.
+	// ttlAfterFinished deletes the suite, its LoadTests and all Reports so long after its end. Default: never.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
-	// historyLimit is how many finished LoadTests are kept, with their Reports; of more than that the ones that finished first are deleted.
-	// Their figures stay in the suite. Example: 100.
+	// historyLimit is how many finished LoadTests are kept, with their Reports. The suite keeps the figures of all.
 	// +optional
 	// +kubebuilder:default=1000
 	// +kubebuilder:validation:Minimum=0
@@ -172,23 +164,22 @@ type LoadTestTemplate struct {
 	// +optional
 	Metadata TemplateMetadata `json:"metadata,omitzero"`
 
-	// spec is a LoadTest's spec. It is stored as it is; each cell's, with its patches, is then checked as strictly as a LoadTest is.
-	// suspend, stop and ttlAfterFinished are the suite's to say. Example:
-	// {dut: {type: Reference}, links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]}.
+	// spec is a LoadTest's, without suspend, stop and ttlAfterFinished; each cell's, with its patches, is checked as strictly. Example: {dut:
+	// {type: Reference}, links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]}.
 	// +required
 	Spec Freeform `json:"spec"`
 }
 
 // TemplateMetadata are labels and annotations of LoadTests to be made.
 type TemplateMetadata struct {
-	// labels are added to each LoadTest. Example: {team: routing}.
+	// labels are added to each LoadTest.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && size(self[k]) <= 63)",message="a label's name has at most 317 characters and its value at most 63: put longer texts into annotations"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['linerate.dev/product', 'linerate.dev/loadtest'] || !k.startsWith('linerate.dev/'))",message="labels that begin with linerate.dev/ are linerate's own, but for linerate.dev/product and linerate.dev/loadtest: choose another name"
 	Labels map[string]TemplateText `json:"labels,omitempty"`
 
-	// annotations are added to each LoadTest. Example: {change: "1234"}.
+	// annotations are added to each LoadTest.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !k.startsWith('linerate.dev/'))",message="annotations that begin with linerate.dev/ are linerate's own, and none has a name longer than 317 characters: choose another name"

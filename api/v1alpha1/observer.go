@@ -50,7 +50,7 @@ const (
 	ObserverVPP ObserverType = "VPP"
 )
 
-// Observer reads a vital sign beside the traffic: its values are in the Report, over time and in each window.
+// Observer reads a vital sign beside the traffic, into the Report.
 //
 // +kubebuilder:validation:XValidation:rule="!(self.type in ['Limiter', 'VPP']) || self.of == 'DUT'",fieldPath=".of",message="a Limiter or a VPP is the device's: say of: DUT"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.of != 'Node'",fieldPath=".of",message="interfaces are read on the links of a test: say of: Generator, or of: DUT for those of the built-in Reference"
@@ -62,28 +62,28 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Redfish') == has(self.redfish)",fieldPath=".redfish",message="type Redfish and the field redfish need each other: add redfish: {url: https://bmc.lab, secretName: bmc}, or use another type and remove it"
 // +kubebuilder:validation:XValidation:rule="!has(self.vpp) || self.type == 'VPP'",fieldPath=".vpp",message="vpp is for type VPP: use that, or remove it"
 type Observer struct {
-	// name identifies the observer in the Report. Example: cpu.
+	// name identifies the observer in the Report.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an observer's name is made of lower-case letters, digits and dashes, such as cpu"
 	Name string `json:"name"`
 
-	// of is whose vital sign it is: the Generator's, the DUT's, that of each Node (machine) that either is on, or of something beside them in the Lab. (Not "on", which
-	// YAML 1.1 takes for true.)
+	// of is whose sign it is: the Generator's, the DUT's, that of each Node (machine) of these, or of something else in the Lab.
 	// +required
 	Of ObserverOf `json:"of"`
 
-	// type is what it reads of a machine, Interfaces on links, or the Reference's Limiter; or whom it asks: Prometheus, SNMP, Redfish, or a VPP.
+	// type is what it reads of a machine, of interfaces on links, or of the Reference's Limiter; or whom it asks: Prometheus, SNMP, Redfish or a VPP.
 	// +required
 	Type ObserverType `json:"type"`
 
-	// every is how often somebody is asked over the network. Default: 5s. A window needs four readings of its own before it has a number. Example: 10s.
+	// every is how often the network is asked; a window needs four readings. Default: 5s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="every must be between 1s and 5m"
 	Every Duration `json:"every,omitempty"`
 
-	// averagedOver is over how long whoever is asked averages what it tells: a reading is of a window if all of that time is. Default: 0s, a reading is of its moment. Example: 30s.
+	// averagedOver is how much time the source averages in a reading; a window counts a reading only if all of it is in the window. Default:
+	// 0s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagedOver must be at most 1h"
 	AveragedOver Duration `json:"averagedOver,omitempty"`
@@ -122,18 +122,17 @@ type PrometheusQuery struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/@?# ]+(/[^@?# ]*)?$')",message="url begins with http:// or https://, and has neither user, password nor parameters, such as http://prometheus.lab:9090: credentials are a Secret's"
 	URL string `json:"url"`
 
-	// query is what is asked, in PromQL: each series of the answer, sixteen at most, is one of the observer's. Example: node_hwmon_power_average_watt{instance="dut"}.
+	// query is in PromQL; each series of its answer, sixteen at most, is one of the observer's.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Query string `json:"query"`
 
-	// unit is what the answer's numbers are in: W for power, by which power per traffic is told, too. Example: W.
+	// unit is that of the answer. W also gives power per traffic.
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
-	// secretName is the Secret in the test's namespace with username and password, or token, and ca.crt where the server's certificate is signed by nobody that all know.
-	// Default: none is shown.
+	// secretName is a Secret of the namespace with username and password, or token, and ca.crt if needed.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
@@ -146,13 +145,13 @@ type SNMPObject struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?$')",message="address is a host, with or without a port, such as pdu.lab or [2001:db8::7]:161"
 	Address string `json:"address"`
 
-	// oid is the object's number; a table's has the row at its end. Example: 1.3.6.1.4.1.318.1.1.12.1.16.0.
+	// oid is the object's number; a table's has the row at its end.
 	// +required
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[.]?[0-2]([.][0-9]{1,10})+$')",message="oid is numbers and dots, such as 1.3.6.1.2.1.1.3.0: names of MIBs aren't known here"
 	OID string `json:"oid"`
 
-	// unit is what the number is in, once it is scaled. Example: W.
+	// unit is that of the scaled number. Example: W.
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
@@ -163,7 +162,7 @@ type SNMPObject struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^-?[0-9]{1,9}([.][0-9]{1,9})?$')",message="scale is a decimal number in quotes, such as \"0.1\""
 	Scale string `json:"scale,omitempty"`
 
-	// secretName is the Secret in the test's namespace with community, or the user of version 3. Default: the community public.
+	// secretName is a Secret of the namespace with community, or the user of version 3. Default: public.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
@@ -176,14 +175,13 @@ type RedfishChassis struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/@?# ]+/?$')",message="url begins with https:// (or http://), and has neither user, password nor path, such as https://bmc.lab: credentials are a Secret's"
 	URL string `json:"url"`
 
-	// chassis is its Id. Default: the only one that there is. Example: "1".
+	// chassis is its Id. Default: the only one there is.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._~A-Za-z0-9]+$')",message="chassis is an Id of letters, digits, dots and dashes, as the controller lists it under /redfish/v1/Chassis"
 	Chassis string `json:"chassis,omitempty"`
 
-	// secretName is the Secret in the test's namespace with username and password, and ca.crt where the controller's certificate is signed by nobody that all know: it is always
-	// checked.
+	// secretName is a Secret of the namespace with username and password, and ca.crt if needed: the certificate is always checked.
 	// +required
 	SecretName ObserverSecretName `json:"secretName"`
 }

@@ -23,12 +23,12 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// uid is the pod's UID: which pod of that name the operator means. A pod that only bears the test's labels isn't the test's.
+	// uid is the UID of the pod that the operator means.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
 
-	// namespace is where the pod is; left out: in the LoadTest's own namespace. The runner's is in the operator's, where nobody but the operator writes.
+	// namespace is where the pod is. Empty: the LoadTest's.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
@@ -42,7 +42,7 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
 
-	// state is what it is doing, in a word or two. Example: Ready.
+	// state is what it is doing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
@@ -54,7 +54,7 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	Links []PodLink `json:"links,omitempty"`
 
-	// containers are those of the device's pod, with the images that they run, and then its template's init containers: they may bring what is measured.
+	// containers are those of the device's pod, then its init containers.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -62,19 +62,19 @@ type PodStatus struct {
 	Containers []PodContainer `json:"containers,omitempty"`
 }
 
-// PodContainer is a container of the device's pod, and what runs in it: the evidence of which device was measured.
+// PodContainer is what a container of the device's pod runs: the evidence of which device was measured.
 type PodContainer struct {
 	// name is the container's name.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// image is the image that the pod asks for. Example: lab/vpp:25.10.
+	// image is what the pod asks for.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Image string `json:"image,omitempty"`
 
-	// imageID is the image that it was given, by its digest, as the node's container runtime says. Example: docker.io/lab/vpp@sha256:9f86d081….
+	// imageID is what it got, with its digest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	ImageID string `json:"imageID,omitempty"`
@@ -87,7 +87,7 @@ type PodLink struct {
 	// +kubebuilder:validation:MaxLength=13
 	Link string `json:"link"`
 
-	// device is the device behind it, where it has one of its own. Example: 0000:03:02.1.
+	// device is the device behind it, where it has one. Example: 0000:03:02.1.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Device string `json:"device,omitempty"`
@@ -97,8 +97,7 @@ type PodLink struct {
 	// +kubebuilder:validation:MaxLength=17
 	MACAddress string `json:"macAddress,omitempty"`
 
-	// physicalPort is the node's port behind it, where that may have others behind it, too, as virtual functions have: they share its
-	// bandwidth. Example: 0000:03:00.0.
+	// physicalPort is the node's port behind it, where others may share that. Example: 0000:03:00.0.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	PhysicalPort string `json:"physicalPort,omitempty"`
@@ -111,7 +110,7 @@ type NodePort struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node"`
 
-	// port is the port's PCI address, or a switch's name of it. Example: 0000:03:00.0.
+	// port is the port's PCI address, or a switch's name of it.
 	// +required
 	// +kubebuilder:validation:MaxLength=128
 	Port string `json:"port"`

@@ -48,14 +48,14 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || self.type in ['Ramp', 'Search', 'ConstantLoad']",fieldPath=".latency",message="latency is measured at shares of a rate that the procedure finds or holds, and this type has none: set type: Search, Ramp or ConstantLoad, or remove latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.directions) || self.directions == 'Together'",fieldPath=".latency",message="latency is measured at shares of one rate of all directions, and directions: Each finds one for each: remove directions or latency"
 type ProcedureSpec struct {
-	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
-	// several, MaximumOfferedLoad what comes back of all there is to send, Search finds the highest load that meets each of several goals (NDR and
-	// PDR), BackToBack the longest burst without loss, and how much the device buffers.
+	// type is how the load is varied. Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
+	// several, MaximumOfferedLoad what comes back of all that can be sent, Search the highest load for each of several goals (NDR, PDR),
+	// BackToBack the longest burst without loss.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
 
-	// ramp configures type Ramp; without it all its fields have their defaults.
+	// ramp configures type Ramp. Default: all its defaults.
 	// +optional
 	Ramp RampSpec `json:"ramp,omitzero"`
 
@@ -79,30 +79,26 @@ type ProcedureSpec struct {
 	// +optional
 	BackToBack BackToBackSpec `json:"backToBack,omitzero"`
 
-	// directions says which directions' loads a ramp or a search varies at a time: Together (default), all of them, so that the first that loses frames sets
-	// the load of all; or Each, one after another, so that each has a limit of its own, and then all that was found at once. Example: Each.
+	// directions says whose load a ramp or search varies: that of all directions Together (default; the first that loses frames sets the load
+	// of all), or of Each, one after another, and then all at once.
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
 
-	// othersAt is what the directions that don't vary are held at meanwhile, as a share of the target rate, with directions: Each alone. Default:
-	// 0%, nothing is sent in them. Example: 10%.
+	// othersAt is the load of the directions that don't vary, with directions: Each, as a share of the target rate. Default: 0%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="othersAt must be at most 100%: it is a share of the target rate"
 	OthersAt Percent `json:"othersAt,omitempty"`
 
-	// reset empties the device's tables (connections, learned addresses) before each trial, where what one trial leaves in them would spoil the
-	// next. Afterwards the device learns where the generators are, and the trial begins once it forwards. Example: {command: [conntrack, -F]}.
+	// reset empties the device's tables before each trial, which begins once the device forwards again. Example: {command: [conntrack, -F]}.
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency measures the latency of frames once the procedure has its result, at shares of the rate that it found or held. Engine Software stamps every frame for it, TRex times
-	// latency streams beside the load; both ends of a direction are on one machine. Example: {at: [0%, 10%, 50%, 90%], of: NDR}.
+	// latency measures latency after the result, at shares of the rate that was found or held: of every frame with engine Software, of latency
+	// streams with TRex. Both ends of a direction are on one machine. Example: {at: [0%, 50%, 90%], of: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 
-	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried; of a Search the goals have their own, and a burst of
-	// BackToBack may lose none.
-	// Example: "0.001".
+	// maxLossRatio is the share of frames that may be lost at a rate that counts as carried; not for Search and BackToBack.
 	// +optional
 	// +kubebuilder:default="0.001"
 	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`
@@ -110,7 +106,7 @@ type ProcedureSpec struct {
 
 // LatencySpec is at which loads latency is measured: a trial at each, after the procedure has its result.
 type LatencySpec struct {
-	// at are the loads, as shares of the rate. 0% is single frames: a thousand a second in each direction, or a hundredth of the rate where that is less. Example: [0%, 10%, 50%, 90%].
+	// at are the loads, as shares of the rate. 0% is 1000 frames a second in each direction, or a hundredth of the rate if that is less.
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={"0%","10%","50%","90%"}
@@ -119,12 +115,12 @@ type LatencySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !p.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(p.replace('%', '')) <= 100.0)",message="a load is at most 100%: it is a share of the rate that the procedure found or held"
 	At []Percent `json:"at,omitempty"`
 
-	// of names the goal of a Search whose rate the loads are shares of; without it the first one's. Of a Ramp it is the throughput, of a ConstantLoad its rate. Example: NDR.
+	// of names the Search's goal whose rate is meant. Default: the first.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Of string `json:"of,omitempty"`
 
-	// trialDuration is how long each load is sent. A percentile that fewer than ten frames lie above isn't told: p99.999 takes a million frames of each size and direction.
+	// trialDuration is how long each load is sent. A percentile needs ten frames above it.
 	// +optional
 	// +kubebuilder:default="10s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
@@ -132,22 +128,21 @@ type LatencySpec struct {
 
 // ResetSpec is how the device's tables are emptied before each trial. The Reference knows how to: reset: {} is enough.
 type ResetSpec struct {
-	// command is what empties them; exit code 0 is its success. Of dut.type Pod it is run in a container beside the one that forwards, in the same
-	// network namespace; of dut.type Device on the machine of linerate run, as the user, and never in a cluster. No shell reads it. Nothing in it is expanded.
-	// Example: [ip, neigh, flush, all].
+	// command is run without a shell; exit code 0 is its success. With dut.type Pod it runs in a container beside the one that forwards, with
+	// Device where linerate run does. Example: [ip, neigh, flush, all].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Command []CommandWord `json:"command,omitempty"`
 
-	// image has the command, of dut.type Pod alone. Default: that of the container that forwards. Example: "registry.lab/tools:1".
+	// image has the command, with dut.type Pod. Default: that of the container that forwards.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]*$')",message="write an image's name without spaces, such as registry.lab/tools:1"
 	Image string `json:"image,omitempty"`
 
-	// timeout bounds the command, and then once more how long the device may take to forward again. If either takes longer, the run ends. Example: 10s.
+	// timeout bounds the command, and then the wait until the device forwards. If either takes longer, the run ends.
 	// +optional
 	// +kubebuilder:default="30s"
 	Timeout TrialDuration `json:"timeout,omitempty"`
@@ -173,60 +168,59 @@ type CommandWord string
 // +kubebuilder:validation:XValidation:rule="duration(self.settle) + duration('100ms') <= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settle.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms')",fieldPath=".settle",message="settle must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
 // +kubebuilder:validation:XValidation:rule="duration(self.rampDuration) >= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.rampDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.rampDuration) < duration('1s')",fieldPath=".rampDuration",message="rampDuration must be at least stepDuration: a ramp has one step or more"
 type RampSpec struct {
-	// warmupRate is the load of the warm-up, which fills caches and tables before anything counts. Example: 1kpps.
+	// warmupRate is the load of the warm-up, which fills caches and tables.
 	// +optional
 	// +kubebuilder:default="1kpps"
 	WarmupRate Rate `json:"warmupRate,omitempty"`
 
-	// warmupDuration is how long the warm-up lasts; 0s: none. Example: 30s.
+	// warmupDuration is how long the warm-up lasts; 0s: none.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="warmupDuration must be at most 24h"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// targetRate is the top of the ramp. Example: 100%.
+	// targetRate is the top of the ramp.
 	// +optional
 	// +kubebuilder:default="100%"
 	TargetRate Rate `json:"targetRate,omitempty"`
 
-	// rampDuration is how long the way to the top takes. Example: 10m.
+	// rampDuration is how long the way to the top takes.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="rampDuration must be between 1s and 24h"
 	RampDuration Duration `json:"rampDuration,omitempty"`
 
-	// stepDuration is how long each step of the staircase lasts. Example: 2s.
+	// stepDuration is how long each step lasts.
 	// +optional
 	// +kubebuilder:default="2s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('200ms') && duration(self) <= duration('1h'))",message="stepDuration must be between 200ms and 1h"
 	StepDuration Duration `json:"stepDuration,omitempty"`
 
-	// settle is the beginning of each step that isn't judged: frames of the step before are still on their way. Example: 500ms.
+	// settle is the beginning of each step that isn't judged.
 	// +optional
 	// +kubebuilder:default="500ms"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settle must be at most 1m"
 	Settle Duration `json:"settle,omitempty"`
 
-	// refineTo is how narrow the bracket around the saturation is made after the ramp, relative to its upper end; 0%: no refinement.
-	// Example: 0.5%.
+	// refineTo is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && (double(self.replace('%', '')) >= 0.01 || double(self.replace('%', '')) == 0.0))",message="refineTo must be between 0.01% and 50%, or 0% for no refinement"
 	RefineTo Percent `json:"refineTo,omitempty"`
 
-	// confirmDuration is how long the saturation found is held before it counts as confirmed; 0s: it stays unconfirmed. Example: 10s.
+	// confirmDuration is how long the saturation is held to confirm it; 0s: not at all.
 	// +optional
 	// +kubebuilder:default="10s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="confirmDuration must be at most 24h"
 	ConfirmDuration Duration `json:"confirmDuration,omitempty"`
 
-	// holdDuration is how long the target rate is held at the end; 0s: not at all. Example: 30s.
+	// holdDuration is how long the target rate is held at the end; 0s: not at all.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="holdDuration must be at most 24h"
 	HoldDuration Duration `json:"holdDuration,omitempty"`
 
-	// stopAtSaturation leaves out the rest of the ramp and the hold once saturation is certain.
+	// stopAtSaturation leaves out the rest of the ramp, and the hold, once saturation is certain.
 	// +optional
 	StopAtSaturation bool `json:"stopAtSaturation,omitempty"`
 }
@@ -266,13 +260,13 @@ type (
 //	     └┴─────────┴────────┴────────┴────────┴──▶ time
 //	       warm-up           duration
 type ConstantLoadSpec struct {
-	// rate is the load that is held. Of sessions it is Unlimited, all that connections carry, or with iperf3 and UDP the payload of each direction in bits per second (100mbps), of UDP also
-	// in datagrams per second (10kpps).
+	// rate is the load that is held. Of sessions: Unlimited; with iperf3 or UDP also the payload of each direction, such as 100mbps, with UDP
+	// also datagrams (10kpps).
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate HeldRate `json:"rate,omitempty"`
 
-	// warmupDuration is how long the rate is held before anything counts; 0s: not at all. Sessions start slowly, which belongs here.
+	// warmupDuration is how long the rate is held before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
@@ -282,7 +276,7 @@ type ConstantLoadSpec struct {
 	// +kubebuilder:default="60s"
 	Duration HoldDuration `json:"duration,omitempty"`
 
-	// window is how long each part of duration is that is judged apart; at most duration.
+	// window is how long each part of duration that is judged apart is.
 	// +optional
 	// +kubebuilder:default="10s"
 	Window HoldDuration `json:"window,omitempty"`
@@ -301,7 +295,7 @@ type ConstantLoadSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.from, self.to, self.step].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".step",message="from, to and step must be in one unit, such as 2mpps, 500kpps and 100kpps"
 type FrameLossSpec struct {
-	// from is the highest load, which is tried first.
+	// from is the highest load, tried first.
 	// +optional
 	// +kubebuilder:default="100%"
 	From Rate `json:"from,omitempty"`
@@ -311,12 +305,12 @@ type FrameLossSpec struct {
 	// +kubebuilder:default="10%"
 	To Rate `json:"to,omitempty"`
 
-	// step is by how much each load is below the one before, in the unit of from.
+	// step is how much each load is below the one before, in the unit of from.
 	// +optional
 	// +kubebuilder:default="10%"
 	Step Rate `json:"step,omitempty"`
 
-	// warmupDuration is how long the lowest load is sent before anything counts; 0s: not at all.
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
@@ -326,7 +320,7 @@ type FrameLossSpec struct {
 	// +kubebuilder:default="60s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
-	// stopAfterClean ends the descent after so many successive trials without loss; 0: it goes down to the lowest load.
+	// stopAfterClean ends the descent after so many successive trials without loss; 0: never.
 	// +optional
 	// +kubebuilder:default=2
 	// +kubebuilder:validation:Minimum=0
@@ -337,12 +331,12 @@ type FrameLossSpec struct {
 // MaximumOfferedLoadSpec is RFC 2285's forwarding rate at maximum offered load: finite trials at all that the line carries, of which the
 // generators may reach less.
 type MaximumOfferedLoadSpec struct {
-	// rate is what the generators are asked for; what they reach of it is the maximum offered load.
+	// rate is what is asked for; what is reached of it is the maximum offered load.
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate Rate `json:"rate,omitempty"`
 
-	// warmupDuration is how long the rate is sent before anything counts; 0s: not at all.
+	// warmupDuration is how long the rate is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
@@ -352,7 +346,7 @@ type MaximumOfferedLoadSpec struct {
 	// +kubebuilder:default="60s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
-	// trials is how many trials there are, one after the other at the same rate.
+	// trials is how many trials there are, all at the same rate.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -371,34 +365,32 @@ type MaximumOfferedLoadSpec struct {
 //	          └─┴┴─┴┴─┴┴┴┴─┴┴─┴┴─┴┴──▶ bursts
 //	             one search   the next
 type BackToBackSpec struct {
-	// rate is what bursts are asked for, at best as fast as the line is. Generators may reach less; how fast a burst really was is measured, and all claims are of that rate.
+	// rate is what bursts are asked for. Results are of the rate that is reached.
 	// +optional
 	// +kubebuilder:default="100%"
 	Rate Rate `json:"rate,omitempty"`
 
-	// warmupDuration is how long the rate is sent before anything counts; 0s: not at all.
+	// warmupDuration is how long the rate is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
 
-	// trialDuration is how long the trial before the bursts lasts, at their rate: it shows how fast the device forwards while it is overloaded, which says how much of a burst it
-	// forwarded while the rest was still arriving.
+	// trialDuration is how long the trial before the bursts lasts: it shows how fast the overloaded device forwards.
 	// +optional
 	// +kubebuilder:default="10s"
 	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
 
-	// throughput is the device's throughput in each direction, in packets per second, where another test has found it: it is reckoned with instead of what the trial shows.
-	// Example: 9.9kpps.
+	// throughput is the device's in each direction, known from another test. Default: what the trial shows. Example: 9.9kpps.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self.endsWith('pps')",message="give throughput in packets per second, such as 9.9kpps: a burst is counted in frames"
 	Throughput Rate `json:"throughput,omitempty"`
 
-	// longest is how long a burst may be at most, as time at the rate that generators reach: less than trialDuration.
+	// longest is the longest burst, as time at the rate that is reached: less than trialDuration.
 	// +optional
 	// +kubebuilder:default="2s"
 	Longest BurstDuration `json:"longest,omitempty"`
 
-	// resolution is how near to each other the longest burst without loss and the shortest with loss come in each search, relative to the second.
+	// resolution is how near the longest burst without loss and the shortest with loss come, relative to the latter.
 	// +optional
 	// +kubebuilder:default="1%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.01)",message="resolution must be between 0.01% and 50%"
@@ -451,17 +443,16 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.goals)",fieldPath=".preset",message="a preset is a set of goals: remove preset, or goals"
 // +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
 type SearchSpec struct {
-	// classification says how trials decide: RFC9971 (default) is multiple loss ratio search as in its standard, Sequential is faster and conformant
-	// to none.
+	// classification is how trials decide: RFC9971 (default), or Sequential, which is faster and conforms to no standard.
 	// +optional
 	// +kubebuilder:default=RFC9971
 	Classification SearchClassification `json:"classification,omitempty"`
 
-	// preset is a standard's goal instead of goals: RFC2544 or TST009.
+	// preset is a standard's goal instead of goals.
 	// +optional
 	Preset SearchPreset `json:"preset,omitempty"`
 
-	// goals are what loads must meet. The result's own figures are the first goal's. Default: NDR (nothing is lost) and PDR (at most 0.5% is lost).
+	// goals are what loads must meet; the result's own figures are the first's. Default: NDR (no loss) and PDR (at most 0.5%).
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -478,7 +469,7 @@ type SearchSpec struct {
 	// +kubebuilder:default="100%"
 	MaxRate Rate `json:"maxRate,omitempty"`
 
-	// warmupDuration is how long the lowest load is sent before anything counts, so that devices learn addresses; 0s: not at all.
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
@@ -495,28 +486,28 @@ type SearchGoal struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$')",message="a goal's name is letters and digits, with - _ . between them, such as NDR or pdr-0.5"
 	Name string `json:"name"`
 
-	// lossRatio is the share of frames that a trial may lose in the worst direction. Example: "0.005".
+	// lossRatio is the share of frames that a trial may lose in the worst direction.
 	// +optional
 	// +kubebuilder:default="0"
 	LossRatio Ratio `json:"lossRatio,omitempty"`
 
-	// finalTrialDuration is how long those trials last that decide; earlier ones may be shorter.
+	// finalTrialDuration is how long the trials that decide last; earlier ones may be shorter.
 	// +optional
 	// +kubebuilder:default="1s"
 	FinalTrialDuration TrialDuration `json:"finalTrialDuration,omitempty"`
 
-	// durationSum is for how long trials at one load are repeated, together, before that load is decided.
+	// durationSum is how long the trials at one load last together before it is decided.
 	// +optional
 	// +kubebuilder:default="21s"
 	DurationSum TrialDuration `json:"durationSum,omitempty"`
 
-	// exceedRatio is the share of the trials at a load that may lose more than lossRatio, while the load still meets the goal.
+	// exceedRatio is the share of the trials at a load that may lose more than lossRatio.
 	// +optional
 	// +kubebuilder:default="50%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) < 100.0",message="exceedRatio must be less than 100%: else any load meets the goal"
 	ExceedRatio Percent `json:"exceedRatio,omitempty"`
 
-	// width is how far apart, relative to the upper one, the highest load that meets the goal and the lowest that doesn't may be in the end.
+	// width is how far apart the highest load that meets the goal and the lowest that doesn't may be, relative to the latter.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.05)",message="width must be between 0.05% and 50%"

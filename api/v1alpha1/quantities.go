@@ -64,7 +64,7 @@ type Decimal string
 // +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="write an address with its prefix length, such as 198.18.0.2/24 or 2001:2::2/64"
 type Address string
 
-// Network is an IPv4 or IPv6 network: 16.0.0.0/24, 2001:2:0:100::/64.
+// Network is an IPv4 or IPv6 network.
 //
 // +kubebuilder:validation:MaxLength=43
 // +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self).masked() == cidr(self)",message="write a network as its first address with the prefix length, such as 16.0.0.0/24 or 2001:2:0:100::/64"

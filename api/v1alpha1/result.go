@@ -12,24 +12,24 @@ type Result struct {
 	// +optional
 	Confirmed bool `json:"confirmed"`
 
-	// reason is why the result is what it is. Example: LossAboveLimit.
+	// reason is why the result is what it is.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
 
-	// message is the reason as a sentence with its figures.
+	// message is the reason as a sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// setBy are the directions whose own loss ended the search and so set the load of all of them. None: no direction's did. Example: west→east.
+	// setBy are the directions whose own loss set the load of all.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=40
 	SetBy []string `json:"setBy,omitempty"`
 
-	// resolution is how far the next load above, at which frames were lost, may be away, relative to it. Example: "0.005".
+	// resolution is how far away the next higher load may be that lost frames, relative to it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	Resolution string `json:"resolution,omitempty"`
@@ -41,15 +41,14 @@ type Result struct {
 	// +kubebuilder:validation:MaxItems=8
 	Directions []DirectionResult `json:"directions,omitempty"`
 
-	// generators are each generator's own share of it, where there is more than one.
+	// generators are each generator's share, where there are several.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=512
 	Generators []GeneratorResult `json:"generators,omitempty"`
 
-	// sharedPorts are the physical ports that several ends of the links were on (spec.sharedPort Allowed), as sentences: the figures are of
-	// ends that shared a port's bandwidth.
+	// sharedPorts are the physical ports that several ends of the links shared, as sentences.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -60,12 +59,12 @@ type Result struct {
 	// +optional
 	Total *TotalResult `json:"total,omitempty"`
 
-	// latency is the longest p99 of any direction and frame size at each load. Example: p99 24 µs at 50 %, 101 µs at 90 %.
+	// latency is the longest p99 at each load. Example: p99 24 µs at 50 %, 101 µs at 90 %.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Latency string `json:"latency,omitempty"`
 
-	// figures are a curve, the highest load first; or what each goal of a Search carried; and the latency of each direction by load, that of the slowest frame size.
+	// figures are of all directions together, at each load, highest first, or by each goal of a Search; and latency by direction and load, of the slowest frame size.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -78,17 +77,17 @@ type Result struct {
 
 // Figure is one number, with what encloses it.
 type Figure struct {
-	// metric is one of spec.criteria's, or OfferedPacketsPerSecond.
+	// metric is that of a curve, of a Search's goal, of bursts, or of latency.
 	// +required
 	// +kubebuilder:validation:MaxLength=40
 	Metric string `json:"metric"`
 
-	// direction is the one that the figure is of; none: all together. Example: west→east.
+	// direction is the one the figure is of. Empty: all together.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	Direction string `json:"direction,omitempty"`
 
-	// goal is the goal of a Search that the figure is of. Example: NDR.
+	// goal is the Search's goal the figure is of.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
@@ -98,12 +97,12 @@ type Figure struct {
 	// +kubebuilder:validation:MaxLength=40
 	Load string `json:"load,omitempty"`
 
-	// low is where the truth lies or above.
+	// low is a lower bound of the true value.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	Low string `json:"low,omitempty"`
 
-	// high is where it lies or below; none: unknown.
+	// high is an upper bound of it. Empty: unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	High string `json:"high,omitempty"`
@@ -111,17 +110,17 @@ type Figure struct {
 
 // DirectionResult is one direction's rates.
 type DirectionResult struct {
-	// from is the name of the link on which the frames were sent.
+	// from is the link on which the frames were sent.
 	// +required
 	// +kubebuilder:validation:MaxLength=13
 	From string `json:"from"`
 
-	// to is the name of the link on which they came back.
+	// to is the link on which they came back.
 	// +required
 	// +kubebuilder:validation:MaxLength=13
 	To string `json:"to"`
 
-	// limit is what a search found of this direction by itself. None: nobody searched, and what the result says of all directions holds.
+	// limit is what a search found of this direction by itself. Empty: as the result says of all.
 	// +optional
 	Limit *DirectionLimit `json:"limit,omitempty"`
 
@@ -130,16 +129,16 @@ type DirectionResult struct {
 
 // DirectionLimit says whether a direction's rates are the device's limit, or a lower bound.
 type DirectionLimit struct {
-	// saturated: the direction lost frames itself just above its rates, which are the device's limit in it. Else they are a lower bound.
+	// saturated: the direction lost frames just above its rates. Else they are a lower bound.
 	// +optional
 	Saturated bool `json:"saturated"`
 
-	// reason is why they are what they are: LossAboveLimit, or OtherDirection where another direction lost frames first and set the load.
+	// reason is LossAboveLimit, or OtherDirection: another one lost frames first.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// resolution is how far the load at which the direction itself lost frames may be away, relative to that. None: it lost none. Example: "0.005".
+	// resolution is how far away the load may be at which it lost frames, relative to that. Empty: it lost none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	Resolution string `json:"resolution,omitempty"`
@@ -160,7 +159,7 @@ type GeneratorResult struct {
 	// +optional
 	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond"`
 
-	// startSkewMicroseconds is how much later than the first generator this one started.
+	// startSkewMicroseconds is how much later than the first generator it started.
 	// +optional
 	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
 }
@@ -184,16 +183,16 @@ type Figures struct {
 	// +optional
 	Received FlowRate `json:"received,omitzero"`
 
-	// sessions are what connections did, where traffic is Sessions; there is no rate of frames then.
+	// sessions are what connections did, with traffic Sessions.
 	// +optional
 	Sessions *SessionsResult `json:"sessions,omitempty"`
 
-	// lossRatio is (offered − received) ÷ offered, in frames; less than 0 where more came back than was sent in the window. Example: "0.0003".
+	// lossRatio is (offered − received) ÷ offered, in frames; negative: more came back than was sent in the window.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
 
-	// lineRatePercent is received layer-1 bits in percent of what the links can carry. Example: "99.95".
+	// lineRatePercent is received layer-1 bits in percent of what the links can carry.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	LineRatePercent string `json:"lineRatePercent,omitempty"`
@@ -201,24 +200,24 @@ type Figures struct {
 
 // SessionsResult is what connections did.
 type SessionsResult struct {
-	// goodputBitsPerSecond is the payload that the receiving programs read.
+	// goodputBitsPerSecond is the payload that was read.
 	// +optional
 	GoodputBitsPerSecond int64 `json:"goodputBitsPerSecond"`
 
-	// retransmittedSegments is how many segments were sent again; none with UDP.
+	// retransmittedSegments are TCP's.
 	// +optional
 	RetransmittedSegments int64 `json:"retransmittedSegments"`
 
-	// datagrams is what became of them; none with TCP.
+	// datagrams are UDP's.
 	// +optional
 	Datagrams *DatagramsResult `json:"datagrams,omitempty"`
 
-	// retransmitRatio is their share of all segments; none: they may be the ends' or the machine's. Example: "0.0003".
+	// retransmitRatio is their share. Empty: some may not be the device's doing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	RetransmitRatio string `json:"retransmitRatio,omitempty"`
 
-	// roundTripMicroseconds is the mean of the senders' smoothed round trips; none: unknown, or it may be the ends' or the machine's doing.
+	// roundTripMicroseconds is the mean smoothed round trip. Empty: unknown, or maybe not the device's doing.
 	// +optional
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds,omitempty"`
 }
@@ -229,31 +228,31 @@ type DatagramsResult struct {
 	// +optional
 	Sent int64 `json:"sent"`
 
-	// received is how many came, each once.
+	// received is how many came, each counted once.
 	// +optional
 	Received int64 `json:"received"`
 
-	// lost is how many did not come.
+	// lost is how many didn't come.
 	// +optional
 	Lost int64 `json:"lost"`
 
-	// lossRatio is lost ÷ (received + lost); none: some may be the ends' or the machine's. Example: "0.01".
+	// lossRatio is lost ÷ (received + lost). Empty: some may not be the device's doing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
 
-	// jitterMicroseconds is the mean of the receivers' smoothed jitter; none: unknown, or it may be the ends' or the machine's doing.
+	// jitterMicroseconds is the mean smoothed jitter. Empty: unknown, or maybe not the device's doing.
 	// +optional
 	JitterMicroseconds *int64 `json:"jitterMicroseconds,omitempty"`
 }
 
 // FlowRate is a rate in its three usual units.
 type FlowRate struct {
-	// packetsPerSecond is the rate in packets per second.
+	// packetsPerSecond is in packets per second.
 	// +optional
 	PacketsPerSecond int64 `json:"packetsPerSecond"`
 
-	// layer1BitsPerSecond includes preamble and gap.
+	// layer1BitsPerSecond is with preamble and gap.
 	// +optional
 	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond"`
 
@@ -264,43 +263,40 @@ type FlowRate struct {
 
 // ReportReference says where a Report is kept.
 type ReportReference struct {
-	// configMap is the name of the ConfigMap, in the LoadTest's namespace. Example: vpp-imix-report.
+	// configMap is the ConfigMap's name.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	ConfigMap string `json:"configMap"`
 
-	// digest is the Report's digest. Example: sha256:9f86d081….
+	// digest is the Report's.
 	// +optional
 	// +kubebuilder:validation:MaxLength=80
 	Digest string `json:"digest,omitempty"`
 
-	// notPublished is why there is no such ConfigMap. The result and the verdict stand all the same.
+	// notPublished is why there is no such ConfigMap.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	NotPublished string `json:"notPublished,omitempty"`
 
-	// publishTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment, such as an admission webhook that is away. It is tried
-	// for five minutes.
+	// publishTriedSince is since when the API server refuses the ConfigMap for a passing reason. It is tried for five minutes.
 	// +optional
 	PublishTriedSince *metav1.Time `json:"publishTriedSince,omitempty"`
 
-	// kept is the name of the ConfigMap that keeps the Report beyond the LoadTest, where spec.reportRetention is Keep. Example:
-	// vpp-imix-9f86d081884c7d65.
+	// kept is the ConfigMap that outlives the LoadTest, with spec.reportRetention Keep.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Kept string `json:"kept,omitempty"`
 
-	// notKept is why there is no such ConfigMap although spec.reportRetention is Keep.
+	// notKept is why there is none all the same.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	NotKept string `json:"notKept,omitempty"`
 
-	// keepTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment, such as an admission webhook that is away. It is
-	// tried for five minutes before the LoadTest is complete without; then notKept says why.
+	// keepTriedSince is as publishTriedSince, for kept.
 	// +optional
 	KeepTriedSince *metav1.Time `json:"keepTriedSince,omitempty"`
 
-	// expiredAt is when the Report's ConfigMap was deleted, as spec.ttlAfterFinished was over, and the LoadTest stayed: Argo CD or Flux would make it again.
+	// expiredAt is when spec.ttlAfterFinished deleted the Report of a LoadTest that stays.
 	// +optional
 	ExpiredAt *metav1.Time `json:"expiredAt,omitempty"`
 }

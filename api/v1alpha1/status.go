@@ -8,48 +8,43 @@ type LoadTestStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are the state in the usual form, each with its reason: Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed;
-	// Reconciling and Stalled while they are true.
+	// conditions are Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed; Reconciling and Stalled while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// attempt counts the sets of pods that were made for the test, from 1. A new one is made when the test is resumed, when a node refused
-	// a pod, when another test was on its physical ports, or when pods that weren't all placed were given back.
+	// attempt counts the sets of pods made for the test, from 1.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// excludedNodes are nodes that refused a pod of the test for want of CPUs, memory or devices on one NUMA node; the next attempt avoids
-	// them.
+	// excludedNodes refused a pod of the test; the next attempt avoids them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=253
 	ExcludedNodes []string `json:"excludedNodes,omitempty"`
 
-	// awaitedPorts are the physical ports that were another test's when the pods of this one were given back: the next ones are made when
-	// none of them is.
+	// awaitedPorts are physical ports that another test had; the next pods wait for them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	AwaitedPorts []NodePort `json:"awaitedPorts,omitempty"`
 
-	// givenBack is there while the test's pods can't all be placed: how often they were given back, and until when others go first.
+	// givenBack tells of pods that were given back, as not all could be placed.
 	// +optional
 	GivenBack *GivenBack `json:"givenBack,omitempty"`
 
-	// admittedAt is when Kueue admitted the attempt's pods, where they were in a queue of it; schedulingDeadline counts from then.
+	// admittedAt is when Kueue admitted the attempt's pods; schedulingDeadline counts from then.
 	// +optional
 	AdmittedAt *metav1.Time `json:"admittedAt,omitempty"`
 
-	// lostRuns counts the runs that were begun and came to nothing: the runner was lost, or the test was suspended. Nothing that was
-	// measured in them is part of the result.
+	// lostRuns counts runs that came to nothing, as the runner was lost or the test suspended.
 	// +optional
 	LostRuns int32 `json:"lostRuns,omitempty"`
 
-	// startedAt is when all pods were ready and the measurement could begin; it is what activeDeadline counts from.
+	// startedAt is when all pods were ready; activeDeadline counts from then.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 
@@ -64,7 +59,7 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=520
 	Pods []PodStatus `json:"pods,omitempty"`
 
-	// progress is what is being done at the moment.
+	// progress is what is being done.
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
 
@@ -72,8 +67,7 @@ type LoadTestStatus struct {
 	// +optional
 	Result *Result `json:"result,omitempty"`
 
-	// summary is the result in one line, all directions together; while the test waits in line it is its place there. Examples: 654.40 Kpps
-	// 2.00 Gbps  99.95% of line rate; 3rd in line for intel.com/sriov_west.
+	// summary is the result in one line, all directions together, or the test's place in line.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Summary string `json:"summary,omitempty"`
@@ -86,7 +80,7 @@ type LoadTestStatus struct {
 // GivenBack tells of pods that were given back, all of an attempt's at once, because not all of them found nodes, or one of them could not start: they would
 // hold what others wait for.
 type GivenBack struct {
-	// times is how often it happened since the test began, or was resumed.
+	// times is how often, since the test began or was resumed.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Times int32 `json:"times"`
@@ -95,21 +89,20 @@ type GivenBack struct {
 	// +required
 	At metav1.Time `json:"at"`
 
-	// until is when the test tries again at the latest; before that it does so if another LoadTest lets devices go that it wants.
+	// until is when the test tries again at the latest.
 	// +required
 	Until metav1.Time `json:"until"`
 
-	// reason is why it happened last: Unplaced (not all pods found nodes), or NotStarted (what keeps a pod from starting isn't mended by waiting, such as
-	// an image that can't be pulled).
+	// reason is Unplaced (not all pods found nodes) or NotStarted (a pod can't start, however long one waits).
 	// +optional
 	Reason GivenBackReason `json:"reason,omitempty"`
 
-	// message is what the pods lacked then: it names the pod, and the image where that is it.
+	// message names the pod and what it lacked.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// admittedSeconds is for how long attempts that were given back had been admitted by Kueue, all together: schedulingDeadline counts that time, too.
+	// admittedSeconds is how long such attempts had been admitted by Kueue; schedulingDeadline counts it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	AdmittedSeconds int64 `json:"admittedSeconds,omitempty"`
@@ -133,12 +126,12 @@ type Progress struct {
 	// +kubebuilder:validation:MaxLength=32
 	Step string `json:"step,omitempty"`
 
-	// run counts the runs of the attempt, from 1: more than 1 when a runner was lost and the next one began anew.
+	// run counts the runs of the attempt, from 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Run int32 `json:"run,omitempty"`
 
-	// at is when this was written: at most each 15 s while a test runs.
+	// at is when this was written: every 15 s at most.
 	// +optional
 	At *metav1.Time `json:"at,omitempty"`
 
@@ -148,37 +141,37 @@ type Progress struct {
 	// +kubebuilder:validation:Maximum=100
 	Percent *int32 `json:"percent,omitempty"`
 
-	// intended is the load at the moment, per direction, for people; where one direction varies by itself that of all together. Example: 4.2 Mpps.
+	// intended is the load per direction, or of all where one varies by itself.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Intended string `json:"intended,omitempty"`
 
-	// received is what comes back at the moment, all directions together, for people. Example: 8.4 Mpps.
+	// received is what comes back, all directions together.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Received string `json:"received,omitempty"`
 
-	// lossRatio is the worst direction's loss at the moment. Example: "0".
+	// lossRatio is the worst direction's loss.
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	LossRatio string `json:"lossRatio,omitempty"`
 
-	// message is what is being done, or waited for, as a sentence.
+	// message is what is done, or waited for, as a sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// number is which step of the procedure this is, from 1, where steps are counted.
+	// number is which step this is, from 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Number int32 `json:"number,omitempty"`
 
-	// of is how many steps there are, where steps are counted.
+	// of is how many steps there are.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Of int32 `json:"of,omitempty"`
 
-	// varied is the direction whose load varies by itself. Example: west→east.
+	// varied is the direction whose load varies by itself.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Varied string `json:"varied,omitempty"`
@@ -188,12 +181,12 @@ type Progress struct {
 	// +kubebuilder:validation:Minimum=0
 	RemainingSeconds int64 `json:"remainingSeconds,omitempty"`
 
-	// intendedPacketsPerSecond is the load at the moment, all directions together.
+	// intendedPacketsPerSecond is the load, all directions together.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	IntendedPacketsPerSecond int64 `json:"intendedPacketsPerSecond,omitempty"`
 
-	// offeredPacketsPerSecond is what is really sent, all directions together.
+	// offeredPacketsPerSecond is what is sent, all directions together.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	OfferedPacketsPerSecond int64 `json:"offeredPacketsPerSecond,omitempty"`
@@ -203,7 +196,7 @@ type Progress struct {
 	// +kubebuilder:validation:Minimum=0
 	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond,omitempty"`
 
-	// goodputBitsPerSecond is what sessions carry of payload, all directions together; left out: frames are sent, or nothing was read yet.
+	// goodputBitsPerSecond is the payload that sessions carry, all directions together.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`

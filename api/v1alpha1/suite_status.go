@@ -8,8 +8,7 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are the state in the usual form, each with its reason: Accepted, Complete and Passed; Reconciling and Stalled while they are
-	// true.
+	// conditions are Accepted, Complete and Passed; Reconciling and Stalled while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -28,18 +27,17 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
 
-	// updatedAt is when the counts, and a small suite's table, were written last: at most each 10 s, or when the suite's state changes.
+	// updatedAt is when counts and table were last written.
 	// +optional
 	UpdatedAt *metav1.Time `json:"updatedAt,omitempty"`
 
-	// table sets side by side what was measured, a row for each cell. A suite of more than 64 cells has it when it is over; until then, and of
-	// the cells after the first 256 always, only the report has them.
+	// table has a row for each of the first 256 cells; more than 64 it has when the suite is over.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Table []SuiteRow `json:"table,omitempty"`
 
-	// summary is how far it is, in one line. Example: 12 of 40 measured.
+	// summary is how far it is, in one line.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Summary string `json:"summary,omitempty"`
@@ -48,21 +46,19 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
 
-	// runsDigest is the digest of the runs that a complete suite was judged by, over all ConfigMaps that they are in (NAME-suite-runs-…): who compares with the
-	// suite, or judges a gate by it, holds those to it. Example: sha256:9f86d081….
+	// runsDigest is that of the runs that a complete suite was judged by, in the ConfigMaps NAME-suite-runs-….
 	// +optional
 	// +kubebuilder:validation:MaxLength=80
 	RunsDigest string `json:"runsDigest,omitempty"`
 
-	// storedRuns vouch for what the operator stored of ended tests, while the suite goes on: it reads that back when it is started anew, and believes only what is
-	// vouched for here. A suite that a release before these were written began has none until its status is next written.
+	// storedRuns are the digests of what the operator stored of ended tests: started anew, it believes nothing else.
 	// +optional
 	StoredRuns *StoredRuns `json:"storedRuns,omitempty"`
 }
 
 // StoredRuns vouch for the ConfigMaps that a suite's ended tests are stored in (NAME-suite-runs-…), which whoever edits the namespace may change.
 type StoredRuns struct {
-	// pages are those that these ConfigMaps make, in their order: the first is NAME-suite-runs-0, with NAME-suite-runs-0-1 and so on where one is full.
+	// pages are those ConfigMaps, in order: NAME-suite-runs-0, then NAME-suite-runs-0-1 and so on as they fill.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -71,7 +67,7 @@ type StoredRuns struct {
 
 // StoredPage vouches for a page: it is believed with either digest, so that it may be written before or after this.
 type StoredPage struct {
-	// digest is that of the runs that the page had when this was written: SHA-256, in base64. Empty: it had none.
+	// digest is that of the page's runs when this was written: SHA-256, in base64. Empty: it had none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=43
 	Digest string `json:"digest,omitempty"`
@@ -81,7 +77,8 @@ type StoredPage struct {
 	// +kubebuilder:validation:MaxLength=43
 	Next string `json:"next,omitempty"`
 
-	// ended are which of the page's tests these are, as bits in base64: a test that is among them, in no page that is believed, and gone, counts as not measured.
+	// ended are which of the page's tests these are, as bits in base64. One of them that is gone, and in no believed page, counts as not
+	// measured.
 	// +optional
 	// +kubebuilder:validation:MaxLength=300
 	Ended string `json:"ended,omitempty"`
@@ -93,11 +90,11 @@ type SuiteCounts struct {
 	// +optional
 	Cells int32 `json:"cells"`
 
-	// tests is how many measurements that makes: cells × repetitions.
+	// tests is cells × repetitions.
 	// +optional
 	Tests int32 `json:"tests"`
 
-	// waiting is how many weren't begun yet, or wait for their devices.
+	// waiting is how many haven't begun, or wait for devices.
 	// +optional
 	Waiting int32 `json:"waiting"`
 
@@ -113,7 +110,7 @@ type SuiteCounts struct {
 	// +optional
 	NotMeasured int32 `json:"notMeasured"`
 
-	// retried is how many tests were repeated because they had ended without a measurement, or because their generators were disturbed.
+	// retried is how many were repeated.
 	// +optional
 	Retried int32 `json:"retried"`
 }
@@ -140,7 +137,7 @@ type SuiteRow struct {
 	// +kubebuilder:validation:MaxLength=63
 	Cell string `json:"cell"`
 
-	// values are the cell's value of each axis; the generators by themselves have one more, which says so.
+	// values are the cell's value of each axis; the generators by themselves have one more.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5
@@ -150,48 +147,46 @@ type SuiteRow struct {
 	// +optional
 	Runs int32 `json:"runs"`
 
-	// packetsPerSecond is the median of what was received, in packets per second.
+	// packetsPerSecond is the median received, in packets per second.
 	// +optional
 	PacketsPerSecond int64 `json:"packetsPerSecond,omitempty"`
 
-	// layer1BitsPerSecond is the median of what was received, in bits per second on the wire, with preamble and gap.
+	// layer1BitsPerSecond is the median received, with preamble and gap.
 	// +optional
 	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond,omitempty"`
 
-	// lineRatePercent is the median of what was received, in percent of what the links can carry. Example: "99.95".
+	// lineRatePercent is the median received, in percent of what the links can carry.
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	LineRatePercent string `json:"lineRatePercent,omitempty"`
 
-	// goodputBitsPerSecond is the median of the payload that was received, in bits per second, where traffic is sessions: then none of the rates above is there.
+	// goodputBitsPerSecond is the median payload received, with traffic Sessions.
 	// +optional
 	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
 
-	// spreadPercent is how far the packet rates, or goodputs, of the repetitions differ, in percent of the median: what stands behind ± in tables. Empty: one
-	// measurement can't tell. Example: "0.3".
+	// spreadPercent is how far the repetitions differ, in percent of the median. Empty: there is one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	SpreadPercent string `json:"spreadPercent,omitempty"`
 
-	// lowerBound: the device's limit lies at the figures or above, as the generator was its own limit or the target was reached.
+	// lowerBound: the device's limit is at the figures or above.
 	// +optional
 	LowerBound bool `json:"lowerBound,omitempty"`
 
-	// unconfirmed is of how many of the runs the figures were to be confirmed by a longer window, and weren't.
+	// unconfirmed is how many runs' figures a longer window didn't confirm, as it should.
 	// +optional
 	Unconfirmed int32 `json:"unconfirmed,omitempty"`
 
-	// verdict is the criteria's judgement: Passed, Failed or Undecided. Empty: there are none, or not all repetitions are in yet, its own or its
-	// baseline's, which message says then.
+	// verdict is the criteria's. Empty: there are none, or message says what is still to come.
 	// +optional
 	Verdict SuiteVerdict `json:"verdict,omitempty"`
 
-	// message is what else is to be said: the figures behind the verdict, tests without a measurement, repeated tests.
+	// message is what else is to be said.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
 
-	// tests are the names of the cell's LoadTests, the last ones of more than 8.
+	// tests are the names of the cell's LoadTests, the last 8.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8

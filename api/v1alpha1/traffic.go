@@ -53,20 +53,20 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.flows) || self.profile != 'Streams'",fieldPath=".flows",message="profile Streams says itself what varies: remove flows, or use another profile"
 // +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') == 'Frames' || self.?stamps.orValue('None') == 'None'",fieldPath=".stamps",message="the frames of Sessions are TCP's own affair and bear no stamps: remove stamps"
 type TrafficSpec struct {
-	// type is what traffic is made of: Frames (default), or Sessions, which are bulk transfers over TCP or UDP.
+	// type is what traffic is made of: Frames (default), or Sessions: bulk transfers over TCP or UDP.
 	// +optional
 	Type TrafficType `json:"type,omitempty"`
 
-	// sessions configures type Sessions; without it all its fields have their defaults.
+	// sessions configures type Sessions. Default: all its defaults.
 	// +optional
 	Sessions *SessionsSpec `json:"sessions,omitempty"`
 
-	// profile is the traffic's kind: IMIX (64×28, 594×16, 1518×4), FixedSize (with frameSize), Mix (with mix) or Streams (with streams).
+	// profile is IMIX (64×28, 594×16, 1518×4), FixedSize (with frameSize), Mix (with mix) or Streams (with streams).
 	// +optional
 	// +kubebuilder:default=IMIX
 	Profile Profile `json:"profile,omitempty"`
 
-	// frameSize is the size of profile FixedSize' frames in bytes, FCS included. Example: 64.
+	// frameSize is the size of profile FixedSize' frames in bytes, FCS included.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -84,18 +84,18 @@ type TrafficSpec struct {
 	// +optional
 	Streams *StreamsSpec `json:"streams,omitempty"`
 
-	// flows say how many flows there are, and what tells them apart. Default: 254 flows by source and destination address.
+	// flows say how many flows there are, and what tells them apart. Default: 254 by source and destination address.
 	// +optional
 	Flows *FlowsSpec `json:"flows,omitempty"`
 
-	// stamps: EveryFrame has each frame end with its number and the time at which it was sent, in place of 16 bytes of payload: the latency of every frame is known, by direction and frame size, and
-	// whether it came twice or late. It takes engine Software, which also marks the stream in the IPv4 identification, or the IPv6 flow label's low 16 bits, and sets ECT(1) in TOS or traffic class: a
-	// device that reads these sees other frames than without stamps. Default: None.
+	// stamps: EveryFrame has each frame end with its number and sending time (16 bytes), for the latency of every frame, and whether it came
+	// twice or late. It needs engine Software, which also uses the IPv4 identification or the flow label's low 16 bits, and ECT(1): a device
+	// that reads these sees other frames. Default: None.
 	// +optional
 	Stamps Stamps `json:"stamps,omitempty"`
 
-	// directions are the ways that traffic flows, from a link through the device to another link. A link is the source of at most one
-	// and the destination of at most one. Default: both ways between two links. Example: [{from: west, to: east}].
+	// directions are the ways that traffic flows. A link is the source of one at most, and the destination of one at most. Default: both ways
+	// between two links. Example: [{from: west, to: east}].
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -104,8 +104,8 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(d, self.exists_one(e, e.to == d.to))",message="a link can be the destination of one direction only: its received frames must be that direction's own"
 	Directions []Direction `json:"directions,omitempty"`
 
-	// allowedPrefixes are the networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may send from and
-	// to. They exist so that no load leaves the lab by a slip of the finger. Example: [10.1.0.0/16].
+	// allowedPrefixes are networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may use: no slip of the finger
+	// loads others' networks.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -142,8 +142,8 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.?protocol.orValue('TCP') != 'UDP' || !has(self.congestionControl)",fieldPath=".congestionControl",message="UDP has no congestion control: remove congestionControl, or set protocol: TCP"
 type SessionsSpec struct {
-	// application is what the programs at the ends speak: iperf3, as a client and a server of linerate's own; or iperf2, which is the program iperf of the machine of linerate run, and isn't in a cluster. Default: with TCP a transfer of linerate's own, which the procedure can't hold at a
-	// rate; with UDP iperf3.
+	// application is iperf3 (linerate's own client and server) or iperf2 (the program iperf, with linerate run only). Default: with UDP iperf3;
+	// with TCP a transfer of linerate's own, which can't be held at a rate.
 	// +optional
 	Application SessionApplication `json:"application,omitempty"`
 
@@ -159,15 +159,15 @@ type SessionsSpec struct {
 	// +kubebuilder:validation:Maximum=128
 	Parallel int32 `json:"parallel,omitempty"`
 
-	// window is the size of each connection's buffers at either end. Default: what the kernel thinks fit, which grows. Example: 1Mi.
+	// window is the size of each connection's buffers at either end. Default: the kernel's.
 	// +optional
 	Window SessionSize `json:"window,omitempty"`
 
-	// messageSize is how much is written, and read, at a time; with UDP the payload of a datagram, which must fit into a frame. Default: 128Ki, with UDP 1460. Example: "1400".
+	// messageSize is how much is written, and read, at a time; with UDP a datagram's payload. Default: 128Ki, with UDP 1460.
 	// +optional
 	MessageSize MessageSize `json:"messageSize,omitempty"`
 
-	// congestionControl is Linux' name of the algorithm that senders use. Default: the ends' own choice. Example: cubic.
+	// congestionControl is the senders' algorithm, as Linux names it. Default: the ends' own.
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9_-]*$')",message="write an algorithm as Linux names it, such as cubic, reno or bbr"
@@ -188,13 +188,13 @@ type SessionSize string
 
 // MixEntry is one frame size of a mix.
 type MixEntry struct {
-	// frameSize is the size in bytes, FCS included. Example: 594.
+	// frameSize is in bytes, FCS included.
 	// +required
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
 	FrameSize int32 `json:"frameSize"`
 
-	// weight is how many of these frames there are among the sum of all weights. Example: 16.
+	// weight is this size's share of frames, relative to the sum of weights.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -203,8 +203,7 @@ type MixEntry struct {
 
 // StreamsSpec are TRex streams as they are.
 type StreamsSpec struct {
-	// json is a JSON list of TRex stream objects, as TRex's add_stream takes them. Their rates say the proportions; the procedure says
-	// the load. Example: '[{"enabled": true, "self_start": true, ...}]'.
+	// json is a JSON list of TRex stream objects, as TRex's add_stream takes them. Their rates are proportions of the load.
 	// +required
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=262144
@@ -245,14 +244,14 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.?order.orValue('Sequential') != 'Random' || size(self.vary) == 1",fieldPath=".vary",message="order Random draws one field of each frame, so that there are no more flows than count: name one field, such as [DestinationAddress]"
 type FlowsSpec struct {
-	// count is the number of flows per direction, over all replicas. Example: 254.
+	// count is the number of flows per direction, over all replicas.
 	// +optional
 	// +kubebuilder:default=254
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16777216
 	Count int64 `json:"count,omitempty"`
 
-	// vary are the fields in which the flows differ. Example: [SourceAddress, DestinationAddress].
+	// vary are the fields in which the flows differ.
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={SourceAddress,DestinationAddress}
@@ -260,7 +259,7 @@ type FlowsSpec struct {
 	// +kubebuilder:validation:MaxItems=4
 	Vary []FlowField `json:"vary,omitempty"`
 
-	// order is the order in which flows take turns: Sequential (default: one after the other, over and over) or Random (each frame's flow is drawn anew, all alike). Random needs one field in vary, and IPv4. Example: Random.
+	// order is how flows take turns: Sequential (default) or Random (each frame's flow is drawn; needs one field in vary, and IPv4).
 	// +optional
 	Order FlowOrder `json:"order,omitempty"`
 }
@@ -269,11 +268,11 @@ type FlowsSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.from != self.to",fieldPath=".to",message="a direction goes from one link to another: from and to must differ"
 type Direction struct {
-	// from is the name of the link on which the frames are sent. Example: west.
+	// from is the link on which the frames are sent.
 	// +required
 	From LinkName `json:"from"`
 
-	// to is the name of the link on which they come back. Example: east.
+	// to is the link on which they come back.
 	// +required
 	To LinkName `json:"to"`
 }

@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -21,15 +23,15 @@ const heading = `# LoadTest, field by field
 
 A LoadTest (apiVersion: linerate.dev/v1alpha1) says what to measure and how. ` + "`spec.links`" + ` and ` + "`spec.dut.type`" + ` must be said, and
 ` + "`spec.generator.engine`" + ` where ` + "`spec.generator`" + ` is; everything else has a default.
-Examples are in config/samples; files that are refused, each with its reason, in config/invalid-examples. The schema's rules need Kubernetes
-1.32 or later; on a laptop ` + "`linerate run`" + ` applies the same ones.
+Whole files: [config/samples](../config/samples); files that are refused, each with its reason: [config/invalid-examples](../config/invalid-examples).
+The schema's rules need Kubernetes 1.32 or later; ` + "`linerate run`" + ` applies the same ones without a cluster. Each meaning goes on from the field's name.
 `
 
 const suiteHeading = `
 # LoadTestSuite, field by field
 
-A LoadTestSuite (apiVersion: linerate.dev/v1alpha1) makes LoadTests of a template and of what is varied. Only ` + "`spec.template.spec`" + ` is
-required. suites.md says how it is used.
+A LoadTestSuite (apiVersion: linerate.dev/v1alpha1) makes LoadTests of a template and of what is varied ([suites.md](suites.md)). Only
+` + "`spec.template.spec`" + ` is required.
 `
 
 func main() {
@@ -43,60 +45,100 @@ func write(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("name the file to write, such as docs/api.md")
 	}
-	var b bytes.Buffer
-	b.WriteString(heading)
-	if err := kindFields(&b, crd.LoadTests(), ""); err != nil {
+	r := reference{written: map[string]string{}}
+	r.WriteString(heading)
+	if err := r.kind(crd.LoadTests(), ""); err != nil {
 		return err
 	}
-	b.WriteString(suiteHeading)
-	if err := kindFields(&b, crd.LoadTestSuites(), "suite: "); err != nil {
+	r.WriteString(suiteHeading)
+	if err := r.kind(crd.LoadTestSuites(), "suite: "); err != nil {
 		return err
 	}
-	return os.WriteFile(args[0], b.Bytes(), 0o644)
+	return os.WriteFile(args[0], r.Bytes(), 0o644)
 }
 
-// kindFields writes the fields of spec and status of one kind.
-func kindFields(b *bytes.Buffer, text []byte, title string) error {
+// reference is the page. An object that occurs several times, such as the rates of a direction, is written where it occurs first.
+type reference struct {
+	bytes.Buffer
+	// written has the path at which an object is written, by its schema.
+	written map[string]string
+}
+
+// kind writes the fields of spec and status of one kind.
+func (r *reference) kind(text []byte, title string) error {
 	var manifest apiextensionsv1.CustomResourceDefinition
 	if err := yaml.UnmarshalStrict(text, &manifest); err != nil {
 		return fmt.Errorf("read the CustomResourceDefinition: %w", err)
 	}
 	root := manifest.Spec.Versions[0].Schema.OpenAPIV3Schema
 	for _, part := range []string{"spec", "status"} {
-		fmt.Fprintf(b, "\n## %s%s\n", title, part)
-		fields(b, part, root.Properties[part])
+		fmt.Fprintf(&r.Buffer, "\n## %s%s\n", title, part)
+		if err := r.object(part, root.Properties[part]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// fields writes an object's fields as a table, and then those of the objects in it.
-func fields(b *bytes.Buffer, path string, s apiextensionsv1.JSONSchemaProps) {
-	var names []string
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	fmt.Fprintf(b, "\n### `%s`\n\n", path)
+// object writes an object's fields as a table, and then the objects in it that are written nowhere yet.
+func (r *reference) object(path string, s apiextensionsv1.JSONSchemaProps) error {
+	fmt.Fprintf(&r.Buffer, "\n### `%s`\n\n", path)
 	for _, rule := range s.XValidations {
-		fmt.Fprintf(b, "- %s\n", escape(rule.Message))
+		fmt.Fprintf(&r.Buffer, "- %s\n", escape(rule.Message))
 	}
 	if len(s.XValidations) > 0 {
-		b.WriteString("\n")
+		r.WriteString("\n")
 	}
-	b.WriteString("| field | type | default | meaning |\n|---|---|---|---|\n")
-	for _, name := range names {
+	r.WriteString("| field | type | default | meaning |\n|---|---|---|---|\n")
+	type object struct {
+		at     string
+		schema apiextensionsv1.JSONSchemaProps
+	}
+	var inner []object
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
-		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |\n", name, required(s, name), kind(p), value(p.Default), escape(p.Description))
+		is := kind(p)
+		if at, o := inside(path+"."+name, p); o != nil {
+			first, written, err := r.first(at, *o)
+			if err != nil {
+				return err
+			}
+			if written {
+				is = fmt.Sprintf("%s, as [%s](#%s)", is, first, anchor(first))
+			} else {
+				inner = append(inner, object{at, *o})
+			}
+		}
+		fmt.Fprintf(&r.Buffer, "| `%s`%s | %s | %s | %s |\n", name, required(s, name), is, value(p.Default), escape(meaning(name, p.Description)))
 	}
-	for _, name := range names {
-		if at, inner := object(path+"."+name, s.Properties[name]); inner != nil {
-			fields(b, at, *inner)
+	for _, o := range inner {
+		if err := r.object(o.at, o.schema); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// object is what a field holds if that has fields of its own.
-func object(path string, s apiextensionsv1.JSONSchemaProps) (string, *apiextensionsv1.JSONSchemaProps) {
+// first is the path at which an object of this schema is written already, or else is to be: this one.
+func (r *reference) first(path string, s apiextensionsv1.JSONSchemaProps) (first string, written bool, err error) {
+	s.Description, s.Default = "", nil // they are the field's that holds it
+	schema, err := json.Marshal(s)
+	if err != nil {
+		return "", false, fmt.Errorf("tell %s from other objects: %w", path, err)
+	}
+	if first, written = r.written[string(schema)]; !written {
+		r.written[string(schema)] = path
+	}
+	return first, written, nil
+}
+
+// anchor is what GitHub makes of a heading that is a path.
+func anchor(path string) string {
+	return strings.ToLower(strings.NewReplacer(".", "", "[]", "").Replace(path))
+}
+
+// inside is what a field holds if that has fields of its own, and its path.
+func inside(path string, s apiextensionsv1.JSONSchemaProps) (string, *apiextensionsv1.JSONSchemaProps) {
 	switch {
 	case ofKubernetes(path):
 		return "", nil
@@ -148,6 +190,12 @@ func value(v *apiextensionsv1.JSON) string {
 		return ""
 	}
 	return "`" + string(v.Raw) + "`"
+}
+
+// meaning is what a description says of the field, whose name the row has already.
+func meaning(name, description string) string {
+	said := strings.TrimPrefix(description, name)
+	return strings.TrimSpace(strings.TrimPrefix(said, ":"))
 }
 
 // escape makes one table cell of a text.

@@ -4,6 +4,7 @@
 //
 //	go run ./hack/bench-operator                          1000 LoadTests of a minute, two a second; about twelve minutes
 //	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
+//	go run ./hack/bench-operator -markdown docs/measured/scale.md     the page's table, too
 //	go run ./hack/bench-operator -scarce 50 -rate 25 -duration 10s -yardstick=false   devices for 50: who waits, and whether devices lie idle
 //	go run ./hack/bench-operator -scarce 100 -gather -tests 1100 -rate 10 -yardstick=false   1000 wait at once
 //	go run ./hack/bench-operator -suite -scarce 50 -duration 10s -yardstick=false     one LoadTestSuite of 1000 cells
@@ -31,6 +32,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/linerate-dev/linerate/test/operator/kube"
+	"github.com/linerate-dev/linerate/test/published"
 )
 
 // options are the flags.
@@ -48,6 +50,7 @@ type options struct {
 	parallel  int
 	yardstick bool
 	profile   bool
+	markdown  string
 }
 
 func main() {
@@ -66,6 +69,7 @@ func main() {
 	flag.IntVar(&o.parallel, "parallel", 100, "how many tests of the suite are under way at once: its parallelism")
 	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")
 	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's and the manager's processor time goes to, as profiles of 30 s (go tool pprof) beside the logs, and the manager's memory in the end: needs -keep")
+	flag.StringVar(&o.markdown, "markdown", "", "write what was measured into its part of this page, too: docs/measured/scale.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -88,6 +92,19 @@ func (o options) check() error {
 	return nil
 }
 
+// part is the part of the page that a run of this kind writes.
+func (o options) part() string {
+	switch {
+	case o.suite:
+		return "suite"
+	case o.gather:
+		return "gather"
+	case o.scarce > 0:
+		return "scarce"
+	}
+	return "tests"
+}
+
 // errMissed is how a run ends that measured everything and found too much.
 var errMissed = errors.New("a target is missed")
 
@@ -105,6 +122,11 @@ func run(ctx context.Context, o options) error {
 	}
 	if _, err := io.WriteString(os.Stdout, results.text()); err != nil {
 		return err
+	}
+	if o.markdown != "" {
+		if err := published.Section(o.markdown, o.part(), published.Provenance(time.Now())+".\n\n"+results.text()); err != nil {
+			return err
+		}
 	}
 	if results.missed() {
 		return errMissed

@@ -34,7 +34,7 @@ const (
 	mostIdle      = 0.1
 )
 
-// longPass is how long few passes take on a machine such as that of docs/scale.md.
+// longPass is how long few passes take on a machine such as that of docs/measured/scale.md.
 const longPass = 50 * time.Millisecond
 
 // statusPatch is the request that a pass is held against.

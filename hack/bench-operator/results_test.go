@@ -2,10 +2,14 @@ package main
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/linerate-dev/linerate/test/published"
 )
 
 // passesOf are so many passes, each of which took so long.
@@ -52,6 +56,27 @@ func TestResultsTellWhetherTargetsAreMet(t *testing.T) {
 		if !r.missed() || strings.Count(r.text(), "**missed**") != 1 {
 			t.Errorf("%s: too much of it isn't told:\n%s", what, r.text())
 		}
+	}
+}
+
+// TestThePageHasAPartForEachKindOfRun: docs/measured/scale.md has the marks that -markdown writes between.
+func TestThePageHasAPartForEachKindOfRun(t *testing.T) {
+	page, err := os.ReadFile("../../docs/measured/scale.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "scale.md")
+	if err := os.WriteFile(copied, page, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []options{{}, {scarce: 50}, {scarce: 100, gather: true}, {scarce: 100, suite: true}} {
+		if err := published.Section(copied, o.part(), o.part()+" was measured\n"); err != nil {
+			t.Error(err)
+		}
+	}
+	written, err := os.ReadFile(copied)
+	if err != nil || strings.Count(string(written), " was measured\n") != 4 {
+		t.Errorf("%v: a kind of run writes another's part:\n%s", err, written)
 	}
 }
 

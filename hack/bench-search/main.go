@@ -3,7 +3,7 @@
 // RFC9971 does, which the page counts, that stands for it in the others.
 //
 //	go run ./hack/bench-search -seeds 50                          a first look
-//	go run ./hack/bench-search -markdown docs/search-bench.md     the page's tables, too
+//	go run ./hack/bench-search -markdown docs/measured/search-bench.md     the page's tables, too
 //	go run ./hack/bench-search -packets 2                         real packets through a limited forwarder, as root
 package main
 

@@ -4,7 +4,7 @@
 //
 //	go run ./hack/bench                             the main comparisons, 3 minutes (as root; network namespaces that vanish with the process)
 //	go run ./hack/bench -all                        all axes: sizes, flows, both ways, costs, and 100 s of pace at each load
-//	go run ./hack/bench -markdown docs/speed.md     the page's tables, too
+//	go run ./hack/bench -markdown docs/measured/speed.md     the page's tables, too
 package main
 
 import (

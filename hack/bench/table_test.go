@@ -59,9 +59,9 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestThePageHasRoomForTheTables: docs/speed.md has the marks that -markdown writes between.
+// TestThePageHasRoomForTheTables: docs/measured/speed.md has the marks that -markdown writes between.
 func TestThePageHasRoomForTheTables(t *testing.T) {
-	text, err := os.ReadFile("../../docs/speed.md")
+	text, err := os.ReadFile("../../docs/measured/speed.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
-// Command published plays the suites of examples/published by linerate run, in their published form or in a short one, and writes what they measured into the pages of docs/published.
+// Command published plays the suites of examples/published by linerate run, in their published form or in a short one, and writes what they measured into the pages of docs/measured/published.
 //
 //	published -form short                          # a smoke test: fewer cells, short trials (short.yaml)
-//	published -form published -pages docs/published
-//	published -pages docs/published                # only the pages, from what is kept in -save
+//	published -form published -pages docs/measured/published
+//	published -pages docs/measured/published                # only the pages, from what is kept in -save
 package main
 
 import (

@@ -12,9 +12,9 @@ import (
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-// page is one of docs/published: which suites are told of, and the tables in which their cells stand beside the published ones.
+// page is one of docs/measured/published: which suites are told of, and the tables in which their cells stand beside the published ones.
 type page struct {
-	file, suites string // of docs/published, and of examples/published
+	file, suites string // of docs/measured/published, and of examples/published
 	of           []string
 	tables       []table
 }
@@ -70,7 +70,7 @@ func (p page) text(suites kept) string {
 		}
 	}
 	if strings.Contains(b.String(), notMeasured) {
-		fmt.Fprintf(&b, "\nWhat is not measured yet, `make published-loadtests FORM=published` measures, with all four pages, or `linerate run examples/published/%s` this page alone; `go run ./hack/published -pages docs/published` then writes it here.\n", p.suites)
+		fmt.Fprintf(&b, "\nWhat is not measured yet, `make published-loadtests FORM=published` measures, with all four pages, or `linerate run examples/published/%s` this page alone; `go run ./hack/published -pages docs/measured/published` then writes it here.\n", p.suites)
 	}
 	if len(measured) == 0 {
 		return b.String()

@@ -57,7 +57,7 @@ func TestEachPageHasItsPart(t *testing.T) {
 	dir, save := t.TempDir(), t.TempDir()
 	before := map[string]string{}
 	for _, p := range pages() {
-		text, err := os.ReadFile(filepath.Join("../../docs/published", p.file))
+		text, err := os.ReadFile(filepath.Join("../../docs/measured/published", p.file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,12 +23,16 @@ type command struct {
 // shownCommands are all of linerate's that the documentation shows.
 func shownCommands(t *testing.T) []command {
 	t.Helper()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
+	pages := []string{"../../README.md"}
+	for _, folder := range []string{"docs", "docs/measured", "docs/measured/published"} {
+		there, err := filepath.Glob("../../" + folder + "/*.md")
+		if err != nil || len(there) == 0 {
+			t.Fatalf("%d pages in %s: %v", len(there), folder, err)
+		}
+		pages = append(pages, there...)
 	}
 	var all []command
-	for _, page := range append(pages, "../../README.md") {
+	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

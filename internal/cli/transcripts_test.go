@@ -17,14 +17,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-var update = flag.Bool("update", false, "write what the transcripts of docs/cli.md print into it, instead of comparing")
+var update = flag.Bool("update", false, "write what the transcripts of the pages print into them, instead of comparing")
 
-const cliPage = "../../docs/cli.md"
+const (
+	cliPage = "../../docs/cli.md"
+	ciPage  = "../../docs/my-ci.md"
+)
 
 // TestTheTranscriptsOfThePage runs each command that docs/cli.md shows, in the page's order and in one directory, and compares what it prints with what
 // the page says. Tests are measured in memory, in virtual time: by the very runner and renderers, and no packet is sent.
-func TestTheTranscriptsOfThePage(t *testing.T) {
-	page, err := filepath.Abs(cliPage)
+func TestTheTranscriptsOfThePage(t *testing.T) { transcripts(t, cliPage, 10) }
+
+// TestTheTranscriptsOfAPipelinesPage does the same with docs/my-ci.md.
+func TestTheTranscriptsOfAPipelinesPage(t *testing.T) { transcripts(t, ciPage, 3) }
+
+// transcripts are those of a page that shows so many commands at least.
+func transcripts(t *testing.T, of string, least int) {
+	t.Helper()
+	page, err := filepath.Abs(of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +55,7 @@ func TestTheTranscriptsOfThePage(t *testing.T) {
 		}
 		return "```console\n" + p.seen.String() + "```"
 	})
-	if typed < 10 {
+	if typed < least {
 		t.Errorf("%d commands were typed: are they written in another way?", typed)
 	}
 	if ran == shown {
@@ -57,7 +67,7 @@ func TestTheTranscriptsOfThePage(t *testing.T) {
 		}
 		return
 	}
-	t.Errorf("docs/cli.md shows what the commands don't print; go test -update writes what they do:\n%s", firstApart(shown, ran))
+	t.Errorf("%s shows what the commands don't print; go test -update writes what they do:\n%s", filepath.Base(page), firstApart(shown, ran))
 }
 
 var console = regexp.MustCompile("(?s)```console\n(.*?)```")

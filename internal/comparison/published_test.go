@@ -23,7 +23,7 @@ import (
 )
 
 // update writes the tables, which the full tier alone counts whole.
-var update = flag.Bool("update", false, "write the tables of docs/statistics.md and docs/gate.md (with -tags full)")
+var update = flag.Bool("update", false, "write the tables of docs/measured/statistics.md and docs/measured/gate.md (with -tags full)")
 
 // What a lab does to runs.
 var shapes = []struct {
@@ -224,7 +224,7 @@ func TestAGateTellsThreePercentFromTwoWithFiveRuns(t *testing.T) {
 		b.WriteString("\n")
 		publish(t, name, b.String())
 		if !device.collapses {
-			publishIn(t, "../../docs/gate.md", "power", short.String()+"\n")
+			publishIn(t, "../../docs/measured/gate.md", "power", short.String()+"\n")
 		}
 	}
 }
@@ -304,7 +304,7 @@ func TestSoManyRunsAsAreNamedDoTell(t *testing.T) {
 }
 
 // document is the page whose tables are counted here.
-const document = "../../docs/statistics.md"
+const document = "../../docs/measured/statistics.md"
 
 // publish compares a table of the document with what was counted of it: the gate counts some rows of those that are dear. In the full tier -update writes it.
 func publish(t *testing.T, name, table string) {

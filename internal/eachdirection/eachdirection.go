@@ -10,7 +10,7 @@
 //	               the ramp of one ──▶ of the next ──▶ all at once
 //
 // A limit is a direction's alone, as the device had nothing else to do, or no more than othersAt: what is left of it when all are at their limits is told beside
-// it, and changes none. docs/measurement.md has the rules and their reasons.
+// it, and changes none. docs/search.md has the rules and their reasons.
 package eachdirection
 
 import (

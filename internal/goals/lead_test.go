@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-var update = flag.Bool("update", false, "compute the table of docs/measurement.md, and write it")
+var update = flag.Bool("update", false, "compute the table of docs/measured/simulated-searches.md, and write it")
 
 // tried are the probabilities of a bad trial by which leads are judged: from 0 to 1, without the border itself.
 func tried() (p []float64) {
@@ -66,7 +66,7 @@ func TestLeadsAreTheSmallest(t *testing.T) {
 	}
 }
 
-// TestTheTableOfWrongClasses computes the table of docs/measurement.md: trials of 1 s that take 1.5 s, a sum of 21 s.
+// TestTheTableOfWrongClasses computes the table of docs/measured/simulated-searches.md: trials of 1 s that take 1.5 s, a sum of 21 s.
 func TestTheTableOfWrongClasses(t *testing.T) {
 	r := raceOf(21, 0.5, 1.5)
 	l, _ := r.lead()
@@ -78,7 +78,7 @@ func TestTheTableOfWrongClasses(t *testing.T) {
 		_, byLead := r.holds(p, l.wins)
 		fmt.Fprintf(&want, "| %d %% | %.2f %% | %.1f | %.2f %% | %.1f |\n", 10*tenth, 100*r.wrong(p, 0.5, never), bySum, 100*r.wrong(p, 0.5, l.wins), byLead)
 	}
-	const page = "../../docs/measurement.md"
+	const page = "../../docs/measured/simulated-searches.md"
 	if *update {
 		if err := published.Section(page, "wrong classes", want.String()); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,8 +72,11 @@ func TestTheDocumentHasEachEvent(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n## ")
 	var documented, want []string
 	for row := range strings.Lines(table) {
-		if cells := strings.Split(row, " | "); strings.HasPrefix(row, "| `") {
-			documented = append(documented, strings.Join(cells[:2], " | "))
+		for _, reason := range regexp.MustCompile("`([A-Za-z]+)`").FindAllStringSubmatch(row, -1) {
+			if kind, is := strings.CutPrefix(row, "| "); is {
+				kind, _, _ = strings.Cut(kind, " ")
+				documented = append(documented, fmt.Sprintf("| `%s` | %s", reason[1], kind))
+			}
 		}
 	}
 	for row := range told {

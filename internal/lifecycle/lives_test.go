@@ -64,11 +64,7 @@ func (w *world) measure(runner string) {
 func TestLives(t *testing.T) {
 	for _, l := range lives() {
 		t.Run(l.name, func(t *testing.T) {
-			w := newWorld(t, l.spec)
-			l.script(w)
-			w.pass(time.Minute)
-			w.closing()
-			golden(t, l.name, w.trace)
+			golden(t, l.name, undisturbed(t, l).trace)
 		})
 	}
 }
@@ -86,22 +82,22 @@ func TestEachTraceIsALifes(t *testing.T) {
 // A run of a minute may cost 60 requests in all. The runner's own are 13 of progress, two of the Report and one to look at what is there.
 func TestAMinutesLifeIsWithinItsBudget(t *testing.T) {
 	const runners, budget = 16, 60
-	w := play(t, lives()[0], func(*world) {})
+	w := undisturbed(t, lives()[0]).world
 	if got := w.writes + w.creates + w.deletes + w.tries + w.reads + w.events; got+runners > budget {
 		t.Errorf("%d requests of the operator's and %d of the runner's are more than %d", got, runners, budget)
 	}
 }
 
-// closing sums a life up.
-func (w *world) closing() {
+// closing are the last lines of a trace: the life's sum.
+func (w *world) closing() (lines []string) {
 	if w.test == nil {
-		w.trace = append(w.trace, "the LoadTest is gone")
+		lines = append(lines, "the LoadTest is gone")
 	}
 	sum := fmt.Sprintf("%d status writes, %d creates, %d deletes, %d dry runs, %d reports read, %d events", w.writes, w.creates, w.deletes, w.tries, w.reads, w.events)
 	if w.finalizes > 0 {
 		sum += fmt.Sprintf(", %d finalizer writes", w.finalizes)
 	}
-	w.trace = append(w.trace, sum)
+	return append(lines, sum)
 }
 
 func golden(t *testing.T, name string, lines []string) {

@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -80,17 +81,35 @@ func play(t *testing.T, l life, prepare func(*world)) *world {
 	return w
 }
 
-// ends are the outcomes of lives that nothing disturbs, by their names: each is played once.
+// undisturbedLife is a life that nothing disturbed, and what it came to.
+type undisturbedLife struct {
+	outcome outcome
+	world   *world          // at its end
+	trace   []string        // until a minute after its script, and its sum
+	given   map[string]bool // all types and reasons of conditions
+}
+
+// ends are lives that nothing disturbs, by their names: each is played once for all that is asked of it.
 var ends sync.Map
 
-// undisturbed is what a life comes to that nothing disturbs.
-func undisturbed(t *testing.T, l life) outcome {
+// undisturbed is how a life ends that nothing disturbs.
+func undisturbed(t *testing.T, l life) undisturbedLife {
 	t.Helper()
 	known, is := ends.Load(l.name)
 	if !is {
-		known, _ = ends.LoadOrStore(l.name, play(t, l, func(*world) {}).outcome())
+		w, given := newWorld(t, l.spec), map[string]bool{}
+		w.told = func(st *v1alpha1.LoadTestStatus) {
+			for _, c := range st.Conditions {
+				given[c.Type+"/"+c.Reason] = true
+			}
+		}
+		l.script(w)
+		w.pass(time.Minute)
+		trace := append(slices.Clone(w.trace), w.closing()...)
+		w.pass(time.Minute)
+		known, _ = ends.LoadOrStore(l.name, undisturbedLife{w.outcome(), w, trace, given})
 	}
-	return known.(outcome)
+	return known.(undisturbedLife)
 }
 
 // seeds are how often each life is played: a third of them seen late, a third with an operator that dies, a third with both.
@@ -100,7 +119,7 @@ func TestLivesEndTheSame(t *testing.T) {
 	for _, l := range lives() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			want := undisturbed(t, l)
+			want := undisturbed(t, l).outcome
 			for seed := range uint64(seeds) {
 				w := play(t, l, func(w *world) {
 					if seed%3 != 1 {
@@ -122,7 +141,7 @@ func TestLivesEndTheSame(t *testing.T) {
 func TestForgedJobsChangeNoEnd(t *testing.T) {
 	for _, l := range lives() {
 		t.Run(l.name, func(t *testing.T) {
-			want := undisturbed(t, l)
+			want := undisturbed(t, l).outcome
 			got := play(t, l, func(w *world) {
 				w.forges = func() (forged []batchv1.Job) {
 					for i, attempt := range []string{"1", "2", "2147483647", "x"} {
@@ -143,7 +162,8 @@ func TestForgedJobsChangeNoEnd(t *testing.T) {
 func TestLivesAtRestAskForNothing(t *testing.T) {
 	for _, l := range lives() {
 		t.Run(l.name, func(t *testing.T) {
-			w := play(t, l, func(*world) {})
+			w := undisturbed(t, l).world
+			w.t = t
 			w.settle()
 			before := w.writes + w.creates + w.deletes
 			for range 3 {
@@ -159,7 +179,8 @@ func TestLivesAtRestAskForNothing(t *testing.T) {
 func TestNoVerdictOfARunThatWasDisturbed(t *testing.T) {
 	for _, l := range badLives() {
 		t.Run(l.name, func(t *testing.T) {
-			w := play(t, l, func(*world) {})
+			w := undisturbed(t, l).world
+			w.t = t
 			hooked := w.says("Complete").Reason == v1alpha1.ReasonMeasured // its teardown failed, after the measurement
 			if w.says("Passed").Status == "True" && !hooked {
 				w.fail("Passed is True")

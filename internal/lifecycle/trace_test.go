@@ -194,6 +194,10 @@ func (w *world) checkKstatus() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if string(text) == w.asked {
+		return
+	}
+	w.asked = string(text)
 	var u unstructured.Unstructured
 	if err := u.UnmarshalJSON(text); err != nil {
 		w.t.Fatal(err)

@@ -78,6 +78,7 @@ type world struct {
 	uid                                                      int
 	trace                                                    []string
 	lastRule                                                 string
+	asked                                                    string // what kstatus was asked of last
 	woken                                                    time.Time
 }
 

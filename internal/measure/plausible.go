@@ -67,7 +67,7 @@ func (f *figures) implausible() string {
 			m.From, m.To, meanSize(m.Sent.Bytes, m.Sent.Packets), f.direction.Sizes)
 	case f.direction.Reshapes:
 	case again > headerBytes*f.returned.Packets || again < -headerBytes*f.returned.Packets:
-		return fmt.Sprintf("%s→%s: frames came back with %s on average where %s were sent: they were cut short, merged, or wrapped into others; a device that is to do so is forwarding: AsConfigured",
+		return fmt.Sprintf("%s→%s: frames came back with %s on average where %s were sent: they were cut short, merged, or wrapped into others: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)",
 			m.From, m.To, meanSize(m.Returned.Bytes, m.Returned.Packets), meanSize(m.Sent.Bytes, m.Sent.Packets))
 	}
 	return ""

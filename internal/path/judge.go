@@ -192,7 +192,7 @@ func (t *tally) wrong() string {
 	case t.otherHosts > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check how the device translates addresses", t.otherHosts, t.sent, to, t.otherHow)
 	case t.spoiled > 0:
-		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check what the device makes of them, or set forwarding: AsConfigured where it is there to change them", t.spoiled, t.sent, to, t.spoiledHow)
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check what the device makes of them: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)", t.spoiled, t.sent, to, t.spoiledHow)
 	}
 	return ""
 }

@@ -196,7 +196,7 @@ func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 	}
 }
 
-// TestHowOftenAnotherDirectionIsLookedAt counts the table of docs/measurement.md: of a device that carries nearly as much one way as the other, each direction's own limit is found, and
+// TestHowOftenAnotherDirectionIsLookedAt counts the table of docs/measured/simulated-searches.md: of a device that carries nearly as much one way as the other, each direction's own limit is found, and
 // what that costs is a few short windows.
 func TestHowOftenAnotherDirectionIsLookedAt(t *testing.T) {
 	table := "| one way carries more | windows vary | another look | windows of that | time of that | both are limits | one is a bound |\n|---|---|---|---|---|---|---|\n"

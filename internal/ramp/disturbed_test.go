@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-var update = flag.Bool("update", false, "count the table of docs/measurement.md from 2 000 runs a row, and write it")
+var update = flag.Bool("update", false, "count the table of docs/measured/simulated-searches.md from 2 000 runs a row, and write it")
 
 // losing loses that share more of what is sent, in windows that are asked about.
 func (d device) losing(share float64, in func(procedure.Step) bool) device {
@@ -316,7 +316,7 @@ func (s tally) row(l lab) string {
 		s.longs/float64(s.runs), s.seconds/float64(s.runs), l.alone)
 }
 
-// TestWhatDisturbedWindowsCost counts the table of docs/measurement.md, and what it may be at most: no run that wasn't disturbed is off, and few that were.
+// TestWhatDisturbedWindowsCost counts the table of docs/measured/simulated-searches.md, and what it may be at most: no run that wasn't disturbed is off, and few that were.
 func TestWhatDisturbedWindowsCost(t *testing.T) {
 	table := "| device, windows | of these are disturbed | more than 1 % too low | worst | more than 0.25 % too high | not confirmed | long windows | time | one window believed: too low, worst, time |\n|---|---|---|---|---|---|---|---|---|\n"
 	for _, l := range labs() {
@@ -336,7 +336,7 @@ func TestWhatDisturbedWindowsCost(t *testing.T) {
 	}
 }
 
-const document = "../../docs/measurement.md"
+const document = "../../docs/measured/simulated-searches.md"
 
 // publish writes a table into the document.
 func publish(t *testing.T, name, table string) {

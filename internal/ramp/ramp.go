@@ -12,7 +12,7 @@
 //	warm-up┤─────┘
 //	       └──────────────────────────────────────────▶ time
 //
-// docs/measurement.md has the rules and their reasons.
+// docs/search.md has the rules and their reasons.
 package ramp
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// The bounds that make every run end. They are part of the rules in docs/measurement.md.
+// The bounds that make every run end. They are part of the rules in docs/search.md.
 const (
 	lossyRun        = 3    // consecutive Lossy windows of a direction that mark saturation
 	bestOf          = 3    // windows that decide at most, once one has lost frames, of a load of the search and of the hold

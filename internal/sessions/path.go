@@ -34,7 +34,7 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 	ttls := slices.Compact(came.TTLs)
 	switch {
 	case len(ttls) == 0 && forwarding == plan.L3:
-		check.Message += "; the receiver's kernel doesn't tell the first segments' TTL (TCP_SAVED_SYN), so nothing shows that the device routed them: use a kernel that does, or dut.forwarding AsConfigured"
+		check.Message += "; the receiver's kernel doesn't tell the first segments' TTL (TCP_SAVED_SYN), so nothing shows that the device routed them: use a kernel that does"
 		return
 	case len(ttls) == 0:
 		check.Message += "; the kernel doesn't tell the first segments' TTL"

@@ -159,7 +159,7 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 		"it isn't what failurePolicy Stop stops at": {spec: five + "failurePolicy: Stop\n", bounds: map[string]int64{"r1": 500_000}, ends: map[string]string{"r1t2": lost}, made: "r1t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(tier.Times(3, 6)) {
+			for seed := range uint64(tier.Times(2, 6)) {
 				w := newWorld(t, c.spec)
 				w.forgets, w.suite.Spec.Parallelism = seed%2 == 0, int32(1+seed)
 				w.bound = boundTo(c.bounds)
@@ -199,7 +199,7 @@ func TestTheSameRunsAreRepeatedInWhateverOrderTheyEnd(t *testing.T) {
 		"night-vpp-64b-r5t2": 880_000, "night-apu6-64b-r3": 700_000}
 	want := []string{"night-apu6-64b-r3t2", "night-apu6-imix-r2t2", "night-apu6-imix-r4t2", "night-vpp-64b-r5t2", "night-vpp-64b-r5t3"}
 	var rows string
-	for seed := range uint64(tier.Times(7, 20)) {
+	for seed := range uint64(tier.Times(4, 20)) {
 		w := newWorld(t, spec)
 		w.forgets, w.suite.Spec.Parallelism = seed%2 == 0, int32(1+seed%7)
 		if seed%3 == 0 {

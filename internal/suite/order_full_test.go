@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of orders into docs/statistics.md")
+var update = flag.Bool("update", false, "write the table of orders into docs/measured/statistics.md")
 
 // TestEachOrderOfRuns counts the whole table: each order but the default one has a disturbance in which it is always, or oftener, wrong. That is 60 000 comparisons, half a minute of
 // processor time, and no change but one of the orders or of comparisons changes them.

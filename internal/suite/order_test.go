@@ -165,7 +165,7 @@ func judgedInOrder(runs int, of func(pair, runs int) []int, disturbance func(int
 	return passed, failed
 }
 
-// row is a line of the table of orders in docs/statistics.md: how often, in percent, one of the orders has a release failed wrongly, and passed wrongly.
+// row is a line of the table of orders in docs/measured/statistics.md: how often, in percent, one of the orders has a release failed wrongly, and passed wrongly.
 func row(t *testing.T, order, runs int) string {
 	t.Helper()
 	const promised = 0.025
@@ -182,7 +182,7 @@ func row(t *testing.T, order, runs int) string {
 	return text + "\n"
 }
 
-const statistics = "../../docs/statistics.md"
+const statistics = "../../docs/measured/statistics.md"
 
 // TestTheOrderOfRunsFavoursNobody counts wrong verdicts of the default order by disturbance: a release that is 1.5 % less is allowed and must not fail, one that is 2.5 % less isn't and must
 // not pass. It is wrong no more often than is promised, but where a disturbance of just four runs meets a few runs. The full tier counts the other orders, too.

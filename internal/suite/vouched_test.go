@@ -176,7 +176,7 @@ func TestACellOfWhichRunsAreLostHasNoVerdict(t *testing.T) {
 // Wherever the operator ends, between any two of its writes, and however often: what it wrote itself is believed, nothing is given up, and nothing is measured twice.
 // (The world says so.)
 func TestHonestPagesAreBelievedWhereverTheOperatorEnds(t *testing.T) {
-	for seed := range uint64(tier.Times(20, 60)) {
+	for seed := range uint64(tier.Times(8, 60)) {
 		random := newRandom(seed)
 		w := newWorld(t, twoByTwo+fmt.Sprintf("repetitions: 3\nparallelism: %d\nhistoryLimit: %d\ninvalidRetries: 1\n", 1+random.IntN(4), random.IntN(4)))
 		w.ends = func(string) string { return []string{"", "", v1alpha1.ReasonGeneratorLost}[random.IntN(3)] }

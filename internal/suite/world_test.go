@@ -229,8 +229,12 @@ func (w *world) apply(d Decision) {
 	if !w.say(d) {
 		return
 	}
+	var stored Stored
+	if len(d.Delete) > 0 {
+		stored = w.read().Stored
+	}
 	for _, name := range d.Delete {
-		if c, done := over(w.tests[name]); !done || c == nil || !w.inPages(name) {
+		if c, done := over(w.tests[name]); !done || c == nil || !stored.Has(name) {
 			w.t.Errorf("%s is deleted before what it measured is stored", name)
 		}
 		delete(w.tests, name)
@@ -253,10 +257,6 @@ func (w *world) create(name string) {
 		}
 	}
 	w.parallel = max(w.parallel, active)
-}
-
-func (w *world) inPages(name string) bool {
-	return w.read().Stored.Has(name)
 }
 
 func same(t testing.TB, a, b any) bool {

@@ -63,7 +63,7 @@ func TestEachChangedFigureOfSessionsIsFound(t *testing.T) {
 	if v := verify.Report(r, by); v.Outcome != verify.Verified || !r.Result.Measured || v.Criteria != 1 {
 		t.Fatalf("%s: %v; %s", v, v.Findings(), r.Result.Message)
 	}
-	tried, missed := changeEach(t, marshal(t, r), 1, 1, false)
+	tried, missed := changeEach(t, marshal(t, r), everySo(1, 1), false)
 	if tried < 100 || len(missed) > 0 {
 		t.Errorf("of %d nobody finds\n%s", tried, strings.Join(missed, "\n"))
 	}

@@ -88,12 +88,13 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// TestTheIndexHasEachPage: who looks for something begins there.
+// TestTheIndexHasEachPage: who looks for something begins there, in each folder of pages.
 func TestTheIndexHasEachPage(t *testing.T) {
 	all := pages(t)
 	for name := range all {
-		if path.Dir(name) == "docs" && name != "docs/README.md" && !strings.Contains(all["docs/README.md"], "]("+path.Base(name)+")") {
-			t.Errorf("docs/README.md doesn't name %s", name)
+		index := path.Join(path.Dir(name), "README.md")
+		if slices.Contains([]string{"docs", "docs/measured", "docs/measured/published"}, path.Dir(name)) && name != index && !strings.Contains(all[index], "]("+path.Base(name)+")") {
+			t.Errorf("%s doesn't name %s", index, name)
 		}
 	}
 	if !strings.Contains(all["README.md"], "](docs/README.md)") {

@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/test/foursystems"
 )
 
-var table = flag.String("table", "", "TestFourSystems: write what was measured to this page, docs/four-systems.md")
+var table = flag.String("table", "", "TestFourSystems: write what was measured to this page, docs/measured/four-systems.md")
 
 // TestFourSystems makes the published table by one file, as a person does: examples/suites/four-systems.yaml in a namespace that has networks of
 // its own called west and east, by the operator.

@@ -15,7 +15,7 @@
 // phase a test is in is read from its runner's log, on the node: it tells at once, and also while there is no API server.
 //
 //	go test ./test/faults                                                                  # the table before it is played, and how it is written: no cluster
-//	go test -tags full -count=1 -timeout 90m ./test/faults -table docs/reliability.md      # everything, and publish it
+//	go test -tags full -count=1 -timeout 90m ./test/faults -table docs/measured/reliability.md      # everything, and publish it
 //	go test -tags full -count=1 -timeout 90m ./test/faults -run TestFaults -v              # each row
 //	go test -tags full -count=1 -timeout 60m ./test/faults -run TestSoak -soak 50 -v
 //	go test -tags full -count=1 ./test/faults -keep -run 'TestFaults/the_operator' -v      # the cluster stays up, and the next -keep takes it again

@@ -17,7 +17,7 @@ var (
 	keep  = flag.Bool("keep", false, "leave the cluster up, and take one that is up")
 	name  = flag.String("name", "faults", "name of the cluster, to have several beside each other: at most ten lower-case letters and digits")
 	again = flag.Bool("again", false, "run the test again after each row that is played, not only after one of each fault")
-	table = flag.String("table", "", "write what happened into this file: docs/reliability.md")
+	table = flag.String("table", "", "write what happened into this file: docs/measured/reliability.md")
 	soak  = flag.Int("soak", 20, "how many tests in a row the soak plays")
 )
 

@@ -140,21 +140,21 @@ func TestALongCellIsCut(t *testing.T) {
 
 // TestThePageHasEachRow: it says how many there are, and has each once, with as many cells as columns.
 func TestThePageHasEachRow(t *testing.T) {
-	text, err := os.ReadFile(pageOf("docs/reliability.md"))
+	text, err := os.ReadFile(pageOf("docs/measured/reliability.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := string(text)
 	if says := fmt.Sprintf("`make faults` plays all %d rows", len(rows())); !strings.Contains(page, says) {
-		t.Errorf("docs/reliability.md doesn't say that %s", says)
+		t.Errorf("docs/measured/reliability.md doesn't say that %s", says)
 	}
 	columns, _, _ := strings.Cut(header, "\n")
 	for _, r := range rows() {
 		there := slices.DeleteFunc(lines(page), func(line string) bool { return !strings.HasPrefix(line, r.cells()) })
 		if len(there) != 1 {
-			t.Errorf("%s: %d lines in docs/reliability.md", r.name(), len(there))
+			t.Errorf("%s: %d lines in docs/measured/reliability.md", r.name(), len(there))
 		} else if got, want := bars(there[0]), bars(columns); got != want {
-			t.Errorf("%s: %d cells in docs/reliability.md, want %d", r.name(), got-1, want-1)
+			t.Errorf("%s: %d cells in docs/measured/reliability.md, want %d", r.name(), got-1, want-1)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func freeAddress(t *testing.T) string {
 func writeKubeconfig(t *testing.T) string {
 	t.Helper()
 	return kubeconfigOf(t, &clientcmdapi.Cluster{Server: adminConfig.Host, CertificateAuthorityData: adminConfig.CAData}, &clientcmdapi.AuthInfo{
-		ClientCertificateData: adminConfig.CertData, ClientKeyData: adminConfig.KeyData,
+		Token:             adminConfig.BearerToken,
 		Impersonate:       fmt.Sprintf("system:serviceaccount:%s:%s", operatorNamespace, operatorAccount),
 		ImpersonateGroups: []string{"system:serviceaccounts", "system:authenticated"},
 	})
