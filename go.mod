@@ -39,7 +39,12 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/HdrHistogram/hdrhistogram-go v1.4.0
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	go.fd.io/govpp v0.12.0
+)
+
+require github.com/ftrvxmtrx/fd v0.0.0-20150925145434-c6d800382fff // indirect
 
 require (
 	cel.dev/expr v0.25.2 // indirect

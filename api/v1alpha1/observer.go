@@ -19,7 +19,7 @@ const (
 
 // ObserverType is what an observer reads.
 //
-// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces;Memory;Load;SoftIRQs;Frequencies;Temperatures;Prometheus;SNMP;Redfish
+// +kubebuilder:validation:Enum=Processors;Limiter;Interfaces;Memory;Load;SoftIRQs;Frequencies;Temperatures;Prometheus;SNMP;Redfish;VPP
 type ObserverType string
 
 // What an observer reads.
@@ -46,18 +46,21 @@ const (
 	ObserverSNMP ObserverType = "SNMP"
 	// ObserverRedfish is the power and the temperatures of a chassis, as its management controller tells them.
 	ObserverRedfish ObserverType = "Redfish"
+	// ObserverVPP is what VPP counts of its nodes: clocks, packets and calls.
+	ObserverVPP ObserverType = "VPP"
 )
 
 // Observer reads a vital sign beside the traffic, into the Report.
 //
-// +kubebuilder:validation:XValidation:rule="self.type != 'Limiter' || self.of == 'DUT'",fieldPath=".of",message="a Limiter is the built-in Reference's: say of: DUT"
+// +kubebuilder:validation:XValidation:rule="!(self.type in ['Limiter', 'VPP']) || self.of == 'DUT'",fieldPath=".of",message="a Limiter or a VPP is the device's: say of: DUT"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.of != 'Node'",fieldPath=".of",message="interfaces are read on the links of a test: say of: Generator, or of: DUT for those of the built-in Reference"
 // +kubebuilder:validation:XValidation:rule="self.of != 'Lab' || self.type in ['Prometheus', 'SNMP', 'Redfish']",fieldPath=".of",message="of: Lab is for what is asked over the network (Prometheus, SNMP, Redfish): say of: Generator, DUT or Node"
 // +kubebuilder:validation:XValidation:rule="self.of != 'Node' || !(self.type in ['Prometheus', 'SNMP', 'Redfish'])",fieldPath=".of",message="who is asked over the network tells of one thing, and not of each node: say of: DUT, Generator or Lab"
-// +kubebuilder:validation:XValidation:rule="(has(self.every) || has(self.averagedOver)) ? self.type in ['Prometheus', 'SNMP', 'Redfish'] : true",fieldPath=".every",message="only what is asked over the network (Prometheus, SNMP, Redfish) has every and averagedOver: remove them"
+// +kubebuilder:validation:XValidation:rule="(has(self.every) || has(self.averagedOver)) ? self.type in ['Prometheus', 'SNMP', 'Redfish', 'VPP'] : true",fieldPath=".every",message="only who is asked (Prometheus, SNMP, Redfish, VPP) has every and averagedOver: remove them"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Prometheus') == has(self.prometheus)",fieldPath=".prometheus",message="type Prometheus and the field prometheus need each other: add prometheus: {url: http://prometheus.lab:9090, query: ..., unit: W}, or use another type and remove it"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'SNMP') == has(self.snmp)",fieldPath=".snmp",message="type SNMP and the field snmp need each other: add snmp: {address: pdu.lab, oid: ..., unit: W}, or use another type and remove it"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Redfish') == has(self.redfish)",fieldPath=".redfish",message="type Redfish and the field redfish need each other: add redfish: {url: https://bmc.lab, secretName: bmc}, or use another type and remove it"
+// +kubebuilder:validation:XValidation:rule="!has(self.vpp) || self.type == 'VPP'",fieldPath=".vpp",message="vpp is for type VPP: use that, or remove it"
 type Observer struct {
 	// name identifies the observer in the Report.
 	// +required
@@ -70,7 +73,7 @@ type Observer struct {
 	// +required
 	Of ObserverOf `json:"of"`
 
-	// type is what it reads of a machine, of interfaces on links, or of the Reference's Limiter; or whom it asks: Prometheus, SNMP or Redfish.
+	// type is what it reads of a machine, of interfaces on links, or of the Reference's Limiter; or whom it asks: Prometheus, SNMP, Redfish or a VPP.
 	// +required
 	Type ObserverType `json:"type"`
 
@@ -96,6 +99,19 @@ type Observer struct {
 	// redfish is which management controller is asked, of type Redfish.
 	// +optional
 	Redfish *RedfishChassis `json:"redfish,omitempty"`
+
+	// vpp is whose statistics are read, of type VPP.
+	// +optional
+	VPP *VPPStats `json:"vpp,omitempty"`
+}
+
+// VPPStats is a VPP on the machine of linerate run.
+type VPPStats struct {
+	// socket is where VPP hands over its statistics. Default: /run/vpp/stats.sock.
+	// +optional
+	// +kubebuilder:validation:MaxLength=107
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="socket is a whole path"
+	Socket string `json:"socket,omitempty"`
 }
 
 // PrometheusQuery is a question to a Prometheus server, or to what speaks its HTTP API.
@@ -121,7 +137,7 @@ type PrometheusQuery struct {
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
 
-// SNMPObject is an object of an SNMP agent's, asked for by version 2c.
+// SNMPObject is an object of an SNMP agent's.
 type SNMPObject struct {
 	// address is the agent's, with or without a port (default 161). Example: pdu.lab.
 	// +required
@@ -146,7 +162,7 @@ type SNMPObject struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^-?[0-9]{1,9}([.][0-9]{1,9})?$')",message="scale is a decimal number in quotes, such as \"0.1\""
 	Scale string `json:"scale,omitempty"`
 
-	// secretName is a Secret of the namespace with community. Default: public.
+	// secretName is a Secret of the namespace with community, or the user of version 3. Default: public.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }

@@ -100,8 +100,8 @@ type ProcedureSpec struct {
 	// +optional
 	Reset *ResetSpec `json:"reset,omitempty"`
 
-	// latency measures latency after the result, at shares of the rate that was found or held. It needs engine Software, and both ends of a
-	// direction on one machine. Example: {at: [0%, 50%, 90%], of: NDR}.
+	// latency measures latency after the result, at shares of the rate that was found or held: of every frame with engine Software, of latency
+	// streams with TRex. Both ends of a direction are on one machine. Example: {at: [0%, 50%, 90%], of: NDR}.
 	// +optional
 	Latency *LatencySpec `json:"latency,omitempty"`
 

@@ -57,12 +57,38 @@ func baselineRun(how Measured, k Kept) report.BaselineRun {
 	switch differences := how.differences(k); {
 	case len(differences) > 0:
 		run.Message = fmt.Sprintf("%s was measured in another way (the one is this test, the other is it): %s", run.Test, strings.Join(differences, "; "))
+	case k.Report.Ending == report.Completed && !k.Report.Result.Measured && slices.ContainsFunc(k.Report.Result.Latency, report.LatencyAt.Answered):
+		// what is of latency alone is compared: each criterion sees whether that is its figure
 	case comparison.Unfit(k.Report) != "":
 		run.Message = fmt.Sprintf("%s: %s", run.Test, comparison.Unfit(k.Report))
 	case !k.Report.Result.Measured:
-		run.Message = fmt.Sprintf("%s: not measured: %s", run.Test, k.Report.Result.Message)
+		run.Message = notMeasured(run)
 	}
 	return run
+}
+
+// NoneFor is why no run of a baseline has a figure that the criterion is of; empty: some run has. The baseline has runs.
+func NoneFor(b *report.Baseline, c plan.Criterion) (why string) {
+	for _, run := range b.Runs {
+		reason := unanswered(run, figureOf(c))
+		if reason == "" {
+			return ""
+		}
+		why = cmp.Or(why, reason)
+	}
+	return why
+}
+
+// unanswered is why a run has nothing that the figure is of; empty: it has.
+func unanswered(run report.BaselineRun, figure comparison.Figure) string {
+	if run.Message == "" && !figure.Answered(&report.Report{Result: run.Result}) {
+		return notMeasured(run)
+	}
+	return run.Message
+}
+
+func notMeasured(run report.BaselineRun) string {
+	return fmt.Sprintf("%s: not measured: %s", run.Test, run.Result.Message)
 }
 
 // differences are where the candidate and a run of the baseline measure differently; none: they can be compared.

@@ -43,6 +43,10 @@ func TestACriterionOfLatency(t *testing.T) {
 	}
 	against := plan.Criterion{Metric: "LatencyP50", Latency: half, MaxRegression: ratio("10%")}
 	steady := baselineOf(tookEach(20_000, 20_100, 19_900, 20_050, 19_950)...)
+	var unmet []*report.Report
+	for _, ns := range []int64{20_000, 20_100, 19_900, 20_050, 19_950} {
+		unmet = append(unmet, took(ns, withoutAnswer))
+	}
 	for name, c := range map[string]struct {
 		criterion plan.Criterion
 		runs      []*report.Report
@@ -67,6 +71,8 @@ func TestACriterionOfLatency(t *testing.T) {
 		"what is allowed":         {against, tookEach(40_500, 40_450, 40_550, 40_480, 40_520), steady, report.DidFail, "at most 10 % more allowed"},
 		"shorter than it was":     {against, tookEach(10_100, 10_050, 10_000, 9_950, 9_900), steady, report.Passed, " % less (95.0 % interval: "},
 		"the worst run":           {plan.Criterion{Metric: "LatencyP50", Latency: half, MaxRegression: ratio("10%"), Statistic: plan.WorstOfRuns}, tookEach(20_000, 20_000, 20_000, 20_000, 30_000), steady, report.DidFail, "the worst of 5 runs is p50 30 µs"},
+		"a baseline's goal unmet": {against, tookEach(40_500, 40_450, 40_550, 40_480, 40_520), baselineOf(unmet...), report.DidFail, "p50 20 µs in 5 runs of the baseline"},
+		"and of its throughput":   {plan.Criterion{Metric: "PacketsPerSecond", MaxRegression: ratio("10%")}, tookEach(20_000, 20_000, 20_000, 20_000, 20_000), baselineOf(unmet...), report.Undecided, "not measured: no load was clean"},
 		"a baseline without any":  {against, tookEach(20_000), baselineOf(at(10_000)), report.Undecided, "has no such figure"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Baseline) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	candidates, aside := setAside(runs, c)
-	references, besides := comparable(baseline, candidates)
+	references, besides := comparable(baseline, candidates, figureOf(c))
 	apart := environmentApart(references, candidates)
 	switch {
 	case baseline == nil:
@@ -41,8 +41,10 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 			result.Outcome, aside = report.Undecided, aside+", of which one may be the worst"
 		}
 		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
-		if text := comparison.EnvironmentText(apart); text != "" {
-			result.Message += "; " + text
+		for _, text := range []string{nodeChanged(references, candidates), comparison.EnvironmentText(apart)} {
+			if text != "" {
+				result.Message += "; " + text
+			}
 		}
 	}
 	return result
@@ -131,13 +133,13 @@ func confirmedAlone(q *comparison.Question) (missing string) {
 }
 
 // comparable parts the baseline's runs that can be compared with these from the others, and names those.
-func comparable(b *report.Baseline, with []*report.Report) (runs []report.BaselineRun, aside string) {
+func comparable(b *report.Baseline, with []*report.Report, figure comparison.Figure) (runs []report.BaselineRun, aside string) {
 	if b == nil || len(with) == 0 {
 		return nil, ""
 	}
 	var why []string
 	for _, run := range b.Runs {
-		if message := incomparable(run, with[0]); message != "" {
+		if message := incomparable(run, with[0], figure); message != "" {
 			why = append(why, message)
 		} else {
 			runs = append(runs, run)
@@ -163,11 +165,23 @@ func environmentApart(references []report.BaselineRun, candidates []*report.Repo
 	return comparison.Apart(was, is)
 }
 
+// nodeChanged names the node of VPP's that changed most; empty: nobody observed any.
+func nodeChanged(references []report.BaselineRun, candidates []*report.Report) string {
+	var was, is []report.Result
+	for _, run := range references {
+		was = append(was, run.Result)
+	}
+	for _, r := range candidates {
+		is = append(is, r.Result)
+	}
+	return comparison.NodeChanged(is, was)
+}
+
 // incomparable says why a run of the baseline can't be compared with a candidate's; empty: it can. That it was measured the same way was looked
 // at when the baseline was made; the ports' speeds are known only when something has run.
-func incomparable(run report.BaselineRun, with *report.Report) string {
-	if run.Message != "" {
-		return run.Message
+func incomparable(run report.BaselineRun, with *report.Report, figure comparison.Figure) string {
+	if why := unanswered(run, figure); why != "" {
+		return why
 	}
 	if mine, its := comparison.LineRateChange(with.LineRates, run.LineRates); mine != nil {
 		return fmt.Sprintf("link %s is %s, and was %s in %s", mine.Link, mine.BitsPerSecond, its.BitsPerSecond, run.Test)

@@ -27,8 +27,8 @@ func newCollect(s Streams) *cobra.Command {
 		Example: "  " + collectToken + "=secret linerate collect --vitals 192.0.2.7 --credentials /etc/linerate/credentials --observers '[{\"name\": \"power\", ...}]'\n" +
 			"  curl -H 'Authorization: Bearer secret' http://192.0.2.7:4504/vitals",
 		Long: "Asks a Prometheus server, an SNMP agent or a management controller (Redfish) at each observer's own period, with the credentials that are in\n" +
-			"files of the folder --credentials: SECRET/username, SECRET/password, SECRET/token, SECRET/community, SECRET/ca.crt. Who asks for the answers\n" +
-			"shows the token of the variable " + collectToken + "; credentials are told to nobody but whom they are for. It needs no rights.",
+			"files of the folder --credentials: SECRET/username, SECRET/password, SECRET/token, SECRET/community, SECRET/ca.crt, and of SNMP's version 3\n" +
+			"SECRET/authPassword, SECRET/privPassword, SECRET/authProtocol, SECRET/privProtocol. Who asks for the answers shows the token of the variable " + collectToken + "; credentials are told to nobody but whom they are for. It needs no rights.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTermination(terminationLog, collectFor(cmd.Context(), s, address, observers, credentials))

@@ -1,9 +1,10 @@
-// Package collect asks others over the network for vital signs, on behalf of a test's observers: a Prometheus server, an SNMP agent, a management controller. Each is asked at
+// Package collect asks others for vital signs, on behalf of a test's observers: a Prometheus server, an SNMP agent, a management controller over the network, a VPP by its socket. Each is asked at
 // the observer's own period, beside the traffic and in a goroutine of its own; whoever wants the answers takes the newest and waits for nobody.
 //
 //	Prometheus ◀─ query ──┐
 //	SNMP agent ◀─ get ────┼── Collector ── Answers ──▶ the runner: in its process, or over the pods' network
-//	Redfish    ◀─ GET ────┘      ▲
+//	Redfish    ◀─ GET ────┤      ▲
+//	VPP        ◀─ map ────┘      │
 //	                          credentials: files of the author's
 package collect
 
@@ -116,6 +117,8 @@ func sourceOf(o plan.Observer, credentials Folder) (source, error) {
 		return newSNMP(*o.SNMP, shown)
 	case o.Redfish != nil:
 		return newRedfish(*o.Redfish, shown)
+	case o.VPP != nil:
+		return newVPP(*o.VPP), nil
 	}
 	return nil, fmt.Errorf("this linerate asks nobody for observers of type %s", o.Type)
 }
@@ -129,6 +132,8 @@ func whom(o plan.Observer) string {
 		return o.SNMP.Address
 	case o.Redfish != nil:
 		return o.Redfish.URL
+	case o.VPP != nil:
+		return o.VPP.Socket
 	}
 	return o.Name
 }

@@ -20,8 +20,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// keyCommunity is the key of a Secret that is shown to SNMP agents.
-const keyCommunity = "community"
+// The keys of a Secret that is shown to SNMP agents: a community by version 2c, or a user by version 3.
+const (
+	keyCommunity    = "community"
+	keyAuthProtocol = "authProtocol"
+	keyAuthPassword = "authPassword"
+	keyPrivProtocol = "privProtocol"
+	keyPrivPassword = "privPassword"
+)
 
 // An agent is asked as often within a reading: what is lost of UDP is asked for again.
 const (
@@ -29,23 +35,28 @@ const (
 	agentRetries = 1
 )
 
-// snmp is an agent that is asked for one object, by version 2c.
+// snmp is an agent that is asked for one object: by version 3 where the Secret has a user, else by version 2c.
 type snmp struct {
 	object    plan.SNMPObject
 	secret    secret
 	community string
+	user      *gosnmp.UsmSecurityParameters // nil: version 2c
 	scale     *big.Rat
 	host      string
 	port      uint16
 }
 
 func newSNMP(o plan.SNMPObject, s secret) (source, error) {
-	community, err := s.value(keyCommunity)
+	shown, err := s.values(keyCommunity, keyUser, keyAuthProtocol, keyAuthPassword, keyPrivProtocol, keyPrivPassword)
 	if err != nil {
 		return nil, err
 	}
-	if s.name != "" && community == "" {
-		return nil, fmt.Errorf("secret %s has no key %s", s.name, keyCommunity)
+	user, err := userOf(s, shown)
+	if err != nil {
+		return nil, err
+	}
+	if s.name != "" && shown[keyCommunity] == "" && user == nil {
+		return nil, fmt.Errorf("secret %s has no key %s, and for version 3 no %s", s.name, keyCommunity, keyUser)
 	}
 	host, text, err := net.SplitHostPort(o.Address)
 	if err != nil {
@@ -59,17 +70,22 @@ func newSNMP(o plan.SNMPObject, s secret) (source, error) {
 	if !ok {
 		return nil, fmt.Errorf("scale %q is no decimal number", o.Scale)
 	}
-	return snmp{o, s, cmp.Or(community, "public"), scale, host, uint16(port)}, nil
+	return snmp{o, s, cmp.Or(shown[keyCommunity], "public"), user, scale, host, uint16(port)}, nil
 }
 
 func (a snmp) ask(ctx context.Context) ([]observe.Number, error) {
 	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Community: a.community, Version: gosnmp.Version2c, Context: ctx, Timeout: agentTime, Retries: agentRetries}
+	if a.user != nil {
+		client.Version, client.SecurityModel, client.MsgFlags, client.SecurityParameters = gosnmp.Version3, gosnmp.UserSecurityModel, gosnmp.AuthPriv, a.user
+	}
 	if err := client.Connect(); err != nil {
 		return nil, plainly(err)
 	}
 	defer func() { _ = client.Close() }()
 	answer, err := client.Get([]string{a.object.OID})
 	switch {
+	case err != nil && a.user != nil:
+		return nil, a.refused(err)
 	case err != nil && silent(err):
 		return nil, fmt.Errorf("no answer within %s, asked %d times: agents don't answer who shows a community that they don't know, which is %s here", agentTime, 1+agentRetries, a.shown())
 	case err != nil:
@@ -88,6 +104,46 @@ func (a snmp) ask(ctx context.Context) ([]observe.Number, error) {
 		return nil, fmt.Errorf("object %s is too large a number", a.object.OID)
 	}
 	return []observe.Number{{Name: "value", Of: a.object.OID, Unit: a.object.Unit, Kind: kind, Value: value}}, nil
+}
+
+// refused is why an agent gives a user nothing. One whose clock or keys don't fit is told so in a report, and not an answer.
+func (a snmp) refused(err error) error {
+	whose := "secret " + a.secret.name
+	switch {
+	case errors.Is(err, gosnmp.ErrUnknownUsername), errors.Is(err, gosnmp.ErrWrongDigest), strings.Contains(err.Error(), "not authentic"): // as the library says of a report of either
+		return fmt.Errorf("it doesn't know the user of %s, or not by its %s and %s", whose, keyAuthPassword, keyAuthProtocol)
+	case errors.Is(err, gosnmp.ErrDecryption):
+		return fmt.Errorf("it can't read what is encrypted with %s and %s of %s", keyPrivPassword, keyPrivProtocol, whose)
+	case errors.Is(err, gosnmp.ErrUnknownSecurityLevel):
+		return fmt.Errorf("it gives the user of %s no encrypted session (authPriv)", whose)
+	case silent(err):
+		return fmt.Errorf("no answer within %s, asked %d times by version 3: it doesn't speak it, or can't read what is encrypted with %s and %s of %s", agentTime, 1+agentRetries, keyPrivPassword, keyPrivProtocol, whose)
+	}
+	return plainly(err)
+}
+
+// leastPassword is how many characters a password of version 3 has at least (RFC 3414).
+const leastPassword = 8
+
+// userOf is the user of version 3 that a Secret has; nil: it has none. Sessions are always authenticated and encrypted.
+func userOf(s secret, shown map[string]string) (*gosnmp.UsmSecurityParameters, error) {
+	if shown[keyUser] == "" {
+		return nil, nil //nolint:nilnil // a Secret without a user is one of version 2c
+	}
+	auth, known := map[string]gosnmp.SnmpV3AuthProtocol{"SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224, "SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384, "SHA-512": gosnmp.SHA512}[cmp.Or(shown[keyAuthProtocol], "SHA-256")]
+	if !known {
+		return nil, fmt.Errorf("secret %s: %s is none of SHA, SHA-224, SHA-256, SHA-384 and SHA-512", s.name, keyAuthProtocol)
+	}
+	priv, known := map[string]gosnmp.SnmpV3PrivProtocol{"AES": gosnmp.AES, "AES-192": gosnmp.AES192, "AES-256": gosnmp.AES256, "AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C}[cmp.Or(shown[keyPrivProtocol], "AES")]
+	if !known {
+		return nil, fmt.Errorf("secret %s: %s is none of AES, AES-192, AES-256, AES-192-C and AES-256-C", s.name, keyPrivProtocol)
+	}
+	for _, key := range []string{keyAuthPassword, keyPrivPassword} {
+		if len(shown[key]) < leastPassword {
+			return nil, fmt.Errorf("secret %s: %s has fewer than %d characters, and version 3 wants as many", s.name, key, leastPassword)
+		}
+	}
+	return &gosnmp.UsmSecurityParameters{UserName: shown[keyUser], AuthenticationProtocol: auth, AuthenticationPassphrase: shown[keyAuthPassword], PrivacyProtocol: priv, PrivacyPassphrase: shown[keyPrivPassword]}, nil
 }
 
 func (a snmp) shown() string {

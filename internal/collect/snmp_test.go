@@ -94,7 +94,7 @@ func TestACommunityIsASecrets(t *testing.T) {
 		t.Errorf("%+v, want 7", n)
 	}
 	o.SNMP.Secret = "empty"
-	missing(t, answered(t, o, credentials), "secret empty has no key community")
+	missing(t, answered(t, o, credentials), "secret empty has no key community, and for version 3 no username")
 	o.SNMP.Secret = "other"
 	missing(t, answered(t, o, credentials), "agents don't answer who shows a community that they don't know, which is that of secret other here")
 }

@@ -45,21 +45,26 @@ func (f Figure) Runs(r *report.Report) []Run {
 		if figure.Missing != "" {
 			return nil
 		}
-		run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && r.Unheld(figure.Confirmed)}
-		switch {
-		case figure.High != "":
-			run.High = figure.High.Float()
-		case figure.Reason == report.ReachedTarget && askedForAllThereIs(r, figure):
-			run.High = run.Low
-		default:
-			run.Bound = figure.Reason
-		}
-		if f.lessIsBetter() {
-			run = run.reciprocal()
-		}
-		runs = append(runs, run)
+		runs = append(runs, f.RunOf(r, figure))
 	}
 	return runs
+}
+
+// RunOf is what a Report found of one of its figures, which there is a number of.
+func (f Figure) RunOf(r *report.Report, figure report.Figure) Run {
+	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && r.Unheld(figure.Confirmed)}
+	switch {
+	case figure.High != "":
+		run.High = figure.High.Float()
+	case figure.Reason == report.ReachedTarget && askedForAllThereIs(r, figure):
+		run.High = run.Low
+	default:
+		run.Bound = figure.Reason
+	}
+	if f.lessIsBetter() {
+		run = run.reciprocal()
+	}
+	return run
 }
 
 // reciprocal is the run of a figure of which less is better, as runs are compared: the more the better.
@@ -132,7 +137,7 @@ func (f Figure) Unfit(r *report.Report) string {
 
 // Answered says that a run has an answer that the figure is of. Latency may be of the load of another goal than the first, which may have no answer.
 func (f Figure) Answered(r *report.Report) bool {
-	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency, func(l report.LatencyAt) bool { return l.At == *f.At && l.Window != 0 })
+	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency, func(l report.LatencyAt) bool { return l.At == *f.At && l.Answered() })
 }
 
 // TooFew says that nothing can be said of runs of which only so many count: none, or less than half.

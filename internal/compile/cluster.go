@@ -53,6 +53,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	}
 	c.checkResetInCluster()
 	c.checkModeInCluster()
+	c.checkObserversInCluster()
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
 	c.checkGeneratorPod()
 	c.engine.checkPods(c)

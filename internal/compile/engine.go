@@ -27,6 +27,8 @@ type engine interface {
 	resources(c *compiler) (devices, kernel Resources)
 	// sending is what of the spec says how it sends, for the Plan; nil: nothing, or nobody can say it.
 	sending(c *compiler) *plan.Sending
+	// samples says that the engine times frames of latency streams alone, which have a rate of their own.
+	samples() bool
 	// uncounted is why no kernel's counters of its interfaces are told; empty: they are.
 	uncounted() string
 }
@@ -38,6 +40,7 @@ func (inPods) elsewhere() bool              { return false }
 func (inPods) server(*compiler, int) string { return "" }
 
 func (inPods) sending(*compiler) *plan.Sending { return nil }
+func (inPods) samples() bool                   { return false }
 
 func (inPods) uncounted() string {
 	return "no kernel counts this engine's frames: use engine Software, or remove this observer"

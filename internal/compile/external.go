@@ -18,6 +18,7 @@ func (external) checkPods(*compiler) {}
 func (external) resources(*compiler) (devices, kernel Resources) { return Resources{}, Resources{} }
 
 func (external) sending(*compiler) *plan.Sending { return nil }
+func (external) samples() bool                   { return trex{}.samples() }
 func (external) uncounted() string               { return trex{}.uncounted() }
 
 // defaultRPCPort is where TRex listens.

@@ -44,6 +44,9 @@ func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
 	if c.stamped() {
 		c.stamp(g.Ports)
 	}
+	if c.sampled() {
+		c.sample(g.Ports)
+	}
 	return g
 }
 

@@ -27,6 +27,8 @@ func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 		return perTraffic(o, "value"), false
 	case o.Type == v1alpha1.ObserverRedfish:
 		return perTraffic(o, "power", "temperature"), false
+	case o.Type == v1alpha1.ObserverVPP:
+		return []string{plan.VPPClocks, plan.VPPVectors, plan.VPPCalls, plan.ClocksPerPacket, plan.VectorsPerCall}, false
 	}
 	for _, s := range signs.Kinds[string(o.Type)].Series {
 		names, ofAll = append(names, s.Name), ofAll || s.OfAll
@@ -46,8 +48,15 @@ func perTraffic(o v1alpha1.Observer, names ...string) []string {
 // askEvery is how often somebody is asked over the network where the test doesn't say it: management controllers have something new about as often.
 const askEvery = 5 * time.Second
 
+// readEvery is how often a VPP's statistics are read where the test doesn't say it, and vppSocket where VPP hands them over unless it is told otherwise.
+const (
+	readEvery = time.Second
+	vppSocket = "/run/vpp/stats.sock"
+)
+
 // asked is whom an observer asks over the network, and how often; other observers it leaves alone.
 func (c *compiler) asked(path *field.Path, o v1alpha1.Observer, into *plan.Observer) {
+	every := askEvery
 	switch {
 	case o.Prometheus != nil:
 		into.Prometheus = &plan.PrometheusQuery{URL: o.Prometheus.URL, Query: o.Prometheus.Query, Unit: string(o.Prometheus.Unit), Secret: string(o.Prometheus.SecretName)}
@@ -56,10 +65,16 @@ func (c *compiler) asked(path *field.Path, o v1alpha1.Observer, into *plan.Obser
 			Scale: cmp.Or(o.SNMP.Scale, "1"), Secret: string(o.SNMP.SecretName)}
 	case o.Redfish != nil:
 		into.Redfish = &plan.RedfishChassis{URL: strings.TrimSuffix(o.Redfish.URL, "/"), Chassis: o.Redfish.Chassis, Secret: string(o.Redfish.SecretName)}
+	case o.Type == v1alpha1.ObserverVPP:
+		into.VPP = &plan.VPPStats{Socket: vppSocket}
+		if o.VPP != nil {
+			into.VPP.Socket = cmp.Or(o.VPP.Socket, vppSocket)
+		}
+		every = readEvery
 	default:
 		return
 	}
-	into.Every = plan.Duration(cmp.Or(c.duration(path.Child("every"), o.Every), askEvery))
+	into.Every = plan.Duration(cmp.Or(c.duration(path.Child("every"), o.Every), every))
 	into.AveragedOver = plan.Duration(c.duration(path.Child("averagedOver"), o.AveragedOver))
 }
 
@@ -94,6 +109,12 @@ func (c *compiler) checkObserver(i int, o v1alpha1.Observer) {
 	if o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil {
 		return // it asks over the network, whatever the device is
 	}
+	if o.Type == v1alpha1.ObserverVPP {
+		if c.spec.DUT.Type != v1alpha1.DUTDevice {
+			c.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set dut.type: Device, or leave this observer out")
+		}
+		return
+	}
 	switch {
 	case o.Type == v1alpha1.ObserverLimiter && !c.hasLimit():
 		c.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or leave this observer out")
@@ -105,6 +126,15 @@ func (c *compiler) checkObserver(i int, o v1alpha1.Observer) {
 		c.refuse(path.Child("of"), o.Of, "nobody of linerate's is on a device of type "+string(c.spec.DUT.Type)+" to read its machine: say of: Generator, or Node for every machine that somebody of ours is on, or leave this observer out")
 	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && c.engine != nil && c.engine.uncounted() != "":
 		c.refuse(path.Child("type"), o.Type, c.engine.uncounted())
+	}
+}
+
+// checkObserversInCluster: by a socket somebody on the same machine is asked, and no pod of linerate's has the device's.
+func (c *compiler) checkObserversInCluster() {
+	for i, o := range c.spec.Observers {
+		if o.Type == v1alpha1.ObserverVPP {
+			c.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type, "a VPP's statistics are had by a socket on its machine, and no pod of linerate's is given it: measure with linerate run on that machine, ask a Prometheus server that scrapes VPP's exporter, or leave this observer out")
+		}
 	}
 }
 

@@ -8,12 +8,18 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
-// stamped says that each frame is to bear its number and when it was sent: where the test says so, and where it wants latency.
+// stamped says that each frame is to bear its number and when it was sent: where the test says so, and where it wants latency of an engine that times every frame.
 func (c *compiler) stamped() bool {
-	return c.spec.Traffic.Stamps == v1alpha1.StampsEveryFrame || c.spec.Procedure.Latency != nil
+	return c.spec.Traffic.Stamps == v1alpha1.StampsEveryFrame || c.spec.Procedure.Latency != nil && !c.sampled()
+}
+
+// sampled says that latency is to be read of latency streams besides the load, as the engine times no other frames.
+func (c *compiler) sampled() bool {
+	return c.spec.Procedure.Latency != nil && c.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame && c.engine != nil && c.engine.samples()
 }
 
 // refuseStamps refuses stamps in the field that asks for them.
@@ -27,7 +33,7 @@ func (c *compiler) refuseStamps(why, instead string) {
 
 // checkStamps refuses stamps that one machine writes and another reads: their clocks differ.
 func (c *compiler) checkStamps() {
-	if c.stamped() && PerLink(c.spec) {
+	if (c.stamped() || c.sampled()) && PerLink(c.spec) {
 		c.refuseStamps("with layout PerLink one machine sends a frame and another receives it, and their clocks differ by more than latency", "use layout Paired")
 	}
 }
@@ -55,5 +61,44 @@ func (c *compiler) stamp(ports []plan.GeneratorPort) {
 			}
 			s.FlowStats.Enabled, s.FlowStats.RuleType, s.FlowStats.StreamID, s.FlowStats.Stamped = true, "stats", id, true
 		}
+	}
+}
+
+// samplePerSecond is how many frames of each size a direction's latency streams have a second: a trial of 10 s tells their p99.9.
+const samplePerSecond = 1000
+
+// mostSamples is how many latency streams a TRex has.
+const mostSamples = 128
+
+// sample adds a latency stream to each port that sends, of each frame size: one flow at a rate of its own. A profile that has latency streams is left as it is: those are the sample.
+func (c *compiler) sample(ports []plan.GeneratorPort) {
+	var used []uint32
+	for _, p := range ports {
+		for _, s := range p.Streams {
+			if s.FlowStats.Enabled && s.FlowStats.RuleType == "latency" {
+				return
+			}
+			used = append(used, s.FlowStats.StreamID)
+		}
+	}
+	id := uint32(0)
+	for i := range ports {
+		var sizes []int
+		for _, s := range slices.Clone(ports[i].Streams) {
+			if size := len(s.Packet.Binary); s.Enabled && !slices.Contains(sizes, size) {
+				sizes = append(sizes, size)
+				for id++; slices.Contains(used, id); id++ {
+				}
+				one, err := profile.LatencyStream(s, id, samplePerSecond)
+				if err != nil {
+					c.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, fmt.Sprintf("a latency stream ends with a stamp, and %v: use larger frames, or leave latency out", err))
+					return
+				}
+				ports[i].Streams = append(ports[i].Streams, one)
+			}
+		}
+	}
+	if int(id) > mostSamples {
+		c.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, fmt.Sprintf("%d frame sizes and directions are as many latency streams, and TRex has %d: use fewer sizes", id, mostSamples))
 	}
 }

@@ -89,6 +89,8 @@ func (trex) check(c *compiler) {
 	}
 }
 
+func (trex) samples() bool { return true }
+
 func (trex) uncounted() string {
 	return "TRex has the ports to itself, and no kernel counts their frames: use engine Software, or remove this observer"
 }

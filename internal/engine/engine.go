@@ -84,6 +84,12 @@ type Follower interface {
 	Followed(ctx context.Context, ids []uint32) (map[uint32]Followed, error)
 }
 
+// Sampler is an Engine whose latency streams (rule_type latency) may tell how long each of their frames took.
+type Sampler interface {
+	// Sampled says what became of these latency streams' frames since they were loaded, in whole microseconds, rounded up. One whose frames never came may be missing.
+	Sampled(ctx context.Context, ids []uint32) (map[uint32]Followed, error)
+}
+
 // Capture is a running capture.
 type Capture interface {
 	// Fetch returns the frames received since the last Fetch, in order of arrival; it may be empty.

@@ -458,7 +458,7 @@ func Text(f report.Figure) string {
 	}
 	switch {
 	case f.At != nil && f.High == "":
-		return statistic(f.Metric) + " over " + wording.Nanoseconds(int64(math.Round(number.Float())))
+		return Statistic(f.Metric) + " over " + wording.Nanoseconds(int64(math.Round(number.Float())))
 	case f.At != nil:
 		return Format(f.Metric, f.High.Float())
 	}
@@ -523,7 +523,7 @@ func Format(metric report.Metric, v float64) string {
 		return "jitter " + wording.Microseconds(int64(math.Round(v)))
 	}
 	if m, _ := MetricOf(metric); m.Latency() {
-		return statistic(metric) + " " + wording.Nanoseconds(int64(math.Round(v)))
+		return Statistic(metric) + " " + wording.Nanoseconds(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }

@@ -31,6 +31,8 @@ func ofLatency(name report.Metric, means, share string) Metric {
 	return Metric{Name: name, Unit: "ns", Means: means, LessIsBetter: true, latency: func(l report.Latency) (low, high report.Number, missing string) {
 		if share == "" {
 			switch {
+			case l.Sample != nil:
+				return "", "", "of a latency stream nobody tells it"
 			case l.JitterNanoseconds != nil && l.Timed() < l.Came():
 				return "", "", untimed(l)
 			case l.JitterNanoseconds == nil:
@@ -48,7 +50,11 @@ func ofLatency(name report.Metric, means, share string) Metric {
 			return whole(p.Nanoseconds), "", ""
 		}
 		shortest, _ := transit.Bounds(transit.Index(time.Duration(p.Nanoseconds))) // a percentile is the end of its bucket
-		return whole(shortest.Nanoseconds()), whole(p.Nanoseconds), ""
+		least := shortest.Nanoseconds()
+		if l.Sample != nil {
+			least = max(0, min(least, p.Nanoseconds-l.Sample.ResolutionNanoseconds))
+		}
+		return whole(least), whole(p.Nanoseconds), ""
 	}}
 }
 
@@ -142,8 +148,8 @@ func AtText(at units.Ratio) string {
 	return at.Percent().String() + " %"
 }
 
-// statistic is a metric of latency in words: "p99.9", "jitter", "longest".
-func statistic(metric report.Metric) string {
+// Statistic is a metric of latency in words: "p99.9", "jitter", "longest".
+func Statistic(metric report.Metric) string {
 	switch metric {
 	case LatencyMax:
 		return "longest"
@@ -151,4 +157,60 @@ func statistic(metric report.Metric) string {
 		return "jitter"
 	}
 	return "p" + strings.TrimPrefix(string(metric), "LatencyP")
+}
+
+// Slowest are the figures of a metric of latency of the frame size that took longest, at each load in each direction; where none is told, there is none.
+func Slowest(r *report.Report, metric report.Metric) (all []report.Figure) {
+	m, _ := MetricOf(metric)
+	for _, f := range Latencies(r, m) {
+		if f.Missing != "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(o report.Figure) bool { return o.Direction == f.Direction && *o.At == *f.At })
+		switch {
+		case i < 0:
+			all = append(all, f)
+		case longer(f, all[i]):
+			all[i] = f
+		}
+	}
+	return all
+}
+
+// longer says that a latency may be longer than another: one without an upper end is.
+func longer(a, b report.Figure) bool {
+	if a.High == "" || b.High == "" {
+		return b.High != ""
+	}
+	return a.High.Float() > b.High.Float()
+}
+
+// LatencySummary is latency in one line, as a status shows it: at each load the longest p99 of all directions and frame sizes: "p99 24 µs at 50 %, 101 µs at 90 %". Empty: none is told.
+func LatencySummary(r *report.Report) string {
+	var loads []report.Figure
+	for _, f := range Slowest(r, LatencyP99) {
+		i := slices.IndexFunc(loads, func(o report.Figure) bool { return *o.At == *f.At })
+		switch {
+		case i < 0:
+			loads = append(loads, f)
+		case longer(f, loads[i]):
+			loads[i] = f
+		}
+	}
+	var said []string
+	for _, f := range loads {
+		time := f.High
+		if time == "" {
+			time = f.Low
+		}
+		text := wording.Nanoseconds(int64(time.Float())) + " at " + f.At.Percent().String() + " %"
+		if f.High == "" {
+			text = "over " + text
+		}
+		said = append(said, text)
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return Statistic(LatencyP99) + " " + strings.Join(said, ", ")
 }

@@ -3,7 +3,9 @@ package frames
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -15,11 +17,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
-// stamped is a stream whose frames bear stamps that are followed: whose it is, its flow id there, and how long its frames are, FCS included; 0: that varies.
+// stamped is a stream whose frames are timed: whose it is, its flow id there, and how long its frames are, FCS included; 0: that varies.
 type stamped struct {
 	direction, generator int
 	id                   uint32
 	size                 int64
+	sample               *report.LatencySample // nil: each frame bears a stamp
+}
+
+// sampleResolution is how finely a generator tells the times of its latency streams.
+const sampleResolution = time.Microsecond
+
+// sampleOf is a latency stream that the latency of the procedure is read of; nil: the stream is another.
+func (r *run) sampleOf(s stream.Stream) *report.LatencySample {
+	if r.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
+		return nil
+	}
+	return &report.LatencySample{PacketsPerSecond: int64(math.Round(s.Mode.Rate.Value)), ResolutionNanoseconds: sampleResolution.Nanoseconds()}
 }
 
 // streams are what a generator sends in a direction. Stamps that nobody follows are left out.
@@ -43,21 +57,30 @@ func (r *run) findStamped() {
 	for i, d := range r.Plan.Directions {
 		for _, g := range r.senders(d) {
 			streams := r.planned(g, d.From).Streams
+			for _, s := range streams {
+				if sample := r.sampleOf(s); sample != nil {
+					r.stamped = append(r.stamped, stamped{i, g, s.FlowStats.StreamID, sizeOf(s), sample})
+				}
+			}
 			if !slices.ContainsFunc(streams, func(s stream.Stream) bool { return s.FlowStats.Stamped }) {
 				continue
 			}
 			if why := r.untimed(g, d); why != "" {
-				r.Report.Untimed = append(r.Report.Untimed, report.Untimed{Generator: r.gens[g].Name, From: d.From, To: d.To, Reason: why})
+				r.notTimed(g, d, why)
 				r.Note("frames of %s are sent without stamps, and not timed: %s", d.Name(), why)
 				continue
 			}
 			for _, s := range streams {
 				if s.FlowStats.Stamped {
-					r.stamped = append(r.stamped, stamped{direction: i, generator: g, id: s.FlowStats.StreamID, size: sizeOf(s)})
+					r.stamped = append(r.stamped, stamped{i, g, s.FlowStats.StreamID, sizeOf(s), nil})
 				}
 			}
 		}
 	}
+}
+
+func (r *run) notTimed(g int, d plan.Direction, why string) {
+	r.Report.Untimed = append(r.Report.Untimed, report.Untimed{Generator: r.gens[g].Name, From: d.From, To: d.To, Reason: why})
 }
 
 // sizeOf is the size of a stream's frames, FCS included; 0: it varies.
@@ -92,22 +115,53 @@ func (r *run) follow(ctx context.Context) []map[uint32]engine.Followed {
 	}
 	all := make([]map[uint32]engine.Followed, len(r.gens))
 	err := r.each(ctx, readTimeout, "read the stamps of", func(ctx context.Context, g int) (err error) {
-		var ids []uint32
+		var every, samples []uint32
 		for _, s := range r.stamped {
-			if s.generator == g {
-				ids = append(ids, s.id)
+			switch {
+			case s.generator != g:
+			case s.sample != nil:
+				samples = append(samples, s.id)
+			default:
+				every = append(every, s.id)
 			}
 		}
-		if len(ids) > 0 {
-			all[g], err = r.gens[g].Engine.(engine.Follower).Followed(ctx, ids)
+		if len(every) > 0 {
+			all[g], err = r.gens[g].Engine.(engine.Follower).Followed(ctx, every)
+		}
+		if len(samples) > 0 && err == nil {
+			all[g], err = r.sampled(ctx, g, samples)
 		}
 		return err
 	})
+	if errors.Is(err, engine.ErrIncompatible) {
+		r.giveUpSamples(err)
+	}
 	if err != nil {
 		r.Note("the latency of a window is not known: %v", err)
 		return nil
 	}
 	return all
+}
+
+// sampled reads a generator's latency streams. One that tells no times of theirs, or in a form that can't be read, won't do so later either: they are timed no more, and the Report says why.
+func (r *run) sampled(ctx context.Context, g int, ids []uint32) (map[uint32]engine.Followed, error) {
+	sampler, samples := r.gens[g].Engine.(engine.Sampler)
+	if !samples {
+		return nil, fmt.Errorf("%w: generator %s tells no times of latency streams", engine.ErrIncompatible, r.gens[g].Name)
+	}
+	return sampler.Sampled(ctx, ids)
+}
+
+// giveUpSamples has no latency stream timed any more.
+func (r *run) giveUpSamples(why error) {
+	for i, d := range r.Plan.Directions {
+		for _, g := range r.senders(d) {
+			if slices.ContainsFunc(r.stamped, func(s stamped) bool { return s.sample != nil && s.direction == i && s.generator == g }) {
+				r.notTimed(g, d, why.Error())
+			}
+		}
+	}
+	r.stamped = slices.DeleteFunc(r.stamped, func(s stamped) bool { return s.sample != nil })
 }
 
 // latency is how long frames were under way between two readings, in the order of the Plan's directions; nil where either is unknown.
@@ -119,14 +173,20 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 		direction int
 		size      int64
 	}
-	bySize := map[class]engine.Followed{}
+	bySize, samples := map[class]engine.Followed{}, map[class]*report.LatencySample{}
 	for _, s := range r.stamped {
 		of := class{s.direction, s.size}
-		bySize[of] = plus(bySize[of], minus(now[s.generator][s.id], before[s.generator][s.id]))
+		f := minus(now[s.generator][s.id], before[s.generator][s.id])
+		if s.sample != nil {
+			f.Uncounted = max(0, f.Received-int64(f.Transits.Frames())) // also where the histogram began anew between the two readings
+			samples[of] = together(samples[of], s.sample)
+		}
+		bySize[of] = plus(bySize[of], f)
 	}
 	all := make([][]report.Latency, len(r.Plan.Directions))
 	for of, f := range bySize {
 		l := latencyOf(of.size, f)
+		l.Sample = samples[of]
 		if r.drive.step.Phase == report.AtLoad {
 			l.Histogram = r.encoded(f.Transits)
 		}
@@ -136,6 +196,14 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 		slices.SortFunc(sizes, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
 	}
 	return all
+}
+
+// together is a sample of several generators.
+func together(a, b *report.LatencySample) *report.LatencySample {
+	if a == nil {
+		return b
+	}
+	return &report.LatencySample{PacketsPerSecond: a.PacketsPerSecond + b.PacketsPerSecond, ResolutionNanoseconds: a.ResolutionNanoseconds}
 }
 
 // encoded is a whole distribution for the Report; empty where there is nothing of it.
@@ -179,6 +247,9 @@ func (r *run) unstamped(before, now []engine.Reading, latency [][]report.Latency
 		others := between(d, before, now).Returned.Packets
 		for _, l := range latency[i] {
 			others -= l.Frames + l.Merged
+		}
+		if slices.ContainsFunc(r.stamped, func(s stamped) bool { return s.direction == i && s.sample != nil }) {
+			others = 0 // most frames bear no stamp
 		}
 		if untimed := func(u report.Untimed) bool { return u.From == d.From && u.To == d.To }; len(latency[i]) == 0 || slices.ContainsFunc(r.Report.Untimed, untimed) {
 			others = 0 // frames without stamps are some generator's own

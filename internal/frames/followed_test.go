@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
@@ -172,6 +174,68 @@ func TestLatencyFollowsTheResult(t *testing.T) {
 					t.Errorf("window %d (%s) has a distribution: %v", w.Number, w.Phase, l.Histogram != "")
 				}
 			}
+		}
+	}
+}
+
+// sampledStreams have a latency stream beside the load in each direction, 1000 frames a second.
+func sampledStreams(s *scenario) {
+	s.plan.Procedure.Latency = &plan.Latency{At: []units.Ratio{units.One / 2}, TrialDuration: plan.Duration(time.Second)}
+	for g := range s.plan.Generators {
+		for i := range s.plan.Generators[g].Ports {
+			p := &s.plan.Generators[g].Ports[i]
+			one, err := profile.LatencyStream(p.Streams[0], uint32(i+1), 1000)
+			if err != nil {
+				panic(err)
+			}
+			p.Streams = append(p.Streams, one)
+		}
+	}
+}
+
+// TestLatencyOfASampleSaysThatItIsOne: of a generator that times latency streams alone.
+func TestLatencyOfASampleSaysThatItIsOne(t *testing.T) {
+	s := scene(hold(2))
+	sampledStreams(s)
+	for g := range s.world.Generators {
+		s.world.Generators[g].Timed = timed(1000)
+		s.world.Generators[g].Untimed = "its server knows no stamps"
+	}
+	r := s.run(t)
+	if r.Ending != report.Completed || len(r.Result.Latency) != 1 || len(r.Untimed) > 0 {
+		t.Fatalf("%s, latency %+v, untimed %+v", r.Ending, r.Result.Latency, r.Untimed)
+	}
+	for i, d := range r.Result.Latency[0].Directions {
+		if len(d.Sizes) != 1 || d.Sizes[0].Sample == nil || *d.Sizes[0].Sample != (report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}) || d.Sizes[0].FrameSize != 1518 {
+			t.Fatalf("%s: %+v", d.Name(), d)
+		}
+		f := figures.LatencyOf(r, figures.LatencyP99, units.One/2, 0)[i]
+		if spread := f.High.Float() - f.Low.Float(); f.Missing != "" || spread < 1000 {
+			t.Errorf("%s: p99 %s to %s ns, %s: it is known to a microsecond", d.Name(), f.Low, f.High, f.Missing)
+		}
+	}
+	for _, w := range r.Windows {
+		for _, d := range w.Directions {
+			if d.Unstamped > 0 {
+				t.Errorf("window %d, %s: %d frames are said to lack a stamp", w.Number, d.Name(), d.Unstamped)
+			}
+		}
+	}
+}
+
+func TestASampleThatTellsNoTimesIsSaid(t *testing.T) {
+	s := scene(hold(2))
+	sampledStreams(s)
+	for g := range s.world.Generators {
+		s.world.Generators[g].Unsampled = fmt.Errorf("%w: start TRex with --hdrh", engine.ErrIncompatible)
+	}
+	r := s.run(t)
+	if r.Ending != report.Completed || !r.Result.Measured || len(r.Result.Latency) != 1 {
+		t.Fatalf("%s, %+v", r.Ending, r.Result)
+	}
+	for _, d := range r.Result.Latency[0].Directions {
+		if !strings.Contains(d.Missing, "start TRex with --hdrh") {
+			t.Errorf("%s: %+v", d.Name(), d)
 		}
 	}
 }

@@ -103,5 +103,5 @@ func (r *run) observed(w *report.Window, still time.Duration) {
 	} else {
 		w.Observed = r.vitals.Window(from, to)
 	}
-	w.Observed = append(w.Observed, observe.PerTraffic(w)...)
+	w.Observed = append(w.Observed, observe.Derived(w)...)
 }

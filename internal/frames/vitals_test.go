@@ -3,6 +3,7 @@ package frames_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -303,5 +304,35 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of VPP's nodes a window has what a packet took, by what they counted between two readings within it.
+func TestWhatAPacketTakesOfVPPsNodesIsInTheReport(t *testing.T) {
+	const every = 200 * time.Millisecond
+	s := scene(constantLoad("8kpps"), func(s *scenario) {
+		s.plan.Observers = []plan.Observer{{Name: "vpp", Of: plan.OfDUT, Type: plan.ObserveVPP, Every: plan.Duration(every), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}
+	})
+	var rep *report.Report
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s.frames.Collector = func() observe.Collected {
+			now := time.Since(began)
+			packets := 16_000 * now.Truncate(every).Seconds()
+			count := func(name, unit string, value float64) observe.Number {
+				return observe.Number{Name: name, Of: "ip4-lookup", Unit: unit, Kind: report.Counter, Value: value}
+			}
+			return observe.Collected{Clock: time.Hour + now, Answers: []observe.Answer{{Observer: "vpp", At: time.Hour + now.Truncate(every),
+				Numbers: []observe.Number{count("clocks", "clocks", 30*packets), count("vectors", "packets", packets), count("calls", "calls", packets/8)}}}}
+		}
+		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+	})
+	if clocks := rep.Result.ClocksPerPacket()["ip4-lookup"]; clocks < 29.99 || clocks > 30.01 {
+		t.Errorf("%g clocks a packet, want 30: %+v", clocks, rep.Result.Observed)
+	}
+	i := slices.IndexFunc(rep.Result.Observed, func(o report.Observed) bool { return o.Series == plan.VectorsPerCall })
+	if i < 0 || rep.Result.Observed[i].Mean == nil || *rep.Result.Observed[i].Mean < 7.99 || *rep.Result.Observed[i].Mean > 8.01 {
+		t.Errorf("%+v, want 8 packets a call", rep.Result.Observed)
 	}
 }

@@ -93,6 +93,8 @@ func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.
 			side.Absent = "no Report"
 		case mixed != "":
 			side.Absent = "no common figure"
+		default:
+			side.Latency = latencyMedians(s.answers)
 		}
 		if i == 0 {
 			baseline = s
@@ -151,6 +153,8 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	question := comparison.Question{Figure: comparison.Throughput(s.answers[0].Report), Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance}
 	answer := comparison.Withhold(question, comparison.Compare(question))
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
+	side.Latency = compareLatency(s.answers, baseline.answers)
+	side.Message = joinNonEmpty(side.Message, comparison.NodeChanged(resultsOf(s.answers), resultsOf(baseline.answers)))
 	apart := plan.DeviceDifferences(was, is, mostDifferences)
 	apart = append(apart, imageDifferences(baseline.answers[0], s.answers[0])...)
 	if len(apart) > 0 {
@@ -178,6 +182,13 @@ func imageDifferences(a, b Record) []string {
 		return nil
 	}
 	return plan.ImageDifferences(a.Report.Device, b.Report.Device, mostDifferences)
+}
+
+func resultsOf(records []Record) (all []report.Result) {
+	for _, r := range records {
+		all = append(all, r.Report.Result)
+	}
+	return all
 }
 
 // environmentsOf are what the runs were measured in.

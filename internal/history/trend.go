@@ -35,6 +35,8 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 		if point.Figures == nil {
 			m := r.missing()
 			point.Missing = &m
+		} else {
+			point.Latency = latencyTold(r)
 		}
 		if i > 0 {
 			before := records[i-1].plan()
@@ -57,7 +59,7 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 		}
 		sample := sampleOf(records[first : last+1])
 		figures, _ := sample.measured.figures()
-		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: figures})
+		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: figures, Latency: latencyMedians(sample.measured.records)})
 		for i := first; i <= last; i++ {
 			s.Points[i].FromMedian = comparison.FromMedian(s.Points[i].Figures, figures)
 		}

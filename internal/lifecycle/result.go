@@ -31,7 +31,9 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), mostDirections)] {
 		out.SetBy = append(out.SetBy, limited(direction, 40))
 	}
+	out.Latency = limited(figures.LatencySummary(r), 128)
 	out.Figures = slices.Concat(curveOf(r.Result.Curve), goalsOf(r), burstsOf(r))
+	out.Figures = append(out.Figures, latencyOf(r, mostFigures-len(out.Figures))...)
 	for _, g := range r.Result.Generators {
 		out.Generators = append(out.Generators, v1alpha1.GeneratorResult{
 			Name:                     limited(g.Name, 63),
@@ -88,6 +90,21 @@ func burstsOf(r *report.Report) (all []v1alpha1.Figure) {
 	for _, f := range figures.Of(r) {
 		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" && f.Direction != report.AllDirections {
 			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Direction: limited(f.Direction, 40), Low: limited(string(f.Low), 40), High: limited(string(f.High), 40)})
+		}
+	}
+	return all
+}
+
+// ofLatency are the metrics of latency that the status has.
+var ofLatency = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
+
+// latencyOf is how long frames of each direction were under way at each load, of the slowest frame size, as far as there is room for so many figures.
+func latencyOf(r *report.Report, room int) (all []v1alpha1.Figure) {
+	for _, metric := range ofLatency {
+		for _, f := range figures.Slowest(r, metric) {
+			if len(all) < room {
+				all = append(all, v1alpha1.Figure{Metric: string(metric), Direction: limited(f.Direction, 40), Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
+			}
 		}
 	}
 	return all

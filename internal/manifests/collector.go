@@ -21,7 +21,7 @@ const (
 )
 
 // credentialKeys are the keys of a Secret that are mounted, and no others: those that package collect shows.
-var credentialKeys = []string{"username", "password", "token", "community", "ca.crt"}
+var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "authPassword", "authProtocol", "privPassword", "privProtocol"}
 
 // hasCollector says that the test has an observer that asks somebody over the network.
 func hasCollector(in Input) bool { return len(in.Compiled.Plan.Asking()) > 0 }

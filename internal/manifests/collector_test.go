@@ -60,7 +60,7 @@ func TestACollectorHasTheKeysOfItsSecretsAndNoOthers(t *testing.T) {
 		}
 		keys = append(keys, s.Secret.Items[0].Key)
 	}
-	if diff := cmp.Diff([]string{"username", "password", "token", "community", "ca.crt"}, keys); diff != "" {
+	if diff := cmp.Diff([]string{"username", "password", "token", "community", "ca.crt", "authPassword", "authProtocol", "privPassword", "privProtocol"}, keys); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,6 +65,9 @@ func (e trex) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(trexGraceSeconds))
 }
 
+// histograms has TRex tell how long each frame of its latency streams took.
+const histograms = "--hdrh"
+
 func trexArguments(in Input, g plan.Generator) []string {
 	spec := in.Test.Spec.Generator.TRex
 	arguments := []string{"--links", folderTRex + "/" + fileTRexLinks, "--network-status", folderPodInfo + "/" + fileStatus,
@@ -80,8 +84,12 @@ func trexArguments(in Input, g plan.Generator) []string {
 	if len(spec.Config) > 0 {
 		arguments = append(arguments, "--extra-config", folderTRex+"/"+fileTRexConfig)
 	}
-	if len(spec.Args) > 0 {
-		arguments = append(append(arguments, "--"), spec.Args...)
+	own := slices.Clone(spec.Args)
+	if in.Compiled.Plan.Procedure.Latency != nil && !slices.Contains(own, histograms) {
+		own = append(own, histograms)
+	}
+	if len(own) > 0 {
+		arguments = append(append(arguments, "--"), own...)
 	}
 	return arguments
 }

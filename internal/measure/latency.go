@@ -40,7 +40,7 @@ func latencyTogether(parts []report.Measured) []report.Latency {
 	}
 	var all []report.Latency
 	for size, each := range bySize {
-		whole := report.Latency{FrameSize: size, Within: slices.Clone(each[0].Within), JitterNanoseconds: jitterTogether(each)}
+		whole := report.Latency{FrameSize: size, Sample: each[0].Sample, Within: slices.Clone(each[0].Within), JitterNanoseconds: jitterTogether(each)}
 		for _, l := range each {
 			whole.Frames, whole.Duplicates, whole.Late = whole.Frames+l.Frames, whole.Duplicates+l.Duplicates, whole.Late+l.Late
 			whole.Stale, whole.Merged, whole.Uncounted = whole.Stale+l.Stale, whole.Merged+l.Merged, whole.Uncounted+l.Uncounted

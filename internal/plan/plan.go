@@ -101,6 +101,7 @@ type Observer struct {
 	Prometheus *PrometheusQuery `json:"prometheus,omitempty"`
 	SNMP       *SNMPObject      `json:"snmp,omitempty"`
 	Redfish    *RedfishChassis  `json:"redfish,omitempty"`
+	VPP        *VPPStats        `json:"vpp,omitempty"`
 }
 
 // PrometheusQuery is a question to a Prometheus server. Secret names who may ask; the credentials themselves are in no document.
@@ -127,6 +128,20 @@ type RedfishChassis struct {
 	Secret  string `json:"secret"`
 }
 
+// VPPStats is a VPP that hands over its statistics by a socket on the runner's machine.
+type VPPStats struct {
+	Socket string `json:"socket"`
+}
+
+// What VPP counts of each of its nodes, and what follows from that in a window: clocks of a packet, and packets of a call.
+const (
+	VPPClocks       = "clocks"
+	VPPVectors      = "vectors"
+	VPPCalls        = "calls"
+	ClocksPerPacket = "clocksPerPacket"
+	VectorsPerCall  = "vectorsPerCall"
+)
+
 // Watts is the unit of power. Of an observer's series in it two more follow, by what was received in a window: WattsPerGbps, per Gb/s of layer 1 (of sessions of goodput), and
 // JoulesPerPacket, per frame.
 const (
@@ -135,8 +150,10 @@ const (
 	JoulesPerPacket = "joulesPerPacket"
 )
 
-// Asks says that the observer asks somebody over the network, with a period of its own.
-func (o Observer) Asks() bool { return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil }
+// Asks says that the observer asks somebody, over the network or by a socket, with a period of its own.
+func (o Observer) Asks() bool {
+	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil || o.VPP != nil
+}
 
 // Secret is the name of the credentials that it shows; empty: none.
 func (o Observer) Secret() string {
@@ -194,6 +211,7 @@ const (
 	ObservePrometheus = "Prometheus"
 	ObserveSNMP       = "SNMP"
 	ObserveRedfish    = "Redfish"
+	ObserveVPP        = "VPP"
 )
 
 // Test names the run. Product and Loadtest are its row and column in a table of many ("VPP", "imix").

@@ -20,6 +20,28 @@ const atLoadWords = "Latency by load is of a trial at each load, after the resul
 	"to the receiving port; each time is at most 1 % too long. Jitter is the mean difference between two frames that followed each other. The generator's own part is in it and is never subtracted: " +
 	"give the Report of the same test with a Loopback beside this one, and it stands below each row."
 
+func atLoadWordsOf(r *report.Report) string {
+	if sample := sampleWords(r); sample != "" {
+		return sample + " " + atLoadWords
+	}
+	return atLoadWords
+}
+
+// sampleWords say which frames latency is of where not every frame is timed; empty: every one is.
+func sampleWords(r *report.Report) string {
+	for _, l := range r.Result.Latency {
+		for _, d := range l.Directions {
+			for _, s := range d.Sizes {
+				if s.Sample != nil {
+					return fmt.Sprintf("Latency is a sample here: of a latency stream of each frame size beside the load, %s of one flow in each direction, and not of every frame. The generator tells its times in steps of %s, each rounded up.",
+						wording.PacketRate(s.Sample.PacketsPerSecond), wording.Nanoseconds(s.Sample.ResolutionNanoseconds))
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // atLoadTable has how long frames were under way at each load, by direction and frame size; below each row is what a Loopback in the same document had at the same share of its own rate. nil: nobody measured it.
 func atLoadTable(r *report.Report, all []*report.Report) *table {
 	heads := []string{"latency at load", "frames"}

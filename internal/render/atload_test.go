@@ -43,6 +43,17 @@ func TestLatencyByLoad(t *testing.T) {
 	}
 }
 
+func TestASampleIsSaidToBeOne(t *testing.T) {
+	r := reporttest.WithLatency(20_000)
+	if got := atLoadWordsOf(r); got != atLoadWords {
+		t.Errorf("of every frame: %q", got)
+	}
+	r.Result.Latency[0].Directions[0].Sizes[0].Sample = &report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}
+	if got := atLoadWordsOf(r); !strings.Contains(got, "a latency stream of each frame size beside the load, 1.00 Kpps of one flow in each direction, and not of every frame") || !strings.Contains(got, "in steps of 1 µs") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestPlotsOfLatency: each direction has a plot of percentiles by load, and one of the distribution at each load, with a cable's beside it where there is one.
 func TestPlotsOfLatency(t *testing.T) {
 	r, loop := reporttest.WithLatency(20_000), reporttest.WithLatency(2_000)

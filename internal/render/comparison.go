@@ -39,6 +39,9 @@ func viewOfComparison(c *report.Comparison) view {
 		v.table.add(row...)
 		v.remarks = append(v.remarks, rowRemarks(c, r)...)
 	}
+	if v.sections = latencySections(c); len(v.sections) > 0 {
+		v.legend = always(append(comparisonFootnotes(c), besideWords)...)
+	}
 	return v
 }
 

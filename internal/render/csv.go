@@ -311,6 +311,9 @@ func testRecords(r *report.Report) []record {
 			whole("received_packets_per_second", g.ReceivedPacketsPerSecond).seconds("started_after_seconds", g.StartSkew))
 	}
 	rows = append(rows, is.criteria(r.Verdict.Criteria)...)
+	for _, f := range figures.Latencies(r, figures.LatencyMetrics...) {
+		rows = append(rows, is.with("latency").latencyFigure(f))
+	}
 	for _, w := range r.Windows {
 		of := is.with("window").whole("window", int64(w.Number)).text("phase", string(w.Phase)).percent("load_percent", w.Load.Percent()).seconds("start_seconds", w.Start).seconds("duration_seconds", w.Duration)
 		if w.GeneratorCPUPercent >= 0 {
@@ -386,7 +389,40 @@ func suiteRecords(s *report.Suite) (rows []record) {
 func (r record) compared(c report.Compared) []record {
 	side := r.with("side").figures(c.Figures).change(c.Change).text("judgement", string(c.Judgement)).text("verdict", string(c.Verdict)).text("message", c.Message)
 	rows := append([]record{side}, r.gaps("missing", c.Missing)...)
-	return append(append(rows, r.gaps("repeated", c.Repeated)...), r.gaps("set_aside", c.SetAside)...)
+	rows = append(append(rows, r.gaps("repeated", c.Repeated)...), r.gaps("set_aside", c.SetAside)...)
+	for _, l := range c.Latency {
+		rows = append(rows, r.with("latency").medianLatency(l).change(l.Change).text("judgement", string(l.Judgement)).text("message", l.Message))
+	}
+	return rows
+}
+
+// latency sets which figure of latency it is.
+func (r record) latency(metric report.Metric, direction string, at units.Ratio, frameSize int64) record {
+	from, to, _ := strings.Cut(direction, "→")
+	r.text("from", from).text("to", to).text("series", string(metric)).percent("load_percent", at.Percent()).text("observed_unit", "ns")
+	if frameSize > 0 {
+		r.whole("frame_bytes", frameSize)
+	}
+	return r
+}
+
+// medianLatency sets a figure of latency of several runs.
+func (r record) medianLatency(m report.LatencyMedian) record {
+	r.latency(m.Metric, m.Direction, m.At, m.FrameSize).whole("runs", int64(m.Runs))
+	if m.Runs > 0 {
+		r.whole("observed_mean", m.Nanoseconds).yes("lower_bound", m.Open)
+	}
+	if m.Runs > 1 {
+		r.whole("observed_least", m.LowNanoseconds).whole("observed_most", m.HighNanoseconds).percent("confidence_percent", m.Confidence).percent("spread_percent", m.SpreadPercent)
+	}
+	return r
+}
+
+// latencyFigure sets a figure of latency of one run, which lies between two numbers.
+func (r record) latencyFigure(f report.Figure) record {
+	r.latency(f.Metric, f.Direction, *f.At, f.FrameSize).text("reason", f.Missing)
+	r["observed_least"], r["observed_most"] = string(f.Low), string(f.High)
+	return r
 }
 
 // seriesRecords are the points of a series, and the median of each stretch of it behind its last point.
@@ -400,8 +436,14 @@ func seriesRecords(s *report.Series) (rows []record) {
 		}
 		row.text("message", strings.Join(pointChanges(p), "; "))
 		rows = append(rows, row)
+		for _, f := range p.Latency {
+			rows = append(rows, is.with("latency").text("test", p.Test).at("started", p.At).latencyFigure(f))
+		}
 		if t := s.StretchOf(i); t != nil && t.Last == i && t.Figures != nil {
 			rows = append(rows, is.with("median").at("started", s.Points[t.First].At).figures(t.Figures))
+			for _, m := range t.Latency {
+				rows = append(rows, is.with("median").at("started", s.Points[t.First].At).medianLatency(m))
+			}
 		}
 	}
 	return rows

@@ -174,7 +174,7 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 // timed adds what latency frames had, at the load of the result and at others.
 func (v *testView) timed(r *report.Report, all []*report.Report, id string) {
 	if latency := atLoadTable(r, all); latency != nil {
-		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWords, latencyPlots(r, all, id)
+		v.AtLoad, v.AtLoadWords, v.LatencyPlots = latency.grid(together, nil), atLoadWordsOf(r), latencyPlots(r, all, id)
 	}
 	if latency := latencyTable(r, all); latency != nil {
 		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords

@@ -25,6 +25,7 @@ type sidePage struct {
 	Traits             sideTraits
 	Groups             []cellGroup
 	Comparison         *comparePage
+	Latency            []latencyView
 	Trend              *trendPage
 	Runs               []runsView
 	Benchmark          *benchmarkPage
@@ -35,6 +36,12 @@ type sidePage struct {
 type runsView struct {
 	Title, Words string
 	Drawings     []drawing
+}
+
+// latencyView is the latency of a comparison's row.
+type latencyView struct {
+	Title string
+	Table grid
 }
 
 // sideTraits says which columns there are.
@@ -54,6 +61,9 @@ func newSidePage(v *view) *sidePage {
 	case *report.Comparison:
 		p.Title = cmp.Or(p.Title, "linerate: "+strings.Join(s.Sides, " · "))
 		p.Comparison = newComparePage(s)
+		for _, of := range v.sections {
+			p.Latency = append(p.Latency, latencyView{of.title + ": " + of.summary, of.tables[0].grid(together, nil)})
+		}
 	case *report.Trend:
 		p.Title = cmp.Or(p.Title, "linerate: "+strconv.Itoa(len(s.Series))+" series")
 		p.Trend = newTrendPage(v, s)
@@ -261,6 +271,7 @@ type seriesView struct {
 	Title, Now string
 	Drawings   []drawing
 	Table      grid
+	Latency    *grid // nil: there is none
 	Changes    []remark
 }
 
@@ -270,6 +281,9 @@ func newTrendPage(v *view, t *report.Trend) *trendPage {
 	for i, s := range v.sections {
 		shown := seriesView{Title: s.title, Now: s.summary, Table: s.tables[0].grid(together, nil), Changes: s.remarks}
 		slices.Reverse(shown.Table.rows)
+		if len(s.tables) > 1 {
+			shown.Latency = new(s.tables[1].grid(together, nil))
+		}
 		for _, narrow := range []bool{false, true} {
 			if d, ok := newTrendDrawing(&t.Series[i], "s"+strconv.Itoa(i+1), narrow); ok {
 				shown.Drawings = append(shown.Drawings, d)

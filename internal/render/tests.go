@@ -59,7 +59,7 @@ func evidenceOf(r *report.Report, h report.Headline, all []*report.Report) secti
 		s.ofFrames(r)
 	}
 	if latency := atLoadTable(r, all); latency != nil {
-		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, atLoadWords)
+		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, atLoadWordsOf(r))
 	}
 	if latency := latencyTable(r, all); latency != nil {
 		s.tables, s.caveats = append(s.tables, latency), append(s.caveats, latencyWords)

@@ -15,19 +15,26 @@ func viewOfTrend(t *report.Trend) view {
 	for i := range t.Series {
 		all = append(all, seriesHeadlines(&t.Series[i])...)
 	}
-	words := rateWords(trafficOf(all)) + ". " + trendWords
-	v := view{source: t, title: t.Title, legend: always(words), notes: t.Notes}
+	v, latency := view{source: t, title: t.Title, notes: t.Notes}, ""
 	for i := range t.Series {
 		s := &t.Series[i]
 		part := section{title: titleOf(s.Product, s.Loadtest), summary: seriesNow(s), tables: []*table{seriesTable(s)}}
+		if t := latencyNow(s); t != nil {
+			part.tables, latency = append(part.tables, t), besideWords
+		}
 		for i := range s.Points {
 			part.remarks = append(part.remarks, warningsOf(pointWhen(&s.Points[i]), pointChanges(&s.Points[i]))...)
 		}
 		v.sections = append(v.sections, part)
 	}
+	words := []string{rateWords(trafficOf(all)) + ". " + trendWords}
 	if slices.ContainsFunc(t.Series, environmentChanges) {
-		v.legend = always(words, environmentWords)
+		words = append(words, environmentWords)
 	}
+	if latency != "" {
+		words = append(words, latency)
+	}
+	v.legend = always(words...)
 	return v
 }
 

@@ -27,17 +27,17 @@ func vitalsTable(r *report.Report) *table {
 		for _, s := range o.Series {
 			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, vital(s.IdleBefore, s), vitalIn(observed, o.Observer, s), vital(s.IdleAfter, s)})
 		}
-		for _, s := range perTraffic(observed, o) { // without traffic it is nothing
+		for _, s := range derived(observed, o) { // without traffic it is nothing
 			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, "", vitalIn(observed, o.Observer, s), ""})
 		}
 	}
 	return t
 }
 
-// perTraffic are the series that windows alone have: what an observer's power was per traffic.
-func perTraffic(observed []report.Observed, of report.Observation) (all []report.VitalSign) {
+// derived are the series that windows alone have: what an observer's power was per traffic, and what a packet took of VPP's nodes.
+func derived(observed []report.Observed, of report.Observation) (all []report.VitalSign) {
 	for _, o := range observed {
-		if o.Observer == of.Observer && (o.Series == plan.WattsPerGbps || o.Series == plan.JoulesPerPacket) {
+		if o.Observer == of.Observer && slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series) {
 			all = append(all, report.VitalSign{Name: o.Series, Of: o.Of, Unit: o.Unit, Kind: report.Gauge})
 		}
 	}

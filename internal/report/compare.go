@@ -58,6 +58,8 @@ type Compared struct {
 	SmallestPercent *units.Percent `json:"smallestRegressionPercent,omitempty"`
 	// Each are the side's runs that count, one by one; gates have them.
 	Each []ComparedRun `json:"each,omitempty"`
+	// Latency are the medians of how long frames were under way at each load, and how each compares with the first side's.
+	Latency []LatencyMedian `json:"latency,omitempty"`
 	// Verdict is whether the demand is met; empty: there is none.
 	Verdict Outcome `json:"verdict,omitempty"`
 	Message string  `json:"message,omitempty"`

@@ -15,6 +15,8 @@ type Latency struct {
 	Duplicates int64 `json:"duplicates,omitempty"`
 	Late       int64 `json:"late,omitempty"`
 	Stale      int64 `json:"stale,omitempty"`
+	// Sample is which frames these are where only some are timed; nil: every frame of this size is.
+	Sample *LatencySample `json:"sample,omitempty"`
 	// Merged came and were not timed: the kernel had made one buffer of several.
 	Merged int64 `json:"merged,omitempty"`
 	// Uncounted came and were timed, and the time of each was lost: the generator had no room for it.
@@ -29,6 +31,13 @@ type Latency struct {
 	Histogram string `json:"histogram,omitempty"`
 }
 
+// LatencySample is a latency stream: frames of one flow that the generator sends besides the load, and times.
+type LatencySample struct {
+	PacketsPerSecond int64 `json:"packetsPerSecond"`
+	// ResolutionNanoseconds is how finely their times are told, each rounded up to a whole one.
+	ResolutionNanoseconds int64 `json:"resolutionNanoseconds"`
+}
+
 // LatencyAt is how long frames were under way at one load, by a trial of its own after the procedure had its result.
 type LatencyAt struct {
 	// At is the load as a share of the rate that the procedure found or held, 0: single frames; Load is the same as a share of the procedure's full rate.
@@ -40,6 +49,9 @@ type LatencyAt struct {
 	// Directions are in the Plan's order.
 	Directions []LatencyOfDirection `json:"directions,omitempty"`
 }
+
+// Answered says that a trial at this load counted.
+func (l LatencyAt) Answered() bool { return l.Window != 0 }
 
 // LatencyOfDirection is how long the frames of one direction were under way, by their size.
 type LatencyOfDirection struct {
@@ -87,4 +99,33 @@ type Untimed struct {
 	From      string `json:"from"`
 	To        string `json:"to"`
 	Reason    string `json:"reason"`
+}
+
+// LatencyMedian is a figure of latency of several runs together.
+type LatencyMedian struct {
+	Metric Metric `json:"metric"`
+	// Direction, At and FrameSize are as in Figure.
+	Direction string      `json:"direction"`
+	At        units.Ratio `json:"at"`
+	FrameSize int64       `json:"frameSize,omitempty"`
+	// Runs tell the figure; Without is how many don't.
+	Runs    int `json:"runs"`
+	Without int `json:"without,omitempty"`
+	// Nanoseconds is the median of those that do, the true one in an interval of so much confidence, and how far the runs are apart; 0: none tells it.
+	Nanoseconds     int64         `json:"nanoseconds,omitempty"`
+	LowNanoseconds  int64         `json:"lowNanoseconds,omitempty"`
+	HighNanoseconds int64         `json:"highNanoseconds,omitempty"`
+	Confidence      units.Percent `json:"confidencePercent,omitempty"`
+	SpreadPercent   units.Percent `json:"spreadPercent,omitempty"`
+	// Open: of a run nobody knows by how much it was longer.
+	Open bool `json:"open,omitempty"`
+	// Judgement, Change and Message say how it compares with the first side's, as in Compared; empty where it is held against none. Less is better.
+	Judgement Judgement `json:"judgement,omitempty"`
+	Change    *Change   `json:"change,omitempty"`
+	Message   string    `json:"message,omitempty"`
+}
+
+// Same says that two are of one figure.
+func (m LatencyMedian) Same(o LatencyMedian) bool {
+	return m.Metric == o.Metric && m.Direction == o.Direction && m.At == o.At && m.FrameSize == o.FrameSize
 }

@@ -81,3 +81,14 @@ type Observed struct {
 	// Missing says why there is no value; empty: there is.
 	Missing string `json:"missing,omitempty"`
 }
+
+// ClocksPerPacket is what a packet took of each of VPP's nodes in the result's windows, by the nodes' names; empty: nobody observed any.
+func (r Result) ClocksPerPacket() map[string]float64 {
+	all := map[string]float64{}
+	for _, o := range r.Observed {
+		if o.Series == plan.ClocksPerPacket && o.Mean != nil {
+			all[o.Of] = *o.Mean
+		}
+	}
+	return all
+}

@@ -36,6 +36,8 @@ type Point struct {
 	// Figures are the run's own; nil: it was not measured, and Missing says why.
 	Figures *Figures `json:"figures,omitempty"`
 	Missing *Missing `json:"missing,omitempty"`
+	// Latency are its figures of latency that are told.
+	Latency []Figure `json:"latency,omitempty"`
 	// FromMedian is how far the figures lie from the median of their Stretch; nil: that can't be told. Who reads the document has both, and their signs.
 	FromMedian *Change `json:"-"`
 	// SharedPort: several ends of its links were on one physical port.
@@ -63,6 +65,8 @@ type Stretch struct {
 	Method string `json:"method"`
 	// Figures are the medians of its runs; nil: none was measured.
 	Figures *Figures `json:"figures,omitempty"`
+	// Latency are the medians of how long frames were under way at each load.
+	Latency []LatencyMedian `json:"latency,omitempty"`
 }
 
 // StretchOf is the stretch of a point; nil: none has it.

@@ -189,7 +189,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 		err = r.readAfterwards(ctx)
 	}
 	w.Observed = r.vitals.Window(w.Start.Std(), w.Start.Std()+w.Duration.Std())
-	w.Observed = append(w.Observed, observe.PerTraffic(w)...)
+	w.Observed = append(w.Observed, observe.Derived(w)...)
 	if w.Quality == report.Invalid && err == nil {
 		err = r.broken()
 	}

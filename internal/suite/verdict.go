@@ -150,17 +150,18 @@ func judgeBaseline(criteria []plan.Criterion, runs []*report.Report, baseline *r
 	if len(own.Criteria) == 0 {
 		own.Outcome = report.Passed
 	}
-	outcome, message := report.Passed, "it is the baseline itself"
-	if !slices.ContainsFunc(baseline.Runs, func(r report.BaselineRun) bool { return r.Message == "" }) {
-		outcome, message = report.Undecided, "it is the baseline itself, and has no figure: "+baseline.Runs[0].Message
-	}
 	for _, c := range criteria {
-		if c.Relative() {
-			own.Criteria = append(own.Criteria, report.CriterionResult{Name: c.Name, Outcome: outcome, Message: message})
+		if !c.Relative() {
+			continue
 		}
-	}
-	if outcome != report.Passed && own.Outcome == report.Passed {
-		own.Outcome = outcome
+		result := report.CriterionResult{Name: c.Name, Outcome: report.Passed, Message: "it is the baseline itself"}
+		if why := analysis.NoneFor(baseline, c); why != "" {
+			result.Outcome, result.Message = report.Undecided, result.Message+", and has no figure: "+why
+			if own.Outcome == report.Passed {
+				own.Outcome = report.Undecided
+			}
+		}
+		own.Criteria = append(own.Criteria, result)
 	}
 	return own
 }

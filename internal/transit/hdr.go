@@ -25,14 +25,26 @@ func (h Histogram) Encode() (string, error) {
 }
 
 // Decode reads a histogram in nanoseconds that HdrHistogram encoded, of whatever precision.
-func Decode(text string) (h Histogram, err error) {
+func Decode(text string) (Histogram, error) {
+	return decode(text, func(bar hdrhistogram.Bar) time.Duration { return time.Duration(bar.From) })
+}
+
+// DecodeMicroseconds reads a histogram in whole microseconds, rounded down, that HdrHistogram encoded. Each frame counts as having taken the longest time that it may have, so that no percentile is too short.
+func DecodeMicroseconds(text string) (Histogram, error) {
+	return decode(text, func(bar hdrhistogram.Bar) time.Duration {
+		const most = int64(Limit / time.Microsecond)
+		return time.Duration(min(bar.To, most)+1)*time.Microsecond - 1
+	})
+}
+
+func decode(text string, took func(hdrhistogram.Bar) time.Duration) (h Histogram, err error) {
 	in, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {
 		return h, fmt.Errorf("decode a histogram: %w", err)
 	}
 	for _, bar := range in.Distribution() {
 		if bar.Count > 0 {
-			h.Add(Index(time.Duration(bar.From)), uint64(bar.Count))
+			h.Add(Index(took(bar)), uint64(bar.Count))
 		}
 	}
 	return h, nil

@@ -50,3 +50,26 @@ func TestHdrHistogramReadsTheSamePercentiles(t *testing.T) {
 		}
 	}
 }
+
+// TestMicrosecondsAreRoundedUp: 34 µs, rounded down by whoever told it, may have been anything less than 35.
+func TestMicrosecondsAreRoundedUp(t *testing.T) {
+	theirs := hdrhistogram.New(1, 10_000_000, 3)
+	for _, microseconds := range []int64{0, 34, 5000, 9_999_999} {
+		if err := theirs.RecordValue(microseconds); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := theirs.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := transit.DecodeMicroseconds(string(text))
+	if err != nil || h.Frames() != 4 {
+		t.Fatalf("%d frames (%v), want 4", h.Frames(), err)
+	}
+	for share, took := range map[transit.Share]time.Duration{250_000: time.Microsecond, 500_000: 35 * time.Microsecond, 750_000: 5004 * time.Microsecond, transit.Whole: 10 * time.Second} {
+		if within, known := h.Within(share); !known || within < took-1 || within > took*102/100 {
+			t.Errorf("%v: %v, want at least %v and hardly more", share, within, took)
+		}
+	}
+}

@@ -46,7 +46,9 @@ type Latency struct {
 	// Histogram counts packets by the lower bound of their bucket; buckets are log-decades (10, 20 … 90, 100, 200 … µs), 0 holds
 	// all below 10 µs. TRex v3.08 carries bucket 0 over when a removed flow id is used again: only a fresh id's is right.
 	Histogram map[time.Duration]int64
-	Errors    LatencyErrors
+	// HDR is the distribution in whole microseconds, as HdrHistogram encodes it (V2, compressed, base64); empty: the server was started without --hdrh, or nothing came yet.
+	HDR    string
+	Errors LatencyErrors
 }
 
 // LatencyErrors count breaks in a latency stream's sequence numbers.
@@ -68,6 +70,7 @@ func (l *Latency) UnmarshalJSON(b []byte) error {
 			LastMax   wire.Float           `json:"last_max"`
 			Jitter    wire.Float           `json:"jit"`
 			Histogram map[int64]wire.Count `json:"histogram"`
+			HDR       string               `json:"hdrh"`
 		} `json:"lat"`
 		Errors LatencyErrors `json:"er"`
 	}
@@ -79,7 +82,7 @@ func (l *Latency) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	l.Min, l.Average, l.Max = micros(w.Lat.Min), micros(w.Lat.Average), micros(w.Lat.Max)
-	l.LastMax, l.Jitter = micros(w.Lat.LastMax), micros(w.Lat.Jitter)
+	l.LastMax, l.Jitter, l.HDR = micros(w.Lat.LastMax), micros(w.Lat.Jitter), w.Lat.HDR
 	for bound, count := range w.Lat.Histogram {
 		l.Histogram[time.Duration(bound)*time.Microsecond] = int64(count)
 	}

@@ -200,3 +200,11 @@ func (e *Engine) Followed(context.Context, []uint32) (map[uint32]engine.Followed
 	e.timed++
 	return e.Timed(e.timed - 1), nil
 }
+
+// Sampled implements engine.Sampler: it is what the test says of latency streams, or why they tell nothing.
+func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.Followed, error) {
+	if e.Unsampled != nil {
+		return nil, e.Unsampled
+	}
+	return e.Followed(ctx, ids)
+}

@@ -2,10 +2,12 @@ package stl
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
@@ -40,4 +42,44 @@ func latencyStats(f trex.FlowCounters, l trex.Latency) engine.LatencyStats {
 		Dropped:   int64(l.Errors.Dropped), OutOfOrder: int64(l.Errors.OutOfOrder), Duplicate: int64(l.Errors.Duplicate),
 		SequenceTooHigh: int64(l.Errors.SequenceTooHigh), SequenceTooLow: int64(l.Errors.SequenceTooLow),
 	}
+}
+
+// Sampled implements engine.Sampler. It reads, as Followed does.
+func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.Followed, error) {
+	all := make(map[uint32]engine.Followed, len(ids))
+	if len(ids) == 0 {
+		return all, nil // no ids would mean everybody's
+	}
+	flows, err := e.reader.FlowStats(ctx, ids...)
+	if err != nil {
+		return nil, e.explain(ctx, err)
+	}
+	for _, id := range ids {
+		f, err := sampled(flows.Flows[id], flows.Latency[id])
+		if err != nil {
+			return nil, fmt.Errorf("%s, latency stream %d: %w", e.reader.Address(), id, err)
+		}
+		all[id] = f
+	}
+	return all, nil
+}
+
+// sampled is a latency stream's histogram beside its counters: what they count and it lacks has no time.
+func sampled(counted trex.FlowCounters, l trex.Latency) (engine.Followed, error) {
+	f := engine.Followed{Received: counted.ReceivedPackets.Total(), Duplicates: int64(l.Errors.Duplicate), Late: int64(l.Errors.OutOfOrder)}
+	if f.Received == 0 && l.HDR == "" {
+		return f, nil
+	}
+	if l.HDR == "" {
+		return f, fmt.Errorf("%w: it tells no histogram of its frames' times (hdrh): start TRex with --hdrh", engine.ErrIncompatible)
+	}
+	times, err := transit.DecodeMicroseconds(l.HDR)
+	if err != nil {
+		return f, fmt.Errorf("%w: its histogram (hdrh) can't be read: %w", engine.ErrIncompatible, err)
+	}
+	if frames := int64(times.Frames()); frames > f.Received {
+		return f, fmt.Errorf("%w: its histogram (hdrh) has %d frames, and %d came", engine.ErrIncompatible, frames, f.Received)
+	}
+	f.Transits, f.Uncounted = times, f.Received-int64(times.Frames())
+	return f, nil
 }

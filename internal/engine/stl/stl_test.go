@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/trex/trextest"
 	"github.com/linerate-dev/linerate/internal/trex/wire"
@@ -200,6 +201,56 @@ func TestARunFromClaimToRelease(t *testing.T) {
 			t.Errorf("a real server would have crashed: %v", crashes)
 		}
 	})
+}
+
+func TestALatencyStreamTellsHowLongItsFramesTook(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.generator.Histograms = true
+		l.ready(t, udp(), latency(7, 500))
+		read := func() engine.Followed {
+			all, err := l.Sampled(t.Context(), []uint32{7})
+			must(t, err)
+			return all[7]
+		}
+		if before := read(); before.Received != 0 || before.Transits.Frames() != 0 {
+			t.Errorf("before anything was sent: %+v", before)
+		}
+		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		time.Sleep(1300 * time.Millisecond) // 300 ms of it until the common start
+		before := read()
+		time.Sleep(10 * time.Second)
+		now := read()
+		window := now.Transits.Since(before.Transits)
+		if frames := window.Frames(); now.Received-before.Received != 5000 || frames != 5000 || now.Uncounted != 0 {
+			t.Errorf("%d frames came in 10 s at 500 a second, %d in the histogram, %d uncounted", now.Received-before.Received, frames, now.Uncounted)
+		}
+		// 34 µs, rounded down, is less than 35; each hundredth frame takes 80.
+		for share, want := range map[transit.Share]time.Duration{transit.P50: 35 * time.Microsecond, transit.P99: 35 * time.Microsecond, transit.P999: 81 * time.Microsecond} {
+			if within, known := window.Within(share); !known || within < want-1 || within > want*101/100 {
+				t.Errorf("%v %v, want %v and at most 1 %% more", share, within, want)
+			}
+		}
+	})
+}
+
+func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
+	answer := func(hdrh string) trextest.AnswerFunc {
+		return func(trextest.Call) (any, error) {
+			return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 3}}}, "latency": map[string]any{"7": map[string]any{"lat": map[string]any{"average": 34.0, "hdrh": hdrh}}}}, nil
+		}
+	}
+	for name, c := range map[string]struct{ hdrh, says string }{
+		"not started with --hdrh": {"", "latency stream 7: incompatible generator: it tells no histogram of its frames' times (hdrh): start TRex with --hdrh"},
+		"no histogram":            {"bm9uc2Vuc2U=", "its histogram (hdrh) can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				l.On("get_pgid_stats", answer(c.hdrh))
+				_, err := l.Sampled(t.Context(), []uint32{7})
+				wants(t, err, engine.ErrIncompatible, c.says)
+			})
+		})
+	}
 }
 
 func TestEveryStartHasAnEnd(t *testing.T) {

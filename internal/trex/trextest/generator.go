@@ -45,6 +45,9 @@ func TwoPorts() []Port {
 // have returned (rates by the clock, no packets), and passes pushed frames through the device. Inputs that abort a real server
 // are recorded in Crashes.
 type Generator struct {
+	// Histograms says that it was started with --hdrh: latency streams tell how long each frame took.
+	Histograms bool
+
 	began time.Time
 
 	mu       sync.Mutex

@@ -1,0 +1,127 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// besideWords say what latency of several runs is.
+const besideWords = "Latency is the median of the runs that tell it, at shares of the rate that each found; less is better. Each row is judged for itself. JSON and CSV have all percentiles and the jitter."
+
+// toldBeside are the metrics of latency that tables of several runs have.
+var toldBeside = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
+
+// latencyHead begins a table of latency: a row is a load, a direction, a frame size and a percentile.
+func latencyHead() *table { return newTable(1, "latency at load") }
+
+func latencyName(m report.LatencyMedian) string {
+	f := report.Figure{Metric: m.Metric, Direction: m.Direction, At: &m.At, FrameSize: m.FrameSize}
+	return figures.Whose(f) + ", " + figures.Statistic(m.Metric)
+}
+
+// medianText is a median in a cell: "20.1 µs ±0.31% (5)".
+func medianText(m report.LatencyMedian) string {
+	if m.Runs == 0 {
+		return "not told"
+	}
+	text := wording.Nanoseconds(m.Nanoseconds)
+	if m.Open {
+		text = "over " + text
+	}
+	if m.Runs > 1 {
+		text += " ±" + m.SpreadPercent.FormatFixed() + "%"
+	}
+	return text + " (" + strconv.Itoa(m.Runs) + ")"
+}
+
+// latencyBeside sets the latency of a comparison's row side by side; nil: no side has any.
+func latencyBeside(c *report.Comparison, r report.ComparisonRow) *table {
+	t := latencyHead()
+	for i, side := range c.Sides {
+		t.columns = append(t.columns, column{head: side})
+		if i > 0 {
+			t.columns = append(t.columns, column{head: "change"}, column{})
+		}
+	}
+	var rows []report.LatencyMedian
+	for _, s := range r.Sides {
+		for _, l := range s.Latency {
+			if slices.Contains(toldBeside, l.Metric) && !slices.ContainsFunc(rows, l.Same) {
+				rows = append(rows, l)
+			}
+		}
+	}
+	for _, of := range rows {
+		row := []string{latencyName(of)}
+		for i, s := range r.Sides {
+			row = append(row, latencyCells(s, of, i == 0)...)
+		}
+		t.add(row...)
+	}
+	if len(t.rows) == 0 {
+		return nil
+	}
+	return t
+}
+
+func latencyCells(s report.Compared, of report.LatencyMedian, first bool) []string {
+	l := report.LatencyMedian{Judgement: report.NotComparable}
+	if i := slices.IndexFunc(s.Latency, of.Same); i >= 0 {
+		l = s.Latency[i]
+	}
+	if first {
+		return []string{medianText(l)}
+	}
+	like := report.Compared{Change: l.Change, Judgement: l.Judgement}
+	return []string{medianText(l), sideChange(like), judgedWords(like)}
+}
+
+// latencySections are the latency of each row of a comparison that has any.
+func latencySections(c *report.Comparison) (all []section) {
+	for _, r := range c.Rows {
+		if t := latencyBeside(c, r); t != nil {
+			all = append(all, section{title: titleOf(r.Product, r.Loadtest), summary: "latency", tables: []*table{t}, unfolded: true})
+		}
+	}
+	return all
+}
+
+// latencyNow is the latency of a series' latest run beside the medians of its stretch; nil: it has none.
+func latencyNow(s *report.Series) *table {
+	point, stretch := s.Latest()
+	if point == nil || stretch == nil {
+		return nil
+	}
+	t := latencyHead()
+	for _, head := range []string{"latest", "of median", "median"} {
+		t.columns = append(t.columns, column{head: head})
+	}
+	for _, f := range point.Latency {
+		of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize, Runs: 1, Open: f.High == ""}
+		i := slices.IndexFunc(stretch.Latency, of.Same)
+		if i < 0 || !slices.Contains(toldBeside, f.Metric) {
+			continue
+		}
+		median, away := stretch.Latency[i], "-"
+		if f.High != "" && !median.Open && median.Nanoseconds > 0 {
+			away = changeText(&report.Change{Percent: units.PercentOfShare(f.High.Float()/float64(median.Nanoseconds) - 1)})
+		}
+		t.add(latencyName(of), latencyText(f), away, medianText(median))
+	}
+	if len(t.rows) == 0 {
+		return nil
+	}
+	return t
+}
+
+func latencyText(f report.Figure) string {
+	if f.High == "" {
+		return "over " + wording.Nanoseconds(int64(f.Low.Float()))
+	}
+	return wording.Nanoseconds(int64(f.High.Float()))
+}
