@@ -29,6 +29,11 @@ func (c *compiler) checkEndpoint() {
 	case d.Reference != nil && d.Reference.Mode != nil:
 		c.refuse(dut.Child("reference", "mode"), field.OmitValueType{}, "a mode says how the device forwards, and role Endpoint forwards nothing: remove mode")
 	}
+	for i, o := range c.spec.Observers {
+		if o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfDUT {
+			c.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of, "nobody reads the interfaces of a device that is an end: what its end dropped is in the result; leave this observer out")
+		}
+	}
 	if l := c.spec.Links[0]; l.Name == plan.DeviceEnd {
 		c.refuse(specPath().Child("links").Index(0).Child("name"), l.Name, "directions call the device dut: give the link another name, such as west")
 	}

@@ -118,8 +118,6 @@ func (c *compiler) checkObserver(i int, o v1alpha1.Observer) {
 	switch {
 	case o.Type == v1alpha1.ObserverLimiter && !c.hasLimit():
 		c.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or leave this observer out")
-	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && c.endpoint():
-		c.refuse(path.Child("of"), o.Of, "nobody reads the interfaces of a device that is an end: what its end dropped is in the result; leave this observer out")
 	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && c.spec.DUT.Type != v1alpha1.DUTReference:
 		c.refuse(path.Child("of"), o.Of, "nobody of linerate's is in the network namespace of a device of type "+string(c.spec.DUT.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this observer out")
 	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !c.hasDUTPod(): // nobody can be put there

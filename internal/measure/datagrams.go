@@ -91,19 +91,15 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	switch {
 	case s.Disturbed > 0:
 		l.By, l.Sentence, l.NotThePaths = ByMachine, disturbedSessionsSentence(s), "those who carry frames waited for processors"
-	case d.DroppedByReceiver > 0 && !deviceIs(s, report.Receiver):
+	case droppedByGenerator(s):
 		l.By, l.NotThePaths = ByEnds, "the receiver's own sockets had no room for some"
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
 	case interfaceDropped(s):
 		l.By, l.Sentence, l.NotThePaths = ByEnds, interfaceDropSentence(s), "an end itself dropped what may have been theirs"
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence, l.NotThePaths = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
-	case !reached(sentRate(s), s.AskedBitsPerSecond) && deviceIs(s, report.Sender):
-		l.By, l.Sentence = ByPath, fmt.Sprintf("the device sent only %s of %s asked for, and the loss is of what it sent", wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond))
 	case !reached(sentRate(s), s.AskedBitsPerSecond):
-		l.By = ByEnds
-		l.Sentence = fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)",
-			wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond))
+		l.By, l.Sentence = sentTooLittle(s)
 	case d.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2):
 		l.Sentence, l.NotThePaths = untoldSentence(s), "what became of some is not known"
 	case unaccounted(s), d.LostAtLeast && d.Lost <= 0 && !reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
@@ -117,6 +113,20 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	}
 	l.JitterNotThePaths = cmp.Or(l.NotThePaths, jitterOfEnds(s))
 	return l
+}
+
+// droppedByGenerator says that a generator's sockets had no room for some that came.
+func droppedByGenerator(s report.Sessions) bool {
+	return s.Datagrams.DroppedByReceiver > 0 && !deviceIs(s, report.Receiver)
+}
+
+// sentTooLittle is who sent less than was asked for.
+func sentTooLittle(s report.Sessions) (Limiting, string) {
+	sent, asked := wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond)
+	if deviceIs(s, report.Sender) {
+		return ByPath, fmt.Sprintf("the device sent only %s of %s asked for, and the loss is of what it sent", sent, asked)
+	}
+	return ByEnds, fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)", sent, asked)
 }
 
 // deviceIs says that the device is the direction's sender, or its receiver.
