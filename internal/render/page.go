@@ -160,9 +160,7 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 	if bursts := burstsTable(r); h.Measured && bursts != nil {
 		v.Bursts, v.BurstWords = bursts.grid(together, nil), burstsWords
 	}
-	if soak := soakTable(r); h.Measured && soak != nil {
-		v.Soak, v.SoakWords, v.SoakPlots = soak.grid(together, nil), soakWords, soakViews(r, id)
-	}
+	v.soaked(r, id)
 	v.searched(r, id)
 	if h.Measured && len(r.Result.Generators) > 1 {
 		v.Generators = generatorTable(r).grid(together, nil)
@@ -178,6 +176,13 @@ func (v *testView) timed(r *report.Report, all []*report.Report, id string) {
 	}
 	if latency := latencyTable(r, all); latency != nil {
 		v.Latency, v.LatencyWords = latency.grid(together, nil), latencyWords
+	}
+}
+
+// soaked adds a soak's critical loads, and its trials with the curves that fit them.
+func (v *testView) soaked(r *report.Report, id string) {
+	if soak := soakTable(r); v.Measured && soak != nil {
+		v.Soak, v.SoakWords, v.SoakPlots = soak.grid(together, nil), soakWords, soakViews(r, id)
 	}
 }
 

@@ -104,19 +104,21 @@ func carried(trials []losscurve.Trial, needed int64) float64 {
 	return 0
 }
 
-// fitted fills in what curves of each shape say. What the device may not have lost counts as lost for the lower end, and as carried for the upper end.
+// fitted fills in what curves of each shape say. What the device may not have lost counts as lost for the lower end, as carried for the upper end, and as either for the estimate.
 func (s Soak) fitted(l *report.CriticalLoad, e counted, full float64) {
 	fits := s.fits(e.most, full)
 	highest := fits
 	if e.doubtful > 0 {
 		highest = s.fits(e.least, full)
 	}
-	low, high, mean, square := math.Inf(1), 0.0, 0.0, 0.0
+	low, high := math.Inf(1), 0.0
+	var all mixture
 	for i, f := range fits {
-		m, deviation, from, to := f.Mean(), f.Deviation(), f.Quantile(tail), highest[i].Quantile(1-tail)
+		of := mixture{}.with(f).with(highest[i])
+		all = all.with(f).with(highest[i])
+		from, to := f.Quantile(tail), highest[i].Quantile(1-tail)
 		low, high = min(low, from-loadsKnownTo), max(high, to+loadsKnownTo)
-		mean, square = mean+m/float64(len(fits)), square+(deviation*deviation+m*m)/float64(len(fits))
-		l.Shapes = append(l.Shapes, report.CriticalLoadOfShape{Shape: string(f.Shape), PacketsPerSecond: number(m), Deviation: number(deviation), Low: number(from), High: number(to),
+		l.Shapes = append(l.Shapes, report.CriticalLoadOfShape{Shape: string(f.Shape), PacketsPerSecond: number(of.mean()), Deviation: number(of.deviation()), Low: number(from), High: number(to),
 			Capacity: number(f.Likeliest.Capacity), Spread: number(f.Likeliest.Spread)})
 	}
 	most := 0.0
@@ -130,8 +132,22 @@ func (s Soak) fitted(l *report.CriticalLoad, e counted, full float64) {
 		l.High = number(high)
 	}
 	if l.Low != "0" || l.High != "" {
-		l.PacketsPerSecond, l.Deviation = number(mean), number(math.Sqrt(max(0, square-mean*mean)))
+		l.PacketsPerSecond, l.Deviation = number(all.mean()), number(all.deviation())
 	}
+}
+
+// mixture is several fits that weigh the same.
+type mixture struct{ n, sum, squares float64 }
+
+func (m mixture) with(f losscurve.Fit) mixture {
+	mean, deviation := f.Mean(), f.Deviation()
+	return mixture{m.n + 1, m.sum + mean, m.squares + deviation*deviation + mean*mean}
+}
+
+func (m mixture) mean() float64 { return m.sum / m.n }
+
+func (m mixture) deviation() float64 {
+	return math.Sqrt(max(0, m.squares/m.n-m.mean()*m.mean()))
 }
 
 // number rounds to six digits: more than any estimate has, and what any machine's arithmetic agrees on.
