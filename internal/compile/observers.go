@@ -106,13 +106,11 @@ func (c *compiler) observers() []plan.Observer {
 func (c *compiler) checkObserver(i int, o v1alpha1.Observer) {
 	path := specPath().Child("observers").Index(i)
 	ofDevice := o.Of == v1alpha1.ObserverOfDUT
-	if o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil {
-		return // it asks over the network, whatever the device is
+	if asksOverTheNetwork(o) {
+		return // whatever the device is
 	}
 	if o.Type == v1alpha1.ObserverVPP {
-		if c.spec.DUT.Type != v1alpha1.DUTDevice {
-			c.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set dut.type: Device, or leave this observer out")
-		}
+		c.checkVPP(path, o)
 		return
 	}
 	switch {
@@ -124,6 +122,17 @@ func (c *compiler) checkObserver(i int, o v1alpha1.Observer) {
 		c.refuse(path.Child("of"), o.Of, "nobody of linerate's is on a device of type "+string(c.spec.DUT.Type)+" to read its machine: say of: Generator, or Node for every machine that somebody of ours is on, or leave this observer out")
 	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && c.engine != nil && c.engine.uncounted() != "":
 		c.refuse(path.Child("type"), o.Type, c.engine.uncounted())
+	}
+}
+
+func asksOverTheNetwork(o v1alpha1.Observer) bool {
+	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil
+}
+
+// checkVPP: only a device that runs already is a VPP.
+func (c *compiler) checkVPP(path *field.Path, o v1alpha1.Observer) {
+	if c.spec.DUT.Type != v1alpha1.DUTDevice {
+		c.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set dut.type: Device, or leave this observer out")
 	}
 }
 
