@@ -135,7 +135,7 @@ func TestDropsThatCannotBeReadAreSaid(t *testing.T) {
 	if d.Counters != nil || !strings.Contains(d.Unread, "interface nowhere") {
 		t.Errorf("%+v", d)
 	}
-	if d = (&end{End: End{Link: "west", Interface: "lo"}}).drops(); d.Unread != "" || len(d.Counters) != 12 {
+	if d = (&end{End: End{Link: "west", Interface: "lo"}}).drops(); d.Unread != "" || len(d.Counters) != 13 {
 		t.Errorf("the loopback interface: %+v", d)
 	}
 }
