@@ -27,7 +27,7 @@ type Axis struct {
 
 // AxisValue is one of the values that something is varied to.
 type AxisValue struct {
-	// name is the value's name; joined with those of the other axes it names the cell.
+	// name is the value's name; joined with those of the other axes it names the cell. Example: 64b.
 	// +required
 	Name AxisName `json:"name"`
 

@@ -12,14 +12,14 @@ type EnvironmentPart string
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.loadTest), has(self.reports)].filter(x, x).size() == 1",message="a baseline is one of loadTest and reports"
 type BaselineSpec struct {
-	// loadTest is a LoadTest of the namespace that has been measured.
+	// loadTest is a LoadTest of the namespace that has been measured. Example: vpp-main.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTest's name is made of lower-case letters, digits and dashes, such as vpp-main"
 	LoadTest string `json:"loadTest,omitempty"`
 
-	// reports are kept Reports of the namespace, one for each run; 5 make a good baseline.
+	// reports are kept Reports of the namespace, one for each run; 5 make a good baseline. Example: [{configMap: vpp-main-report}].
 	// +optional
 	// +listType=map
 	// +listMapKey=configMap
@@ -28,6 +28,7 @@ type BaselineSpec struct {
 	Reports []ReportRef `json:"reports,omitempty"`
 
 	// allowDifferent names parts of the environment that may differ from the baseline's. Any other difference leaves the criterion undecided.
+	// Example: [Node].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -64,14 +65,14 @@ type SuiteBaselineSpec struct {
 	// +optional
 	Value AxisName `json:"value,omitempty"`
 
-	// suite is a LoadTestSuite of the namespace that is complete when this one ends.
+	// suite is a LoadTestSuite of the namespace that is complete when this one ends. Example: nightly-1.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=26
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTestSuite's name is made of lower-case letters, digits and dashes, such as nightly-1"
 	Suite string `json:"suite,omitempty"`
 
-	// allowDifferent is as a LoadTest's baseline.allowDifferent.
+	// allowDifferent is as a LoadTest's baseline.allowDifferent. Example: [Node].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

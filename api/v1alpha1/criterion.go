@@ -89,7 +89,7 @@ const (
 
 // ObservedSeries is the vital sign that a criterion speaks of, as it was in the windows that the result's figures are of.
 type ObservedSeries struct {
-	// observer is the name of one of spec.observers.
+	// observer is the name of one of spec.observers. Example: cpu.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -115,11 +115,11 @@ type ObservedSeries struct {
 
 // LatencyFigure is which frames a criterion of latency speaks of.
 type LatencyFigure struct {
-	// at is the load: one of procedure.latency.at.
+	// at is the load: one of procedure.latency.at. Example: 90%.
 	// +required
 	At Percent `json:"at"`
 
-	// frameSize is in bytes, FCS included. Default: each size must meet the criterion.
+	// frameSize is in bytes, FCS included. Default: each size must meet the criterion. Example: 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -160,7 +160,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds', 'Observed'])",fieldPath=".statistic",message="Spread is of rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, GoodputBitsPerSecond or another rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || !has(self.statistic) || self.statistic != 'Worst'",fieldPath=".assumedSpread",message="assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of the two"
 type Criterion struct {
-	// name identifies the criterion in the verdict.
+	// name identifies the criterion in the verdict. Example: imix-line-rate.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -176,13 +176,13 @@ type Criterion struct {
 	// +kubebuilder:default=Each
 	Direction CriterionDirection `json:"direction,omitempty"`
 
-	// goal names the Search's goal that is judged. Default: the first.
+	// goal names the Search's goal that is judged. Default: the first. Example: PDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
 	// statistic is what of several runs is judged: their Median, the Worst, or their Spread (standard deviation in percent of the median).
-	// Default: the median, which doesn't pass where a tenth of the runs lie far below the rest.
+	// Default: the median, which doesn't pass where a tenth of the runs lie far below the rest. Example: Worst.
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
@@ -190,7 +190,7 @@ type Criterion struct {
 	// +optional
 	Latency *LatencyFigure `json:"latency,omitempty"`
 
-	// observed is what metric Observed judges.
+	// observed is what metric Observed judges. Example: {observer: cpu, series: busy}.
 	// +optional
 	Observed *ObservedSeries `json:"observed,omitempty"`
 
@@ -209,6 +209,7 @@ type Criterion struct {
 	MaxRegression Percent `json:"maxRegression,omitempty"`
 
 	// assumedSpread is the known standard deviation of runs in this lab, in percent, used where either side has fewer than 5 runs.
+	// Example: 0.5%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"
 	AssumedSpread Percent `json:"assumedSpread,omitempty"`

@@ -80,7 +80,7 @@ type DUTSpec struct {
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// readyDelay is how long to wait once the DUT is ready. In a cluster only.
+	// readyDelay is how long to wait once the DUT is ready. In a cluster only. Example: 5s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
@@ -93,7 +93,7 @@ type DUTSpec struct {
 // DUTPodSpec is software under test in a pod. The links become interfaces of their names in it; LINERATE_* variables and
 // /etc/linerate/links.json tell its containers of them.
 type DUTPodSpec struct {
-	// container is the container that forwards: it gets the devices. Default: the first.
+	// container is the container that forwards: it gets the devices. Default: the first. Example: vpp.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Container string `json:"container,omitempty"`
@@ -119,7 +119,7 @@ type HookSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Command []CommandWord `json:"command,omitempty"`
 
-	// deadline is how long it may take before it has failed.
+	// deadline is how long it may take before it has failed. Example: 10m.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="deadline must be between 1s and 24h"
@@ -131,7 +131,7 @@ type HookSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.limit) || !has(self.mode)",fieldPath=".limit",message="a mode is a real device, which forwards what its machine can: remove limit, or mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.mode) && (has(self.mode.userspace) || has(self.mode.tunnel) && self.mode.tunnel.kind == 'ipsec')",fieldPath=".image",message="only modes userspace and tunnel, of kind ipsec, run programs of another image: remove image"
 type ReferenceSpec struct {
-	// limit is the most it forwards in each direction. Default: what the machine can.
+	// limit is the most it forwards in each direction. Default: what the machine can. Example: {packetsPerSecond: 10000}.
 	// +optional
 	Limit *LimitSpec `json:"limit,omitempty"`
 
@@ -140,6 +140,7 @@ type ReferenceSpec struct {
 	Mode *ModeSpec `json:"mode,omitempty"`
 
 	// image has the program that linerate's lacks, in a cluster: dpdk-testpmd for mode userspace, strongSwan for a tunnel of kind ipsec.
+	// Example: registry.lab/testpmd:22.11.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -182,7 +183,7 @@ type ModeSpec struct {
 
 // RouterMode is a router of the kernel's.
 type RouterMode struct {
-	// routes is how many equally large routes lead to the networks behind each link; destinations are spread over them.
+	// routes is how many equally large routes lead to the networks behind each link; destinations are spread over them. Example: 1000000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -195,13 +196,13 @@ type BridgeMode struct{}
 
 // FilterMode is a router with a packet filter.
 type FilterMode struct {
-	// rules is how many rules each frame is held against; it matches none.
+	// rules is how many rules each frame is held against; it matches none. Example: 1000.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	Rules int32 `json:"rules"`
 
-	// routes is as a router's.
+	// routes is as a router's. Example: 1000000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -211,7 +212,7 @@ type FilterMode struct {
 
 // NATMode is a router that translates addresses.
 type NATMode struct {
-	// sessions is how many connections of silent hosts it tracks beside the traffic's (one for each flow).
+	// sessions is how many connections of silent hosts it tracks beside the traffic's (one for each flow). Example: 100000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -220,7 +221,7 @@ type NATMode struct {
 
 // XDPMode is a router in the drivers' receive path.
 type XDPMode struct {
-	// routes is as a router's.
+	// routes is as a router's. Example: 1000000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -256,11 +257,11 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.cipher) || self.kind != 'wireguard' || self.cipher == 'ChaCha20-Poly1305'",fieldPath=".cipher",message="WireGuard has one cipher, ChaCha20-Poly1305: remove cipher, or use kind ipsec"
 type TunnelMode struct {
-	// kind is what encrypts: WireGuard, or strongSwan's IPsec.
+	// kind is what encrypts: WireGuard, or strongSwan's IPsec. Example: wireguard.
 	// +required
 	Kind TunnelKind `json:"kind"`
 
-	// cipher is the cipher. Default: AES-256-GCM, with wireguard ChaCha20-Poly1305.
+	// cipher is the cipher. Default: AES-256-GCM, with wireguard ChaCha20-Poly1305. Example: AES-128-GCM.
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
 
@@ -279,7 +280,7 @@ const UserspaceTestpmd UserspaceKind = "testpmd"
 
 // UserspaceMode is a program that forwards.
 type UserspaceMode struct {
-	// kind is the program.
+	// kind is the program. Example: testpmd.
 	// +required
 	Kind UserspaceKind `json:"kind"`
 }
@@ -288,26 +289,26 @@ type UserspaceMode struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.packetsPerSecond) != has(self.layer2BitsPerSecond)",message="a limit is either packetsPerSecond or layer2BitsPerSecond: set exactly one"
 type LimitSpec struct {
-	// packetsPerSecond is the limit in packets per second.
+	// packetsPerSecond is the limit in packets per second. Example: 10000.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=500000000
 	PacketsPerSecond int64 `json:"packetsPerSecond,omitempty"`
 
-	// layer2BitsPerSecond is the limit in bits of frames with FCS per second.
+	// layer2BitsPerSecond is the limit in bits of frames with FCS per second. Example: 100000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=10000
 	// +kubebuilder:validation:Maximum=1000000000000
 	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond,omitempty"`
 
-	// burst is how much unused rate is saved up, as time at the limit.
+	// burst is how much unused rate is saved up, as time at the limit. Example: 10ms.
 	// +optional
 	// +kubebuilder:default="10ms"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="burst must be between 1ms and 1s"
 	Burst Duration `json:"burst,omitempty"`
 
 	// queue is how much waits behind a limit in bits, as time at the limit, for traffic of type Sessions and procedure BackToBack. Default: one
-	// frame.
+	// frame. Example: 50ms.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="queue must be between 1ms and 1s"
 	Queue Duration `json:"queue,omitempty"`

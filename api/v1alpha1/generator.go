@@ -60,17 +60,19 @@ type GeneratorSpec struct {
 
 	// coresPerPortPair is how many CPUs send and receive for each pair of ports; a pod requests two more, rounded up to an even number, as
 	// exclusive CPUs. Default: 4 with TRex on devices; else one thread on shared CPUs. TRex on kernel interfaces has 1. With linerate run:
-	// threads that may send on each port.
+	// threads that may send on each port. Example: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	CoresPerPortPair int32 `json:"coresPerPortPair,omitempty"`
 
 	// memory is what each generator pod requests, without hugepages. Default (least): 4Gi (1Gi) with TRex, 512Mi (128Mi) with Software.
+	// Example: 4Gi.
 	// +optional
 	Memory Quantity `json:"memory,omitempty"`
 
 	// hugepages are what each TRex pod requests. Default: 4Gi in pages of 1Gi; none on kernel interfaces.
+	// Example: {pageSize: 1Gi, total: 4Gi}.
 	// +optional
 	Hugepages *HugepagesSpec `json:"hugepages,omitempty"`
 
@@ -126,27 +128,27 @@ type HugepagesSpec struct {
 	// +kubebuilder:validation:Enum="2Mi";"1Gi"
 	PageSize Quantity `json:"pageSize"`
 
-	// total is what each pod requests: a multiple of pageSize, at least 1Gi.
+	// total is what each pod requests: a multiple of pageSize, at least 1Gi. Example: 4Gi.
 	// +required
 	Total Quantity `json:"total"`
 }
 
 // TRexSpec configures engine TRex.
 type TRexSpec struct {
-	// image holds TRex (docs/trex-image.md).
+	// image holds TRex (docs/trex-image.md). Example: registry.lab/trex:3.08.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]+$')",message="write an image's name without spaces, such as registry.lab/trex:3.08"
 	Image string `json:"image"`
 
-	// directory is TRex's folder in the image. Default: it is searched for.
+	// directory is TRex's folder in the image. Default: it is searched for. Example: /opt/trex.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write the folder as an absolute path in the image, such as /opt/trex"
 	Directory string `json:"directory,omitempty"`
 
-	// args are added to those of TRex's server; linerate's own (-i, -c, --cfg and the like) are refused.
+	// args are added to those of TRex's server; linerate's own (-i, -c, --cfg and the like) are refused. Example: [--no-hw-flow-stat].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -176,7 +178,7 @@ const (
 // SoftwareSpec configures engine Software.
 type SoftwareSpec struct {
 	// path is how it sends: Live (by the kernel), AFXDP or AFPacket; where the machine can't, the test ends. Default: the fastest it has, or
-	// linerate run's --path.
+	// linerate run's --path. Example: AFXDP.
 	// +optional
 	Path SendingPath `json:"path,omitempty"`
 }
@@ -190,13 +192,13 @@ type PlacementSpec struct {
 
 // GeneratorPodSpec is added to each generator pod. Its containers are linerate's own.
 type GeneratorPodSpec struct {
-	// labels are added to the pod's, but none of linerate.dev, nor app.kubernetes.io/managed-by.
+	// labels are added to the pod's, but none of linerate.dev, nor app.kubernetes.io/managed-by. Example: {team: datapath}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/') && k != 'app.kubernetes.io/managed-by')",message="labels that begin with linerate.dev/, and app.kubernetes.io/managed-by, are linerate's own: use others"
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pod's, but none of linerate.dev, nor Multus' networks.
+	// annotations are added to the pod's, but none of linerate.dev, nor Multus' networks. Example: {cpu-load-balancing.crio.io: disable}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'k8s.v1.cni.cncf.io/networks')",message="the networks of generator pods are made from spec.links: remove the annotation k8s.v1.cni.cncf.io/networks"
@@ -208,7 +210,7 @@ type GeneratorPodSpec struct {
 	// +kubebuilder:validation:MaxProperties=32
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations let the pod onto tainted nodes.
+	// tolerations let the pod onto tainted nodes. Example: [{key: lab/role, operator: Exists}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -218,17 +220,17 @@ type GeneratorPodSpec struct {
 	// +optional
 	Affinity Freeform `json:"affinity,omitempty"`
 
-	// runtimeClassName is the pod's RuntimeClass.
+	// runtimeClassName is the pod's RuntimeClass. Example: performance.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 
-	// priorityClassName is the pod's PriorityClass.
+	// priorityClassName is the pod's PriorityClass. Example: lab-night.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// imagePullSecrets are Secrets of the namespace.
+	// imagePullSecrets are Secrets of the namespace. Example: [{name: registry-lab}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8

@@ -2,12 +2,12 @@ package v1alpha1
 
 // LinkSpec is one wire between the generators and the device under test.
 type LinkSpec struct {
-	// name identifies the link, and names its interfaces.
+	// name identifies the link, and names its interfaces. Example: west.
 	// +required
 	Name LinkName `json:"name"`
 
 	// network is the NetworkAttachmentDefinition of the link's pods, as NAME or NAMESPACE/NAME; its annotation k8s.v1.cni.cncf.io/resourceName
-	// gives the device request. Links may share one. Needed in a cluster.
+	// gives the device request. Links may share one. Needed in a cluster. Example: sriov-west.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
@@ -16,7 +16,7 @@ type LinkSpec struct {
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
 
-	// vlan is the VLAN tag of frames on this link. Default: untagged.
+	// vlan is the VLAN tag of frames on this link. Default: untagged. Example: 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4094
@@ -34,13 +34,13 @@ type LinkSpec struct {
 // GeneratorEnd is the generator's end of a link.
 type GeneratorEnd struct {
 	// address is the first replica's, with its prefix length; later replicas have the next ones. Default on link I (from 0): 198.18.I.2/24, or
-	// 2001:2:0:I::2/64 if any of its addresses is IPv6.
+	// 2001:2:0:I::2/64 if any of its addresses is IPv6. Example: 198.18.0.2/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
 	// networks are where this end's flows come from and go to; the device must route them to address. One is divided between the replicas, else
 	// each has its own. Default of replica R: 16.0.R.0/24 on the first link, 48.0.R.0/24 on the second, 16.1.R.0/24 on the third and so on; on
-	// link I 2001:2:0:XXYY::/64 (XX = I + 1, YY = R) if any of its addresses is IPv6.
+	// link I 2001:2:0:XXYY::/64 (XX = I + 1, YY = R) if any of its addresses is IPv6. Example: [16.0.0.0/24].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -50,16 +50,16 @@ type GeneratorEnd struct {
 
 // DUTEnd is the device's end of a link.
 type DUTEnd struct {
-	// network is the NetworkAttachmentDefinition of the DUT's end. Default: the link's.
+	// network is the NetworkAttachmentDefinition of the DUT's end. Default: the link's. Example: lab/sriov-west-netdev.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
 	// address is the device's, with its prefix length: the generator's next hop. Default on link I (from 0): 198.18.I.1/24, or 2001:2:0:I::1/64
-	// if any of its addresses is IPv6.
+	// if any of its addresses is IPv6. Example: 198.18.0.1/24.
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// macAddress is the device's, where ARP or ND for address doesn't find it.
+	// macAddress is the device's, where ARP or ND for address doesn't find it. Example: 02:00:5e:00:53:01.
 	// +optional
 	// +kubebuilder:validation:MaxLength=17
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"

@@ -92,6 +92,7 @@ type LoadTestSpec struct {
 	DUT DUTSpec `json:"dut,omitzero"`
 
 	// links are the wires between the generator and the DUT: two or more, with dut.role Endpoint one.
+	// Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -114,7 +115,7 @@ type LoadTestSpec struct {
 	// +kubebuilder:default={type: Ramp, ramp: {}}
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
-	// criteria make the verdict: all met, the test has passed.
+	// criteria make the verdict: all met, the test has passed. Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -128,24 +129,25 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Observers []Observer `json:"observers,omitempty"`
 
-	// baseline is what criteria with maxRegression compare with. Default: the run's --baseline.
+	// baseline is what criteria with maxRegression compare with. Default: the run's --baseline. Example: {loadTest: vpp-main}.
 	// +optional
 	Baseline *BaselineSpec `json:"baseline,omitempty"`
 
 	// activeDeadline ends the run, counted from its start (in a cluster from all pods ready), and keeps what was measured. It can't be changed
-	// once the run has started.
+	// once the run has started. Example: 1h.
 	// +optional
 	// +kubebuilder:default="1h"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('168h'))",message="activeDeadline must be between 10s and 168h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 
 	// schedulingDeadline ends the test if its pods don't all run so long after it was created, resumed, or admitted by Kueue. Default: none.
+	// Example: 2h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('8760h'))",message="schedulingDeadline must be between 10s and 8760h"
 	SchedulingDeadline Duration `json:"schedulingDeadline,omitempty"`
 
 	// ttlAfterFinished deletes the LoadTest and its Report so long after its end; one that Argo CD or Flux track stays, without Report and
-	// pods. Default: never.
+	// pods. Default: never. Example: 168h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`

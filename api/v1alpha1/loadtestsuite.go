@@ -89,18 +89,18 @@ type LoadTestSuiteSpec struct {
 	Exclude []Exclusion `json:"exclude,omitempty"`
 
 	// calibration first measures the generators by themselves, over a cable in the device's place, with each traffic of the suite. {} has all
-	// defaults. Default: none.
+	// defaults. Default: none. Example: {margin: 10%}.
 	// +optional
 	Calibration *CalibrationSpec `json:"calibration,omitempty"`
 
-	// repetitions is how often each cell is measured; the spread of its figures is that of its repetitions.
+	// repetitions is how often each cell is measured; the spread of its figures is that of its repetitions. Example: 5.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Repetitions int32 `json:"repetitions,omitempty"`
 
-	// parallelism is how many tests may be under way; those that wait for devices count.
+	// parallelism is how many tests may be under way; those that wait for devices count. Example: 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -114,7 +114,7 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:default=Shuffled
 	Order SuiteOrder `json:"order,omitempty"`
 
-	// seed draws the order of Shuffled. Default: made of the suite's name; the suite's report has it.
+	// seed draws the order of Shuffled. Default: made of the suite's name; the suite's report has it. Example: 7.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647
@@ -126,7 +126,7 @@ type LoadTestSuiteSpec struct {
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
 	// invalidRetries is how often tests of a cell may be repeated that ended unmeasured, or with a lower bound where the cell's others measured
-	// more.
+	// more. Example: 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -134,6 +134,7 @@ type LoadTestSuiteSpec struct {
 	InvalidRetries *int32 `json:"invalidRetries,omitempty"`
 
 	// criteria make the verdict on each cell, over its repetitions; all cells passed, the suite has passed.
+	// Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -145,12 +146,12 @@ type LoadTestSuiteSpec struct {
 	// +optional
 	Baseline *SuiteBaselineSpec `json:"baseline,omitempty"`
 
-	// ttlAfterFinished deletes the suite, its LoadTests and all Reports so long after its end. Default: never.
+	// ttlAfterFinished deletes the suite, its LoadTests and all Reports so long after its end. Default: never. Example: 720h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
-	// historyLimit is how many finished LoadTests are kept, with their Reports. The suite keeps the figures of all.
+	// historyLimit is how many finished LoadTests are kept, with their Reports. The suite keeps the figures of all. Example: 100.
 	// +optional
 	// +kubebuilder:default=1000
 	// +kubebuilder:validation:Minimum=0
@@ -172,14 +173,14 @@ type LoadTestTemplate struct {
 
 // TemplateMetadata are labels and annotations of LoadTests to be made.
 type TemplateMetadata struct {
-	// labels are added to each LoadTest.
+	// labels are added to each LoadTest. Example: {team: routing}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && size(self[k]) <= 63)",message="a label's name has at most 317 characters and its value at most 63: put longer texts into annotations"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['linerate.dev/product', 'linerate.dev/loadtest'] || !k.startsWith('linerate.dev/'))",message="labels that begin with linerate.dev/ are linerate's own, but for linerate.dev/product and linerate.dev/loadtest: choose another name"
 	Labels map[string]TemplateText `json:"labels,omitempty"`
 
-	// annotations are added to each LoadTest.
+	// annotations are added to each LoadTest. Example: {change: "1234"}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !k.startsWith('linerate.dev/'))",message="annotations that begin with linerate.dev/ are linerate's own, and none has a name longer than 317 characters: choose another name"

@@ -62,7 +62,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Redfish') == has(self.redfish)",fieldPath=".redfish",message="type Redfish and the field redfish need each other: add redfish: {url: https://bmc.lab, secretName: bmc}, or use another type and remove it"
 // +kubebuilder:validation:XValidation:rule="!has(self.vpp) || self.type == 'VPP'",fieldPath=".vpp",message="vpp is for type VPP: use that, or remove it"
 type Observer struct {
-	// name identifies the observer in the Report.
+	// name identifies the observer in the Report. Example: cpu.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -77,13 +77,13 @@ type Observer struct {
 	// +required
 	Type ObserverType `json:"type"`
 
-	// every is how often the network is asked; a window needs four readings. Default: 5s.
+	// every is how often the network is asked; a window needs four readings. Default: 5s. Example: 10s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="every must be between 1s and 5m"
 	Every Duration `json:"every,omitempty"`
 
 	// averagedOver is how much time the source averages in a reading; a window counts a reading only if all of it is in the window. Default:
-	// 0s.
+	// 0s. Example: 30s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagedOver must be at most 1h"
 	AveragedOver Duration `json:"averagedOver,omitempty"`
@@ -123,12 +123,13 @@ type PrometheusQuery struct {
 	URL string `json:"url"`
 
 	// query is in PromQL; each series of its answer, sixteen at most, is one of the observer's.
+	// Example: node_hwmon_power_average_watt{instance="dut"}.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Query string `json:"query"`
 
-	// unit is that of the answer. W also gives power per traffic.
+	// unit is that of the answer. W also gives power per traffic. Example: W.
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
@@ -145,7 +146,7 @@ type SNMPObject struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?$')",message="address is a host, with or without a port, such as pdu.lab or [2001:db8::7]:161"
 	Address string `json:"address"`
 
-	// oid is the object's number; a table's has the row at its end.
+	// oid is the object's number; a table's has the row at its end. Example: 1.3.6.1.4.1.318.1.1.12.1.16.0.
 	// +required
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[.]?[0-2]([.][0-9]{1,10})+$')",message="oid is numbers and dots, such as 1.3.6.1.2.1.1.3.0: names of MIBs aren't known here"
@@ -175,7 +176,7 @@ type RedfishChassis struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/@?# ]+/?$')",message="url begins with https:// (or http://), and has neither user, password nor path, such as https://bmc.lab: credentials are a Secret's"
 	URL string `json:"url"`
 
-	// chassis is its Id. Default: the only one there is.
+	// chassis is its Id. Default: the only one there is. Example: "1".
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._~A-Za-z0-9]+$')",message="chassis is an Id of letters, digits, dots and dashes, as the controller lists it under /redfish/v1/Chassis"

@@ -42,7 +42,7 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
 
-	// state is what it is doing.
+	// state is what it is doing. Example: Ready.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
@@ -69,12 +69,12 @@ type PodContainer struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// image is what the pod asks for.
+	// image is what the pod asks for. Example: lab/vpp:25.10.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Image string `json:"image,omitempty"`
 
-	// imageID is what it got, with its digest.
+	// imageID is what it got, with its digest. Example: docker.io/lab/vpp@sha256:9f86d081….
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	ImageID string `json:"imageID,omitempty"`
@@ -110,7 +110,7 @@ type NodePort struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node"`
 
-	// port is the port's PCI address, or a switch's name of it.
+	// port is the port's PCI address, or a switch's name of it. Example: 0000:03:00.0.
 	// +required
 	// +kubebuilder:validation:MaxLength=128
 	Port string `json:"port"`

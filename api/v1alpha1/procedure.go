@@ -87,11 +87,11 @@ type ProcedureSpec struct {
 	Soak SoakSpec `json:"soak,omitzero"`
 
 	// directions says whose load a ramp or search varies: that of all directions Together (default; the first that loses frames sets the load
-	// of all), or of Each, one after another, and then all at once.
+	// of all), or of Each, one after another, and then all at once. Example: Each.
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
 
-	// othersAt is the load of the directions that don't vary, with directions: Each, as a share of the target rate. Default: 0%.
+	// othersAt is the load of the directions that don't vary, with directions: Each, as a share of the target rate. Default: 0%. Example: 10%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="othersAt must be at most 100%: it is a share of the target rate"
 	OthersAt Percent `json:"othersAt,omitempty"`
@@ -106,6 +106,7 @@ type ProcedureSpec struct {
 	Latency *LatencySpec `json:"latency,omitempty"`
 
 	// maxLossRatio is the share of frames that may be lost at a rate that counts as carried; not for Search, BackToBack and Soak.
+	// Example: "0.001".
 	// +optional
 	// +kubebuilder:default="0.001"
 	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`
@@ -114,6 +115,7 @@ type ProcedureSpec struct {
 // LatencySpec is at which loads latency is measured: a trial at each, after the procedure has its result.
 type LatencySpec struct {
 	// at are the loads, as shares of the rate. 0% is 1000 frames a second in each direction, or a hundredth of the rate if that is less.
+	// Example: [0%, 10%, 50%, 90%].
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={"0%","10%","50%","90%"}
@@ -122,7 +124,7 @@ type LatencySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !p.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(p.replace('%', '')) <= 100.0)",message="a load is at most 100%: it is a share of the rate that the procedure found or held"
 	At []Percent `json:"at,omitempty"`
 
-	// of names the Search's goal whose rate is meant. Default: the first.
+	// of names the Search's goal whose rate is meant. Default: the first. Example: NDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Of string `json:"of,omitempty"`
@@ -143,13 +145,13 @@ type ResetSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Command []CommandWord `json:"command,omitempty"`
 
-	// image has the command, with dut.type Pod. Default: that of the container that forwards.
+	// image has the command, with dut.type Pod. Default: that of the container that forwards. Example: "registry.lab/tools:1".
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]*$')",message="write an image's name without spaces, such as registry.lab/tools:1"
 	Image string `json:"image,omitempty"`
 
-	// timeout bounds the command, and then the wait until the device forwards. If either takes longer, the run ends.
+	// timeout bounds the command, and then the wait until the device forwards. If either takes longer, the run ends. Example: 10s.
 	// +optional
 	// +kubebuilder:default="30s"
 	Timeout TrialDuration `json:"timeout,omitempty"`
@@ -175,53 +177,53 @@ type CommandWord string
 // +kubebuilder:validation:XValidation:rule="duration(self.settle) + duration('100ms') <= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settle.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms')",fieldPath=".settle",message="settle must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
 // +kubebuilder:validation:XValidation:rule="duration(self.rampDuration) >= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.rampDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.rampDuration) < duration('1s')",fieldPath=".rampDuration",message="rampDuration must be at least stepDuration: a ramp has one step or more"
 type RampSpec struct {
-	// warmupRate is the load of the warm-up, which fills caches and tables.
+	// warmupRate is the load of the warm-up, which fills caches and tables. Example: 1kpps.
 	// +optional
 	// +kubebuilder:default="1kpps"
 	WarmupRate Rate `json:"warmupRate,omitempty"`
 
-	// warmupDuration is how long the warm-up lasts; 0s: none.
+	// warmupDuration is how long the warm-up lasts; 0s: none. Example: 30s.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="warmupDuration must be at most 24h"
 	WarmupDuration Duration `json:"warmupDuration,omitempty"`
 
-	// targetRate is the top of the ramp.
+	// targetRate is the top of the ramp. Example: 100%.
 	// +optional
 	// +kubebuilder:default="100%"
 	TargetRate Rate `json:"targetRate,omitempty"`
 
-	// rampDuration is how long the way to the top takes.
+	// rampDuration is how long the way to the top takes. Example: 10m.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="rampDuration must be between 1s and 24h"
 	RampDuration Duration `json:"rampDuration,omitempty"`
 
-	// stepDuration is how long each step lasts.
+	// stepDuration is how long each step lasts. Example: 2s.
 	// +optional
 	// +kubebuilder:default="2s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('200ms') && duration(self) <= duration('1h'))",message="stepDuration must be between 200ms and 1h"
 	StepDuration Duration `json:"stepDuration,omitempty"`
 
-	// settle is the beginning of each step that isn't judged.
+	// settle is the beginning of each step that isn't judged. Example: 500ms.
 	// +optional
 	// +kubebuilder:default="500ms"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settle must be at most 1m"
 	Settle Duration `json:"settle,omitempty"`
 
-	// refineTo is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't.
+	// refineTo is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't. Example: 0.5%.
 	// +optional
 	// +kubebuilder:default="0.5%"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && (double(self.replace('%', '')) >= 0.01 || double(self.replace('%', '')) == 0.0))",message="refineTo must be between 0.01% and 50%, or 0% for no refinement"
 	RefineTo Percent `json:"refineTo,omitempty"`
 
-	// confirmDuration is how long the saturation is held to confirm it; 0s: not at all.
+	// confirmDuration is how long the saturation is held to confirm it; 0s: not at all. Example: 10s.
 	// +optional
 	// +kubebuilder:default="10s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="confirmDuration must be at most 24h"
 	ConfirmDuration Duration `json:"confirmDuration,omitempty"`
 
-	// holdDuration is how long the target rate is held at the end; 0s: not at all.
+	// holdDuration is how long the target rate is held at the end; 0s: not at all. Example: 30s.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="holdDuration must be at most 24h"
@@ -542,7 +544,7 @@ type SearchGoal struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$')",message="a goal's name is letters and digits, with - _ . between them, such as NDR or pdr-0.5"
 	Name string `json:"name"`
 
-	// lossRatio is the share of frames that a trial may lose in the worst direction.
+	// lossRatio is the share of frames that a trial may lose in the worst direction. Example: "0.005".
 	// +optional
 	// +kubebuilder:default="0"
 	LossRatio Ratio `json:"lossRatio,omitempty"`

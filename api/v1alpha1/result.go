@@ -12,7 +12,7 @@ type Result struct {
 	// +optional
 	Confirmed bool `json:"confirmed"`
 
-	// reason is why the result is what it is.
+	// reason is why the result is what it is. Example: LossAboveLimit.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
@@ -22,14 +22,14 @@ type Result struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// setBy are the directions whose own loss set the load of all.
+	// setBy are the directions whose own loss set the load of all. Example: west→east.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=40
 	SetBy []string `json:"setBy,omitempty"`
 
-	// resolution is how far away the next higher load may be that lost frames, relative to it.
+	// resolution is how far away the next higher load may be that lost frames, relative to it. Example: "0.005".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	Resolution string `json:"resolution,omitempty"`
@@ -82,12 +82,12 @@ type Figure struct {
 	// +kubebuilder:validation:MaxLength=40
 	Metric string `json:"metric"`
 
-	// direction is the one the figure is of. Empty: all together.
+	// direction is the one the figure is of. Empty: all together. Example: west→east.
 	// +optional
 	// +kubebuilder:validation:MaxLength=40
 	Direction string `json:"direction,omitempty"`
 
-	// goal is the Search's goal the figure is of.
+	// goal is the Search's goal the figure is of. Example: NDR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
@@ -138,7 +138,7 @@ type DirectionLimit struct {
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// resolution is how far away the load may be at which it lost frames, relative to that. Empty: it lost none.
+	// resolution is how far away the load may be at which it lost frames, relative to that. Empty: it lost none. Example: "0.005".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	Resolution string `json:"resolution,omitempty"`
@@ -187,12 +187,12 @@ type Figures struct {
 	// +optional
 	Sessions *SessionsResult `json:"sessions,omitempty"`
 
-	// lossRatio is (offered − received) ÷ offered, in frames; negative: more came back than was sent in the window.
+	// lossRatio is (offered − received) ÷ offered, in frames; negative: more came back than was sent in the window. Example: "0.0003".
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
 
-	// lineRatePercent is received layer-1 bits in percent of what the links can carry.
+	// lineRatePercent is received layer-1 bits in percent of what the links can carry. Example: "99.95".
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	LineRatePercent string `json:"lineRatePercent,omitempty"`
@@ -212,7 +212,7 @@ type SessionsResult struct {
 	// +optional
 	Datagrams *DatagramsResult `json:"datagrams,omitempty"`
 
-	// retransmitRatio is their share. Empty: some may not be the device's doing.
+	// retransmitRatio is their share. Empty: some may not be the device's doing. Example: "0.0003".
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	RetransmitRatio string `json:"retransmitRatio,omitempty"`
@@ -236,7 +236,7 @@ type DatagramsResult struct {
 	// +optional
 	Lost int64 `json:"lost"`
 
-	// lossRatio is lost ÷ (received + lost). Empty: some may not be the device's doing.
+	// lossRatio is lost ÷ (received + lost). Empty: some may not be the device's doing. Example: "0.01".
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
@@ -263,12 +263,12 @@ type FlowRate struct {
 
 // ReportReference says where a Report is kept.
 type ReportReference struct {
-	// configMap is the ConfigMap's name.
+	// configMap is the ConfigMap's name. Example: vpp-imix-report.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	ConfigMap string `json:"configMap"`
 
-	// digest is the Report's.
+	// digest is the Report's. Example: sha256:9f86d081….
 	// +optional
 	// +kubebuilder:validation:MaxLength=80
 	Digest string `json:"digest,omitempty"`
@@ -282,7 +282,7 @@ type ReportReference struct {
 	// +optional
 	PublishTriedSince *metav1.Time `json:"publishTriedSince,omitempty"`
 
-	// kept is the ConfigMap that outlives the LoadTest, with spec.reportRetention Keep.
+	// kept is the ConfigMap that outlives the LoadTest, with spec.reportRetention Keep. Example: vpp-imix-9f86d081884c7d65.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Kept string `json:"kept,omitempty"`

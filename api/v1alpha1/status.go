@@ -141,17 +141,17 @@ type Progress struct {
 	// +kubebuilder:validation:Maximum=100
 	Percent *int32 `json:"percent,omitempty"`
 
-	// intended is the load per direction, or of all where one varies by itself.
+	// intended is the load per direction, or of all where one varies by itself. Example: 4.2 Mpps.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Intended string `json:"intended,omitempty"`
 
-	// received is what comes back, all directions together.
+	// received is what comes back, all directions together. Example: 8.4 Mpps.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Received string `json:"received,omitempty"`
 
-	// lossRatio is the worst direction's loss.
+	// lossRatio is the worst direction's loss. Example: "0".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	LossRatio string `json:"lossRatio,omitempty"`
@@ -171,7 +171,7 @@ type Progress struct {
 	// +kubebuilder:validation:Minimum=0
 	Of int32 `json:"of,omitempty"`
 
-	// varied is the direction whose load varies by itself.
+	// varied is the direction whose load varies by itself. Example: west→east.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Varied string `json:"varied,omitempty"`

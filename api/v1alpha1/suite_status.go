@@ -37,7 +37,7 @@ type LoadTestSuiteStatus struct {
 	// +kubebuilder:validation:MaxItems=256
 	Table []SuiteRow `json:"table,omitempty"`
 
-	// summary is how far it is, in one line.
+	// summary is how far it is, in one line. Example: 12 of 40 measured.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Summary string `json:"summary,omitempty"`
@@ -46,7 +46,7 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
 
-	// runsDigest is that of the runs that a complete suite was judged by, in the ConfigMaps NAME-suite-runs-….
+	// runsDigest is that of the runs that a complete suite was judged by, in the ConfigMaps NAME-suite-runs-…. Example: sha256:9f86d081….
 	// +optional
 	// +kubebuilder:validation:MaxLength=80
 	RunsDigest string `json:"runsDigest,omitempty"`
@@ -155,7 +155,7 @@ type SuiteRow struct {
 	// +optional
 	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond,omitempty"`
 
-	// lineRatePercent is the median received, in percent of what the links can carry.
+	// lineRatePercent is the median received, in percent of what the links can carry. Example: "99.95".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	LineRatePercent string `json:"lineRatePercent,omitempty"`
@@ -164,7 +164,7 @@ type SuiteRow struct {
 	// +optional
 	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
 
-	// spreadPercent is how far the repetitions differ, in percent of the median. Empty: there is one.
+	// spreadPercent is how far the repetitions differ, in percent of the median. Empty: there is one. Example: "0.3".
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	SpreadPercent string `json:"spreadPercent,omitempty"`

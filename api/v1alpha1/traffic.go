@@ -66,7 +66,7 @@ type TrafficSpec struct {
 	// +kubebuilder:default=IMIX
 	Profile Profile `json:"profile,omitempty"`
 
-	// frameSize is the size of profile FixedSize' frames in bytes, FCS included.
+	// frameSize is the size of profile FixedSize' frames in bytes, FCS included. Example: 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
@@ -105,7 +105,7 @@ type TrafficSpec struct {
 	Directions []Direction `json:"directions,omitempty"`
 
 	// allowedPrefixes are networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may use: no slip of the finger
-	// loads others' networks.
+	// loads others' networks. Example: [10.1.0.0/16].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -159,15 +159,16 @@ type SessionsSpec struct {
 	// +kubebuilder:validation:Maximum=128
 	Parallel int32 `json:"parallel,omitempty"`
 
-	// window is the size of each connection's buffers at either end. Default: the kernel's.
+	// window is the size of each connection's buffers at either end. Default: the kernel's. Example: 1Mi.
 	// +optional
 	Window SessionSize `json:"window,omitempty"`
 
 	// messageSize is how much is written, and read, at a time; with UDP a datagram's payload (beyond a frame, in fragments). Default: 128Ki, with UDP 1460.
+	// Example: "1400".
 	// +optional
 	MessageSize MessageSize `json:"messageSize,omitempty"`
 
-	// congestionControl is the senders' algorithm, as Linux names it. Default: the ends' own.
+	// congestionControl is the senders' algorithm, as Linux names it. Default: the ends' own. Example: cubic.
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9_-]*$')",message="write an algorithm as Linux names it, such as cubic, reno or bbr"
@@ -188,13 +189,13 @@ type SessionSize string
 
 // MixEntry is one frame size of a mix.
 type MixEntry struct {
-	// frameSize is in bytes, FCS included.
+	// frameSize is in bytes, FCS included. Example: 594.
 	// +required
 	// +kubebuilder:validation:Minimum=64
 	// +kubebuilder:validation:Maximum=9216
 	FrameSize int32 `json:"frameSize"`
 
-	// weight is this size's share of frames, relative to the sum of weights.
+	// weight is this size's share of frames, relative to the sum of weights. Example: 16.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -204,6 +205,7 @@ type MixEntry struct {
 // StreamsSpec are TRex streams as they are.
 type StreamsSpec struct {
 	// json is a JSON list of TRex stream objects, as TRex's add_stream takes them. Their rates are proportions of the load.
+	// Example: '[{"enabled": true, "self_start": true, ...}]'.
 	// +required
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=262144
@@ -244,14 +246,14 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.?order.orValue('Sequential') != 'Random' || size(self.vary) == 1",fieldPath=".vary",message="order Random draws one field of each frame, so that there are no more flows than count: name one field, such as [DestinationAddress]"
 type FlowsSpec struct {
-	// count is the number of flows per direction, over all replicas.
+	// count is the number of flows per direction, over all replicas. Example: 254.
 	// +optional
 	// +kubebuilder:default=254
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16777216
 	Count int64 `json:"count,omitempty"`
 
-	// vary are the fields in which the flows differ.
+	// vary are the fields in which the flows differ. Example: [SourceAddress, DestinationAddress].
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={SourceAddress,DestinationAddress}
@@ -260,6 +262,7 @@ type FlowsSpec struct {
 	Vary []FlowField `json:"vary,omitempty"`
 
 	// order is how flows take turns: Sequential (default) or Random (each frame's flow is drawn; needs one field in vary, and IPv4).
+	// Example: Random.
 	// +optional
 	Order FlowOrder `json:"order,omitempty"`
 }
@@ -268,11 +271,11 @@ type FlowsSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.from != self.to",fieldPath=".to",message="a direction goes from one link to another: from and to must differ"
 type Direction struct {
-	// from is the link that is sent on, or dut.
+	// from is the link that is sent on, or dut. Example: west.
 	// +required
 	From LinkName `json:"from"`
 
-	// to is the link that it comes back on, or dut.
+	// to is the link that it comes back on, or dut. Example: east.
 	// +required
 	To LinkName `json:"to"`
 }
