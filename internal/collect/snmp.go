@@ -35,7 +35,7 @@ const (
 	agentRetries = 1
 )
 
-// snmp is an agent that is asked for one object: by version 3 where the Secret has a user, else by version 2c.
+// snmp is an agent that is asked for one object: by version 3 where the Secret is of a user of it, else by version 2c.
 type snmp struct {
 	object    plan.SNMPObject
 	secret    secret
@@ -125,10 +125,16 @@ func (a snmp) refused(err error) error {
 // leastPassword is how many characters a password of version 3 has at least (RFC 3414).
 const leastPassword = 8
 
-// userOf is the user of version 3 that a Secret has; nil: it has none. Sessions are always authenticated and encrypted.
+// userOf is the user of version 3 that a Secret has; nil: it has none. One with a community has it for version 2c, and its user, without an authPassword, is somebody else's, such as a management controller's.
+// Sessions are always authenticated and encrypted.
 func userOf(s secret, shown map[string]string) (*gosnmp.UsmSecurityParameters, error) {
-	if shown[keyUser] == "" {
-		return nil, nil //nolint:nilnil // a Secret without a user is one of version 2c
+	switch {
+	case shown[keyAuthPassword] == "" && (shown[keyUser] == "" || shown[keyCommunity] != ""):
+		return nil, nil //nolint:nilnil // it is one of version 2c
+	case shown[keyAuthPassword] == "":
+		return nil, fmt.Errorf("secret %s has %s, and neither %s and %s, which version 3 wants, nor %s, which version 2c wants: add either", s.name, keyUser, keyAuthPassword, keyPrivPassword, keyCommunity)
+	case shown[keyUser] == "":
+		return nil, fmt.Errorf("secret %s has %s, and no %s, which version 3 wants: add it, or for version 2c leave %s out", s.name, keyAuthPassword, keyUser, keyAuthPassword)
 	}
 	auth, known := map[string]gosnmp.SnmpV3AuthProtocol{"SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224, "SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384, "SHA-512": gosnmp.SHA512}[cmp.Or(shown[keyAuthProtocol], "SHA-256")]
 	if !known {
@@ -140,7 +146,7 @@ func userOf(s secret, shown map[string]string) (*gosnmp.UsmSecurityParameters, e
 	}
 	for _, key := range []string{keyAuthPassword, keyPrivPassword} {
 		if len(shown[key]) < leastPassword {
-			return nil, fmt.Errorf("secret %s: %s has fewer than %d characters, and version 3 wants as many", s.name, key, leastPassword)
+			return nil, fmt.Errorf("secret %s: %s has fewer than %d characters, and version 3 wants as many: lengthen it, or for version 2c leave %s out and have %s", s.name, key, leastPassword, keyAuthPassword, keyCommunity)
 		}
 	}
 	return &gosnmp.UsmSecurityParameters{UserName: shown[keyUser], AuthenticationProtocol: auth, AuthenticationPassphrase: shown[keyAuthPassword], PrivacyProtocol: priv, PrivacyPassphrase: shown[keyPrivPassword]}, nil

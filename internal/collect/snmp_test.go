@@ -87,11 +87,26 @@ func TestAnAgentTellsANumberOfAnyType(t *testing.T) {
 
 func TestACommunityIsASecrets(t *testing.T) {
 	address := agent(t, "lab", map[string]gosnmp.SnmpPDU{".1.3.6.1.1.1.0": {Type: gosnmp.Gauge32, Value: uint32(7)}})
-	credentials := secrets(t, map[string]string{"pdu/community": "lab\n", "other/community": "home", "empty/password": "x"})
+	credentials := secrets(t, map[string]string{"pdu/community": "lab\n", "other/community": "home", "empty/password": "x",
+		"shared/community": "lab", "shared/username": "root", "shared/password": "calvin", // with a management controller
+		"controller/username": "root", "controller/password": "calvin", "nobody/authPassword": "longpassword", "nobody/community": "lab",
+		"short/username": "linerate", "short/authPassword": "longpassword", "short/privPassword": "x"})
 	o := object(address, ".1.3.6.1.1.1.0", "1")
 	o.SNMP.Secret = "pdu"
 	if n := number(t, answered(t, o, credentials), "value", ".1.3.6.1.1.1.0"); n.Value != 7 {
 		t.Errorf("%+v, want 7", n)
+	}
+	o.SNMP.Secret = "shared"
+	if n := number(t, answered(t, o, credentials), "value", ".1.3.6.1.1.1.0"); n.Value != 7 {
+		t.Errorf("%+v, want 7 by the community of a Secret with another's user", n)
+	}
+	for name, want := range map[string]string{
+		"controller": "secret controller has username, and neither authPassword and privPassword, which version 3 wants, nor community, which version 2c wants: add either",
+		"nobody":     "secret nobody has authPassword, and no username, which version 3 wants: add it, or for version 2c leave authPassword out",
+		"short":      "secret short: privPassword has fewer than 8 characters, and version 3 wants as many: lengthen it, or for version 2c leave authPassword out and have community",
+	} {
+		o.SNMP.Secret = name
+		missing(t, answered(t, o, credentials), want)
 	}
 	o.SNMP.Secret = "empty"
 	missing(t, answered(t, o, credentials), "secret empty has no key community, and for version 3 no username")

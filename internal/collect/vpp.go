@@ -39,17 +39,45 @@ func newVPP(s plan.VPPStats) source {
 	return vpp{s.Socket}
 }
 
-// ask reads in a goroutine of its own: the library waits for the segment without end, and whoever has the socket may never hand one over.
-func (v vpp) ask(ctx context.Context) (numbers []observe.Number, err error) {
-	done := make(chan struct{})
+// waiting are the readings of each socket that their askers gave up, and that still wait for a segment.
+var waiting struct {
+	sync.Mutex
+	readings map[string]int
+}
+
+func countWaiting(socket string, more int) (readings int) {
+	waiting.Lock()
+	defer waiting.Unlock()
+	if waiting.readings == nil {
+		waiting.readings = map[string]int{}
+	}
+	waiting.readings[socket] += more
+	return waiting.readings[socket]
+}
+
+// ask reads in a goroutine of its own: the library waits for the segment without end, and whoever has the socket may never hand one over. While such a reading waits there is no other.
+func (v vpp) ask(ctx context.Context) ([]observe.Number, error) {
+	if countWaiting(v.socket, 0) > 0 {
+		return nil, errors.New("an earlier reading still waits for what it hands over: restart VPP, or name its socket in vpp.socket")
+	}
+	type outcome struct {
+		numbers []observe.Number
+		err     error
+	}
+	read := make(chan outcome, 1)
 	go func() {
-		defer close(done)
-		numbers, err = v.read()
+		numbers, err := v.read()
+		read <- outcome{numbers, err}
 	}()
 	select {
-	case <-done:
-		return numbers, err
+	case o := <-read:
+		return o.numbers, o.err
 	case <-ctx.Done():
+		countWaiting(v.socket, 1)
+		go func() {
+			<-read
+			countWaiting(v.socket, -1)
+		}()
 		return nil, ctx.Err()
 	}
 }
@@ -63,10 +91,10 @@ func (v vpp) read() (numbers []observe.Number, err error) {
 		}
 	}()
 	client := statsclient.NewStatsClient(v.socket, statsclient.SetSocketRetryTimeout(socketTime))
+	defer func() { _ = client.Disconnect() }() // also where connecting ends by a fault
 	if err := client.Connect(); err != nil {
 		return nil, plainly(err)
 	}
-	defer func() { _ = client.Disconnect() }()
 	for range mostBusy {
 		entries, err := client.DumpStats("^/sys/node/(names|clocks|vectors|calls)$")
 		if errors.Is(err, adapter.ErrStatsDataBusy) || errors.Is(err, adapter.ErrStatsAccessFailed) {

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/collect"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -101,6 +103,12 @@ func nodes() []byte {
 // handsOver serves a file at a socket, as VPP hands over its segment, until the test ends.
 func handsOver(t *testing.T, text []byte) (socket string) {
 	t.Helper()
+	return handsOverAfter(t, text, func() {})
+}
+
+// handsOverAfter does so once ready returns, which it calls for each who asks.
+func handsOverAfter(t *testing.T, text []byte, ready func()) (socket string) {
+	t.Helper()
 	socket = filepath.Join(t.TempDir(), "stats.sock")
 	fd, err := unix.MemfdCreate("segment", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -121,6 +129,7 @@ func handsOver(t *testing.T, text []byte) (socket string) {
 			if err != nil {
 				return
 			}
+			ready()
 			_, _, _ = c.WriteMsgUnix([]byte{0}, unix.UnixRights(fd), nil)
 			_ = c.Close()
 		}
@@ -154,4 +163,25 @@ func TestWhatIsNoSegmentIsMissing(t *testing.T) {
 	s = &segment{make([]byte, headerBytes)}
 	endless := s.vector(1<<22, binary.LittleEndian.AppendUint64(nil, 1))
 	missing(t, answered(t, nodesAt(handsOver(t, s.finish(2, entry{nameVector, "/sys/node/names", s.names("a")}, entry{simpleVector, "/sys/node/clocks", s.numbers(endless)}))), ""), "what it handed over is no statistics segment that can be read")
+}
+
+// Whoever accepts and hands nothing over is asked once, however often the observer's time comes.
+func TestAVPPThatHandsNothingOverIsAskedOnce(t *testing.T) {
+	asked, ready := make(chan struct{}, 100), make(chan struct{})
+	socket := handsOverAfter(t, nodes(), func() { asked <- struct{}{}; <-ready })
+	open := sync.OnceFunc(func() { close(ready) })
+	t.Cleanup(open)
+	o := nodesAt(socket)
+	c := collect.Start(t.Context(), []plan.Observer{o}, "")
+	<-asked
+	c.Close() // gives the reading up, as the end of its time does
+	for range 3 {
+		missing(t, answered(t, o, ""), socket+": an earlier reading still waits for what it hands over: restart VPP, or name its socket in vpp.socket")
+	}
+	open()
+	for end := time.Now().Add(time.Minute); len(answered(t, o, "").Numbers) == 0; {
+		if time.Now().After(end) {
+			t.Fatal("it hands its segment over, and nobody reads it")
+		}
+	}
 }

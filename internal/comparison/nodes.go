@@ -1,58 +1,61 @@
 package comparison
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strconv"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
+// leastVectors is how many packets a call of a node has at least. VPP calls most nodes for packets alone, so it is 1, but for the error of two readings; input nodes poll, and fewer are of one whose calls found nothing for the most part.
+const leastVectors = 0.9
+
 // NodeChanged names the node of VPP's whose clocks per packet changed most from the baseline's results to the candidate's, by the medians of their runs: it is where to look for why a figure changed, and no claim. A node that
-// one side has not was passed by no packet there, or took too little to be told of. Empty: nobody observed nodes on both sides.
+// one side has not is left out, as it may have taken too little to be told of; so is one whose polls found nothing for the most part, as their clocks are no packet's. Empty: no node is left.
 func NodeChanged(candidate, baseline []report.Result) string {
 	is, was := clocksOfNodes(candidate), clocksOfNodes(baseline)
-	if len(is) == 0 || len(was) == 0 {
+	maps.DeleteFunc(is, func(n report.VPPNode, _ float64) bool { _, both := was[n]; return !both })
+	if len(is) == 0 {
 		return ""
 	}
-	var most string
-	var all []string
-	for name := range is {
-		all = append(all, name)
-	}
-	for name := range was {
-		all = append(all, name)
-	}
-	slices.Sort(all) // so that of equal ones it is always the same
-	for _, name := range all {
-		if most == "" || math.Abs(is[name]-was[name]) > math.Abs(is[most]-was[most]) {
-			most = name
+	all := slices.SortedFunc(maps.Keys(is), func(a, b report.VPPNode) int { // so that of equal ones it is always the same
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Observer, b.Observer))
+	})
+	most := all[0]
+	for _, n := range all {
+		if math.Abs(is[n]-was[n]) > math.Abs(is[most]-was[most]) {
+			most = n
 		}
 	}
-	return fmt.Sprintf("of VPP's nodes %s changed most: %s, and %s in the baseline", most, clocksText(is, most), clocksText(was, most))
-}
-
-func clocksText(of map[string]float64, node string) string {
-	clocks, told := of[node]
-	if !told {
-		return "nothing"
+	name := most.Name
+	if slices.ContainsFunc(all, func(n report.VPPNode) bool { return n.Observer != most.Observer }) {
+		name += " of observer " + most.Observer
 	}
-	return strconv.FormatFloat(clocks, 'f', 1, 64) + " clocks/packet"
+	return fmt.Sprintf("of VPP's nodes %s changed most: %.1f clocks/packet, and %.1f clocks/packet in the baseline", name, is[most], was[most])
 }
 
-// clocksOfNodes are the medians of each node's clocks per packet over the runs that tell them.
-func clocksOfNodes(results []report.Result) map[string]float64 {
-	each := map[string][]float64{}
+// clocksOfNodes are the medians of each node's clocks per packet over the runs that tell them, but of nodes that poll.
+func clocksOfNodes(results []report.Result) map[report.VPPNode]float64 {
+	clocks, vectors := medians(results, plan.ClocksPerPacket), medians(results, plan.VectorsPerCall)
+	maps.DeleteFunc(clocks, func(n report.VPPNode, _ float64) bool { return vectors[n] < leastVectors })
+	return clocks
+}
+
+func medians(results []report.Result, series string) map[report.VPPNode]float64 {
+	each := map[report.VPPNode][]float64{}
 	for _, r := range results {
-		for name, clocks := range r.ClocksPerPacket() {
-			each[name] = append(each[name], clocks)
+		for n, mean := range r.PerNode(series) {
+			each[n] = append(each[n], mean)
 		}
 	}
-	medians := map[string]float64{}
-	for name, clocks := range each {
-		medians[name] = statistics.Summarize(clocks).Median
+	all := map[report.VPPNode]float64{}
+	for n, means := range each {
+		all[n] = statistics.Summarize(means).Median
 	}
-	return medians
+	return all
 }

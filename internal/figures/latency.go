@@ -52,7 +52,7 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		shortest, _ := transit.Bounds(transit.Index(time.Duration(p.Nanoseconds))) // a percentile is the end of its bucket
 		least := shortest.Nanoseconds()
 		if l.Sample != nil {
-			least = max(0, min(least, p.Nanoseconds-l.Sample.ResolutionNanoseconds))
+			least = max(0, least-max(l.Sample.ResolutionNanoseconds, transit.Coarse(time.Duration(p.Nanoseconds)).Nanoseconds()))
 		}
 		return whole(least), whole(p.Nanoseconds), ""
 	}}

@@ -2,10 +2,14 @@ package figures_test
 
 import (
 	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -39,5 +43,33 @@ func TestFiguresOfLatency(t *testing.T) {
 	}
 	if n := len(figures.OfAnswer(r, figures.LatencyP99)); n != 0 {
 		t.Errorf("%d figures of latency are the answer's", n)
+	}
+}
+
+// A TRex tells whole microseconds in buckets of HdrHistogram with three digits: the frame may have taken the least of its bucket, and the figure is from there on.
+func TestAFigureOfASampleHasTheTruthWithin(t *testing.T) {
+	for _, took := range []time.Duration{300 * time.Nanosecond, 34 * time.Microsecond, 1900 * time.Microsecond, 4096 * time.Microsecond, 70_016 * time.Microsecond, 9 * time.Second} {
+		told := hdrhistogram.New(1, 10_000_000, 3)
+		must(t, told.RecordValues(took.Microseconds(), 1000))
+		text, err := told.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		must(t, err)
+		times, err := transit.DecodeMicroseconds(string(text))
+		must(t, err)
+		within, _ := times.Within(transit.P50)
+		r := reporttest.WithLatency(20_000)
+		size := &r.Result.Latency[1].Directions[0].Sizes[0]
+		size.Sample = &report.LatencySample{PacketsPerSecond: 1000, ResolutionNanoseconds: 1000}
+		size.Within[0].Nanoseconds = within.Nanoseconds()
+		f := figures.LatencyOf(r, figures.LatencyP50, r.Result.Latency[1].At, 0)[0]
+		if ns := float64(took.Nanoseconds()); f.Low.Float() > ns || f.High.Float() < ns || f.High.Float() > 1.02*ns+2000 {
+			t.Errorf("%s to %s ns of a frame that took %s", f.Low, f.High, took)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -178,7 +178,9 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 		of := class{s.direction, s.size}
 		f := minus(now[s.generator][s.id], before[s.generator][s.id])
 		if s.sample != nil {
-			f.Uncounted = max(0, f.Received-int64(f.Transits.Frames())) // also where the histogram began anew between the two readings
+			timed := int64(f.Transits.Frames())
+			f.Received = max(f.Received, timed) // in the first reading the counter may have been ahead of the histogram
+			f.Uncounted = f.Received - timed    // also where the histogram began anew between the two readings
 			samples[of] = together(samples[of], s.sample)
 		}
 		bySize[of] = plus(bySize[of], f)

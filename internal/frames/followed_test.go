@@ -223,6 +223,37 @@ func TestLatencyOfASampleSaysThatItIsOne(t *testing.T) {
 	}
 }
 
+// A counter that is read before the histogram is behind it in one reading, and not in the next.
+func TestNoMoreFramesOfASampleAreTimedThanCame(t *testing.T) {
+	s := scene(hold(2))
+	sampledStreams(s)
+	for g := range s.world.Generators {
+		s.world.Generators[g].Timed = func(n int) map[uint32]engine.Followed {
+			all := timed(1000)(n)
+			for id, f := range all {
+				f.Received += int64(1 - n%2)
+				all[id] = f
+			}
+			return all
+		}
+	}
+	r := s.run(t)
+	counted := 0
+	for _, w := range r.Windows {
+		for _, d := range w.Directions {
+			for _, l := range d.Latency {
+				counted++
+				if l.Timed()%1000 != 0 || l.Uncounted < 0 {
+					t.Errorf("window %d: %d frames came, %d without a time, of a histogram of thousands", w.Number, l.Frames, l.Uncounted)
+				}
+			}
+		}
+	}
+	if r.Ending != report.Completed || counted == 0 {
+		t.Errorf("%s: %s, %d latencies", r.Ending, r.Message, counted)
+	}
+}
+
 func TestASampleThatTellsNoTimesIsSaid(t *testing.T) {
 	s := scene(hold(2))
 	sampledStreams(s)

@@ -82,12 +82,15 @@ type Observed struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// ClocksPerPacket is what a packet took of each of VPP's nodes in the result's windows, by the nodes' names; empty: nobody observed any.
-func (r Result) ClocksPerPacket() map[string]float64 {
-	all := map[string]float64{}
+// VPPNode is one of VPP's nodes, and the observer that tells of it.
+type VPPNode struct{ Observer, Name string }
+
+// PerNode are a series' means in the result's windows, plan.ClocksPerPacket or plan.VectorsPerCall, by VPP's nodes; empty: nobody observed any.
+func (r Result) PerNode(series string) map[VPPNode]float64 {
+	all := map[VPPNode]float64{}
 	for _, o := range r.Observed {
-		if o.Series == plan.ClocksPerPacket && o.Mean != nil {
-			all[o.Of] = *o.Mean
+		if o.Series == series && o.Mean != nil {
+			all[VPPNode{o.Observer, o.Of}] = *o.Mean
 		}
 	}
 	return all

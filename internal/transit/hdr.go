@@ -37,6 +37,9 @@ func DecodeMicroseconds(text string) (Histogram, error) {
 	})
 }
 
+// Coarse is how far before a time of DecodeMicroseconds the frame's own may lie: one microsecond, or the width of HdrHistogram's buckets with three digits, which is at most a thousandth of the time.
+func Coarse(d time.Duration) time.Duration { return max(time.Microsecond, d/1000) }
+
 func decode(text string, took func(hdrhistogram.Bar) time.Duration) (h Histogram, err error) {
 	in, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {

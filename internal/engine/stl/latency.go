@@ -64,22 +64,22 @@ func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.F
 	return all, nil
 }
 
-// sampled is a latency stream's histogram beside its counters: what they count and it lacks has no time.
+// sampled is a latency stream's histogram beside its counters: what they count and it lacks has no time. TRex reads the two one after the other while frames come, so either may be some frames ahead.
 func sampled(counted trex.FlowCounters, l trex.Latency) (engine.Followed, error) {
 	f := engine.Followed{Received: counted.ReceivedPackets.Total(), Duplicates: int64(l.Errors.Duplicate), Late: int64(l.Errors.OutOfOrder)}
-	if f.Received == 0 && l.HDR == "" {
-		return f, nil
-	}
 	if l.HDR == "" {
+		if timed := slices.Max(append(slices.Collect(maps.Values(l.Histogram)), 0)); timed == 0 || f.Received == 0 { // nothing came, or its first frame came between the two
+			f.Uncounted = f.Received
+			return f, nil
+		}
 		return f, fmt.Errorf("%w: it tells no histogram of its frames' times (hdrh): start TRex with --hdrh", engine.ErrIncompatible)
 	}
 	times, err := transit.DecodeMicroseconds(l.HDR)
 	if err != nil {
 		return f, fmt.Errorf("%w: its histogram (hdrh) can't be read: %w", engine.ErrIncompatible, err)
 	}
-	if frames := int64(times.Frames()); frames > f.Received {
-		return f, fmt.Errorf("%w: its histogram (hdrh) has %d frames, and %d came", engine.ErrIncompatible, frames, f.Received)
-	}
-	f.Transits, f.Uncounted = times, f.Received-int64(times.Frames())
+	timed := int64(times.Frames())
+	f.Received = max(f.Received, timed)
+	f.Transits, f.Uncounted = times, f.Received-timed
 	return f, nil
 }

@@ -233,10 +233,50 @@ func TestALatencyStreamTellsHowLongItsFramesTook(t *testing.T) {
 	})
 }
 
+// A server reads counters and histogram one after the other, and frames come meanwhile.
+func TestALatencyStreamIsReadWhileItsFramesCome(t *testing.T) {
+	for name, c := range map[string]struct {
+		later     time.Duration
+		uncounted int64
+	}{"the counters first": {10 * time.Millisecond, 0}, "the histogram first": {-10 * time.Millisecond, 5}} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				l.generator.Histograms, l.generator.HistogramsLater = true, c.later
+				l.ready(t, udp(), latency(7, 500))
+				must(t, l.Start(t.Context(), both(kpps), time.Minute))
+				time.Sleep(1300 * time.Millisecond) // 300 ms of it until the common start
+				all, err := l.Sampled(t.Context(), []uint32{7})
+				must(t, err)
+				if f := all[7]; f.Uncounted != c.uncounted || f.Received != int64(f.Transits.Frames())+f.Uncounted || f.Received < 500 {
+					t.Errorf("%d frames came, %d of them without a time, %d in the histogram: want %d without", f.Received, f.Uncounted, f.Transits.Frames(), c.uncounted)
+				}
+				must(t, l.Stop(t.Context(), []int{0, 1}))
+				all, err = l.Sampled(t.Context(), []uint32{7})
+				must(t, err)
+				if f := all[7]; f.Uncounted != 0 || f.Received != int64(f.Transits.Frames()) {
+					t.Errorf("once they stopped, %d frames came, %d of them without a time", f.Received, f.Uncounted)
+				}
+			})
+		})
+	}
+	t.Run("a first frame is counted and not timed yet", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.On("get_pgid_stats", func(trextest.Call) (any, error) {
+				return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 1}}}, "latency": map[string]any{"7": map[string]any{"lat": map[string]any{"hdrh": ""}}}}, nil
+			})
+			all, err := l.Sampled(t.Context(), []uint32{7})
+			must(t, err)
+			if f := all[7]; f.Received != 1 || f.Uncounted != 1 {
+				t.Errorf("%+v, want one frame without a time", f)
+			}
+		})
+	})
+}
+
 func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
 	answer := func(hdrh string) trextest.AnswerFunc {
 		return func(trextest.Call) (any, error) {
-			return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 3}}}, "latency": map[string]any{"7": map[string]any{"lat": map[string]any{"average": 34.0, "hdrh": hdrh}}}}, nil
+			return map[string]any{"flow_stats": map[string]any{"7": map[string]any{"rp": map[string]any{"1": 3}}}, "latency": map[string]any{"7": map[string]any{"lat": map[string]any{"average": 34.0, "histogram": map[string]any{"30": 3}, "hdrh": hdrh}}}}, nil
 		}
 	}
 	for name, c := range map[string]struct{ hdrh, says string }{

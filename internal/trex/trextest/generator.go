@@ -47,6 +47,8 @@ func TwoPorts() []Port {
 type Generator struct {
 	// Histograms says that it was started with --hdrh: latency streams tell how long each frame took.
 	Histograms bool
+	// HistogramsLater is how long after the counters of latency streams a reading takes their histograms, of frames that come meanwhile; negative: before.
+	HistogramsLater time.Duration
 
 	began time.Time
 
