@@ -23,7 +23,7 @@ const (
 	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
 	MaximumOffered   Reason = "MaximumOffered"   // no search: frames were lost of all that the generators could offer, and the figures are what came back
 	BurstsMeasured   Reason = "BurstsMeasured"   // no search for a rate: frames were lost at the bursts' rate, the rates are what came back of it, and bursts say how much the device buffers
-	LoadEstimated    Reason = "LoadEstimated"    // no search: frames were lost, and trials say at which load a small share is lost on average, with an interval; the figures are of that load
+	LoadEstimated    Reason = "LoadEstimated"    // no search: frames were lost, and trials say at which load a small share is lost on average, with an interval; the figures are of that load, lower bounds where it is open above
 	PathLimited      Reason = "PathLimited"      // no search: what is between the ends of sessions held them back, and the figures are what came through
 	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
 	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say
