@@ -36,7 +36,9 @@ func soakCells(d report.Measured, l report.CriticalLoad) []string {
 	}
 	of := map[string]string{string(losscurve.Stretch): "–", string(losscurve.Erf): "–"}
 	for _, s := range l.Shapes {
-		of[s.Shape] = text(s.PacketsPerSecond)
+		if l.PacketsPerSecond != "" { // else an end is open, and so is each function's estimate
+			of[s.Shape] = text(s.PacketsPerSecond)
+		}
 	}
 	low := text(l.Low)
 	if l.Low != "" && l.High == "" {

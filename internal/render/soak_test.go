@@ -38,7 +38,7 @@ func TestSoakTable(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 	r.Result.NearGenerators = []string{r.Result.Directions[0].Name()}
-	want[0][2], want[0][3], want[0][4], want[0][5] = "–", "–", "≥9.65 Kpps", "–"
+	want[0][2], want[0][3], want[0][4], want[0][5], want[0][6], want[0][7] = "–", "–", "≥9.65 Kpps", "–", "–", "–"
 	if got := soakTable(r).rows; !reflect.DeepEqual(got, want) {
 		t.Errorf("near the generators' limit %q\nwant %q", got, want)
 	}

@@ -213,12 +213,12 @@ func (s Soak) sentence(l *report.CriticalLoad, trials []report.Window, d int) st
 		said += fmt.Sprintf(": the load at which %s is lost on average is with 95 %% at most %s, and may be less than the lowest asked for", ratio, rate(l.High))
 	default:
 		said += fmt.Sprintf(": on average %s is lost at %s, standard deviation %s, with 95 %% between %s and %s", ratio, rate(l.PacketsPerSecond), rate(l.Deviation), rate(l.Low), rate(l.High))
+		var by []string
+		for _, f := range l.Shapes {
+			by = append(by, fmt.Sprintf("%s by the %s function", rate(f.PacketsPerSecond), f.Shape))
+		}
+		said += " (" + strings.Join(by, ", ") + ")"
 	}
-	var by []string
-	for _, f := range l.Shapes {
-		by = append(by, fmt.Sprintf("%s by the %s function", rate(f.PacketsPerSecond), f.Shape))
-	}
-	said += " (" + strings.Join(by, ", ") + ")"
 	if l.Extrapolated {
 		said += fmt.Sprintf("; only %s frames were sent at up to that load, where it takes %s to see such a loss ratio: the estimate rests on the functions", wording.Count(l.Below), needed)
 	}
