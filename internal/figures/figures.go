@@ -219,7 +219,7 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
-		all = append(all, claims(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: ofSoaks(r), critical: d.CriticalLoad, direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+		all = append(all, claims(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: ofSoaks(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: searched(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {

@@ -3,6 +3,7 @@ package figures_test
 import (
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/figures"
@@ -326,8 +327,21 @@ func TestFiguresOfASoak(t *testing.T) {
 	if f := one(t, r, figures.OfferedPacketsPerSecond, report.AllDirections); r.Result.Total.Offered.PacketsPerSecond > 0 && f.Missing == "" && f.Low.Float() >= f.High.Float() {
 		t.Errorf("%+v", f)
 	}
+	if h := figures.HeadlineOf(r); h.Bound || h.Loose {
+		t.Errorf("%+v", h)
+	}
+	if r.Result.Confirmed = false; !figures.HeadlineOf(r).Loose || one(t, r, figures.PacketsPerSecond, there).Confirmed != true {
+		t.Errorf("extrapolated %+v", figures.HeadlineOf(r))
+	}
 	r.Result.NearGenerators = []string{there}
 	if f := one(t, r, figures.PacketsPerSecond, there); f.High != "" || f.Reason != report.NearGenerators {
 		t.Errorf("near the generators' limit %+v", f)
+	}
+	if said := figures.Summary(r); !strings.HasPrefix(said, there+": ≥8.00 Kpps at a loss ratio of 0.1; ") {
+		t.Errorf("near the generators' limit %s", said)
+	}
+	r.Result.NearGenerators, r.Result.Directions[0].CriticalLoad.High = nil, ""
+	if h := figures.HeadlineOf(r); h.Sign() != "≥" {
+		t.Errorf("open above %+v", h)
 	}
 }

@@ -38,8 +38,8 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 			v := new(big.Rat).Mul(load.Rat(), back)
 			return report.NumberOf(v.Mul(v, of.Rat()))
 		}
-		f.Confirmed = result.Confirmed && !l.Extrapolated
-		if f.Low = at(l.Low); l.High != "" && len(result.NearGenerators) == 0 {
+		f.Confirmed = !l.Extrapolated
+		if f.Low = at(l.Low); l.High != "" {
 			f.High = at(l.High)
 		}
 		if len(result.NearGenerators) > 0 {
@@ -62,7 +62,7 @@ func criticalTogether(r *report.Report) *report.CriticalLoad {
 	}
 	all := &report.CriticalLoad{}
 	for _, d := range r.Result.Directions {
-		l, share := d.CriticalLoad, big.NewRat(asked, d.Intended.PacketsPerSecond)
+		l, share := r.Result.CriticalLoadOf(d), big.NewRat(asked, d.Intended.PacketsPerSecond)
 		all.LossRatio, all.Extrapolated = l.LossRatio, all.Extrapolated || l.Extrapolated
 		all.Low, all.High = lesser(all.Low, l.Low, share), lesser(all.High, l.High, share)
 	}
@@ -85,7 +85,7 @@ func lesser(a, b report.Number, times *big.Rat) report.Number {
 func summaryOfSoak(r *report.Report) string {
 	var said []string
 	for _, d := range r.Result.Directions {
-		l := d.CriticalLoad
+		l := r.Result.CriticalLoadOf(d)
 		text := func(n report.Number) string { return wording.PacketRate(int64(math.Round(n.Float()))) }
 		switch {
 		case l == nil || l.Low == "" || l.Low == "0" && l.High == "":

@@ -109,11 +109,11 @@ func (d direction) judge() (quality report.Quality, reason string, machineLost i
 func (d direction) byCounters() (report.Quality, string) {
 	e, sent := d.evidence, d.measured.Sent.Packets
 	short := short(e)
-	misdelivered := slices.IndexFunc(e.Surplus, func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
+	misdelivered := d.misdelivered()
 	switch {
 	case sent <= 0:
 		return report.Invalid, fmt.Sprintf("the generator sent nothing of the %s asked for", e.Intended.FormatSI())
-	case exceeds(-d.lost()-d.measured.EdgeFrames-e.Foreign, sent, d.limit):
+	case d.tooManyCameBack():
 		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that waited in the device since an earlier load",
 			-d.lost(), sent)
 	case d.window.Decided != nil:
@@ -122,7 +122,7 @@ func (d direction) byCounters() (report.Quality, string) {
 		return report.Lossy, d.lossSentence() + d.shortSentence(short)
 	case exceeds(d.lost(), sent, d.limit) && !edgesAlone(d.measured):
 		return report.Invalid, d.unclearSentence()
-	case e.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+e.Hidden, sent, d.limit):
+	case d.mayHideMore():
 		return report.Invalid, fmt.Sprintf("background traffic of %s on %s may hide more loss than the limit of %s",
 			e.Background.FormatSI(), d.measured.To, Percent(d.limit))
 	case misdelivered >= 0:
@@ -136,6 +136,56 @@ func (d direction) byCounters() (report.Quality, string) {
 		return report.Short, "no loss above the limit" + d.shortSentence(short)
 	}
 	return report.Good, d.lossSentence()
+}
+
+// tooManyCameBack says that frames came back that nobody sent here.
+func (d direction) tooManyCameBack() bool {
+	return exceeds(-d.lost()-d.measured.EdgeFrames-d.evidence.Foreign, d.measured.Sent.Packets, d.limit)
+}
+
+// misdelivered is the first replica of the evidence that got other replicas' frames; below 0: none did.
+func (d direction) misdelivered() int {
+	return slices.IndexFunc(d.evidence.Surplus, func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
+}
+
+// mayHideMore says that frames of others may have taken the place of more lost ones than the limit allows.
+func (d direction) mayHideMore() bool {
+	return d.evidence.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+d.evidence.Hidden, d.measured.Sent.Packets, d.limit)
+}
+
+// InDoubt says that a window counted rightly, and its directions that are Invalid are so only as nobody knows how much of them the device lost: others may have had a part in it, or hide it. Where frames
+// came back that weren't sent, or to another replica, counters say nothing.
+func InDoubt(w report.Window, limit units.Ratio) bool {
+	if w.Evidence == nil || w.Evidence.Fault != "" || w.Decided != nil || len(w.Evidence.Directions) != len(w.Directions) {
+		return false
+	}
+	for i, m := range w.Directions {
+		d := direction{measured: m, evidence: w.Evidence.Directions[i], window: w, limit: limit}
+		if m.Quality == report.Invalid && (m.Sent.Packets <= 0 || d.tooManyCameBack() || d.misdelivered() >= 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// LossBetween is how many frames of a direction of a window the device surely lost, and how many at most: with those whose place frames of others may have taken, and without what the generator dropped.
+// Of a direction that is Invalid for more than these others it surely lost none.
+func LossBetween(w report.Window, i int, limit units.Ratio) (surely, most int64) {
+	d := direction{measured: w.Directions[i], window: w, limit: limit}
+	if w.Evidence != nil && i < len(w.Evidence.Directions) {
+		d.evidence = w.Evidence.Directions[i]
+	}
+	sent := d.measured.Sent.Packets - d.measured.GeneratorDrops()
+	most = min(sent, max(0, d.lost()-d.measured.GeneratorDrops()+d.evidence.Hidden))
+	if surely = min(most, max(0, d.surelyLost())); d.measured.Quality == report.Invalid && !d.hiddenAlone() {
+		surely = 0
+	}
+	return surely, most
+}
+
+// hiddenAlone says that nothing but frames of others makes the direction Invalid.
+func (d direction) hiddenAlone() bool {
+	return d.mayHideMore() && !exceeds(d.surelyLost(), d.measured.Sent.Packets, d.limit) && (!exceeds(d.lost(), d.measured.Sent.Packets, d.limit) || edgesAlone(d.measured))
 }
 
 // Worst is the quality of the direction that limits what the window says, with that direction's reason. Directions that aren't judged limit nothing.

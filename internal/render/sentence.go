@@ -61,10 +61,15 @@ func explanation(r *report.Report) string {
 	if of := cmp.Or(eachDirectionWords(r), overloadWords(r)); of != "" {
 		what = of
 	}
-	if why := strings.TrimSpace(r.Result.Message); why != "" {
+	if why := strings.TrimSpace(r.Result.Message); why != "" && !boundedByGenerators(r) {
 		what += " " + sentence(why)
 	}
 	return what
+}
+
+// boundedByGenerators says that an estimate's upper end, which its own sentence has, may be the generators'.
+func boundedByGenerators(r *report.Report) bool {
+	return r.Result.Reason == report.LoadEstimated && len(r.Result.NearGenerators) > 0
 }
 
 // overloadWords say what a figure is that nobody searched for, where frames were lost; empty: it is another kind of figure.
@@ -78,6 +83,9 @@ func overloadWords(r *report.Report) string {
 	case report.BurstsMeasured:
 		return "the rates are what the device forwards of the bursts' rate, at which it loses frames as soon as its buffer is full."
 	case report.LoadEstimated:
+		if r.Result.LowerBound() {
+			return ""
+		}
 		return "at this load the device loses " + tooMuch + " of its frames on average, as far as trials of finite length tell."
 	case report.MaximumOffered:
 		return "more was offered than the device carries, and this is what came back."
@@ -106,6 +114,8 @@ func limitWords(r *report.Report) string {
 		what = otherDirectionWords(r)
 	case r.Result.Reason == report.GeneratorLimited:
 		what = generatorLimitWords(r)
+	case boundedByGenerators(r):
+		what = "about as much came back as the generators do by themselves, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited && lostAbove(r, report.Window.LostToDisturbance):
 		what = "above this rate frames were lost while others had processors of this machine that the test needed, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited:

@@ -17,7 +17,7 @@ const soakWords = "Critical load: where the device loses the loss ratio on avera
 func soakTable(r *report.Report) *table {
 	t := newTable(1, "critical load", "loss ratio", "estimate", "deviation", "from", "to", "stretch", "erf", "trials", "sent", "lost")
 	for _, d := range r.Result.Directions {
-		if l := d.CriticalLoad; l != nil {
+		if l := r.Result.CriticalLoadOf(d); l != nil {
 			t.add(soakCells(d, *l)...)
 		}
 	}
@@ -36,7 +36,9 @@ func soakCells(d report.Measured, l report.CriticalLoad) []string {
 	}
 	of := map[string]string{string(losscurve.Stretch): "–", string(losscurve.Erf): "–"}
 	for _, s := range l.Shapes {
-		of[s.Shape] = text(s.PacketsPerSecond)
+		if l.PacketsPerSecond != "" { // else an end is open, and so is each function's estimate
+			of[s.Shape] = text(s.PacketsPerSecond)
+		}
 	}
 	low := text(l.Low)
 	if l.Low != "" && l.High == "" {
@@ -95,7 +97,7 @@ func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (dr
 	if len(trials) == 0 {
 		return drawing{}, false
 	}
-	d := &soakDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: "Loss ratio over load, " + m.Name()}, of: *m.CriticalLoad}
+	d := &soakDrawing{drawing: drawing{Class: "wide", Width: 1040, Height: 340, Title: "Loss ratio over load, " + m.Name()}, of: *r.Result.CriticalLoadOf(m)}
 	left := 64.0
 	if narrow {
 		d.Class, d.Width, left = "narrow", 430, 48

@@ -33,6 +33,18 @@ func TestSoakTable(t *testing.T) {
 	if got := soakTable(r).rows; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
+	r.Result.Message = "with 95 % between 9.65 and 9.77 Kpps"
+	if said := explanation(r); !strings.Contains(said, "at this load the device loses") || !strings.Contains(said, "9.77 Kpps") {
+		t.Errorf("%s", said)
+	}
+	r.Result.NearGenerators = []string{r.Result.Directions[0].Name()}
+	want[0][2], want[0][3], want[0][4], want[0][5], want[0][6], want[0][7] = "–", "–", "≥9.65 Kpps", "–", "–", "–"
+	if got := soakTable(r).rows; !reflect.DeepEqual(got, want) {
+		t.Errorf("near the generators' limit %q\nwant %q", got, want)
+	}
+	if said := explanation(r); !strings.Contains(said, "at this rate or above") || strings.Contains(said, "9.77 Kpps") {
+		t.Errorf("near the generators' limit: %s", said)
+	}
 }
 
 // TestSoakDrawing has a mark for each trial near the interval, a curve for each function, and the interval itself.

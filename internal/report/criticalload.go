@@ -5,7 +5,7 @@ import "github.com/linerate-dev/linerate/internal/units"
 // CriticalLoad is what the trials of a Soak show of a direction: at which load it loses LossRatio of its frames on average, in packets per second that are offered to it.
 type CriticalLoad struct {
 	LossRatio units.Ratio `json:"lossRatio"`
-	// PacketsPerSecond and Deviation are mean and standard deviation over the curves of all shapes, each shape weighing the same; empty: the trials don't show them.
+	// PacketsPerSecond and Deviation are mean and standard deviation over the curves of all shapes, each shape weighing the same; empty: an end of the interval is not known.
 	PacketsPerSecond Number `json:"packetsPerSecond,omitempty"`
 	Deviation        Number `json:"deviation,omitempty"`
 	// Low and High are where it lies with at least 95 % for each of the shapes. Low is 0 where it may be less than any load that was asked for; High is empty where no load that was offered is known to
@@ -20,7 +20,7 @@ type CriticalLoad struct {
 	Lost      int64 `json:"lost"`
 	Below     int64 `json:"below,omitempty"`
 	LostBelow int64 `json:"lostBelow,omitempty"`
-	// Doubtful is how many of the frames in Lost the device may not have lost, as others had the machine, or the generator sent in bursts. High is reckoned without them.
+	// Doubtful is how many of the frames in Lost the device may not have lost, as others had the machine, or the generator sent in bursts, or background traffic may hide them. High is reckoned without them.
 	Doubtful int64 `json:"doubtful,omitempty"`
 	// Extrapolated says that so few frames were sent at loads up to High that their loss by itself would not show LossRatio: the answer rests on the shapes.
 	Extrapolated bool `json:"extrapolated,omitempty"`

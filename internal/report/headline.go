@@ -47,9 +47,11 @@ func (r *Report) Unconfirmed() bool {
 	return r.Unheld(r.Result.Confirmed)
 }
 
-// Unheld says of a figure that is confirmed, or isn't, that the run was to hold it for longer and didn't: of directions that were found one after another each has its own confirmation.
+// Unheld says of a figure that is confirmed, or isn't, that the run was to hold it for longer and didn't, or that a Soak sent too few frames there: of directions that were found one after another each
+// has its own confirmation.
 func (r *Report) Unheld(confirmed bool) bool {
-	return !confirmed && PlanOf(r).Procedure.Confirmation() > 0
+	p := PlanOf(r).Procedure
+	return !confirmed && (p.Confirmation() > 0 || p.Type == plan.TypeSoak)
 }
 
 // Signed writes a figure of the result with its sign, and what was not measured says so.

@@ -23,7 +23,7 @@ const (
 	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
 	MaximumOffered   Reason = "MaximumOffered"   // no search: frames were lost of all that the generators could offer, and the figures are what came back
 	BurstsMeasured   Reason = "BurstsMeasured"   // no search for a rate: frames were lost at the bursts' rate, the rates are what came back of it, and bursts say how much the device buffers
-	LoadEstimated    Reason = "LoadEstimated"    // no search: frames were lost, and trials say at which load a small share is lost on average, with an interval; the figures are of that load
+	LoadEstimated    Reason = "LoadEstimated"    // no search: frames were lost, and trials say at which load a small share is lost on average, with an interval; the figures are of that load, lower bounds where it is open above
 	PathLimited      Reason = "PathLimited"      // no search: what is between the ends of sessions held them back, and the figures are what came through
 	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
 	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say
@@ -149,10 +149,28 @@ func (r *Report) ResultWindows() []Window {
 	})
 }
 
+// CriticalLoadOf is what may be claimed of a direction's critical load: near the generators' own limit no load is known to be too much for the device. nil: the procedure estimates none.
+func (r Result) CriticalLoadOf(d Measured) *CriticalLoad {
+	if d.CriticalLoad == nil || len(r.NearGenerators) == 0 {
+		return d.CriticalLoad
+	}
+	l := *d.CriticalLoad
+	l.High, l.PacketsPerSecond, l.Deviation = "", "", ""
+	return &l
+}
+
+// boundedAbove says that some direction's critical load is known to be below a load that was offered.
+func (r Result) boundedAbove() bool {
+	return slices.ContainsFunc(r.Directions, func(d Measured) bool { return d.CriticalLoad != nil && d.CriticalLoad.High != "" })
+}
+
 // LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a
 // load show what the device makes of that load.
 func (r Result) LowerBound() bool {
-	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != LoadEstimated && r.Reason != PathLimited
+	if r.Reason == LoadEstimated {
+		return len(r.NearGenerators) > 0 || !r.boundedAbove()
+	}
+	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited
 }
 
 // Together is the loads that were found of each direction by itself, all at once. It changes no direction's own figure.

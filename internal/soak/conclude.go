@@ -32,26 +32,28 @@ func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
 	if len(of.trials) == 0 {
 		return c
 	}
-	at, estimated, bounded := units.One, false, true
+	at, answered, lossless, above := units.One, true, true, false
 	var said []string
 	for d, m := range of.trials[0].Directions {
 		l := s.critical(of.trials, d)
 		c.CriticalLoads = append(c.CriticalLoads, l)
-		if load := s.share(l.PacketsPerSecond.Float(), of.trials, d); l.PacketsPerSecond != "" {
-			at, estimated = min(at, load), true
+		if near := cmp.Or(l.PacketsPerSecond, l.High, l.Low); l.Lost > 0 && near != "" && near != "0" {
+			at = min(at, s.share(near.Float(), of.trials, d))
 		}
-		bounded = bounded && l.Low != ""
+		answered, lossless, above = answered && l.Low != "", lossless && l.Lost == 0, above || l.High != ""
 		c.Confirmed = (d == 0 || c.Confirmed) && l.Low != "" && !l.Extrapolated
 		said = append(said, m.Name()+": "+s.sentence(l, of.trials, d))
 	}
 	c.Window = of.indexes[nearest(of.trials, at)]
 	switch {
-	case estimated:
+	case above:
 		c.Reason = report.LoadEstimated
-	case bounded:
-		c.Reason = procedure.ClaimAsked(history[c.Window].Directions, s.plan.LossRatio, report.LoadEstimated)
-	default:
+	case !answered:
 		c.Reason, c.Window, c.CriticalLoads = report.NotMeasured, procedure.None, nil
+	case lossless, slices.ContainsFunc(highest(of.trials).Directions, report.Measured.UnderOffered):
+		c.Reason = procedure.ClaimAsked(highest(of.trials).Directions, s.plan.LossRatio, report.LoadEstimated)
+	default:
+		c.Reason = report.LoadEstimated
 	}
 	if apart := of.made - len(of.trials); apart > 0 {
 		said = append(said, fmt.Sprintf("%s that could not be judged are left out", trials(apart)))
@@ -72,18 +74,18 @@ func nearest(trials []report.Window, load units.Ratio) (best int) {
 
 // critical is what trials show of a direction's critical load.
 func (s Soak) critical(trials []report.Window, d int) *report.CriticalLoad {
-	e := evidence(trials, d)
+	e := s.evidence(trials, d)
 	l := &report.CriticalLoad{LossRatio: s.plan.LossRatio, Trials: len(e.most), Sent: e.sent, Lost: e.lost, Doubtful: e.doubtful}
 	switch {
 	case e.sent < s.plan.Needed():
 		return l
 	case e.lost == 0:
-		l.Low = number(carried(e.most, s.plan.Needed()))
+		l.Low = down(carried(e.most, s.plan.Needed()) - e.unsure)
 		return l
 	}
 	s.fitted(l, e, full(trials, d))
 	for _, t := range e.most {
-		if high := l.High.Float(); l.High == "" || t.Load <= high*1.0001 { // numbers are rounded
+		if high := l.High.Float(); l.High == "" || t.Load <= high {
 			l.Below, l.LostBelow = l.Below+t.Sent, l.LostBelow+t.Lost
 		}
 	}
@@ -117,21 +119,22 @@ func (s Soak) fitted(l *report.CriticalLoad, e counted, full float64) {
 		of := mixture{}.with(f).with(highest[i])
 		all = all.with(f).with(highest[i])
 		from, to := f.Quantile(tail), highest[i].Quantile(1-tail)
-		low, high = min(low, from-loadsKnownTo), max(high, to+loadsKnownTo)
-		l.Shapes = append(l.Shapes, report.CriticalLoadOfShape{Shape: string(f.Shape), PacketsPerSecond: number(of.mean()), Deviation: number(of.deviation()), Low: number(from), High: number(to),
+		from, to = from-max(loadsKnownTo, e.unsure), to+max(loadsKnownTo, e.unsure)
+		low, high = min(low, from), max(high, to)
+		l.Shapes = append(l.Shapes, report.CriticalLoadOfShape{Shape: string(f.Shape), PacketsPerSecond: number(of.mean()), Deviation: number(of.deviation()), Low: down(from), High: up(to),
 			Capacity: number(f.Likeliest.Capacity), Spread: number(f.Likeliest.Spread)})
 	}
 	most := 0.0
 	for _, t := range e.most {
 		most = max(most, t.Load)
 	}
-	if l.Low = number(low); low <= s.question(full).Least*1.0001 {
+	if l.Low = down(min(low, most-e.unsure)); low <= s.question(full).Least*1.0001 {
 		l.Low = "0"
 	}
 	if high <= most {
-		l.High = number(high)
+		l.High = up(high)
 	}
-	if l.Low != "0" || l.High != "" {
+	if l.Low != "0" && l.High != "" {
 		l.PacketsPerSecond, l.Deviation = number(all.mean()), number(all.deviation())
 	}
 }
@@ -150,9 +153,29 @@ func (m mixture) deviation() float64 {
 	return math.Sqrt(max(0, m.squares/m.n-m.mean()*m.mean()))
 }
 
+// digits is how many an end of an interval has: fewer would move it by more than loads are known to.
+const digits = 9
+
 // number rounds to six digits: more than any estimate has, and what any machine's arithmetic agrees on.
 func number(v float64) report.Number {
 	r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', 6, 64))
+	return report.NumberOf(r)
+}
+
+// down and up round an end of an interval away from its inside. No load is below 0.
+func down(v float64) report.Number { return outward(max(0, v), -1) }
+
+func up(v float64) report.Number { return outward(v, 1) }
+
+func outward(v float64, to int) report.Number {
+	exact := new(big.Rat).SetFloat64(v)
+	text := strconv.FormatFloat(v, 'e', digits-1, 64)
+	r, _ := new(big.Rat).SetString(text)
+	if r.Cmp(exact) == -to {
+		_, exponent, _ := strings.Cut(text, "e")
+		last, _ := new(big.Rat).SetString(fmt.Sprintf("%de%s", to, exponent))
+		r.Add(r, last.Quo(last, big.NewRat(100_000_000, 1)))
+	}
 	return report.NumberOf(r)
 }
 
@@ -166,10 +189,11 @@ func (s Soak) sentence(l *report.CriticalLoad, trials []report.Window, d int) st
 		return fmt.Sprintf("no answer: %s, and it takes %s to say anything of a loss ratio of %s: set procedure.soak.duration higher, or lossRatio", sent, needed, ratio)
 	case l.Lost == 0:
 		said := fmt.Sprintf("%s, and none was lost: with 95 %% less than %s is lost at %s", sent, ratio, rate(l.Low))
-		for _, w := range trials {
-			if m := w.Directions[d]; w.Load == units.One && m.UnderOffered() {
-				return said + fmt.Sprintf(", and the generators send no more, of %s asked for", wording.PacketRate(m.Intended.PacketsPerSecond))
-			}
+		switch m := highest(trials).Directions[d]; {
+		case !s.atTheHighest(l.Low.Float(), trials, d):
+			return said + " (with what was sent above it)"
+		case m.UnderOffered():
+			return said + noMore(m)
 		}
 		return said + ", the highest load asked for"
 	}
@@ -178,24 +202,40 @@ func (s Soak) sentence(l *report.CriticalLoad, trials []report.Window, d int) st
 		said += fmt.Sprintf(" (%s maybe not by the device)", wording.Count(l.Doubtful))
 	}
 	switch {
-	case l.PacketsPerSecond == "":
+	case l.Low == "0" && l.High == "":
 		return said + fmt.Sprintf(": they don't tell where the load is at which %s is lost on average", ratio)
 	case l.High == "":
 		said += fmt.Sprintf(": the load at which %s is lost on average is with 95 %% at least %s, and no load that was offered is known to be above it", ratio, rate(l.Low))
+		if m := highest(trials).Directions[d]; m.UnderOffered() {
+			said += noMore(m)
+		}
 	case l.Low == "0":
 		said += fmt.Sprintf(": the load at which %s is lost on average is with 95 %% at most %s, and may be less than the lowest asked for", ratio, rate(l.High))
 	default:
 		said += fmt.Sprintf(": on average %s is lost at %s, standard deviation %s, with 95 %% between %s and %s", ratio, rate(l.PacketsPerSecond), rate(l.Deviation), rate(l.Low), rate(l.High))
+		var by []string
+		for _, f := range l.Shapes {
+			by = append(by, fmt.Sprintf("%s by the %s function", rate(f.PacketsPerSecond), f.Shape))
+		}
+		said += " (" + strings.Join(by, ", ") + ")"
 	}
-	var by []string
-	for _, f := range l.Shapes {
-		by = append(by, fmt.Sprintf("%s by the %s function", rate(f.PacketsPerSecond), f.Shape))
-	}
-	said += " (" + strings.Join(by, ", ") + ")"
 	if l.Extrapolated {
 		said += fmt.Sprintf("; only %s frames were sent at up to that load, where it takes %s to see such a loss ratio: the estimate rests on the functions", wording.Count(l.Below), needed)
 	}
 	return said
+}
+
+// atTheHighest says that a lower end is of a trial at the highest load that was asked for.
+func (s Soak) atTheHighest(low float64, trials []report.Window, d int) bool {
+	at, unsure := highest(trials).Load, s.evidence(trials, d).unsure
+	return slices.ContainsFunc(trials, func(w report.Window) bool {
+		return w.Load == at && math.Abs(float64(w.Directions[d].Offered.PacketsPerSecond)-unsure-low) <= loadsKnownTo
+	})
+}
+
+// noMore says that the generators were the limit of a direction.
+func noMore(m report.Measured) string {
+	return fmt.Sprintf(", and the generators send no more, of %s asked for", wording.PacketRate(m.Intended.PacketsPerSecond))
 }
 
 func rate(n report.Number) string {

@@ -110,7 +110,7 @@ func (s Soak) replay(history []report.Window) course {
 		of.sent += s.lasts(of.made, of.sent)
 		of.made++
 		of.reason = ""
-		if of.counts(history[i]) {
+		if s.counts(history[i], of.trials) {
 			of.trials, of.indexes, invalid = append(of.trials, history[i]), append(of.indexes, i), 0
 			continue
 		}
@@ -125,17 +125,10 @@ func (s Soak) replay(history []report.Window) course {
 	return of
 }
 
-// counts says that a window is a trial that says something, of as many directions as the others.
-func (of course) counts(w report.Window) bool {
-	return (measure.Counts(w) || doubted(w)) && w.Load > 0 && len(w.Directions) > 0 && (len(of.trials) == 0 || len(w.Directions) == len(of.trials[0].Directions))
-}
-
-// doubted says that a trial is Invalid only as it lost frames that the device may not have lost. To leave out these alone, and not those that were disturbed alike and lost none, would show a better
-// device than there is: they count, with all they lost or with none.
-func doubted(w report.Window) bool {
-	return w.Evidence != nil && w.Evidence.Fault == "" && !slices.ContainsFunc(w.Directions, func(m report.Measured) bool {
-		return m.Quality == report.Invalid && m.Sent.Packets-m.GeneratorDrops() <= m.Returned.Packets
-	})
+// counts says that a window is a trial that says something, of as many directions as the others. To leave out those alone whose loss is in doubt, and not those that were disturbed alike and lost none,
+// would show a better device than there is: they count, with all they may have lost or with none.
+func (s Soak) counts(w report.Window, others []report.Window) bool {
+	return (measure.Counts(w) || measure.InDoubt(w, s.plan.LossRatio)) && w.Load > 0 && len(w.Directions) > 0 && (len(others) == 0 || len(w.Directions) == len(others[0].Directions))
 }
 
 func trials(n int) string { return wording.Counted(n, "trial") }
@@ -158,7 +151,7 @@ func (s Soak) Next(history []report.Window) procedure.Step {
 func (s Soak) load(trials []report.Window) (units.Ratio, string) {
 	var lossy []int
 	for d := range directions(trials) {
-		if evidence(trials, d).lost > 0 {
+		if s.evidence(trials, d).lost > 0 {
 			lossy = append(lossy, d)
 		}
 	}
@@ -175,7 +168,7 @@ func (s Soak) load(trials []report.Window) (units.Ratio, string) {
 	}
 	turn := len(trials) - approaches - 1
 	d := lossy[turn%len(lossy)]
-	fits := s.fits(evidence(trials, d).most, full(trials, d))
+	fits := s.fits(s.evidence(trials, d).most, full(trials, d))
 	asks := turn / len(lossy) % (len(fits) + 1)
 	if asks < len(fits) {
 		return s.share(fits[asks].Mean(), trials, d), fmt.Sprintf("the critical load by the %s function", fits[asks].Shape)
@@ -206,39 +199,40 @@ func directions(trials []report.Window) int {
 
 // full is what a load of one asks of a direction, in frames a second: by the highest load that was tried, whose rate is the least rounded.
 func full(trials []report.Window, d int) float64 {
-	highest := trials[0]
-	for _, w := range trials {
-		if w.Load > highest.Load {
-			highest = w
-		}
-	}
-	return float64(max(1, highest.Directions[d].Intended.PacketsPerSecond)) / share(highest.Load)
+	w := highest(trials)
+	return float64(max(1, w.Directions[d].Intended.PacketsPerSecond)) / share(w.Load)
 }
 
-// counted is a direction's trials, with all that is missing as lost, and without what the device may not have lost.
+// highest is the trial of the highest load, the first of several.
+func highest(trials []report.Window) report.Window {
+	return slices.MaxFunc(trials, func(a, b report.Window) int { return cmp.Compare(a.Load, b.Load) })
+}
+
+// counted is a direction's trials, with all that may be missing as lost, and without what the device may not have lost.
 type counted struct {
 	most, least          []losscurve.Trial
 	sent, lost, doubtful int64
+	unsure               float64 // how much more or less than the trials' loads may have been offered, in packets per second
 }
 
 // evidence is what trials show of a direction. What the generator itself dropped is neither sent nor lost.
-func evidence(trials []report.Window, d int) (of counted) {
+func (s Soak) evidence(trials []report.Window, d int) (of counted) {
 	for _, w := range trials {
 		m := w.Directions[d]
 		sent := m.Sent.Packets - m.GeneratorDrops()
 		if sent <= 0 || m.Offered.PacketsPerSecond <= 0 {
 			continue
 		}
-		lost := min(sent, max(0, sent-m.Returned.Packets))
-		surely := min(lost, max(0, measure.SurelyLost(m)))
-		if m.Quality == report.Invalid {
-			surely = 0
-		}
-		t := losscurve.Trial{Load: float64(m.Offered.PacketsPerSecond), Sent: sent, Lost: lost}
+		surely, most := measure.LossBetween(w, d, s.plan.LossRatio)
+		t := losscurve.Trial{Load: float64(m.Offered.PacketsPerSecond), Sent: sent, Lost: most}
 		of.most = append(of.most, t)
 		t.Lost = surely
 		of.least = append(of.least, t)
-		of.sent, of.lost, of.doubtful = of.sent+sent, of.lost+lost, of.doubtful+lost-surely
+		of.sent, of.lost, of.doubtful = of.sent+sent, of.lost+most, of.doubtful+most-surely
+		if w.Evidence != nil && d < len(w.Evidence.Directions) {
+			e := w.Evidence.Directions[d]
+			of.unsure = max(of.unsure, float64(e.MostOffered-e.Offered)/float64(units.PacketPerSecond))
+		}
 	}
 	return of
 }

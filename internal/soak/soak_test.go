@@ -274,6 +274,107 @@ func TestLossInDoubtIsNotLeftOut(t *testing.T) {
 	}
 }
 
+// offered is a trial of one direction that was offered and lost so much in ten seconds.
+func offered(load units.Ratio, pps, lost int64) report.Window {
+	m := report.Measured{From: "west", To: "east", Quality: report.Good, Intended: report.Flow{PacketsPerSecond: int64(float64(load) / float64(units.One) * most)}, Offered: report.Flow{PacketsPerSecond: pps}}
+	m.Sent.Packets, m.Returned.Packets = 10*pps, 10*pps-lost
+	m.LossRatio, m.LossRatioMin = units.RatioOf(lost, 10*pps), units.RatioOf(lost, 10*pps)
+	return report.Window{Phase: report.Trial, Load: load, Quality: report.Good, Directions: []report.Measured{m}}
+}
+
+func ofTrials(trials ...report.Window) []report.Window {
+	warm := report.Window{Phase: report.WarmUp, Load: units.One / 100, Quality: report.Good, Directions: []report.Measured{{From: "west", To: "east", Quality: report.Good}}}
+	warm.Directions[0].Sent.Packets, warm.Directions[0].Returned.Packets = 1000, 1000
+	return append([]report.Window{warm}, trials...)
+}
+
+// TestNoLowerEndIsAboveWhatWasOffered, and where the upper end is open there is no estimate: the result is a lower bound, and the generators are named where they were the limit.
+func TestNoLowerEndIsAboveWhatWasOffered(t *testing.T) {
+	p := soaked(10)
+	for name, c := range map[string]struct {
+		pps    int64
+		reason report.Reason
+		says   string
+	}{
+		"all was offered":      {most, report.LoadEstimated, "no load that was offered is known to be above it"},
+		"the generators' most": {most / 2, report.GeneratorLimited, "and the generators send no more, of 1.00 Mpps asked for"},
+	} {
+		trials := ofTrials(offered(units.One, c.pps, 1))
+		for range 6 {
+			trials = append(trials, offered(units.One, c.pps, 0))
+		}
+		got := p.Conclude(trials)
+		l := got.CriticalLoads[0]
+		if l.Low.Float() > float64(c.pps) || l.Low == "0" || l.High != "" || l.PacketsPerSecond != "" || l.Deviation != "" || got.Reason != c.reason || !strings.Contains(got.Sentence, c.says) || strings.Contains(got.Sentence, "function") {
+			t.Errorf("%s: %s: %+v: %s", name, got.Reason, l, got.Sentence)
+		}
+	}
+}
+
+// TestEndsAreRoundedOutward, and as far apart as loads are unsure.
+func TestEndsAreRoundedOutward(t *testing.T) {
+	p := soaked(12)
+	history := carryOut(t, 3, p, devices[2])
+	exact := p.Conclude(history).CriticalLoads[0]
+	for i := range history {
+		e := report.DirectionEvidence{Offered: 100 * units.PacketPerSecond, MostOffered: 100 * units.PacketPerSecond}
+		if i == 1 {
+			e.MostOffered += 5000 * units.PacketPerSecond
+		}
+		history[i].Evidence = &report.Evidence{Directions: []report.DirectionEvidence{e}}
+	}
+	unsure := p.Conclude(history).CriticalLoads[0]
+	if low, high := exact.Low.Float()-unsure.Low.Float(), unsure.High.Float()-exact.High.Float(); math.Abs(low-4999) > 1 || math.Abs(high-4999) > 1 {
+		t.Errorf("%+v, unsure %+v", exact, unsure)
+	}
+	low, high := math.Inf(1), 0.0
+	for _, s := range exact.Shapes {
+		low, high = min(low, s.Low.Float()), max(high, s.High.Float())
+	}
+	if len(exact.Low) < 7 || exact.Low.Float() > low || exact.High.Float() < high {
+		t.Errorf("%+v", exact)
+	}
+	c := p.Conclude(ofTrials(offered(units.One, 1_234_567, 0)))
+	if c.CriticalLoads[0].Low != "1234567" {
+		t.Errorf("%+v", c.CriticalLoads[0])
+	}
+}
+
+// TestBackgroundIsCountedWhateverWasLost: what it may hide is lost for the lower end, and not for the upper; frames that nobody sent, or that came back to another replica, say that counters are wrong.
+func TestBackgroundIsCountedWhateverWasLost(t *testing.T) {
+	p := soaked(10)
+	hidden := func(lost int64, e report.DirectionEvidence) report.Window {
+		w := offered(units.One, most, lost)
+		w.Quality, w.Directions[0].Quality, w.Evidence = report.Invalid, report.Invalid, &report.Evidence{Directions: []report.DirectionEvidence{e}}
+		return w
+	}
+	for name, c := range map[string]struct {
+		trial          report.Window
+		trials         int
+		lost, doubtful int64
+	}{
+		"it lost nothing":       {hidden(0, report.DirectionEvidence{Hidden: 500}), 2, 500, 500},
+		"it lost some":          {hidden(50, report.DirectionEvidence{Hidden: 500}), 2, 550, 500},
+		"whose loss is unclear": {hidden(200, report.DirectionEvidence{}), 2, 200, 200},
+		"too many came back":    {hidden(-500, report.DirectionEvidence{}), 1, 0, 0},
+		"another replica's":     {hidden(50, report.DirectionEvidence{Surplus: []report.Surplus{{Sent: 1000, Returned: 1500, Unexplained: 500}}}), 1, 0, 0},
+	} {
+		l := p.Conclude(ofTrials(offered(units.One, most, 0), c.trial)).CriticalLoads[0]
+		if l.Trials != c.trials || l.Lost != c.lost || l.Doubtful != c.doubtful {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}
+
+// TestOnlyTheHighestLoadIsCalledSo.
+func TestOnlyTheHighestLoadIsCalledSo(t *testing.T) {
+	p := soaked(10, func(s *plan.Soak) { s.LossRatio = units.One / 4_000_000 })
+	c := p.Conclude(ofTrials(offered(units.One, most, 0), offered(units.One/2, most/2, 0)))
+	if l := c.CriticalLoads[0]; l.Low != "500000" || !strings.Contains(c.Sentence, "500.00 Kpps (with what was sent above it)") {
+		t.Errorf("%+v: %s", l, c.Sentence)
+	}
+}
+
 // TestLoadsStayWithinTheBounds, trials get longer, and their lengths add up to the duration, whatever the device does; each direction has an answer of its own.
 func TestLoadsStayWithinTheBounds(t *testing.T) {
 	for seed, d := range devices[:tier.Times(2, len(devices))] {
