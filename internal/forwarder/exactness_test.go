@@ -9,6 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -99,6 +104,106 @@ func TestALimitLetsThroughItsRateAndOnceItsBurst(t *testing.T) {
 			check(t, newRig(t, 4), mode, plan.Limit{Layer2BitsPerSecond: 20_000_000}, 20_000, units.Traffic.Layer2Bits)
 		})
 	}
+}
+
+// TestEachFrameIsForwardedWithinTheLimit: what the Reference loses of a load that it should carry is taken for the device's loss. So few frames are under way at once that no queue overflows,
+// however long the machine holds anybody up.
+func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
+	all := func(t *testing.T, r *rig, mode plan.Forwarding) {
+		t.Helper()
+		const total, underWay = int64(400), 50
+		fd, fs := r.socket(t, 0), frames(mode, 0, 1, mixes["IMIX"])
+		before := r.received(t, 1).Packets
+		for sent := int64(0); sent < total; {
+			for range underWay {
+				if _, err := unix.Write(fd, fs[sent%int64(len(fs))]); err != nil {
+					t.Fatal(err)
+				}
+				sent++
+			}
+			for deadline := time.Now().Add(5 * time.Second); r.received(t, 1).Packets-before < sent; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("of %d frames %d came", sent, r.received(t, 1).Packets-before)
+				}
+			}
+		}
+	}
+	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
+		for name, limit := range map[string]*plan.Limit{"no limit": nil, "a limit in packets": {PacketsPerSecond: 1_000_000}, "a limit in bits": {Layer2BitsPerSecond: 8_000_000_000}} {
+			t.Run(string(mode)+" with "+name, func(t *testing.T) {
+				r := newRig(t, 2)
+				r.configure(t, mode, limit)
+				all(t, r, mode)
+			})
+		}
+	}
+	t.Run("XDP", func(t *testing.T) {
+		r := newRig(t, 2)
+		r.plainGenerator(t)
+		r.become(t, plan.Mode{XDP: &plan.XDPMode{}})
+		all(t, r, plan.L3)
+	})
+}
+
+// TestTheKernelKeepsTheLimitThatWasAsked: overloading a limit shows its rate to 1 % on a busy machine; that no frame a second is missing, the kernel says.
+func TestTheKernelKeepsTheLimitThatWasAsked(t *testing.T) {
+	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRig(t, 2)
+			r.configure(t, mode, &plan.Limit{PacketsPerSecond: 12_345, Burst: plan.Duration(20 * time.Millisecond)})
+			s := newRig(t, 2)
+			s.configure(t, mode, &plan.Limit{Layer2BitsPerSecond: 8_000_008})
+			for i := range r.links {
+				if l := r.packetLimit(t, i); l == nil || l.Rate != 12_345 || l.Unit != expr.LimitTimeSecond || l.Burst != 247 || !l.Over {
+					t.Errorf("what enters link%d is limited by %+v, want 12345 packets/s with a burst of 247", i, l)
+				}
+				if rate := s.bitLimit(t, i); rate != 8_000_008 {
+					t.Errorf("what leaves by link%d is limited to %d bits/s, want 8000008", i, rate)
+				}
+			}
+		})
+	}
+}
+
+// packetLimit is the limit that the kernel keeps for what enters a link; nil: none.
+func (r *rig) packetLimit(t *testing.T, link int) (limit *expr.Limit) {
+	t.Helper()
+	in(t, r.dut, func() error {
+		conn, err := nftables.New()
+		if err != nil {
+			return err
+		}
+		table := &nftables.Table{Family: nftables.TableFamilyNetdev, Name: "linerate"}
+		rules, err := conn.GetRules(table, &nftables.Chain{Table: table, Name: "from-" + r.links[link].Interface})
+		for _, rule := range rules {
+			for _, e := range rule.Exprs {
+				if l, is := e.(*expr.Limit); is {
+					limit = l
+				}
+			}
+		}
+		return err
+	})
+	return limit
+}
+
+// bitLimit is the rate that the kernel keeps for what leaves by a link; 0: none.
+func (r *rig) bitLimit(t *testing.T, link int) (bitsPerSecond uint64) {
+	t.Helper()
+	in(t, r.dut, func() error {
+		l, err := netlink.LinkByName(r.links[link].Interface)
+		if err != nil {
+			return err
+		}
+		queues, err := netlink.QdiscList(l)
+		for _, q := range queues {
+			if bucket, is := q.(*netlink.Tbf); is {
+				bitsPerSecond = 8 * bucket.Rate
+			}
+		}
+		return err
+	})
+	return bitsPerSecond
 }
 
 // fromIdle offers traffic to every link at once, so much that the burst is used up well before the end, and returns what each received.

@@ -13,10 +13,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// ended is a test whose runner has written its final Report a minute after it began, as the operator reads it.
+// ended is a test whose second attempt's runner has written its final Report a minute after it began, as the operator reads it.
 func ended(t *testing.T) (*world, lifecycle.Observed) {
 	t.Helper()
 	w := newWorld(t, reference)
+	w.test.Status.Attempt = 2
 	r := w.toRun()
 	w.now = w.now.Add(time.Minute)
 	w.finish(r, report.Completed)
@@ -35,7 +36,8 @@ func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 		"another test's": {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.UID = "another" },
 			"it is of a LoadTest with UID another, and this one's is " + theUID},
 		"one that says of no test": {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.UID = "" }, "it is of a LoadTest with UID nobody"},
-		"another attempt's":        {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.Attempt = 2 }, "it is of attempt 2, and this is attempt 1"},
+		"an earlier attempt's":     {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.Attempt = 1 }, "it is of attempt 1, and this is attempt 2"},
+		"a later attempt's":        {func(_ *world, c *lifecycle.Children) { c.Report.Plan.Test.Attempt = 3 }, "it is of attempt 3, and this is attempt 2"},
 		"by another Plan": {func(_ *world, c *lifecycle.Children) { c.Followed.Plan = "sha256:other" },
 			"it was made by another Plan (sha256:other) than the one that its runner was told (sha256:"},
 		"against a baseline that nobody gave": {func(_ *world, c *lifecycle.Children) { c.Followed.Baseline = "sha256:easy" },
@@ -46,8 +48,14 @@ func TestAReportThatDoesNotFitIsNotBelieved(t *testing.T) {
 			"it is signed by other-12345678-1-runner-x7k2p"},
 		"signed by a pod that had its name": {func(_ *world, c *lifecycle.Children) { c.Envelope.RunnerUID = "former" }, "with UID former, which is no pod of its runner's Job"},
 		"signed by a runner that is gone since": {func(w *world, c *lifecycle.Children) {
-			c.Envelope.Runner, c.Envelope.RunnerUID = manifests.RunnerJobName(w.test, 1)+"-gone1", "gone"
+			c.Envelope.Runner, c.Envelope.RunnerUID = manifests.RunnerJobName(w.test, 2)+"-gone1", "gone"
 		}, ""},
+		"signed by a runner of an earlier attempt": {func(w *world, c *lifecycle.Children) {
+			c.Envelope.Runner, c.Envelope.RunnerUID = manifests.RunnerJobName(w.test, 1)+"-gone1", "gone"
+		}, "-1-runner-gone1 with UID gone, which is no pod of its runner's Job"},
+		"signed by a runner's name without a UID": {func(w *world, c *lifecycle.Children) {
+			c.Envelope.Runner, c.Envelope.RunnerUID = manifests.RunnerJobName(w.test, 2)+"-gone1", ""
+		}, "-2-runner-gone1 with UID nobody, which is no pod of its runner's Job"},
 		"of a run that was longer than its Job is there": {func(_ *world, c *lifecycle.Children) { c.Report.Started = c.Report.Finished.Add(-2 * time.Minute) },
 			"it says that the run took 2m0s, and it was written 1m0s after its runner's Job was made"},
 		"that ends before it begins": {func(_ *world, c *lifecycle.Children) { c.Report.Started = c.Report.Finished.Add(time.Second) }, "it ends before it begins"},

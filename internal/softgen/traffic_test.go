@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/softgen/fakeport"
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -327,6 +328,21 @@ func TestEveryFramesStamp(t *testing.T) {
 	}
 	if want := map[string]map[string]int64{"5": {"46848": 600}}; !cmp.Equal(got.Transits, want) {
 		t.Errorf("transit times %+v, want %+v", got.Transits, want)
+	}
+}
+
+// TestWhatNumbersTell: each count has a value of its own here, so that none is told as another, and none is left out.
+func TestWhatNumbersTell(t *testing.T) {
+	seen := datapath.Latency{Received: 1, Dropped: 2, Duplicate: 3, OutOfOrder: 4, Stale: 5, Merged: 6, Uncounted: 7, Varied: 8, Changes: 9, SequenceTooHigh: 10, SequenceTooLow: 20}
+	s := &Server{flows: newFlows()}
+	s.flows.active[7] = &flow{slot: 2, stamped: true}
+	want := object{"7": object{"received": int64(1), "lost": int64(2), "duplicate": int64(3), "late": int64(4), "stale": int64(5), "merged": int64(6), "uncounted": int64(7), "varied": int64(8),
+		"changes": int64(9), "anew": int64(30)}}
+	if diff := cmp.Diff(want, s.followed([]uint32{7}, []map[uint32]datapath.Latency{{}, {2: seen}})); diff != "" {
+		t.Errorf("followed (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(object{"drp": int64(2), "ooo": int64(4), "dup": int64(3), "sth": int64(10), "stl": int64(20)}, delays(seen).report()["er"]); diff != "" {
+		t.Errorf("a latency stream's (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,8 +1,11 @@
 package verify_test
 
 import (
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/verify"
 )
 
@@ -19,6 +22,36 @@ func TestWhatWasMeasuredVerifies(t *testing.T) {
 				t.Errorf("%+v; result: %s", v, r.Result.Message)
 			}
 			t.Log(v, v.NotVerified(), r.Result.Reason, r.Verdict)
+		})
+	}
+}
+
+// Each check finds what is its own: where it isn't made, or finds nothing, what others find hides that.
+func TestEachCheckFindsItsOwn(t *testing.T) {
+	s := ramp().compared(t)
+	measured := s.run(t)
+	for check, c := range map[verify.CheckName]struct {
+		change func(*report.Report)
+		finds  string // the field
+	}{
+		verify.CheckDocument:    {func(r *report.Report) { r.Windows[1].Directions = r.Windows[1].Directions[:1] }, "directions"},
+		verify.CheckTimes:       {func(r *report.Report) { r.Finished = r.Started.Add(5 * time.Second) }, "start"},
+		verify.CheckEnvironment: {func(r *report.Report) { r.Environment.Linerate += ", mended" }, "linerate"},
+		verify.CheckWindows:     {func(r *report.Report) { r.Windows[1].Directions[0].Received.PacketsPerSecond++ }, "received.packetsPerSecond"},
+		verify.CheckProcedure:   {func(r *report.Report) { r.Windows[1].Load++ }, "load"},
+		verify.CheckTotals:      {func(r *report.Report) { r.Totals[0].Returned.Packets /= 2 }, "returned.packets"},
+		verify.CheckResult:      {func(r *report.Report) { r.Result.Resolution++ }, "resolution"},
+		verify.CheckFigures:     {func(r *report.Report) { r.Figures[0].Confirmed = !r.Figures[0].Confirmed }, "confirmed"},
+		verify.CheckVerdict:     {func(r *report.Report) { r.Verdict.Outcome = report.DidFail }, "outcome"},
+	} {
+		t.Run(string(check), func(t *testing.T) {
+			r := stored(t, measured)
+			c.change(r)
+			checks := verify.Report(r, by).Checks
+			i := slices.IndexFunc(checks, func(made verify.Check) bool { return made.Name == check })
+			if i < 0 || !slices.ContainsFunc(checks[i].Findings, func(f verify.Finding) bool { return f.Field == c.finds }) {
+				t.Errorf("it finds no %s: %+v", c.finds, checks)
+			}
 		})
 	}
 }
