@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
@@ -41,15 +40,15 @@ func NodeChanged(candidate, baseline []report.Result) string {
 
 // clocksOfNodes are the medians of each node's clocks per packet over the runs that tell them, but of nodes that poll.
 func clocksOfNodes(results []report.Result) map[report.VPPNode]float64 {
-	clocks, vectors := medians(results, plan.ClocksPerPacket), medians(results, plan.VectorsPerCall)
+	clocks, vectors := medians(results, report.Result.ClocksPerPacket), medians(results, report.Result.VectorsPerCall)
 	maps.DeleteFunc(clocks, func(n report.VPPNode, _ float64) bool { return vectors[n] < leastVectors })
 	return clocks
 }
 
-func medians(results []report.Result, series string) map[report.VPPNode]float64 {
+func medians(results []report.Result, of func(report.Result) map[report.VPPNode]float64) map[report.VPPNode]float64 {
 	each := map[report.VPPNode][]float64{}
 	for _, r := range results {
-		for n, mean := range r.PerNode(series) {
+		for n, mean := range of(r) {
 			each[n] = append(each[n], mean)
 		}
 	}

@@ -328,7 +328,7 @@ func TestWhatAPacketTakesOfVPPsNodesIsInTheReport(t *testing.T) {
 		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
 		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 	})
-	if clocks := rep.Result.PerNode(plan.ClocksPerPacket)[report.VPPNode{Observer: "vpp", Name: "ip4-lookup"}]; clocks < 29.99 || clocks > 30.01 {
+	if clocks := rep.Result.ClocksPerPacket()[report.VPPNode{Observer: "vpp", Name: "ip4-lookup"}]; clocks < 29.99 || clocks > 30.01 {
 		t.Errorf("%g clocks a packet, want 30: %+v", clocks, rep.Result.Observed)
 	}
 	i := slices.IndexFunc(rep.Result.Observed, func(o report.Observed) bool { return o.Series == plan.VectorsPerCall })

@@ -85,8 +85,13 @@ type Observed struct {
 // VPPNode is one of VPP's nodes, and the observer that tells of it.
 type VPPNode struct{ Observer, Name string }
 
-// PerNode are a series' means in the result's windows, plan.ClocksPerPacket or plan.VectorsPerCall, by VPP's nodes; empty: nobody observed any.
-func (r Result) PerNode(series string) map[VPPNode]float64 {
+// ClocksPerPacket is what a packet took of each of VPP's nodes in the result's windows; empty: nobody observed any.
+func (r Result) ClocksPerPacket() map[VPPNode]float64 { return r.perNode(plan.ClocksPerPacket) }
+
+// VectorsPerCall is how many packets each of VPP's nodes had at a time in the result's windows.
+func (r Result) VectorsPerCall() map[VPPNode]float64 { return r.perNode(plan.VectorsPerCall) }
+
+func (r Result) perNode(series string) map[VPPNode]float64 {
 	all := map[VPPNode]float64{}
 	for _, o := range r.Observed {
 		if o.Series == series && o.Mean != nil {
