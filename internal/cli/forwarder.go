@@ -90,7 +90,9 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	select {
 	case <-ctx.Done():
 	case <-ended:
-		return exit.NotMeasured("%w", device.Fault())
+		if ctx.Err() == nil {
+			return exit.NotMeasured("%w", device.Fault())
+		}
 	}
 	told.Wait()
 	tellTaken(s.Err, spec.Spec)

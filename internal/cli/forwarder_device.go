@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,8 +71,12 @@ func openTunnel(ctx context.Context, talk io.Writer, e tunnel.End) (*gateway, er
 	case <-opened:
 		return w, nil
 	case <-w.done:
+		why := ctx.Err()
 		stop()
-		return nil, w.Fault()
+		if why == nil || w.ended != nil {
+			why = w.Fault()
+		}
+		return nil, why
 	}
 }
 
@@ -79,7 +84,12 @@ func openTunnel(ctx context.Context, talk io.Writer, e tunnel.End) (*gateway, er
 func (g *gateway) Done() <-chan struct{} { return g.done }
 
 // Fault is why it ended by itself.
-func (g *gateway) Fault() error { return fmt.Errorf("the tunnel's gateway: %w", g.ended) }
+func (g *gateway) Fault() error {
+	if g.ended == nil {
+		return errors.New("the tunnel's gateway ended, and nobody asked it to")
+	}
+	return fmt.Errorf("the tunnel's gateway: %w", g.ended)
+}
 
 // Close ends it.
 func (g *gateway) Close() error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -26,5 +27,13 @@ func TestWhatTheForwarderCouldNotHaveIsOneLine(t *testing.T) {
 	var told bytes.Buffer
 	if tellSetUp(&told, forwarder.Info{}, false); strings.TrimSpace(told.String()) != "" {
 		t.Errorf("nothing is missing, and it says %s", &told)
+	}
+}
+
+func TestAGatewayThatEndedSaysSo(t *testing.T) {
+	for _, ended := range []error{nil, errors.New("no such device")} {
+		if got := (&gateway{ended: ended}).Fault().Error(); !strings.HasPrefix(got, "the tunnel's gateway") || strings.Contains(got, "%!") {
+			t.Error(got)
+		}
 	}
 }

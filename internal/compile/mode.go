@@ -75,6 +75,11 @@ func (c *compiler) checkModeInCluster() {
 		c.errs = append(c.errs, field.Required(modePath("tunnel", "network"),
 			"in a cluster each of the two gateways is a pod, and the cable between them a NetworkAttachmentDefinition that no link has: name it"))
 	}
+	for i, o := range c.spec.Observers {
+		if in.Tunnel != nil && o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfDUT {
+			c.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of, "in a cluster a tunnel's links are in two pods, and only the first gateway's tells of its own: say of: Generator for the other end of the links, or leave this observer out")
+		}
+	}
 	if in.Tunnel != nil && in.Tunnel.Kind == v1alpha1.TunnelIPsec && image == "" {
 		c.refuse(modePath("tunnel", "kind"), in.Tunnel.Kind, "linerate's image doesn't have strongSwan: name one that has Debian's packages strongswan-charon, strongswan-swanctl, libcharon-extra-plugins and libstrongswan-standard-plugins as dut.reference.image, or use kind wireguard")
 	}

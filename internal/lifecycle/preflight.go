@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // invalid: it can't be measured as it is written. A run that has begun is not ended by an operator that reads its spec otherwise than the
@@ -96,6 +97,9 @@ type end struct {
 }
 
 func (e end) String() string {
+	if e.link == plan.TunnelCable {
+		return fmt.Sprintf("network %s (dut.reference.mode.tunnel.network)", e.key)
+	}
 	return fmt.Sprintf("network %s (link %s, the %s's end)", e.key, e.link, e.side)
 }
 

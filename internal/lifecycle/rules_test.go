@@ -90,6 +90,8 @@ func TestWhatTheLabLacks(t *testing.T) {
 			"resourcesMissing", "ResourceMissing", "needs 2 of intel.com/west on one node, and no node has more than 1"},
 		{"a network of another namespace", strings.ReplaceAll(reference, "network: west", "network: lab/west"), func(*world) {},
 			"networksMissing", "NetworkMissing", "network lab/west (link west, the generator's end) doesn't exist (a network of another namespace also needs"},
+		{"a tunnel's cable, which is no link of the spec", strings.Replace(aTunnel, "network: cable", "network: lab/cable", 1), func(*world) {},
+			"networksMissing", "NetworkMissing", "network lab/cable (dut.reference.mode.tunnel.network) doesn't exist"},
 		{"a node's view is missing altogether", devices, func(w *world) { w.lab.Nodes = nil }, "podsNeeded", "Pending", "pods are made"},
 		{"many names are taken", reference, func(w *world) { w.foreign = []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e", "Pod/f"} },
 			"nameTaken", "NameTaken", "and 1 more exists"},

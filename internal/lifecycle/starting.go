@@ -140,16 +140,19 @@ func attachedUntil(p *corev1.Pod) time.Time {
 	return scheduled.LastTransitionTime.Add(attachGrace)
 }
 
-// gatewaysApart says that a tunnel's gateways both run and haven't met, which makes them ready; until then, by when they should have. Else it has nothing to say.
+// gatewaysApart says that a tunnel's gateways both run and haven't both met, which makes them ready; until then, by when they should have. Else it has nothing to say.
 func (v *view) gatewaysApart() (why string, by time.Time) {
 	pods, cables := v.of(v1alpha1.RoleDUT), v.compiled().Networks
 	i := slices.IndexFunc(cables, func(n compile.LinkNetworks) bool { return n.Link == plan.TunnelCable })
 	if i < 0 || len(pods) < 2 {
 		return "", time.Time{}
 	}
-	for _, p := range pods {
+	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !ready(p) }) {
+		return "", time.Time{}
+	}
+	for _, p := range pods { // one of them may take itself for met
 		since := runningSince(p)
-		if since.IsZero() || ready(p) {
+		if since.IsZero() {
 			return "", time.Time{}
 		}
 		by = latest(by, v.happened(p, since).Add(meetGrace))

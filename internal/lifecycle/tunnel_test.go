@@ -73,3 +73,18 @@ func TestGatewaysThatDontMeetAreTold(t *testing.T) {
 		t.Errorf("after a minute: %s: %s", got.Reason, got.Message)
 	}
 }
+
+// TestAHalfMetPairIsTold: a gateway that takes itself for met doesn't speak for the other one.
+func TestAHalfMetPairIsTold(t *testing.T) {
+	w := newWorld(t, aTunnel)
+	w.settle()
+	w.schedule()
+	w.settle()
+	w.gatewaysApart()
+	set(w.must("first-1-dut-far"), corev1.PodReady, corev1.ConditionTrue, w.now)
+	w.settle()
+	w.pass(time.Minute)
+	if got := w.says("DUTReady"); got.Reason != "NoTunnel" {
+		t.Errorf("after a minute: %s: %s", got.Reason, got.Message)
+	}
+}

@@ -57,7 +57,7 @@ func dutPod(in Input) *corev1.Pod {
 	spec.Containers = slices.Insert(slices.Delete(spec.Containers, in.Compiled.DUTContainer, in.Compiled.DUTContainer+1), 0, forwards)
 	addReset(in, spec)
 	if endsAtDevice(in) {
-		spec.Containers = append(spec.Containers, deviceEnd(in, pod))
+		spec.Containers = append(spec.Containers, besideOthers(deviceEnd(in, pod), spec.Containers))
 	}
 	requestDevices(&spec.Containers[0], devicesOf(in, linkNames(in), dutNetwork))
 	inform(in, spec, readOnly(volumeLinks, folderLinerate))

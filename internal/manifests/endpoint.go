@@ -3,6 +3,7 @@ package manifests
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,9 +29,18 @@ func deviceEnd(in Input, pod *corev1.Pod) corev1.Container {
 	c.Env = whoAmI()
 	c.Ports = []corev1.ContainerPort{{Name: "end", ContainerPort: rpcPort}}
 	c.SecurityContext = sessionsRights()
+	c.SecurityContext.RunAsNonRoot = new(false) // whatever the pod says of its other containers
 	c.Resources = request(in, sessions{}, in.Compiled.Plan.Generators[0])
 	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions", "probe")
 	return c
+}
+
+// besideOthers is that container in a pod of the user's. Where all others have a limit of CPU, it has one too: a Guaranteed pod stays one.
+func besideOthers(end corev1.Container, others []corev1.Container) corev1.Container {
+	if !slices.ContainsFunc(others, func(c corev1.Container) bool { return c.Resources.Limits.Cpu().IsZero() }) {
+		end.Resources.Limits = with(end.Resources.Limits, corev1.ResourceCPU, end.Resources.Requests[corev1.ResourceCPU])
+	}
+	return end
 }
 
 // deviceEndAt is where the device's end is driven, host:port; empty: it is none.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
@@ -70,6 +71,24 @@ func TestAGuaranteedDUTStaysOne(t *testing.T) {
 	}
 	if got := qosOf(manifests.DUT(in).Spec); got != corev1.PodQOSGuaranteed {
 		t.Errorf("the pod is %s", got)
+	}
+}
+
+// The device's end, which is put beside, leaves a Guaranteed pod one, may run as the user that it needs, and takes no CPU limit where nobody has one.
+func TestTheDevicesEndFitsIntoItsPod(t *testing.T) {
+	in := sample(t, "loadtest_endpoint_pod")
+	beside := func() corev1.Container {
+		all := manifests.DUT(in).Spec.Containers
+		return all[slices.IndexFunc(all, func(c corev1.Container) bool { return c.Name == "linerate-end" })]
+	}
+	if c := beside(); !c.Resources.Limits.Cpu().IsZero() || c.SecurityContext.RunAsNonRoot == nil || *c.SecurityContext.RunAsNonRoot {
+		t.Errorf("%v, %+v", c.Resources, c.SecurityContext)
+	}
+	own := &in.Compiled.DUT.Spec.Containers[in.Compiled.DUTContainer].Resources
+	own.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	own.Limits = own.Requests.DeepCopy()
+	if got := qosOf(manifests.DUT(in).Spec); got != corev1.PodQOSGuaranteed {
+		t.Errorf("the pod is %s: %v", got, beside().Resources)
 	}
 }
 

@@ -72,7 +72,8 @@ func ContainersOf(pod *corev1.Pod) []plan.Container {
 	}
 	var out []plan.Container
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
-		if !slices.Contains([]string{containerLinks, containerPorts, containerReset, containerCopy}, c.Name) {
+		besideIt := c.Name == containerEnd && len(pod.Spec.Containers) > 1 // alone it is the device
+		if !besideIt && !slices.Contains([]string{containerLinks, containerPorts, containerReset, containerCopy}, c.Name) {
 			out = append(out, plan.Container{Name: c.Name, Image: c.Image, ImageID: given[c.Name]})
 		}
 	}

@@ -106,6 +106,17 @@ func TestSitesOf(t *testing.T) {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
+	t.Run("an end of ours beside the device is none of it, and alone it is the device", func(t *testing.T) {
+		end := corev1.Container{Name: "linerate-end", Image: "linerate:1"}
+		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "appliance", Image: "lab/appliance:1"}, end}}}
+		if diff := cmp.Diff([]plan.Container{{Name: "appliance", Image: "lab/appliance:1"}}, manifests.ContainersOf(pod)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		pod.Spec.Containers = []corev1.Container{end}
+		if diff := cmp.Diff([]plan.Container{{Name: "linerate-end", Image: "linerate:1"}}, manifests.ContainersOf(pod)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
 	t.Run("a device that is no pod runs no image", func(t *testing.T) {
 		in := sample(t, "loadtest_trex_loopback")
 		if sites, err := manifests.SitesOf(in, running(in)); err != nil || sites.Device != nil {

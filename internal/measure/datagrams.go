@@ -96,8 +96,12 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
 	case interfaceDropped(s):
 		l.By, l.Sentence, l.NotThePaths = ByEnds, interfaceDropSentence(s), "an end itself dropped what may have been theirs"
+	case s.Device != nil && waitedShare(s) > mostEndsWaited: // a sender that waits makes bursts, and a receiver that waits answers late: the device's own end can't be told from that
+		l.By, l.Sentence, l.NotThePaths = ByEnds, waitedSentence(s), endsWaitedWhy
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence, l.NotThePaths = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
+	case fragmentsLost(s) > 0:
+		l.Sentence, l.NotThePaths = fragmentSentence(s), "fragments were lost, and whose they were is not known"
 	case !reached(sentRate(s), s.AskedBitsPerSecond):
 		l.By, l.Sentence = sentTooLittle(s)
 	case d.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2):
@@ -171,12 +175,30 @@ func interfaceDrops(s report.Sessions) (all []report.EndDrop) {
 		return nil
 	}
 	for _, d := range s.Ends.Dropped {
-		its := slices.ContainsFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
+		its := d.Counter != FragmentDrops && slices.ContainsFunc(InterfaceDropCounters, func(c DropCounter) bool { return c.Name == d.Counter })
 		if its && (d.Counter != notOurs || s.Datagrams.Lost > 0) { // that one counts others' frames, too
 			all = append(all, d)
 		}
 	}
 	return all
+}
+
+// fragmentsLost is how many fragments the ends' IP gave up, where datagrams were lost. Whose fault that was nobody tells: fragments of which the device lost others take the memory that is missing later, and are given up
+// when their number comes again, or when they time out after half a minute.
+func fragmentsLost(s report.Sessions) (most int64) {
+	if s.Ends == nil || s.Datagrams.Lost <= 0 {
+		return 0
+	}
+	for _, d := range s.Ends.Dropped {
+		if d.Counter == FragmentDrops {
+			most = max(most, d.Packets)
+		}
+	}
+	return most
+}
+
+func fragmentSentence(s report.Sessions) string {
+	return fmt.Sprintf("fragments were lost, and whose they were is not known: an end gave up %d that came (%s), for want of memory, or as others of theirs were lost before them: a lower bound (send datagrams that fit into a frame)", fragmentsLost(s), FragmentDrops)
 }
 
 func interfaceDropSentence(s report.Sessions) string {

@@ -73,6 +73,9 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 		"an end's network card": {lossy(func(s *SessionSpan) {
 			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 7, QueueDrops: 0}}
 		}), report.GeneratorLimited, "the end of link east itself dropped 7, where 100 of 1000 datagrams were lost"},
+		"fragments, which the device may have lost others of": {lossy(func(s *SessionSpan) {
+			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 0, QueueDrops: 0, FragmentDrops: 7}}
+		}), report.Inconclusive, "an end gave up 7 that came (ReasmFails)"},
 		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "what the ends themselves cost is not known"},
 		"the machine": {lossy(func(s *SessionSpan) {
 			s.Disturbance = &report.Disturbance{Over: 1e9, Waited: 3e8}

@@ -48,8 +48,7 @@ type DropCounter struct {
 // QueueDrops is the counter of an interface's queueing discipline: drops of gnet_stats_queue (include/uapi/linux/gen_stats.h), of its root.
 const QueueDrops = "qdisc_drops"
 
-// FragmentDrops is the counter of fragments that IP in the end's network namespace had no memory for, or that contradict others: ReasmFails less ReasmTimeout of /proc/net/snmp and snmp6. Those of which another one never came are lost
-// on the path.
+// FragmentDrops is the counter of fragments that IP in the end's network namespace gave up: ReasmFails less ReasmTimeout of /proc/net/snmp and snmp6. It had no memory for them, or they contradicted others, or came too late for these.
 const FragmentDrops = "ReasmFails"
 
 // InterfaceDropCounters are those of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h), of its queueing discipline, and of IP's fragments. Some drivers count one frame in two of them, so they are told apart and never added up.
@@ -62,7 +61,7 @@ var InterfaceDropCounters = []DropCounter{
 	{"rx_errors", "frames came damaged, or too long", "check cable, transceiver and MTU"},
 	{"tx_dropped", "the interface did not take what was to be sent", "enlarge its transmit ring with ethtool -G, and give the end more CPU"},
 	{QueueDrops, "its queueing discipline dropped what was to be sent, before the device saw any of it", "ask for less than the interface carries, or give it a discipline with more room: tc qdisc replace dev INTERFACE root pfifo limit 10000"},
-	{FragmentDrops, "the kernel had no memory for fragments that came, or they contradicted others", "raise net.ipv4.ipfrag_high_thresh in the end's network namespace, lower ipfrag_time, or send datagrams that fit into a frame"},
+	{FragmentDrops, "the kernel had no memory for fragments that came, or they contradicted others, or came too late for these", "raise net.ipv4.ipfrag_high_thresh in the end's network namespace, lower ipfrag_time, or send datagrams that fit into a frame"},
 }
 
 // TCPDropCounters are those of a network namespace's TCP, of the TcpExt of /proc/net/netstat. PruneCalled and RcvPruned are left out: the first also counts where room was made without

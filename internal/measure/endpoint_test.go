@@ -53,19 +53,22 @@ func TestDatagramsOfADeviceThatIsAnEnd(t *testing.T) {
 		device  string
 		sent    int64 // bytes, of a second at 8000 bits
 		dropped int64
+		waited  time.Duration // the generator's end for a processor
 		by      Limiting
 		words   string
 	}{
-		"its sockets have no room":             {report.Receiver, 1000, 5, ByPath, "8.00 Kbps was sent, as asked for, and the device (whose own sockets had no room for 5), or what is before it, lost the rest"},
-		"the generator's sockets have no room": {report.Sender, 1000, 5, ByEnds, "the receiver's own sockets had no room for 5 of the datagrams that came"},
-		"it sends too little":                  {report.Sender, 500, 0, ByPath, "the device sent only 4.00 Kbps of 8.00 Kbps asked for"},
-		"the generator sends too little":       {report.Receiver, 500, 0, ByEnds, "the sender sent only 4.00 Kbps of 8.00 Kbps asked for"},
+		"its sockets have no room":             {report.Receiver, 1000, 5, 50 * time.Millisecond, ByPath, "8.00 Kbps was sent, as asked for, and the device (whose own sockets had no room for 5), or what is before it, lost the rest"},
+		"the generator's sockets have no room": {report.Sender, 1000, 5, 0, ByEnds, "the receiver's own sockets had no room for 5 of the datagrams that came"},
+		"it sends too little":                  {report.Sender, 500, 0, 0, ByPath, "the device sent only 4.00 Kbps of 8.00 Kbps asked for"},
+		"the generator sends too little":       {report.Receiver, 500, 0, 0, ByEnds, "the sender sent only 4.00 Kbps of 8.00 Kbps asked for"},
+		"its sockets have no room for bursts":  {report.Receiver, 1000, 5, 60 * time.Millisecond, ByEnds, "the ends' programs waited for processors for 6 % of the connections' time: a lower bound"},
+		"it may wait for the generator":        {report.Sender, 500, 0, 60 * time.Millisecond, ByEnds, "the ends' programs waited for processors for 6 % of the connections' time: a lower bound"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := report.Sessions{Connections: 1, AskedBitsPerSecond: 8000, WrittenBytes: c.sent, SentIn: plan.Duration(time.Second), Device: &report.DeviceEnd{Is: c.device},
+			s := report.Sessions{Connections: 1, AskedBitsPerSecond: 8000, WrittenBytes: c.sent, SentIn: plan.Duration(time.Second), EndsWaited: plan.Duration(c.waited), Device: &report.DeviceEnd{Is: c.device},
 				Datagrams: &report.Datagrams{Sent: 100, Received: 95, Lost: 5, DroppedByReceiver: c.dropped}}
-			if l := LimitOfSessions(s); l.By != c.by || !strings.HasPrefix(l.Sentence, c.words) {
-				t.Errorf("%s: %s", l.By, l.Sentence)
+			if l := LimitOfSessions(s); l.By != c.by || !strings.HasPrefix(l.Sentence, c.words) || c.waited > 50*time.Millisecond && l.NotThePaths == "" {
+				t.Errorf("%s: %s; %q", l.By, l.Sentence, l.NotThePaths)
 			}
 		})
 	}

@@ -296,7 +296,7 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	case s.Disturbed > 0:
 		l.By, l.Sentence = ByMachine, disturbedSessionsSentence(s)
 	case waitedShare(s) > mostEndsWaited:
-		l.By, l.Sentence = ByEnds, fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waitedShare(s)))
+		l.By, l.Sentence = ByEnds, waitedSentence(s)
 	case droppedByEnds(s):
 		l.By, l.Sentence = ByEnds, dropSentence(s)
 	case s.Ends != nil && s.Ends.Unknown != "":
@@ -378,7 +378,7 @@ func notThePaths(s report.Sessions) string {
 	case s.Disturbed > 0:
 		return "those who carry frames waited for processors"
 	case waitedShare(s) > mostEndsWaited:
-		return "the ends' programs waited for processors"
+		return endsWaitedWhy
 	case droppedByEnds(s):
 		return "an end itself dropped what may have been the connections'"
 	case s.Ends != nil && s.Ends.Unknown != "":
@@ -395,7 +395,18 @@ func timeShare(t report.SenderTime, d plan.Duration) units.Ratio {
 }
 
 func waitedShare(s report.Sessions) units.Ratio {
-	return min(timeShare(s.Senders, s.EndsWaited), units.One)
+	t := s.Senders
+	if s.Datagrams != nil { // whose senders' times nobody looks at
+		t.Observed = s.SentIn * plan.Duration(s.Connections)
+	}
+	return min(timeShare(t, s.EndsWaited), units.One)
+}
+
+// endsWaitedWhy is why no figure is the path's where the ends waited for more than mostEndsWaited.
+const endsWaitedWhy = "the ends' programs waited for processors"
+
+func waitedSentence(s report.Sessions) string {
+	return fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waitedShare(s)))
 }
 
 // SessionsSentence says what the sessions did: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". Retransmits are printed as counted, whoever lost the segments.

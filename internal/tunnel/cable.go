@@ -12,23 +12,29 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// OpenCable gives a gateway's end of the cable its address, and room for packets of the tunnel's MTU with their headers, and sets it up.
+// OpenCable gives a gateway's end of the cable its address, and sets it up. It refuses one without room for packets of the tunnel's MTU with their headers.
 func OpenCable(local netip.Prefix, mtu int) error {
 	forwarder.PlainFrames(plan.TunnelCable)
 	l, err := netlink.LinkByName(plan.TunnelCable)
 	if err != nil {
 		return fmt.Errorf("find the cable between the gateways, %s: %w", plan.TunnelCable, err)
 	}
-	if room := mtu + plan.TunnelRoom; l.Attrs().MTU < room {
-		if err := netlink.LinkSetMTU(l, room); err != nil {
-			return fmt.Errorf("the cable between the gateways takes packets of %d bytes, and needs room for %d, encrypted ones: %w: give its network (dut.reference.mode.tunnel.network) that MTU, or use smaller frames", l.Attrs().MTU, room, err)
-		}
+	if err := roomOn(l.Attrs().MTU, mtu); err != nil {
+		return err
 	}
 	if err := forwarder.AddAddress(l, local); err != nil {
 		return fmt.Errorf("%s: address %s: %w", plan.TunnelCable, local, err)
 	}
 	if err := netlink.LinkSetUp(l); err != nil {
 		return fmt.Errorf("set %s up: %w", plan.TunnelCable, err)
+	}
+	return nil
+}
+
+// roomOn says that the cable has too little room. Who gives it its MTU is its network: an interface lets one set more here, whatever what is behind it takes.
+func roomOn(cable, tunnel int) error {
+	if room := tunnel + plan.TunnelRoom; cable < room {
+		return fmt.Errorf("the cable between the gateways, %s, takes packets of %d bytes, and encrypted ones have up to %d: give its network (dut.reference.mode.tunnel.network) an MTU of %d (\"mtu\" of its CNI plugin, or the plugin tuning after it), or use smaller frames", plan.TunnelCable, cable, room, room)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package tunnel
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/ecdh"
 	"crypto/hmac"
@@ -38,7 +39,7 @@ type End struct {
 //
 //	first ── key, proof ──▶ second
 //	first ◀── key, proof ── second
-//	first ◀────── ok ─────▶ second
+//	first ◀─── ok, proof ──▶ second   (of both keys)
 type hello struct {
 	Key   string `json:"key"`   // the public one, in hexadecimal
 	Proof string `json:"proof"` // that who sends it has the token, too
@@ -48,6 +49,7 @@ type hello struct {
 const (
 	helloBytes = 1024
 	helloTime  = 5 * time.Second
+	metTime    = time.Minute // once the other's proof is right
 	lookAgain  = 200 * time.Millisecond
 )
 
@@ -59,51 +61,82 @@ func (e End) Meet(ctx context.Context, token string, say func(string)) (Gateway,
 		return Gateway{}, fmt.Errorf("make a key: %w", err)
 	}
 	mine := e.helloOf(hex.EncodeToString(key.PublicKey().Bytes()), e.Local.Addr(), token)
-	find, end, err := e.finder(ctx)
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	answers, end, err := e.answers(ctx, mine, token)
 	if err != nil {
 		return Gateway{}, err
 	}
 	defer end()
-	said := ""
+	said, last := "", error(nil)
 	for {
-		theirs, err := e.greet(find, mine, token)
-		if err == nil {
-			return e.with(key, theirs)
+		select {
+		case a := <-answers:
+			if a.err == nil {
+				return e.with(key, a.key)
+			}
+			last = a.err
+		case <-ctx.Done():
+			return Gateway{}, fmt.Errorf("the other gateway at %s was never met: %w", e.Peer, cmp.Or(last, ctx.Err()))
 		}
-		if ctx.Err() != nil {
-			return Gateway{}, fmt.Errorf("the other gateway at %s was never met: %w", e.Peer, err)
-		}
-		if why := err.Error(); why != said {
+		if why := last.Error(); why != said {
 			said = why
 			say(fmt.Sprintf("the other gateway at %s isn't met yet: %s", e.Peer, why))
 		}
-		_ = pause.For(ctx, lookAgain)
 	}
 }
 
-// finder makes one connection after another: the second gateway asks, the first is asked.
-func (e End) finder(ctx context.Context) (find func() (net.Conn, error), end func(), err error) {
+// answer is what came of a conversation: the other gateway's public key, or why there is none.
+type answer struct {
+	key *ecdh.PublicKey
+	err error
+}
+
+// answers has conversations until ctx ends: the second gateway asks again and again, and the first is asked, by several at once where others are on the cable.
+func (e End) answers(ctx context.Context, mine hello, token string) (answers <-chan answer, end func(), err error) {
+	all := make(chan answer)
+	tell := func(key *ecdh.PublicKey, err error) {
+		select {
+		case all <- answer{key, err}:
+		case <-ctx.Done():
+		}
+	}
 	if e.Asks {
 		dialer := net.Dialer{Timeout: helloTime, LocalAddr: &net.TCPAddr{IP: e.Local.Addr().AsSlice()}}
-		return func() (net.Conn, error) {
-			return dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(e.Peer, Port).String())
-		}, func() {}, nil
+		go func() {
+			for ; ctx.Err() == nil; _ = pause.For(ctx, lookAgain) {
+				conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(e.Peer, Port).String())
+				if err != nil {
+					tell(nil, err)
+					continue
+				}
+				tell(e.greet(ctx, conn, mine, token))
+			}
+		}()
+		return all, func() {}, nil
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", netip.AddrPortFrom(e.Local.Addr(), Port).String())
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen for the other gateway: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	return l.Accept, func() { stop(); _ = l.Close() }, nil
+	go func() {
+		for ctx.Err() == nil {
+			conn, err := l.Accept()
+			if err != nil {
+				tell(nil, err)
+				_ = pause.For(ctx, lookAgain)
+				continue
+			}
+			go func() { tell(e.greet(ctx, conn, mine, token)) }()
+		}
+	}()
+	return all, func() { _ = l.Close() }, nil
 }
 
 // greet has one conversation, and returns the other gateway's public key.
-func (e End) greet(find func() (net.Conn, error), mine hello, token string) (*ecdh.PublicKey, error) {
-	conn, err := find()
-	if err != nil {
-		return nil, err
-	}
+func (e End) greet(ctx context.Context, conn net.Conn, mine hello, token string) (*ecdh.PublicKey, error) {
 	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {
 		return nil, err
 	}
@@ -117,19 +150,35 @@ func (e End) greet(find func() (net.Conn, error), mine hello, token string) (*ec
 	}
 	var theirs hello
 	if err := json.Unmarshal(line, &theirs); err != nil || !hmac.Equal([]byte(theirs.Proof), []byte(e.helloOf(theirs.Key, e.Peer, token).Proof)) {
-		return nil, errors.New("who answers there isn't of this test: its network has to join this test's gateways alone")
+		return nil, errStranger
 	}
 	raw, err := hex.DecodeString(theirs.Key)
 	if err != nil {
 		return nil, fmt.Errorf("its key: %w", err)
 	}
-	if _, err := io.WriteString(conn, "ok\n"); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(metTime)); err != nil { // whoever has met the other one asks and listens no more, so neither gives up early
 		return nil, err
 	}
-	if _, err := in.ReadBytes('\n'); err != nil { // it thinks otherwise of this one
+	if _, err := fmt.Fprintln(conn, metProof(mine.Key, theirs.Key, token)); err != nil {
 		return nil, err
+	}
+	if line, err = in.ReadBytes('\n'); err != nil { // it thinks otherwise of this one
+		return nil, err
+	}
+	if !hmac.Equal(line, []byte(metProof(theirs.Key, mine.Key, token)+"\n")) {
+		return nil, errStranger
 	}
 	return ecdh.X25519().NewPublicKey(raw)
+}
+
+// errStranger is of one who has no proof, or one of an earlier conversation.
+var errStranger = errors.New("who answers there isn't of this test: its network has to join this test's gateways alone")
+
+// metProof says that the gateway of one key has read the other's: it holds for this conversation only.
+func metProof(own, other, token string) string {
+	proof := hmac.New(sha256.New, []byte(token))
+	_, _ = fmt.Fprintf(proof, "%s met %s", own, other) // a hash takes all
+	return hex.EncodeToString(proof.Sum(nil))
 }
 
 // helloOf is what the gateway at an address says of its key. The address is part of the proof, so nobody can be told his own.

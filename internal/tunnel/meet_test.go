@@ -2,11 +2,15 @@ package tunnel
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -74,5 +78,73 @@ func TestAStrangerOnTheCableIsNotMet(t *testing.T) {
 	two, _ := meet(ctx, second, "token")
 	if a, b := <-one, <-two; a.err != nil || b.err != nil {
 		t.Errorf("%v; %v", a.err, b.err)
+	}
+}
+
+// TestASilentStrangerHoldsNobodyUp: the right gateway is met at once, though somebody who says nothing came first.
+func TestASilentStrangerHoldsNobodyUp(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first, second := ends(plan.TunnelWireGuard)
+	one, said := meet(ctx, first, "token")
+	silent := call(ctx, t, second)
+	if _, err := silent.Read(make([]byte, 1)); err != nil { // it is being greeted
+		t.Fatal(err)
+	}
+	two, _ := meet(ctx, second, "token")
+	if a, b := <-one, <-two; a.err != nil || b.err != nil {
+		t.Errorf("%v; %v", a.err, b.err)
+	}
+	if len(said) > 0 {
+		t.Errorf("it was met only after the stranger's time was over: %s", <-said)
+	}
+}
+
+// TestAnOldHelloIsNotMet: who repeats what a gateway said in another conversation doesn't have its token.
+func TestAnOldHelloIsNotMet(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first, second := ends(plan.TunnelWireGuard)
+	old := second.helloOf(strings.Repeat("ab", 32), second.Local.Addr(), "token")
+	one, said := meet(ctx, first, "token")
+	conn := call(ctx, t, second)
+	if err := json.NewEncoder(conn).Encode(old); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintln(conn, metProof(old.Key, strings.Repeat("cd", 32), "token")); err != nil {
+		t.Fatal(err)
+	}
+	if what := <-said; !strings.Contains(what, "isn't of this test") {
+		t.Error(what)
+	}
+	cancel()
+	if got := <-one; got.err == nil {
+		t.Error("it was met")
+	}
+}
+
+// call connects to the first gateway as the second one would, once that one listens.
+func call(ctx context.Context, t *testing.T, e End) net.Conn {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: e.Local.Addr().AsSlice()}}
+	for {
+		conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(e.Peer, Port).String())
+		if err == nil {
+			t.Cleanup(func() { _ = conn.Close() })
+			return conn
+		}
+		if pause.For(ctx, time.Millisecond) != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestACableWithoutRoomIsRefused, and not made to seem wider than its network.
+func TestACableWithoutRoomIsRefused(t *testing.T) {
+	if err := roomOn(1600, 1500); err != nil {
+		t.Error(err)
+	}
+	if err := roomOn(1599, 1500); err == nil || !strings.Contains(err.Error(), "dut.reference.mode.tunnel.network) an MTU of 1600") {
+		t.Errorf("%v", err)
 	}
 }
