@@ -12,13 +12,13 @@ import (
 //
 //	packed ──▶ bytes, unpacked ──▶ elements of lists, decoded
 //	900 KiB    32 MiB              100 000                       a Report that fills a ConfigMap has some 6 MB and 30 000
-//	           16 MiB               36 000                       a sheet of a suite's runs: one of 256 KiB, packed, has some 3 MB and 10 000
+//	           16 MiB               30 000                       a sheet of a suite's runs: one of 256 KiB, packed, has some 3 MB and 10 000
 const (
 	MaxPacked       = 900 << 10
 	maxUnpacked     = 32 << 20
 	mostElements    = 100_000
 	maxRunsUnpacked = 16 << 20
-	mostRunElements = 33_000
+	mostRunElements = 30_000
 	// deepest is how deep lists and objects may be nested; linerate's documents have a dozen levels.
 	deepest = 64
 )
@@ -27,7 +27,7 @@ const (
 // have as much of a Report as a judgement needs.
 const (
 	elementBytes    = 2 << 10
-	runElementBytes = 5 << 10
+	runElementBytes = 11 << 9
 )
 
 // bounds are those of one kind of document.

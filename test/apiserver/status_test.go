@@ -121,19 +121,19 @@ func condition(kind, reason string) string {
 
 const (
 	podsOnNodes = `"pods": [{"name": "a", "role": "DUT", "node": "node-1"}, {"name": "b", "role": "Generator", "node": "node-2"}, {"name": "c", "role": "Generator", "node": "node-3"}],`
-	figures     = `"progress": {"step": "Complete", "percent": 100}, "summary": "654.40 Kpps  2.00 Gbps  99.95% of line rate", "result": {"saturated": true, "confirmed": true, "reason": "LossAboveLimit"},`
+	figures     = `"progress": {"step": "Complete", "percent": 100}, "summary": "654.40 Kpps  2.00 Gbps  99.95% of line rate", "result": {"saturated": true, "confirmed": true, "reason": "LossAboveLimit", "latency": "p99 20.1 µs at 0 %, 40.2 µs at 50 %"},`
 )
 
 func TestColumnsAnswerAtAGlance(t *testing.T) {
 	same := []string{"Name=shortest", "DUT=Reference", "Profile=IMIX", "Engine=Software"}
 	for _, c := range []struct{ name, status, want string }{
-		{"nobody has looked at it yet", `{}`, "State= Pods= Node= Step= %= Result= Passed= Why="},
-		{"queued, and what for", at("Waiting", "ResourceMissing", "Unknown", ""), "State=Waiting Pods=ResourceMissing Node= Step= %= Result= Passed=Unknown Why="},
+		{"nobody has looked at it yet", `{}`, "State= Pods= Node= Step= %= Result= Passed= Why= Latency="},
+		{"queued, and what for", at("Waiting", "ResourceMissing", "Unknown", ""), "State=Waiting Pods=ResourceMissing Node= Step= %= Result= Passed=Unknown Why= Latency="},
 		{"running, how far, and where", at("Running", "AllScheduled", "Unknown", podsOnNodes+`"progress": {"step": "Ramping", "percent": 42},`),
-			"State=Running Pods=AllScheduled Node=node-2 Step=Ramping %=42 Result= Passed=Unknown Why="},
+			"State=Running Pods=AllScheduled Node=node-2 Step=Ramping %=42 Result= Passed=Unknown Why= Latency="},
 		{"done, with its result", at("Measured", "Released", "True", podsOnNodes+figures),
-			"State=Measured Pods=Released Node=node-2 Step=Complete %=100 Result=654.40 Kpps  2.00 Gbps  99.95% of line rate Passed=True Why=LossAboveLimit"},
-		{"ended badly, and how", at("GeneratorLost", "Released", "Unknown", ""), "State=GeneratorLost Pods=Released Node= Step= %= Result= Passed=Unknown Why="},
+			"State=Measured Pods=Released Node=node-2 Step=Complete %=100 Result=654.40 Kpps  2.00 Gbps  99.95% of line rate Passed=True Why=LossAboveLimit Latency=p99 20.1 µs at 0 %, 40.2 µs at 50 %"},
+		{"ended badly, and how", at("GeneratorLost", "Released", "Unknown", ""), "State=GeneratorLost Pods=Released Node= Step= %= Result= Passed=Unknown Why= Latency="},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			test := newShortest(t)
