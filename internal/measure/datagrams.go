@@ -104,9 +104,9 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 		l.Sentence, l.NotThePaths = fragmentSentence(s), "fragments were lost, and whose they were is not known"
 	case !reached(sentRate(s), s.AskedBitsPerSecond):
 		l.By, l.Sentence = sentTooLittle(s)
-	case d.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2):
+	case lastUntold(s):
 		l.Sentence, l.NotThePaths = untoldSentence(s), "what became of some is not known"
-	case unaccounted(s), d.LostAtLeast && d.Lost <= 0 && !reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
+	case unaccounted(s), fewerThanAsked(s):
 		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent, d.Received+d.Lost)
 		l.NotThePaths = "what became of some is not known"
 	case d.Lost > 0:
@@ -117,6 +117,16 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	}
 	l.JitterNotThePaths = cmp.Or(l.NotThePaths, jitterOfEnds(s))
 	return l
+}
+
+// lastUntold says that the receiver told nothing of the last of what was sent.
+func lastUntold(s report.Sessions) bool {
+	return s.Datagrams.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2)
+}
+
+// fewerThanAsked says that less came than was asked for, and none of it is known to be lost.
+func fewerThanAsked(s report.Sessions) bool {
+	return s.Datagrams.LostAtLeast && s.Datagrams.Lost <= 0 && !reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond)
 }
 
 // droppedByGenerator says that a generator's sockets had no room for some that came.

@@ -45,21 +45,24 @@ func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
 		said = append(said, m.Name()+": "+s.sentence(l, of.trials, d))
 	}
 	c.Window = of.indexes[nearest(of.trials, at)]
-	switch {
-	case above:
-		c.Reason = report.LoadEstimated
-	case !answered:
-		c.Reason, c.Window, c.CriticalLoads = report.NotMeasured, procedure.None, nil
-	case lossless, slices.ContainsFunc(highest(of.trials).Directions, report.Measured.UnderOffered):
-		c.Reason = procedure.ClaimAsked(highest(of.trials).Directions, s.plan.LossRatio, report.LoadEstimated)
-	default:
-		c.Reason = report.LoadEstimated
+	if !answered && !above {
+		c.Window, c.CriticalLoads = procedure.None, nil
+	} else {
+		c.Reason = s.reason(highest(of.trials).Directions, above, lossless)
 	}
 	if apart := of.made - len(of.trials); apart > 0 {
 		said = append(said, fmt.Sprintf("%s that could not be judged are left out", trials(apart)))
 	}
 	c.Sentence = strings.Join(said, "; ")
 	return c
+}
+
+// reason is what an answer is: an estimate where an upper end is known of some direction, else what kept the highest load from showing one.
+func (s Soak) reason(top []report.Measured, above, lossless bool) report.Reason {
+	if !above && (lossless || slices.ContainsFunc(top, report.Measured.UnderOffered)) {
+		return procedure.ClaimAsked(top, s.plan.LossRatio, report.LoadEstimated)
+	}
+	return report.LoadEstimated
 }
 
 // nearest is the trial whose load is nearest to one, the latest of several.
