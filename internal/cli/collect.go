@@ -17,7 +17,7 @@ import (
 )
 
 // collectToken is the variable that the token stands in, by which a collector knows its test's runner.
-const collectToken = "LINERATE_COLLECT_TOKEN"
+const collectToken = plan.CollectorTokenVariable
 
 func newCollect(s Streams) *cobra.Command {
 	var address, observers, credentials, terminationLog string

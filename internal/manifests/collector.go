@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -14,23 +12,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// What a collector needs. cli.collectToken is the same variable.
-const (
-	variableCollectToken = "LINERATE_COLLECT_TOKEN"
-	folderCredentials    = folderLinerate + "/credentials"
-)
+// folderCredentials is where the collector finds the Secrets that observers name, a folder each.
+const folderCredentials = folderLinerate + "/credentials"
 
 // credentialKeys are the keys of a Secret that are mounted, and no others: those that package collect shows.
 var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "authPassword", "authProtocol", "privPassword", "privProtocol"}
 
 // hasCollector says that the test has an observer that asks somebody over the network.
 func hasCollector(in Input) bool { return len(in.Compiled.Plan.Asking()) > 0 }
-
-// collectTokenOf is what the runner shows to hear an attempt's collector. Like resetTokenOf it follows from the test's UID.
-func collectTokenOf(in Input) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "collector of attempt %d of test %s", in.Attempt, in.Test.UID))
-	return hex.EncodeToString(sum[:16])
-}
 
 // Collector is the pod that asks others over the network for the test's observers, in the test's namespace and with what its author may do there: the Secrets that the observers name are
 // mounted by the kubelet, and neither operator nor runner reads any. Nil: nobody is to be asked. It is in no queue, as nobody waits for what it holds.
@@ -44,7 +33,7 @@ func Collector(in Input) *corev1.Pod {
 	asking := in.Compiled.Plan.Asking()
 	text, _ := json.Marshal(asking) // of strings and numbers
 	c := ourContainer(in, "collector", append([]string{"collect", "--vitals", "$(" + variablePodIP + ")", "--credentials", folderCredentials, "--observers"}, literal([]string{string(text)})...)...)
-	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP"), {Name: variableCollectToken, Value: collectTokenOf(in)}}
+	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP"), {Name: plan.CollectorTokenVariable, Value: token(in, tokenOfCollector)}}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = restricted()
 	small := corev1.ResourceList{corev1.ResourceCPU: milli(50), corev1.ResourceMemory: mebi(96)}
@@ -99,5 +88,5 @@ func collectorOf(in Input, pods []corev1.Pod) (at *plan.CollectorSite, none stri
 	if err != nil {
 		return nil, fmt.Sprintf("pod %s, which asks others over the network for observers, has no address", name)
 	}
-	return &plan.CollectorSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: collectTokenOf(in)}, ""
+	return &plan.CollectorSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: token(in, tokenOfCollector)}, ""
 }

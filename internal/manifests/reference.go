@@ -12,14 +12,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// forwarderSpec is what linerate forwarder is told, forwarder.Spec and tunnel.End, as JSON. They stand here too, since those packages speak netlink.
+// forwarderSpec is the file that linerate forwarder reads. It repeats forwarder.Spec, whose package the operator doesn't import, since it speaks netlink; TestTheForwarderReadsItsSpec holds the two together.
 type forwarderSpec struct {
 	Forwarding plan.Forwarding      `json:"forwarding"`
 	Links      []forwarderLink      `json:"links"`
 	Directions []forwarderDirection `json:"directions"`
 	Limit      *plan.Limit          `json:"limit,omitempty"`
 	Mode       *plan.Mode           `json:"mode,omitempty"`
-	Tunnel     *tunnelEnd           `json:"tunnel,omitempty"`
+	Tunnel     *plan.TunnelGateway  `json:"tunnel,omitempty"`
 }
 
 // forwarderLink is forwarder.Link: Networks[i] is behind Generator[i].
@@ -189,10 +189,10 @@ func reference(in Input, at place) *corev1.Pod {
 		c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	}
 	if at.tells && resets(in) {
-		c.Env = append(c.Env, corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)})
+		c.Env = append(c.Env, corev1.EnvVar{Name: plan.ResetTokenVariable, Value: token(in, tokenOfReset)})
 	}
 	if tunnelOf(in) != nil {
-		c.Env = append(c.Env, corev1.EnvVar{Name: variableTunnelToken, Value: tunnelTokenOf(in)})
+		c.Env = append(c.Env, corev1.EnvVar{Name: plan.TunnelTokenVariable, Value: token(in, tokenOfTunnel)})
 	}
 	c.SecurityContext = forwarderRights(in.Compiled.Plan.DUT.Mode())
 	c.Resources = corev1.ResourceRequirements{

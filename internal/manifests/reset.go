@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -12,22 +10,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// What a container needs that resets a device for who asks. cli.resetToken is the same variable.
+// The containers that a pod of the user's gets for resets, and the variable that holds the pod's address.
 const (
-	containerReset     = "linerate-reset"
-	containerCopy      = "linerate-copy"
-	variableResetToken = "LINERATE_RESET_TOKEN"
-	variableResetIP    = "LINERATE_POD_IP"
+	containerReset  = "linerate-reset"
+	containerCopy   = "linerate-copy"
+	variableResetIP = "LINERATE_POD_IP"
 )
 
 // resets says that the test has its device reset before each trial.
 func resets(in Input) bool { return in.Compiled.Plan.Procedure.Reset != nil }
-
-// resetTokenOf is what the runner shows to have an attempt's device reset. It follows from the test's UID, so whoever may read the test, its pods or one of its Reports knows it.
-func resetTokenOf(in Input) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "reset of attempt %d of test %s", in.Attempt, in.Test.UID))
-	return hex.EncodeToString(sum[:16])
-}
 
 // addReset puts a container beside the one that forwards, in the same network namespace, in which our program runs the user's reset command when the runner asks for
 // it: nobody execs into a pod. It has the rights, variables and mounts that the author gave the container that forwards, and none of that container's devices.
@@ -45,7 +36,7 @@ func addReset(in Input, spec *corev1.PodSpec) {
 		Command: append([]string{launch, "reset", "--at", "$(" + variableResetIP + ")", "--links", strings.Join(linkNames(in), ","),
 			"--timeout", in.Compiled.Plan.Procedure.Reset.Timeout.Std().String(), "--"}, literal(in.Compiled.Plan.DUT.ResetCommand)...),
 		Env: append(forwards.DeepCopy().Env, fieldVariable(variableResetIP, "status.podIP"),
-			corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)}),
+			corev1.EnvVar{Name: plan.ResetTokenVariable, Value: token(in, tokenOfReset)}),
 		EnvFrom:                  forwards.DeepCopy().EnvFrom,
 		WorkingDir:               forwards.WorkingDir,
 		Ports:                    []corev1.ContainerPort{{Name: "reset", ContainerPort: vitalsPort}},
@@ -90,5 +81,5 @@ func resetAt(in Input, pods []corev1.Pod) (plan.ResetSite, error) {
 	if err != nil {
 		return plan.ResetSite{}, fmt.Errorf("device: pod %s has no address yet", name)
 	}
-	return plan.ResetSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: resetTokenOf(in)}, nil
+	return plan.ResetSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: token(in, tokenOfReset)}, nil
 }

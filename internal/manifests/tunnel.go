@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -17,16 +15,7 @@ import (
 //
 //	generator ── west ── NAME-A-dut ══ dut.reference.mode.tunnel.network ══ NAME-A-dut-far ── east ── generator
 //
-// Each makes its key in its pod, and they tell each other the public ones over the cable (tunnel.End.Meet): no object of the cluster ever has a key.
-
-// variableTunnelToken is what the gateways know each other by. cli.tunnelToken is the same variable.
-const variableTunnelToken = "LINERATE_TUNNEL_TOKEN"
-
-// tunnelTokenOf is a token for an attempt's gateways. Like resetTokenOf it follows from the test's UID: it keeps other tests' gateways out, and encrypts nothing.
-func tunnelTokenOf(in Input) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "tunnel of attempt %d of test %s", in.Attempt, in.Test.UID))
-	return hex.EncodeToString(sum[:16])
-}
+// Each gateway makes its key in its pod, and the two exchange public keys over the cable (tunnel.GatewayInPod.Meet): no object of the cluster ever holds a key.
 
 // tunnelOf is the tunnel that the device is; nil: it is none.
 func tunnelOf(in Input) *plan.TunnelMode {
@@ -67,23 +56,11 @@ func linksOfGateway(in Input, gateway int) []string {
 	return slices.DeleteFunc(linkNames(in), func(link string) bool { return tunnelOf(in).Gateway(link) != gateway })
 }
 
-// tunnelEnd is tunnel.End.
-type tunnelEnd struct {
-	Kind     string         `json:"kind"`
-	Cipher   string         `json:"cipher,omitempty"`
-	Local    netip.Prefix   `json:"local"`
-	Peer     netip.Addr     `json:"peer"`
-	Asks     bool           `json:"asks,omitempty"`
-	MTU      int            `json:"mtu"`
-	Behind   []netip.Prefix `json:"behind,omitempty"`
-	Networks []netip.Prefix `json:"networks"`
-}
-
-// gatewayOf is what one of the gateways is told: its part of the forwarder's links, and how it reaches the other one.
+// gatewayOf is the spec of one gateway: the links behind it, and how it reaches the other gateway.
 func gatewayOf(in Input, gateway int) forwarderSpec {
 	const ethernet, leastMTU = 14, 1280 // of IPv6
 	t, p := tunnelOf(in), in.Compiled.Plan
-	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &tunnelEnd{
+	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &plan.TunnelGateway{
 		Kind: t.Kind, Cipher: t.Cipher, Local: plan.OnTunnelCable(gateway), Peer: plan.OnTunnelCable(1 - gateway).Addr(), Asks: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
 	}}
 	if t.Kind == plan.TunnelIPsec {

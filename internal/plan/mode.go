@@ -49,52 +49,8 @@ type Translation struct {
 	Outside netip.Prefix `json:"outside"`
 }
 
-// The kinds of tunnel and of forwarding programs.
-const (
-	TunnelWireGuard  = "wireguard"
-	TunnelIPsec      = "ipsec"
-	UserspaceTestpmd = "testpmd"
-)
-
-// The ciphers of a tunnel. WireGuard has CipherChaCha20 alone, and a Plan doesn't say it.
-const (
-	CipherAES128GCM = "AES-128-GCM"
-	CipherAES256GCM = "AES-256-GCM"
-	CipherAES256CBC = "AES-256-CBC-SHA-256"
-	CipherChaCha20  = "ChaCha20-Poly1305"
-)
-
-// LargestOfIPsec is the largest IP packet, in bytes, that strongSwan's plugin kernel-libipsec carries: it reads no more of one.
-const LargestOfIPsec = 1400
-
-// TunnelMode is two gateways with an encrypted tunnel between them.
-type TunnelMode struct {
-	Kind   string `json:"kind"`
-	Cipher string `json:"cipher,omitempty"` // of IPsec
-	// Far is the link behind the second gateway.
-	Far string `json:"far"`
-}
-
-// Gateway is which of the two gateways has a link: 0, the first, or 1.
-func (t *TunnelMode) Gateway(link string) int {
-	if link == t.Far {
-		return 1
-	}
-	return 0
-}
-
-// TunnelCable is a gateway's interface on the cable between the two, and TunnelRoom how many bytes encryption adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
-const (
-	TunnelCable = "tunnel.out"
-	TunnelRoom  = 100
-)
-
-// OnTunnelCable is a gateway's address on the cable.
-func OnTunnelCable(gateway int) netip.Prefix {
-	a := BetweenTunnel.Addr().As4()
-	a[3] += byte(gateway + 1)
-	return netip.PrefixFrom(netip.AddrFrom4(a), BetweenTunnel.Bits())
-}
+// UserspaceTestpmd is the only kind of UserspaceMode.
+const UserspaceTestpmd = "testpmd"
 
 // UserspaceMode is a program that forwards.
 type UserspaceMode struct {

@@ -18,22 +18,11 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// End is a gateway in a pod, which has no key yet, and whose other one is another pod.
-type End struct {
-	Kind   string `json:"kind"`
-	Cipher string `json:"cipher,omitempty"` // of IPsec
-	// Local is its address on the cable, and Peer the other one's.
-	Local netip.Prefix `json:"local"`
-	Peer  netip.Addr   `json:"peer"`
-	// Asks: it looks for the other one, which waits for it.
-	Asks bool `json:"asks,omitempty"`
-	MTU  int  `json:"mtu"`
-	// Behind are the networks behind this gateway, Networks those behind the other one.
-	Behind   []netip.Prefix `json:"behind,omitempty"`
-	Networks []netip.Prefix `json:"networks"`
-}
+// GatewayInPod is a gateway that has no key yet, and whose other gateway is another pod.
+type GatewayInPod plan.TunnelGateway
 
 // hello is what the gateways tell each other over the cable before there is a tunnel. Private keys stay in their pods.
 //
@@ -55,7 +44,7 @@ const (
 
 // Meet makes a key, waits until the other gateway answers over the cable, and tells it the public one: what comes of it is a gateway that can serve. Both have a token, by which they know each other; it is
 // no key. What keeps them apart is said, each thing once.
-func (e End) Meet(ctx context.Context, token string, say func(string)) (Gateway, error) {
+func (e GatewayInPod) Meet(ctx context.Context, token string, say func(string)) (Gateway, error) {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
 		return Gateway{}, fmt.Errorf("make a key: %w", err)
@@ -93,7 +82,7 @@ type answer struct {
 }
 
 // answers has conversations until ctx ends: the second gateway asks again and again, and the first is asked, by several at once where others are on the cable.
-func (e End) answers(ctx context.Context, mine hello, token string) (answers <-chan answer, end func(), err error) {
+func (e GatewayInPod) answers(ctx context.Context, mine hello, token string) (answers <-chan answer, end func(), err error) {
 	all := make(chan answer)
 	tell := func(key *ecdh.PublicKey, err error) {
 		select {
@@ -134,7 +123,7 @@ func (e End) answers(ctx context.Context, mine hello, token string) (answers <-c
 }
 
 // greet has one conversation, and returns the other gateway's public key.
-func (e End) greet(ctx context.Context, conn net.Conn, mine hello, token string) (*ecdh.PublicKey, error) {
+func (e GatewayInPod) greet(ctx context.Context, conn net.Conn, mine hello, token string) (*ecdh.PublicKey, error) {
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {
@@ -182,14 +171,14 @@ func metProof(own, other, token string) string {
 }
 
 // helloOf is what the gateway at an address says of its key. The address is part of the proof, so nobody can be told his own.
-func (e End) helloOf(key string, at netip.Addr, token string) hello {
+func (e GatewayInPod) helloOf(key string, at netip.Addr, token string) hello {
 	proof := hmac.New(sha256.New, []byte(token))
 	_, _ = fmt.Fprintf(proof, "%s at %s", key, at) // a hash takes all
 	return hello{Key: key, Proof: hex.EncodeToString(proof.Sum(nil))}
 }
 
 // with is the gateway with its keys.
-func (e End) with(key *ecdh.PrivateKey, theirs *ecdh.PublicKey) (Gateway, error) {
+func (e GatewayInPod) with(key *ecdh.PrivateKey, theirs *ecdh.PublicKey) (Gateway, error) {
 	g := Gateway{
 		Kind: e.Kind, Cipher: e.Cipher, Local: e.Local.Addr(), Peer: netip.AddrPortFrom(e.Peer, Port), Asks: e.Asks, MTU: e.MTU, Behind: e.Behind, Networks: e.Networks, InPod: true,
 		PrivateKey: hex.EncodeToString(key.Bytes()), PeerKey: hex.EncodeToString(theirs.Bytes()),
