@@ -74,7 +74,7 @@ func isPod(o manifests.Object) bool {
 // seesItSoon says that nothing is lost if the status is left to the pass that sees the children which this one made: it would be decided anew from
 // them, as it is after a crash. What was deleted may be all that proves what the status says, and what was taken over from others is told of once.
 func seesItSoon(decision lifecycle.Decision) bool {
-	return len(decision.Delete)+len(decision.Take) == 0 && lifecycle.GoesOn(&decision.Status)
+	return len(decision.Delete)+len(decision.Take) == 0 && lifecycle.Ongoing(&decision.Status)
 }
 
 // delete deletes children that were seen, side by side. One request for all pods would make the API server list them first as they are now, which
