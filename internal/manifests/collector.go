@@ -28,7 +28,7 @@ func Collector(in Input) *corev1.Pod {
 		return nil
 	}
 	meta := ofThisAttempt(in, CollectorPodName(in.Test.Name, in.Attempt), roleCollector)
-	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
 	pod := newPod(in, meta)
 	asking := in.Compiled.Plan.Asking()
 	text, _ := json.Marshal(asking) // of strings and numbers

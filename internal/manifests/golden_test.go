@@ -65,7 +65,7 @@ func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
 	for i, pod := range pods {
 		objects = append(objects, pod)
 		placed := attached(pod, i)
-		if pod.Labels[v1alpha1.LabelVitals] == v1alpha1.VitalsTold && i > 0 {
+		if pod.Labels[v1alpha1.LabelVitals] == v1alpha1.VitalsServed && i > 0 {
 			placed.Spec.NodeName = running[0].Spec.NodeName
 		}
 		running = append(running, *placed)

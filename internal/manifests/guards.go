@@ -25,7 +25,7 @@ func NetworkPolicies(namespace, operators string) []Object {
 	return []Object{
 		onlyRunners(namespace, operators, "linerate-generators", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleGenerator)}, rpcPort, trex{}.heartbeatPort()),
 		onlyRunners(namespace, operators, "linerate-ends", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelEnd, v1alpha1.EndOfDevice)}, rpcPort),
-		onlyRunners(namespace, operators, "linerate-vitals", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelVitals, v1alpha1.VitalsTold)}, vitalsPort),
+		onlyRunners(namespace, operators, "linerate-vitals", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelVitals, v1alpha1.VitalsServed)}, vitalsPort),
 	}
 }
 

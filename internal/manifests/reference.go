@@ -183,7 +183,7 @@ func reference(in Input, at place) *corev1.Pod {
 	launch := program
 	c.Env = whoAmI()
 	if at.tells {
-		pod.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+		pod.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
 		c.Command = append(c.Command, "--vitals", "$("+variablePodIP+")")
 		c.Env = append(c.Env, fieldVariable(variablePodIP, "status.podIP"))
 		c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}

@@ -34,7 +34,7 @@ func Vitals(in Input, node string) *corev1.Pod {
 		return nil
 	}
 	meta := ofThisAttempt(in, VitalsPodName(in.Test.Name, in.Attempt), roleVitals)
-	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
 	pod := newPod(in, meta)
 	c := ourContainer(in, "vitals", "vitals", "--vitals", "$("+variablePodIP+")")
 	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
