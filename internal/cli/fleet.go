@@ -277,7 +277,7 @@ func (f *fleet) otherwise(shelf shelf, o runOptions, w suite.Wanted, run report.
 // coresOf is the --cores that a Report was measured with; 0: it had no part in it, or isn't known.
 func coresOf(r *report.Report) int {
 	g := r.Generators[0]
-	if r.Plan.Elsewhere() || len(g.Ports) == 0 {
+	if r.Plan.GeneratorsRunAlready() || len(g.Ports) == 0 {
 		return 0
 	}
 	return g.Cores / len(g.Ports)

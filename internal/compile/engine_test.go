@@ -103,8 +103,8 @@ func TestOneMoreEngineTakesItsEntryAlone(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	if cluster.Plan.Sends() != key || cluster.Plan.Elsewhere() || cluster.Generator.Cores != 7 || cluster.Kernel.Cores != 3 {
-		t.Errorf("%v sends, elsewhere: %v, pods request %+v and %+v", cluster.Plan.Sends(), cluster.Plan.Elsewhere(), cluster.Generator, cluster.Kernel)
+	if cluster.Plan.Sender() != key || cluster.Plan.GeneratorsRunAlready() || cluster.Generator.Cores != 7 || cluster.Kernel.Cores != 3 {
+		t.Errorf("%v sends, elsewhere: %v, pods request %+v and %+v", cluster.Plan.Sender(), cluster.Plan.GeneratorsRunAlready(), cluster.Generator, cluster.Kernel)
 	}
 	test.Spec.Generator.Replicas = 3
 	if _, errs = Compile(test); len(errs) != 1 || !strings.Contains(errs[0].Error(), "a loft has two pigeons") {

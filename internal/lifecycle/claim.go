@@ -106,7 +106,7 @@ func devicesOf(p *corev1.Pod) queue.Resources {
 func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
 	v := newView(o)
 	name := v.Test.Namespace + "/" + v.Test.Name
-	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Takes: compile.Usual(v.spec), Avoid: v.was.ExcludedNodes}
+	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Takes: compile.UsualDuration(v.spec), Avoid: v.was.ExcludedNodes}
 	if back := v.was.GivenBack; back != nil {
 		claim.GivenBack, claim.RetryAt = back.At.Time, back.Until.Time
 	}

@@ -72,7 +72,7 @@ func scheduledCondition(v *view, s *step) *statement {
 
 // placement says which nodes the pods are on, or otherwise where some have none.
 func (v *view) placement(otherwise *statement) *statement {
-	if compile.Elsewhere(v.spec) && v.externalDUT() {
+	if compile.GeneratorsRunAlready(v.spec) && v.externalDUT() {
 		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the runner's")
 	}
 	var nodes []string
@@ -102,7 +102,7 @@ func (v *view) externalDUT() bool {
 }
 
 func generatorsReadyCondition(v *view, s *step) *statement {
-	if compile.Elsewhere(v.spec) {
+	if compile.GeneratorsRunAlready(v.spec) {
 		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them", v.spec.Generator.Engine))
 	}
 	return v.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)

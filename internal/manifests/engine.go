@@ -38,12 +38,12 @@ var engines = map[plan.Sender]engine{
 
 // engineOf is the engine in a test's generator pods; false: the test has no such pods, or the engine is unknown here.
 func engineOf(test *v1alpha1.LoadTest) (engine, bool) {
-	e, known := engines[compile.Sends(&test.Spec)]
+	e, known := engines[compile.SenderOf(&test.Spec)]
 	return e, known
 }
 
 // hasGeneratorPods says that the generators are pods of the test's own.
-func hasGeneratorPods(in Input) bool { return !compile.Elsewhere(&in.Test.Spec) }
+func hasGeneratorPods(in Input) bool { return !compile.GeneratorsRunAlready(&in.Test.Spec) }
 
 // OwnsCPUs says that the test's generator pods must have CPUs for themselves where they have devices.
 func OwnsCPUs(test *v1alpha1.LoadTest) bool {

@@ -7,29 +7,29 @@ type Criterion struct {
 	Name      string `json:"name"`
 	Metric    string `json:"metric"`    // LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio, ...; Observed
 	Direction string `json:"direction"` // Each, Total
-	// Goal names the goal of a search whose figure is judged; empty: that of the first one, or the procedure has no goals.
+	// Goal names the search's goal whose figure is judged; empty: the first goal, or the procedure has none.
 	Goal string `json:"goal,omitempty"`
-	// Statistic is what of several runs it speaks of: Median, Worst, Spread; empty: the median, which doesn't pass where many runs lie far from it, on the side that misses.
+	// Statistic says what is judged of several runs: Median, Worst, Spread; empty: the median, which doesn't pass where many runs lie far from it on the side that misses.
 	Statistic string `json:"statistic,omitempty"`
 	Min       string `json:"min,omitempty"`
 	Max       string `json:"max,omitempty"`
-	// MaxRegression is the share by which the figure may be less than the baseline's; nil: the criterion is absolute.
+	// MaxRegression is the share by which the figure may be worse than the baseline's; nil: the criterion is absolute.
 	MaxRegression *units.Ratio `json:"maxRegression,omitempty"`
-	// AssumedSpread is the standard deviation of runs, as a share, that is vouched for where the runs are too few to show it; 0: nobody does.
+	// AssumedSpread is the standard deviation of runs, as a share, that the author vouches for where there are too few runs to show it; 0: none.
 	AssumedSpread units.Ratio `json:"assumedSpread,omitempty"`
-	// Latency is which frames a metric of latency is of; nil: the metric is another.
+	// Latency is which frames a metric of latency judges; nil: the metric isn't one of latency.
 	Latency *LatencyFigure `json:"latency,omitempty"`
-	// Observed is what metric Observed judges, in the unit of that series; nil: the metric is another.
+	// Observed is the series that metric Observed judges, in the series' unit; nil: the metric isn't Observed.
 	Observed *ObservedSeries `json:"observed,omitempty"`
 }
 
-// LatencyFigure is which frames a criterion of latency speaks of.
+// LatencyFigure is which frames a criterion of latency judges.
 type LatencyFigure struct {
 	At        units.Ratio `json:"at"`                  // one of the loads of Procedure.Latency
 	FrameSize int64       `json:"frameSize,omitempty"` // in bytes, FCS included; 0: each size
 }
 
-// ObservedSeries is the vital sign that a criterion of metric Observed speaks of.
+// ObservedSeries is the vital sign that a criterion of metric Observed judges.
 type ObservedSeries struct {
 	Observer  string `json:"observer"`  // its name
 	Series    string `json:"series"`    // "busy"
@@ -37,7 +37,7 @@ type ObservedSeries struct {
 	Statistic string `json:"statistic"` // Mean, Max
 }
 
-// Which series a criterion speaks of, and which number of them.
+// Which of an observer's series a criterion judges, and which number of the series.
 const (
 	ObservedEach = "Each" // each processor's or direction's
 	ObservedAll  = "All"  // that of all of a machine's processors together
@@ -45,7 +45,7 @@ const (
 	ObservedMax  = "Max"  // the most in any of them
 )
 
-// What of several runs a criterion speaks of.
+// What a criterion judges of several runs.
 const (
 	MedianOfRuns = "Median" // alone, however far single runs lie from it
 	WorstOfRuns  = "Worst"  // each run must meet it

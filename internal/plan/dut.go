@@ -9,13 +9,13 @@ const (
 	L2         Forwarding = "L2"         // to the far generator port's MAC; back unchanged
 	MACRewrite Forwarding = "MACRewrite" // to the DUT's MAC; back with other MACs, the TTL unchanged
 	// AsConfigured leaves addressing to the generator's own configuration: frames must come out of the right port once; their MACs and
-	// TTL are told, not judged.
+	// TTL are reported, not judged.
 	AsConfigured Forwarding = "AsConfigured"
 	// Nothing is forwarded: the device is an end of the traffic, on its one link.
 	Nothing Forwarding = "Nothing"
 )
 
-// DeviceEnd is what directions call a device that is an end.
+// DeviceEnd is the name in directions of a device that is an end of sessions.
 const DeviceEnd = "dut"
 
 // DUT is the device under test.
@@ -30,21 +30,21 @@ type DUT struct {
 	ResetCommand []string `json:"resetCommand,omitempty"`
 }
 
-// Endpoint says that the device is an end of the traffic itself.
+// Endpoint says that the device is itself an end of the traffic.
 func (d DUT) Endpoint() bool { return d.Forwarding == Nothing }
 
 // Loopback says that there is no device: each generator's ports are cabled to each other, and it measures itself.
 func (d DUT) Loopback() bool { return d.Type == "Loopback" }
 
-// Program is what is run to its end, within a bound.
+// Program is a command that runs to its end, within a deadline.
 type Program struct {
 	Command  []string `json:"command"`
 	Deadline Duration `json:"deadline"`
 }
 
-// Reference is the built-in Linux forwarder; without a limit, as with any mode, it forwards what it can.
+// Reference is the built-in Linux forwarder. It forwards as much as it can, unless it has a limit.
 type Reference struct {
 	Limit *Limit `json:"limit,omitempty"`
-	// Mode is the real device that it is; nil: a plain forwarder.
+	// Mode makes it a real device, such as a router or NAT; nil: a plain forwarder.
 	Mode *Mode `json:"mode,omitempty"`
 }

@@ -8,16 +8,16 @@ import (
 
 // Sending is how the software engine sends.
 type Sending struct {
-	// Cores is how many threads may send on each port; 0: nobody says.
+	// Cores is how many threads may send on each port; 0: the test doesn't say.
 	Cores int `json:"cores,omitempty"`
-	// Path is live, af_xdp or af_packet, as linerate generator --path has it; empty: nobody says.
+	// Path is live, af_xdp or af_packet, as in linerate generator --path; empty: the test doesn't say.
 	Path string `json:"path,omitempty"`
 }
 
 // Generator is one replica, with a port on every link; or, where replicas are spread over pods, one replica's port on one link.
 type Generator struct {
 	Name string `json:"name"`
-	// Server is the RPC address, host:port, of a generator that already runs; empty where it is ours to start.
+	// Server is the RPC address, host:port, of a generator that already runs; empty: linerate starts it.
 	Server string          `json:"server,omitempty"`
 	Ports  []GeneratorPort `json:"ports"`
 }
@@ -34,7 +34,7 @@ type GeneratorPort struct {
 	Streams   []stream.Stream `json:"streams,omitempty"`
 }
 
-// LargestFrame is the size of the largest frame that the generators send, in bytes without FCS; 0 of sessions, whose frames are the kernels' affair.
+// LargestFrame is the size of the largest frame that the generators send, in bytes without FCS; 0 for sessions, whose frames the kernels make.
 func (p *Plan) LargestFrame() (bytes int) {
 	for _, g := range p.Generators {
 		for _, port := range g.Ports {

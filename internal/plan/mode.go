@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// Mode is the real device that a Reference is, made of Linux. Exactly one member is set.
+// Mode is the kind of real device that a Reference becomes, made of Linux. Exactly one member is set.
 type Mode struct {
 	Router    *RouterMode    `json:"router,omitempty"`
 	Bridge    *BridgeMode    `json:"bridge,omitempty"`
@@ -29,7 +29,7 @@ type XDPMode struct {
 	Routes int `json:"routes,omitempty"` // 0: one
 }
 
-// FilterMode is a router that holds each frame against rules that are not about it.
+// FilterMode is a router that checks each frame against rules, none of which matches.
 type FilterMode struct {
 	Rules  int `json:"rules"`
 	Routes int `json:"routes,omitempty"` // 0: one
@@ -37,13 +37,13 @@ type FilterMode struct {
 
 // NATMode is a router that translates the addresses of the hosts behind one link, one for one.
 type NATMode struct {
-	Inside       string        `json:"inside"` // the link whose hosts others know by other addresses
+	Inside       string        `json:"inside"` // the link behind which hosts' addresses are translated
 	Translations []Translation `json:"translations"`
-	// Sessions are tracked from the beginning, of hosts that are silent.
+	// Sessions is how many connections of silent hosts are tracked from the beginning.
 	Sessions int `json:"sessions,omitempty"`
 }
 
-// Translation is a network behind the inside link, and by which addresses others reach it: host by host.
+// Translation is a network behind the inside link, and the network to which its addresses are translated, host by host.
 type Translation struct {
 	Inside  netip.Prefix `json:"inside"`
 	Outside netip.Prefix `json:"outside"`
@@ -72,7 +72,7 @@ func (d DUT) Mode() *Mode {
 	return d.Reference.Mode
 }
 
-// Routes is how many routes lead to the networks behind each link; at least one, also of a device that has none.
+// Routes is how many routes lead to the networks behind each link; 1 for a device without a routing table.
 func (m *Mode) Routes() int {
 	switch {
 	case m == nil:
@@ -86,7 +86,7 @@ func (m *Mode) Routes() int {
 	return 1
 }
 
-// Routers is how many routers a frame meets on its way through the device: each takes one from its TTL.
+// Routers is how many routers a frame passes in the device: each lowers its TTL by one.
 func (d DUT) Routers() int {
 	switch m := d.Mode(); {
 	case d.Forwarding != L3:
@@ -97,7 +97,7 @@ func (d DUT) Routers() int {
 	return 1
 }
 
-// ReachedAt is the address by which a host behind a link is reached from behind another: its own, unless the device translates it.
+// ReachedAt is the address at which a host behind a link is reached from other links: its own, unless the device translates it.
 func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 	m := d.Mode()
 	if m == nil || m.NAT == nil || m.NAT.Inside != link {
@@ -111,7 +111,7 @@ func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 	return host
 }
 
-// Translated is what the device makes of the addresses of a packet that goes in a direction: of NAT, the source of one that leaves the inside, and the destination of one that comes in.
+// Translated are the addresses of a packet after it has passed the device in a direction: NAT translates the source of a packet that leaves the inside, and the destination of one that enters it.
 func (d DUT) Translated(way Direction, source, destination netip.Addr) (newSource, newDestination netip.Addr) {
 	source = d.ReachedAt(way.From, source)
 	if m := d.Mode(); m != nil && m.NAT != nil && m.NAT.Inside == way.To {
@@ -124,7 +124,7 @@ func (d DUT) Translated(way Direction, source, destination netip.Addr) (newSourc
 	return source, destination
 }
 
-// moved is the host of the same number in another network.
+// moved is the address with the same host part in another network.
 func moved(host netip.Addr, to netip.Prefix) netip.Addr {
 	a, network := host.AsSlice(), to.Masked().Addr().AsSlice()
 	for bit := range to.Bits() {
@@ -135,7 +135,7 @@ func moved(host netip.Addr, to netip.Prefix) netip.Addr {
 	return there
 }
 
-// On is the mode with the interfaces of links in place of their names.
+// On is the mode with links' names replaced by their interfaces.
 func (m *Mode) On(interfaces map[string]string) *Mode {
 	if m == nil {
 		return nil

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Observer is what is read beside the traffic, and whose that is.
+// Observer is a vital sign that is read beside the traffic, and whose it is.
 type Observer struct {
 	Name string `json:"name"`
 	Of   string `json:"of"`   // whose
 	Type string `json:"type"` // one of the types of observers
-	// Every is how often somebody is asked over the network, and AveragedOver over how long it averages what it tells; 0: it isn't asked, or doesn't.
+	// Every is how often the source is asked, and AveragedOver over how long it averages a reading; 0: no source is asked, or it doesn't average.
 	Every        Duration `json:"every,omitempty"`
 	AveragedOver Duration `json:"averagedOver,omitempty"`
-	// Exactly one of these is set of an observer that asks somebody over the network, and none of others.
+	// Exactly one of these is set for an observer that asks a source (Asks), and none for others.
 	Prometheus *PrometheusQuery `json:"prometheus,omitempty"`
 	SNMP       *SNMPObject      `json:"snmp,omitempty"`
 	Redfish    *RedfishChassis  `json:"redfish,omitempty"`
 	VPP        *VPPStats        `json:"vpp,omitempty"`
 }
 
-// PrometheusQuery is a question to a Prometheus server. Secret names who may ask; the credentials themselves are in no document.
+// PrometheusQuery is a query to a Prometheus server. Secret names the credentials, which are in no document themselves.
 type PrometheusQuery struct {
 	URL    string `json:"url"`
 	Query  string `json:"query"`
@@ -44,17 +44,17 @@ type RedfishChassis struct {
 	Secret  string `json:"secret"`
 }
 
-// VPPStats is a VPP that hands over its statistics by a socket on the runner's machine.
+// VPPStats is a VPP whose statistics are read from a socket on the runner's machine.
 type VPPStats struct {
 	Socket string `json:"socket"`
 }
 
-// Whose vital signs observers read, and which.
+// Whose vital signs observers read (Of…), and what they read (Observe…).
 const (
 	OfGenerator       = "Generator"
 	OfDUT             = "DUT"
 	OfNode            = "Node" // each machine that generators or device are on
-	OfLab             = "Lab"  // something beside them
+	OfLab             = "Lab"  // something else in the lab
 	ObserveProcessors = "Processors"
 	ObserveLimiter    = "Limiter"
 	ObserveInterfaces = "Interfaces"
@@ -64,7 +64,7 @@ const (
 	ObserveVPP        = "VPP"
 )
 
-// What VPP counts of each of its nodes, and what follows from that in a window: clocks of a packet, and packets of a call.
+// The counters of each of VPP's nodes, and what follows from them in a window: clocks per packet, and packets per call.
 const (
 	VPPClocks       = "clocks"
 	VPPVectors      = "vectors"
@@ -73,7 +73,7 @@ const (
 	VectorsPerCall  = "vectorsPerCall"
 )
 
-// Watts is the unit of power. Of an observer's series in it two more follow, by what was received in a window: WattsPerGbps, per Gb/s of layer 1 (of sessions of goodput), and
+// Watts is the unit of power. From a series in watts two more follow, by what was received in a window: WattsPerGbps, per Gb/s of layer 1 (for sessions of goodput), and
 // JoulesPerPacket, per frame.
 const (
 	Watts           = "W"
@@ -81,12 +81,12 @@ const (
 	JoulesPerPacket = "joulesPerPacket"
 )
 
-// Asks says that the observer asks somebody, over the network or by a socket, with a period of its own.
+// Asks says that the observer asks a source, over the network or by a socket, at its own period.
 func (o Observer) Asks() bool {
 	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil || o.VPP != nil
 }
 
-// Secret is the name of the credentials that it shows; empty: none.
+// Secret is the name of the credentials that the source is asked with; empty: none.
 func (o Observer) Secret() string {
 	switch {
 	case o.Prometheus != nil:
@@ -99,18 +99,18 @@ func (o Observer) Secret() string {
 	return ""
 }
 
-// longestIdle bounds for how long anybody waits after the traffic for what is idle then.
+// longestIdle bounds IdleTime.
 const longestIdle = time.Minute
 
-// IdleTime is how long after the traffic each observer that asks somebody has a reading that is of no traffic; 0: none asks.
+// IdleTime is how long after the traffic to wait so that each asking observer has a reading without traffic; 0: no observer asks.
 func (p *Plan) IdleTime() (longest time.Duration) {
 	for _, o := range p.Asking() {
-		longest = max(longest, o.AveragedOver.Std()+o.Every.Std()+time.Second) // the last for the answer
+		longest = max(longest, o.AveragedOver.Std()+o.Every.Std()+time.Second) // a second for the answer
 	}
 	return min(longest, longestIdle)
 }
 
-// Asking are the observers that ask somebody over the network.
+// Asking are the observers that ask a source.
 func (p *Plan) Asking() (all []Observer) {
 	for _, o := range p.Observers {
 		if o.Asks() {
@@ -120,12 +120,12 @@ func (p *Plan) Asking() (all []Observer) {
 	return all
 }
 
-// Observes says that an observer of a type reads along.
+// Observes says that the Plan has an observer of a type.
 func (p *Plan) Observes(observerType string) bool {
 	return slices.ContainsFunc(p.Observers, func(o Observer) bool { return o.Type == observerType })
 }
 
-// ObservesDevice says that an observer looks at the device's node.
+// ObservesDevice says that an observer reads the device or its node.
 func (p *Plan) ObservesDevice() bool {
 	return slices.ContainsFunc(p.Observers, func(o Observer) bool { return !o.Asks() && (o.Of == OfDUT || o.Of == OfNode) })
 }

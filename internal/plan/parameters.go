@@ -18,13 +18,13 @@ type Ramp struct {
 
 // Each is a ramp of each direction by itself, one after another, while the others are held.
 type Each struct {
-	// Directions are those of the Plan, "west→east", in its order: a procedure is told nothing else of a Plan.
+	// Directions are those of the Plan, "west→east", in its order: a procedure gets nothing else from a Plan.
 	Directions []string `json:"directions"`
 	// OthersAt is what the directions that don't vary are held at, as a share of the target; 0: nothing is sent in them.
 	OthersAt units.Ratio `json:"othersAt"`
 }
 
-// ConstantLoad holds one rate, and judges each window of it apart: what disturbs one doesn't void the others.
+// ConstantLoad holds one rate, and judges each window separately: a disturbed window doesn't void the others.
 type ConstantLoad struct {
 	Rate units.Rate `json:"rate,omitzero"`
 	// Unlimited is instead of Rate: all that the ends of sessions can send, as far as congestion control lets them.
@@ -75,11 +75,11 @@ type Soak struct {
 	WarmupDuration Duration    `json:"warmupDuration"` // a trial at MinRate, not judged
 }
 
-// FramesWithoutLoss is how many frames without a loss show, with 95 %, that less than one of so many is lost, in multiples of that loss ratio's inverse: e⁻³ < 5 %.
+// FramesWithoutLoss ÷ r is how many frames without loss show, with 95 % confidence, that the loss ratio is below r: e⁻³ < 5 %.
 const FramesWithoutLoss = 3
 
-// Needed is how many frames it takes to say anything of the loss ratio.
-func (s Soak) Needed() int64 {
+// FramesNeeded is how many frames it takes to say anything about the loss ratio.
+func (s Soak) FramesNeeded() int64 {
 	return (FramesWithoutLoss*int64(units.One) + int64(s.LossRatio) - 1) / max(1, int64(s.LossRatio))
 }
 
@@ -94,7 +94,7 @@ type Search struct {
 	Goals []Goal `json:"goals"`
 }
 
-// Goal is what a load must meet, in trials that last FinalTrialDuration, of DurationSum together: at most ExceedRatio of them lose more than LossRatio.
+// Goal is what a load must meet: of trials that last FinalTrialDuration each, and DurationSum together, at most ExceedRatio lose more than LossRatio.
 type Goal struct {
 	Name               string      `json:"name"`
 	LossRatio          units.Ratio `json:"lossRatio"` // of the worst direction

@@ -12,19 +12,19 @@ type Plan struct {
 	Links      []Link      `json:"links"`
 	Directions []Direction `json:"directions"`
 	Generators []Generator `json:"generators"`
-	// Sending is how the software engine is to send, as far as the test says it; nil: it doesn't. It is no part of the method: what sent, and how, is the environment's.
+	// Sending is how the test wants the software engine to send; nil: it doesn't say. It isn't part of the method: how frames were sent belongs to the environment.
 	Sending *Sending `json:"sending,omitempty"`
 	// Sessions is what connections are like, where traffic is sessions; nil: it is frames.
 	Sessions  *Sessions   `json:"sessions,omitempty"`
 	Procedure Procedure   `json:"procedure"`
 	Criteria  []Criterion `json:"criteria,omitempty"`
-	// Observers read vital signs beside the traffic. They are no part of the method: a figure is the same whoever looks on.
+	// Observers read vital signs beside the traffic. They aren't part of the method, since they change no figure.
 	Observers []Observer `json:"observers,omitempty"`
-	// Baseline names what relative criteria are to be compared with ("LoadTest vpp-main"); what it is worth is found out when the test is run.
+	// Baseline names what relative criteria are compared with ("LoadTest vpp-main"); it is read when the test is run.
 	Baseline string `json:"baseline,omitempty"`
-	// AllowDifferent is what of the baseline's environment may be another: Generator, Path, NIC, Driver, Node, Processor.
+	// AllowDifferent are the parts of the environment that may differ from the baseline's: Generator, Path, NIC, Driver, Node, Processor.
 	AllowDifferent []string `json:"allowDifferent,omitempty"`
-	// SharedPort: two ends of the links may be on one physical port, and share its bandwidth. Where they do, the result says so.
+	// SharedPort: two ends of the links may share a physical port and its bandwidth. If they do, the result says so.
 	SharedPort bool `json:"sharedPort,omitempty"`
 	// ActiveDeadline bounds the whole run; 0 none.
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`

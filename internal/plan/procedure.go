@@ -32,12 +32,12 @@ type Procedure struct {
 	Each *Each `json:"each,omitempty"`
 	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand; nil: nothing is done between trials.
 	Reset *Reset `json:"reset,omitempty"`
-	// Latency is measured once the procedure has its result; nil: it isn't.
+	// Latency is measured once the procedure has its result; nil: latency isn't measured.
 	Latency      *Latency    `json:"latency,omitempty"`
 	MaxLossRatio units.Ratio `json:"maxLossRatio"`
 }
 
-// Reset is how long emptying the device's tables may take, and then the device until it forwards again. What empties them is the device's.
+// Reset bounds how long emptying the device's tables may take, and then how long the device may take to forward again. DUT.ResetCommand says what empties them.
 type Reset struct {
 	Timeout Duration `json:"timeout,omitzero"`
 }
@@ -46,7 +46,7 @@ type Reset struct {
 type Latency struct {
 	// At are the loads, as shares of the rate that the procedure found or held; 0: single frames.
 	At []units.Ratio `json:"at"`
-	// Of names the goal of a search whose rate that is; empty: the procedure has no goals.
+	// Of names the search's goal whose rate is meant; empty: the procedure has no goals.
 	Of            string   `json:"of,omitempty"`
 	TrialDuration Duration `json:"trialDuration"`
 }
@@ -54,7 +54,7 @@ type Latency struct {
 // Confirmation is how long an answer is held before it counts as confirmed; 0: there is nothing to confirm.
 func (p Procedure) Confirmation() time.Duration { return p.Ramp.ConfirmDuration.Std() }
 
-// MarshalJSON writes a ramp with all its fields, also where they are zero: the method's hash is of them.
+// MarshalJSON writes a ramp with all its fields, zero ones included: the method's hash depends on them.
 func (p Procedure) MarshalJSON() ([]byte, error) {
 	if p.Type == TypeRamp || p.Type == "" {
 		return json.Marshal(struct {

@@ -8,7 +8,7 @@ const (
 	TunnelIPsec     = "ipsec"
 )
 
-// The ciphers of a tunnel. WireGuard has CipherChaCha20 alone, and a Plan doesn't say it.
+// The ciphers of a tunnel. WireGuard has only CipherChaCha20, and its Plan doesn't name it.
 const (
 	CipherAES128GCM = "AES-128-GCM"
 	CipherAES256GCM = "AES-256-GCM"
@@ -16,7 +16,7 @@ const (
 	CipherChaCha20  = "ChaCha20-Poly1305"
 )
 
-// LargestOfIPsec is the largest IP packet, in bytes, that strongSwan's plugin kernel-libipsec carries: it reads no more of one.
+// LargestOfIPsec is the largest IP packet, in bytes, that strongSwan's plugin kernel-libipsec carries: it reads no more than that of a packet.
 const LargestOfIPsec = 1400
 
 // TunnelMode is two gateways with an encrypted tunnel between them.
@@ -27,7 +27,7 @@ type TunnelMode struct {
 	Far string `json:"far"`
 }
 
-// Gateway is which of the two gateways has a link: 0, the first, or 1.
+// Gateway is the index of the gateway that has a link: 0 or 1.
 func (t *TunnelMode) Gateway(link string) int {
 	if link == t.Far {
 		return 1

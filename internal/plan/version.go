@@ -2,15 +2,15 @@ package plan
 
 import "slices"
 
-// Version and those below it are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's is carried out by whoever could carry it
-// out before. Members that a reader doesn't know it ignores: a changed meaning changes the version.
+// Version and those below it are the document's kind and versions; a reader refuses others. A Plan has the oldest version that can express it, so that older runners still carry out
+// older kinds of Plan. A reader ignores members that it doesn't know, so a changed meaning needs a new version.
 const (
 	Version           = "linerate.dev/plan.v1alpha1" // procedure.type is Ramp
 	VersionOfUnion    = "linerate.dev/plan.v1alpha2" // any of the procedures
 	VersionOfSessions = "linerate.dev/plan.v1alpha3" // traffic may be sessions, and a constant load unlimited
 	VersionOfEach     = "linerate.dev/plan.v1alpha4" // a ramp may vary each direction by itself
 	VersionOfReset    = "linerate.dev/plan.v1alpha5" // the device may be reset before each trial
-	// VersionOfApplications: sessions may be of an application, over UDP, and held at a rate. Who knows none of that would measure all that TCP carries.
+	// VersionOfApplications: sessions may have an application, use UDP, and be held at a rate. A runner without these would measure as much as TCP carries instead.
 	VersionOfApplications = "linerate.dev/plan.v1alpha6"
 	VersionOfLatency      = "linerate.dev/plan.v1alpha7" // latency may be measured after the procedure has its result
 	VersionOfEndpoints    = "linerate.dev/plan.v1alpha8" // the device may be an end of sessions itself
@@ -46,7 +46,7 @@ func VersionFor(p Procedure, sessions *Sessions) string {
 // Versions are all that this linerate reads, the newest first.
 var Versions = []string{VersionOfEndpoints, VersionOfLatency, VersionOfApplications, VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
 
-// Readable says that this linerate reads Plans of the version.
+// Readable says whether this linerate reads Plans of a version.
 func Readable(version string) bool {
 	return slices.Contains(Versions, version)
 }

@@ -131,8 +131,8 @@ func (m *Matrix) unobserved(cell int) field.ErrorList {
 		return nil // which is told already
 	}
 	path := field.NewPath("spec", "criteria")
-	return slices.Concat(compile.Observed(path, m.suite.Spec.Criteria, test.Spec.Observers), compile.Timed(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency),
-		compile.ShownBy(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
+	return slices.Concat(compile.CheckObserved(path, m.suite.Spec.Criteria, test.Spec.Observers), compile.CheckLatencyLoads(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency),
+		compile.CheckProcedureShows(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
 }
 
 // uncounted are the suite's criteria of what a cell's tests don't count: template and patches say whether these send frames or sessions.
@@ -140,7 +140,7 @@ func (m *Matrix) uncounted(cell int) field.ErrorList {
 	if len(m.suite.Spec.Criteria) == 0 {
 		return nil
 	}
-	return compile.Counted(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, m.Traffic(cell))
+	return compile.CheckMetrics(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, m.Traffic(cell))
 }
 
 // Traffic is the type of a cell's traffic (spec.traffic.type), as template and patches have it; "" is the schema's default, and stands also for a cell that no test can be made of, which is told elsewhere.
