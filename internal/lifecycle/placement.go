@@ -61,7 +61,7 @@ func (v *view) make(activity string, objects ...manifests.Object) *step {
 func (v *view) samples() []manifests.Object {
 	in := v.input()
 	var out []manifests.Object
-	if copied := manifests.Unpublished(v.Test); !v.present(copied) && (v.spec.DUT.Setup == nil || !v.setUp()) { // else it was tried with the setup
+	if copied := manifests.EmptyReportCopy(v.Test); !v.present(copied) && (v.spec.DUT.Setup == nil || !v.setUp()) { // else it was tried with the setup
 		out = append(out, copied)
 	}
 	if setup := manifests.Setup(in); setup != nil && !v.setUp() {

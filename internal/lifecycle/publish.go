@@ -31,7 +31,7 @@ func (v *view) publish(e *ending) {
 	if e.report == nil || v.Children.Envelope == nil || len(v.Children.ReportPacked) == 0 {
 		return
 	}
-	object := manifests.Published(v.Test, *v.Children.Envelope, v.Children.ReportPacked)
+	object := manifests.ReportCopy(v.Test, *v.Children.Envelope, v.Children.ReportPacked)
 	ref := kindOf(object) + "/" + object.Name
 	if i := slices.IndexFunc(v.Refusals, func(r Refusal) bool { return r.Pod == object.Name }); i >= 0 {
 		e.copying = v.copyRefused(object.Name, v.Refusals[i])

@@ -90,7 +90,7 @@ func (v *view) runnersLastWords() string {
 // runNeeded: all is ready, and the runner isn't made.
 func runNeeded(v *view) *step {
 	if v.untriedCopy() {
-		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.Unpublished(v.Test)}}
+		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(v.Test)}}
 	}
 	if others := v.refusalsOfOtherPods(); len(others) > 0 {
 		return v.refused(others)
@@ -127,7 +127,7 @@ func runNeeded(v *view) *step {
 
 // untriedCopy says whether the Report's copy still has to be tried in a dry run: it is tried together with pods, and a test of existing generators and devices makes none.
 func (v *view) untriedCopy() bool {
-	return v.Refusals == nil && len(v.measuringPods()) == 0 && !v.present(manifests.Unpublished(v.Test))
+	return v.Refusals == nil && len(v.measuringPods()) == 0 && !v.present(manifests.EmptyReportCopy(v.Test))
 }
 
 // runningWords are the message while the runner is at it.

@@ -45,7 +45,7 @@ func portSpoofed(v *view) *step {
 	}
 	var spoofed []string
 	for _, p := range v.measuringPods() {
-		spoofed = append(spoofed, manifests.Spoofed(v.input(), p)...)
+		spoofed = append(spoofed, manifests.SpoofedPorts(v.input(), p)...)
 	}
 	if len(spoofed) == 0 {
 		return nil

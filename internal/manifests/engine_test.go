@@ -39,7 +39,7 @@ func ofPigeons(t *testing.T) manifests.Input {
 func TestAnEngineThatIsNotKnownHasNoPods(t *testing.T) {
 	in := ofPigeons(t)
 	errs := manifests.Check(in)
-	if len(errs) != 1 || !strings.Contains(errs[0].Error(), `spec.generator.engine "Pigeons": this operator knows no pods of it`) {
+	if len(errs) != 1 || !strings.Contains(errs[0].Error(), `spec.generator.engine "Pigeons": this operator doesn't know this engine's pods`) {
 		t.Errorf("%v", errs)
 	}
 	if pods := manifests.Generators(in); pods != nil {

@@ -43,7 +43,7 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 		golden(t, "guards", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"), manifests.DisruptionBudget("bench"))))
 	})
 	t.Run("what a test has whatever it measures", func(t *testing.T) {
-		golden(t, "standing", render(t, standing(sample(t, "loadtest_software_reference"))))
+		golden(t, "standing", render(t, finishReference(sample(t, "loadtest_software_reference"))))
 	})
 }
 

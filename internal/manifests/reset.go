@@ -17,11 +17,11 @@ const (
 	variableResetIP = "LINERATE_POD_IP"
 )
 
-// resets says that the test has its device reset before each trial.
+// resets says that the test's device is reset before each trial.
 func resets(in Input) bool { return in.Compiled.Plan.Procedure.Reset != nil }
 
 // addReset puts a container beside the one that forwards, in the same network namespace, in which our program runs the user's reset command when the runner asks for
-// it: nobody execs into a pod. It has the rights, variables and mounts that the author gave the container that forwards, and none of that container's devices.
+// it, so that no one needs exec. It has the rights, variables and mounts that the author gave the container that forwards, and none of that container's devices.
 //
 //	init  linerate-copy   our program ──▶ /opt/linerate
 //	      linerate-reset  the image of the container that forwards, or reset.image: our program, which runs the command
@@ -53,7 +53,7 @@ func addReset(in Input, spec *corev1.PodSpec) {
 	spec.Volumes = append(spec.Volumes, emptyDir("linerate-program"))
 }
 
-// literal is words that the kubelet passes on as they are: it makes $ of $$, and expands $(NAME).
+// literal escapes words so that the kubelet passes them on unchanged: it turns $$ into $, and expands $(NAME).
 func literal(words []string) []string {
 	doubled := make([]string, len(words))
 	for i, word := range words {
@@ -70,12 +70,12 @@ func copyProgram(in Input, name string) corev1.Container {
 	return c
 }
 
-// resetAt says where the device's reset is asked for: in its pod, since none is asked for of a device that has no pod.
+// resetAt is where the runner asks for a reset of the device, in the device's pod. A device outside a pod can't be reset.
 func resetAt(in Input, pods []corev1.Pod) (plan.ResetSite, error) {
 	name := DUTPodName(in.Test.Name, in.Attempt)
 	pod := podNamed(pods, name)
 	if pod == nil {
-		return plan.ResetSite{}, fmt.Errorf("device: pod %s isn't there", name)
+		return plan.ResetSite{}, fmt.Errorf("device: pod %s doesn't exist", name)
 	}
 	address, err := netip.ParseAddr(pod.Status.PodIP)
 	if err != nil {
