@@ -20,7 +20,7 @@ func (r *Reconciler) plantedRun(observed *observation, test *v1alpha1.LoadTest, 
 	if err != nil || field == "" {
 		return suite.Run{}, false, err
 	}
-	run = suite.RunPlanted(test, w, field)
+	run = suite.PlantedRun(test, w, field)
 	r.events.Eventf(observed.Suite, nil, corev1.EventTypeWarning, suite.ReasonSpecDiffers, "readRuns", "LoadTest %s: %s", test.Name, run.Message)
 	return run, true, nil
 }

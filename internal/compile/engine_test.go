@@ -76,7 +76,7 @@ func TestAnEngineThatIsNotKnownIsRefused(t *testing.T) {
 	if cluster != nil || len(errs) != 1 || errs[0].Error() != want {
 		t.Errorf("for a cluster: %v, %v\nwant %s", cluster, errs, want)
 	}
-	if Elsewhere(&test.Spec) {
+	if GeneratorsRunAlready(&test.Spec) {
 		t.Error("nobody can say that its generators run already")
 	}
 }
