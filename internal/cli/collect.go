@@ -77,7 +77,7 @@ func collectHere(ctx context.Context, p *plan.Plan, credentials string) (told fu
 		return nil, func() {}
 	}
 	c := collect.Start(ctx, asking, collect.Folder(credentials))
-	return c.Told, c.Close
+	return c.Newest, c.Close
 }
 
 // collectorPod is the pod that asks for a test's observers, as the runner hears of it.

@@ -67,7 +67,7 @@ func TestAStrangerOnTheCableIsNotMet(t *testing.T) {
 	away, leave := context.WithCancel(ctx)
 	stranger, _ := meet(away, second, "another test's")
 	for what := range said {
-		if strings.Contains(what, "isn't of this test") {
+		if strings.Contains(what, "isn't a gateway of this test") {
 			break
 		}
 	}
@@ -114,7 +114,7 @@ func TestAnOldHelloIsNotMet(t *testing.T) {
 	if _, err := fmt.Fprintln(conn, metProof(old.Key, strings.Repeat("cd", 32), "token")); err != nil {
 		t.Fatal(err)
 	}
-	if what := <-said; !strings.Contains(what, "isn't of this test") {
+	if what := <-said; !strings.Contains(what, "isn't a gateway of this test") {
 		t.Error(what)
 	}
 	cancel()
