@@ -40,7 +40,7 @@ type LoadTestStatus struct {
 	// +optional
 	AdmittedAt *metav1.Time `json:"admittedAt,omitempty"`
 
-	// lostRuns counts runs that don't count, since the runner was lost or the test suspended.
+	// lostRuns counts runs without a result, since the runner was lost or the test suspended.
 	// +optional
 	LostRuns int32 `json:"lostRuns,omitempty"`
 
