@@ -60,7 +60,7 @@ func listenVitals(ctx context.Context, address string, links []string) (net.List
 	}
 	l, err := aside.Listen(ctx, address, links)
 	if err != nil {
-		return nil, exit.NotMeasured("tell vital signs at %s: %w", address, err)
+		return nil, exit.NotMeasured("serve vital signs at %s: %w", address, err)
 	}
 	return l, nil
 }

@@ -187,9 +187,9 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Unscheduled): pod seen-1-vitals finds no node: 0/2 nodes are available: 2 Insufficient cpu"},
 		"a pod that failed": {func(w *world) {
 			w.schedule()
-			w.ends("seen-1-vitals", 3, "tell vital signs at 10.0.0.7:4504: address in use")
+			w.ends("seen-1-vitals", 3, "serve vital signs at 10.0.0.7:4504: address in use")
 		}, "",
-			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Failed): container vitals ended with exit code 3: tell vital signs at 10.0.0.7:4504: address in use"},
+			"pod seen-1-vitals, which was to report the vital signs of the device's node, was not ready when the run began (Failed): container vitals ended with exit code 3: serve vital signs at 10.0.0.7:4504: address in use"},
 		"a pod that somebody deleted": {func(w *world) { w.vanish("seen-1-vitals") }, "", "pod seen-1-vitals, which was to report the vital signs of the device's node, was deleted by somebody else"},
 	} {
 		t.Run(name, func(t *testing.T) {

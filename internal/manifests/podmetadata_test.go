@@ -100,7 +100,7 @@ func TestLabelsThatPodsAreKnownByAreRefused(t *testing.T) {
 		"networks":                  {manifests.PodMetadata{Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": "other"}}, "Multus reads it"},
 		"a queue":                   {manifests.PodMetadata{Labels: map[string]string{"kueue.x-k8s.io/queue-name": "q"}}, "Kueue reads it"},
 		"a Job's":                   {manifests.PodMetadata{Labels: map[string]string{"job-name": "j"}}, "Job controller reads it"},
-		"may be moved":              {manifests.PodMetadata{Annotations: map[string]string{"karpenter.sh/do-not-disrupt": "false"}}, "an autoscaler, which would take a test's pods away, reads it"},
+		"may be moved":              {manifests.PodMetadata{Annotations: map[string]string{"karpenter.sh/do-not-disrupt": "false"}}, "an autoscaler, which would remove a test's pods, reads it"},
 		"a value that is no label":  {manifests.PodMetadata{Labels: map[string]string{"team": "data path"}}, `labels: Invalid value: "data path"`},
 		"a key that is none":        {manifests.PodMetadata{Annotations: map[string]string{"a b": "c"}}, `annotations: Invalid value: "a b"`},
 		"two, and both are told of": {manifests.PodMetadata{Labels: map[string]string{"job-name": "j", "linerate.dev/test": "t"}}, "label job-name: Kubernetes' Job controller reads it on the pods of tests: leave it out\nlabel linerate.dev/test"},

@@ -55,7 +55,7 @@ type Handler struct {
 // ServeHTTP resets, and answers when that is done.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.Token == "" || subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+h.Token)) != 1 {
-		http.Error(w, "the token is another test's", http.StatusUnauthorized)
+		http.Error(w, "this token isn't the test's", http.StatusUnauthorized)
 		return
 	}
 	if !h.busy.TryLock() {

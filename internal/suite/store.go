@@ -202,7 +202,7 @@ func (m *Matrix) openSheet(data map[string][]byte, names map[string]bool) (sheet
 			return sheetContent{}, fmt.Errorf("run %s: %w", name, err)
 		}
 		if written.Len() > mostRunBytes {
-			return sheetContent{}, fmt.Errorf("run %s takes %d bytes, which none does", name, written.Len())
+			return sheetContent{}, fmt.Errorf("run %s has %d bytes, more than any run has", name, written.Len())
 		}
 		p.Runs[name] = bytes.Clone(written.Bytes())
 	}
