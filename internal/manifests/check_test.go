@@ -40,7 +40,7 @@ func TestCheckRefuses(t *testing.T) {
 				n.MAC = false
 				in.Networks[key] = n
 			}
-		}, []string{"link east: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network bench/west takes none", "link west: "}},
+		}, []string{"link east: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network bench/west accepts none", "link west: "}},
 		"a tunnel's cable that is a link's network": {"loadtest_reference_tunnel", func(in *manifests.Input) {
 			in.Compiled.Networks[2].DUT = in.Compiled.Networks[1].DUT
 		}, []string{"dut.reference.mode.tunnel.network: bench/east is link east's network, too, and the cable between the gateways must not be a link"}},
@@ -53,7 +53,7 @@ func TestCheckRefuses(t *testing.T) {
 				t.Fatalf("%d faults, want %d: %v", len(errs), len(c.want), errs)
 			}
 			for i, err := range errs {
-				got := strings.ReplaceAll(err.Error(), "bench/east takes", "bench/west takes")
+				got := strings.ReplaceAll(err.Error(), "bench/east accepts", "bench/west accepts")
 				if !strings.Contains(got, c.want[i]) {
 					t.Errorf("%q doesn't say %q", err, c.want[i])
 				}

@@ -107,7 +107,7 @@ func TestAPlantedRunHasNoFiguresAndSaysWhy(t *testing.T) {
 	}}
 	run := suite.PlantedRun(test, suite.Wanted{Name: test.Name, Repetition: 1, Try: 2}, "spec.dut.type")
 	if run.Figures != nil || run.Evidence != nil || run.Report != "" || run.Retry != 1 || run.Ended != suite.ReasonSpecDiffers || run.Reason != suite.ReasonSpecDiffers ||
-		!strings.HasPrefix(run.Message, "spec.dut.type isn't as template and patches have it") {
+		!strings.HasPrefix(run.Message, "spec.dut.type isn't as in template and patches, so the test doesn't count") {
 		t.Errorf("%+v", run)
 	}
 }
