@@ -21,4 +21,8 @@ func TestWhatNumbersTell(t *testing.T) {
 	if got := latencyStats(trex.FlowCounters{}, seen); !reflect.DeepEqual(got, want) {
 		t.Errorf("a latency stream's %+v, want %+v", got, want)
 	}
+	seen.Histogram = nil
+	if got, err := sampled(trex.FlowCounters{}, seen); err != nil || !reflect.DeepEqual(got, engine.Followed{Duplicates: 18, Late: 17}) {
+		t.Errorf("a sample's %+v, %v", got, err)
+	}
 }
