@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
@@ -58,5 +59,28 @@ func TestAnotherObjectOfTheNameIsNotDeleted(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A status that was decided from a version which isn't any more isn't written: what changed meanwhile is decided upon first.
+func TestAStatusIsWrittenOverTheVersionThatItWasDecidedFrom(t *testing.T) {
+	scheme, err := caches.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := lonely("uid")
+	r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored).WithStatusSubresource(stored).Build(), nil, Options{Namespace: own})
+	var there v1alpha1.LoadTest
+	if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(stored), &there); err != nil {
+		t.Fatal(err)
+	}
+	old := there.DeepCopy()
+	old.ResourceVersion = "1"
+	decision := lifecycle.Decision{Status: v1alpha1.LoadTestStatus{Summary: "decided"}}
+	if err := r.patchStatus(t.Context(), old, decision); !apierrors.IsConflict(err) {
+		t.Errorf("over a later version: %v", err)
+	}
+	if err := r.patchStatus(t.Context(), &there, decision); err != nil {
+		t.Errorf("over the version that it was decided from: %v", err)
 	}
 }

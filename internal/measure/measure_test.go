@@ -231,6 +231,9 @@ func TestTheSumOfDirections(t *testing.T) {
 	if s := measure.Sum([]report.Measured{a, b}, map[string]units.BitRate{"east": units.Gbps}); s.LineRatePercent != 0 {
 		t.Errorf("a share of an unknown line rate: %s", s.LineRatePercent)
 	}
+	if s := measure.Sum([]report.Measured{a}, map[string]units.BitRate{"east": 10 * units.Gbps, "west": units.Gbps}); s.LineRatePercent != a.LineRatePercent {
+		t.Errorf("a direction's share of the line that it comes out of: %s, want %s", s.LineRatePercent, a.LineRatePercent)
+	}
 }
 
 func TestTheLeastLossIsSurelyTheDevices(t *testing.T) {
