@@ -73,6 +73,16 @@ func TestWhatWasCountedBeforeAWindowIsNoPartOfIt(t *testing.T) {
 	}
 }
 
+// What was sent long ago, and of which the receiver knows neither that it came nor that it is missing, isn't under way: so nothing is claimed of it.
+func TestDatagramsThatNobodyKnowsOf(t *testing.T) {
+	s := datagramSpan(800_000, []int64{1000}, nil, []Arrivals{{500, 500}})
+	s.Window, s.Sending[1].At, s.Receiving[1].At = 10*time.Second, 10*time.Second, 10*time.Second
+	m := Sessions(s)
+	if l := LimitOfSessions(*m.Sessions); l.Reason() != report.Inconclusive || l.NotThePaths == "" || !strings.Contains(m.Reason, "1000 datagrams were sent, and the receiver knows of 500 only") {
+		t.Errorf("%s: %s", l.Reason(), m.Reason)
+	}
+}
+
 // What an end lost itself is never the device's: no share is told, and the figure is a lower bound.
 func TestDatagramsThatEndsLost(t *testing.T) {
 	lossy := func(change func(*SessionSpan)) SessionSpan {
