@@ -3,6 +3,7 @@ package suite
 import (
 	"testing"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -29,5 +30,26 @@ func TestASuiteHasPassedOnlyWhereEachOfItsCellsHas(t *testing.T) {
 	}
 	if got := overall(false, cells(report.Passed)).Outcome; got != "" {
 		t.Errorf("without a criterion: %s", got)
+	}
+}
+
+// A run has figures only where its test says that it was measured, and its Report that it came to its end.
+func TestOnlyARunThatWasMeasuredToItsEndHasFigures(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended  string
+		ending report.Ending
+		want   bool
+	}{
+		"measured":                       {v1alpha1.ReasonMeasured, report.Completed, true},
+		"a fault acted on the device":    {v1alpha1.ReasonDUTFailed, report.Completed, false},
+		"the Report is cut short":        {v1alpha1.ReasonMeasured, report.Interrupted, false},
+		"the Report lost its generators": {v1alpha1.ReasonMeasured, report.GeneratorLost, false},
+	} {
+		from := figureOf("test", 1000)
+		from.Ending = c.ending
+		run := Run{Ended: c.ended}
+		if run.found(from); run.measured() != c.want {
+			t.Errorf("%s: it has figures: %v", name, run.measured())
+		}
 	}
 }
