@@ -65,7 +65,7 @@ func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
 	if err := r.readBaseline(t.Context(), seen); err != nil {
 		t.Fatal(err)
 	}
-	defer seen.letGo()
+	defer seen.releaseMemory()
 	read := 0
 	for i, source := range seen.Baseline.Sources {
 		switch {
@@ -173,5 +173,5 @@ func TestABaselineWaitsWithoutAWorker(t *testing.T) {
 	if err := r.readBaseline(t.Context(), seen); !errors.Is(err, errRoom) {
 		t.Errorf("a pass takes room twice: %v", err)
 	}
-	seen.letGo()
+	seen.releaseMemory()
 }
