@@ -120,7 +120,7 @@ func TestWhichReportsAreNoBaseline(t *testing.T) {
 			if err := looking(t, c.stored...).readBaseline(t.Context(), seen); err != nil {
 				t.Fatal(err)
 			}
-			defer seen.letGo()
+			defer seen.releaseMemory()
 			source := seen.Baseline.Sources[0]
 			if (source.Report != nil) != (c.says == "") || (source.Fault == "") != (c.says == "") || !strings.Contains(source.Fault, c.says) {
 				t.Errorf("there is a Report: %v; %q, want %q", source.Report != nil, source.Fault, c.says)

@@ -121,7 +121,7 @@ func TestACopyThatWasReplacedIsNotRead(t *testing.T) {
 		if err := looking(t, kept).readReport(t.Context(), seen); err != nil {
 			t.Fatal(err)
 		}
-		seen.letGo()
+		seen.releaseMemory()
 		if c := seen.Children; (c.Report != nil) != (says == "") || !strings.Contains(c.ReportFault, says) {
 			t.Errorf("judged by %s: there is a Report: %v; %q, want %q", digest, c.Report != nil, c.ReportFault, says)
 		}
