@@ -52,15 +52,24 @@ procedure: {type: ConstantLoad, constantLoad: {rate: 1kpps, warmupDuration: 2s, 
 // tellsNoKey: neither what a gateway's pod was made from nor its log has a key, which is 64 hexadecimal digits.
 func (s *scene) tellsNoKey(name string) {
 	s.Helper()
-	for _, what := range [][]string{{"get", "pod", name, "-o", "jsonpath={.spec}{.metadata.annotations}"}, {"logs", name, "--all-containers"}} {
+	for _, what := range s.told(name) {
+		if key := regexp.MustCompile(`\b[0-9a-f]{64}\b`).FindString(what); key != "" {
+			s.Errorf("pod %s shows what may be a key: %s", name, key)
+		}
+	}
+}
+
+// told is what who may read a pod can see of it: what it was made from, and its log.
+func (s *scene) told(pod string) (all []string) {
+	s.Helper()
+	for _, what := range [][]string{{"get", "pod", pod, "-o", "jsonpath={.spec}{.metadata.annotations}"}, {"logs", pod, "--all-containers"}} {
 		out, err := lab.Cluster.Run(s.Context(), "", "kubectl", append([]string{"--", "-n", s.namespace}, what...)...)
 		if err != nil {
 			s.Fatalf("kubectl %v: %v", what, err)
 		}
-		if key := regexp.MustCompile(`\b[0-9a-f]{64}\b`).FindString(out); key != "" {
-			s.Errorf("kubectl %v shows what may be a key: %s", what, key)
-		}
+		all = append(all, out)
 	}
+	return all
 }
 
 // loadStrongSwan makes the image of this machine's strongSwan known to the nodes.
