@@ -70,7 +70,7 @@ func (s *scene) runnersAlone(name string, pod *corev1.Pod) {
 	}
 }
 
-// countedApart: each direction says which end of it the device was, and has a count of each end's: what was sent, and what of it came, which is no more.
+// countedApart: each direction says which end of it the device was, and has the count of each end: what was sent, and what came.
 func (s *scene) countedApart(r *report.Report) {
 	s.Helper()
 	if len(r.Result.Directions) != 2 || len(r.Path) != 2 {

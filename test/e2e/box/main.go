@@ -11,6 +11,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -68,13 +70,20 @@ func run() error {
 		return err
 	}
 	log.Printf("%d rules, %d W", rules, watts)
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
+	defer stop()
 	ended := make(chan error)
 	go func() { ended <- b.answer(agent) }()
 	go func() { ended <- http.ListenAndServe(":9090", http.HandlerFunc(b.prometheus)) }()
 	go func() {
 		ended <- http.ListenAndServeTLS(":8443", filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key"), http.HandlerFunc(b.redfish))
 	}()
-	return <-ended
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // box knows how much is drawn, and what it wants to be shown by who asks.
