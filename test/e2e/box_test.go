@@ -31,7 +31,10 @@ const (
 	boxOfRules   = "example.com/linerate/box:1.5"
 	boxThatDraws = "example.com/linerate/box:1.6"
 
-	manyRules           = 20_000
+	// The rules take half a processor and more of the load that is held, of which without them some hundredths are taken; much is in between, however busy the machine is otherwise.
+	manyRules = 20_000
+	much      = 0.25
+
 	fewWatts, moreWatts = 40, 90
 
 	held = "procedure: {type: ConstantLoad, constantLoad: {rate: 1kpps, warmupDuration: 1s, duration: 12s, window: 12s}}"
@@ -74,8 +77,7 @@ func TestReleasesByTheirVitalSigns(t *testing.T) {
 	s.watched(r)
 	s.released("box")
 
-	most := max(0.1, 3*seenIn(r.Result.Observed, "softirqs", "time", report.AllProcessors))
-	s.gatesReleases(observers, most)
+	s.gatesReleases(observers, much+seenIn(r.Result.Observed, "softirqs", "time", report.AllProcessors))
 }
 
 // separately has generator and device on nodes of their own.
@@ -187,8 +189,8 @@ func seenIn(all []report.Observed, observer, series, of string) float64 {
 	return math.NaN()
 }
 
-// gatesReleases has a gate judge the three releases, with the one in use as baseline: each that costs more fails by what it costs, in the gate and in the cluster. The one in use
-// fails by nothing; that it passes takes a machine on which the generator sends all that it was asked for.
+// gatesReleases has a gate judge the three releases: each that costs more fails by what it costs, in the gate and in the cluster, which say how much that is. The one in use fails by
+// nothing; that it passes takes a machine on which the generator sends all that it was asked for.
 func (s *scene) gatesReleases(observers string, mostSoftIRQ float64) {
 	s.Helper()
 	file, out := filepath.Join(s.TempDir(), "releases.yaml"), filepath.Join(s.TempDir(), "gate.json")
@@ -206,10 +208,8 @@ spec:
   axes:
   - name: release
     values: [{name: in-use}, {name: rules, patch: {dut: %s}}, {name: draws, patch: {dut: %s}}]
-  baseline: {axis: release, value: in-use, allowDifferent: [Node]}
   criteria:
-  - {name: no-slower, metric: PacketsPerSecond, maxRegression: 30%%, assumedSpread: 2%%}
-  - {name: softirqs, metric: Observed, observed: {observer: softirqs, series: time, of: All}, max: "%.3f"}
+  - {name: forwarding, metric: Observed, observed: {observer: softirqs, series: time, of: All}, max: "%.3f"}
   - {name: power, metric: Observed, observed: {observer: bmc, series: power}, max: "%d"}
 `, boxOf(boxInUse), separately, held, strings.ReplaceAll(strings.TrimSpace(observers), "\n", "\n      "), boxOf(boxOfRules), boxOf(boxThatDraws), mostSoftIRQ, (fewWatts+moreWatts)/2), 0o600))
 	said := s.types("gate", "-f", file, "--timeout", "10m", "-o", "text,json="+out)
@@ -229,7 +229,7 @@ spec:
 			}
 		}
 	}
-	if want := (map[string]string{"in-use": "", "rules": "softirqs", "draws": "power"}); fmt.Sprint(failed) != fmt.Sprint(want) {
+	if want := (map[string]string{"in-use": "", "rules": "forwarding", "draws": "power"}); fmt.Sprint(failed) != fmt.Sprint(want) {
 		s.Errorf("failed by %v, want %v", failed, want)
 	}
 	var suites lineratev1alpha1.LoadTestSuiteList
