@@ -122,7 +122,7 @@ demo-down: ## Remove the demo's cluster (some seconds)
 	$(GO) run ./hack/demo down
 
 e2e: packages kube-cluster ## Run the gate's scene in a real cluster: both kinds of engine pod, a queue, a killed runner (as root; 3 minutes)
-	$(GO) test -vet=off -count=1 -timeout 20m ./test/e2e ./test/e2e/rig ./test/e2e/trex
+	$(GO) test -vet=off -count=1 -timeout 20m ./test/e2e ./test/e2e/box ./test/e2e/rig ./test/e2e/trex
 
 image: ## Pack the container image into linerate.tar, with nothing but Go (1 minute)
 	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'

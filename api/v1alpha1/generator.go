@@ -135,7 +135,7 @@ type HugepagesSpec struct {
 
 // TRexSpec configures engine TRex.
 type TRexSpec struct {
-	// image holds TRex (docs/trex-image.md). Example: registry.lab/trex:3.08.
+	// image holds TRex (docs/trex.md). Example: registry.lab/trex:3.08.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

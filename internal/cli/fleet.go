@@ -268,8 +268,8 @@ func (f *fleet) otherwise(shelf shelf, o runOptions, w suite.Wanted, run report.
 			return fmt.Sprintf("it was measured on interface %s, and --ports has %s", p[i].Name, name)
 		}
 	}
-	if was := coresOf(r); was != 0 && was != o.cores && (r.Plan.Sending == nil || r.Plan.Sending.Cores == 0) {
-		return fmt.Sprintf("it was measured with --cores %d, and --cores is %d now: give --cores %d to go on with what there is", was, o.cores, was)
+	if was, now := coresOf(r), max(o.cores, 1); was != 0 && was != now && (r.Plan.Sending == nil || r.Plan.Sending.Cores == 0) {
+		return fmt.Sprintf("it was measured with --cores %d, and --cores is %d now: give --cores %d to go on with what there is", was, now, was)
 	}
 	return ""
 }

@@ -57,7 +57,7 @@ func newGenerator(s Streams) *cobra.Command {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4501", "address to answer on")
 	f.StringSliceVar(&o.speeds, "speed", []string{"10gbps"}, "what ports without a speed of their own say: one for all, or one for each")
 	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long interfaces may take to be there, and up")
-	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port")
+	f.IntVar(&o.cores, "cores", 0, "threads that may send on each port (default 1, which ports share if they send live frames and there are no more processors than ports)")
 	f.StringVar(&o.most, "max-rate", "", "the most that a port sends whatever it is asked for, such as 5kpps: a generator as weak as you like")
 	f.DurationVar(&o.heartbeat, "heartbeat", heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
 	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")

@@ -69,7 +69,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	sidebyside.FormatFlag(cmd, &o.format, render.Formats(render.Tests))
 	f.StringVar(&o.save, "save", "linerate-reports", "directory to keep each test's Report in, as JSON and as a page; \"\" keeps nothing")
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
-	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine, where the test doesn't say it (generator.coresPerPortPair)")
+	f.IntVar(&o.cores, "cores", 0, "threads that may send on each port of the software engine, where the test doesn't say it (generator.coresPerPortPair; default 1, which ports share if they send live frames and there are no more processors than ports)")
 	f.StringVar(&o.path, "path", "auto", "how the software engine sends, where the test doesn't say it (generator.software.path): live, af_xdp, zero_copy, af_packet or auto (see linerate generator --help)")
 	batchFlag(f, &o.batch)
 	f.BoolVar(&o.force, "force", false, "take TRex ports that somebody else owns")
@@ -86,7 +86,7 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if err := checkFormat(o.format, render.Formats(render.Tests)); err != nil {
 		return err
 	}
-	if o.cores < 1 || o.cores > 64 {
+	if o.cores < 0 || o.cores > 64 {
 		return exit.BadInput("--cores %d: a port has 1 to 64 sending threads", o.cores)
 	}
 	if _, err := readPath(o.path); err != nil {

@@ -42,7 +42,7 @@ func newTRexLaunch(s Streams) *cobra.Command {
 		Short:   "Start TRex in a generator pod, from what the pod was given",
 		Example: "  linerate trex-launch --links /etc/linerate/trex/links.yaml --cores 4\n  linerate trex-launch --link west=lab/sriov-west --link east=lab/sriov-east --print",
 		Long: "Writes TRex's configuration from the devices, CPUs and memory of this pod, starts its server, stops all traffic when the runner falls\n" +
-			"silent, and says in the pod's termination message why TRex can't run. docs/trex-image.md tells what an image must hold.",
+			"silent, and says in the pod's termination message why TRex can't run. docs/trex.md says what an image must hold.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.decide.Arguments = args
 			return launchTRex(cmd.Context(), s, o)

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,5 +70,20 @@ func TestVerify(t *testing.T) {
 	if document.Version != verificationsVersion || len(document.Reports) != 2 || document.Reports[0].Outcome != verify.Verified || document.Reports[1].Outcome != verify.Differs ||
 		document.Reports[1].Findings()[0].Field != "saturated" {
 		t.Errorf("%s", out)
+	}
+}
+
+func TestWhatWasNotVerifiedIsTold(t *testing.T) {
+	var out strings.Builder
+	v := verify.Verification{Outcome: verify.Verified, Checks: []verify.Check{{Name: verify.CheckWindows, NotVerified: []string{"window 3: its readings weren't kept"}}}}
+	if err := writeVerification(&out, v); err != nil || !strings.Contains(out.String(), "\n  not verified: window 3: its readings weren't kept\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// Whoever drives a software engine of ours may die: it stops sending then, unless the command line says otherwise.
+func TestASoftwareEngineHasAHeartbeat(t *testing.T) {
+	if got := engineConfig(io.Discard).Heartbeat; got != heartbeat || got <= 0 {
+		t.Errorf("%v", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// People who write an image read in docs/trex-image.md what is run in it: what stands there is what the pods have.
+// People who write an image read in docs/trex.md what is run in it: what stands there is what the pods have.
 func TestTheDocumentHasTheCommandsOfTRexPods(t *testing.T) {
-	text, err := os.ReadFile("../../docs/trex-image.md")
+	text, err := os.ReadFile("../../docs/trex.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestTheDocumentHasTheCommandsOfTRexPods(t *testing.T) {
 		strings.Join(pod.Containers[0].Command[:2], " ") + " ",
 	} {
 		if !strings.Contains(string(text), want) {
-			t.Errorf("docs/trex-image.md doesn't have %q", want)
+			t.Errorf("docs/trex.md doesn't have %q", want)
 		}
 	}
 	if at := mountOf(pod.Containers[0], "linerate-program"); at+"/" != folder || !strings.HasPrefix(pod.Containers[0].Command[0], folder) {

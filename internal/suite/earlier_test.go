@@ -106,6 +106,22 @@ func TestACalibrationOfAnEarlierSuiteIsTaken(t *testing.T) {
 }
 
 // Who takes what another suite took says who measured it, and when: so nothing is kept alive beyond its age.
+func TestTheNewestCalibrationIsTaken(t *testing.T) {
+	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
+	old, _ := nightAt(t, agedNight, began, here)
+	young, _ := nightAt(t, agedNight, began.Add(3*time.Hour), here)
+	old.Name, young.Name = "old", "young"
+	for _, earlier := range [][]*report.Suite{{old, young}, {young, old}} {
+		s, _ := nightAt(t, agedNight, began.Add(6*time.Hour), here, earlier...)
+		for _, r := range s.Cells[0].Runs {
+			if r.Taken == nil || r.Taken.Suite != "young" {
+				t.Errorf("%s is of %+v", r.Test, r.Taken)
+			}
+		}
+	}
+}
+
 func TestACalibrationThatWasTakenKeepsItsAge(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }

@@ -51,7 +51,7 @@ func theDocumentsAreTaken(t *testing.T) {
 			})
 		}
 	}
-	if seen["values"] < 3 || seen["object"] < 5 || seen["other"] != 2 {
+	if seen["values"] < 3 || seen["object"] < 4 || seen["other"] != 2 {
 		t.Errorf("seen %v", seen)
 	}
 }

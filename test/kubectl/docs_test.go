@@ -24,7 +24,7 @@ type shown struct{ page, command, prints string }
 func readDocs(t *testing.T) []shown {
 	t.Helper()
 	var all []shown
-	pages := []string{"docs/kubectl.md", "docs/history.md", "docs/gate.md", "docs/my-ci.md", "docs/my-device.md", "docs/my-lab.md", "docs/my-trex.md", "docs/troubleshooting.md", "README.md"}
+	pages := []string{"docs/kubectl.md", "docs/history.md", "docs/gate.md", "docs/my-ci.md", "docs/my-device.md", "docs/trex.md", "docs/troubleshooting.md", "README.md"}
 	for _, page := range pages {
 		text, err := os.ReadFile("../../" + page)
 		if err != nil {

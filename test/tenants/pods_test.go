@@ -78,6 +78,7 @@ func TestTheOperatorsPodsAreTheOperatorsAlone(t *testing.T) {
 	t.Run("changed", func(t *testing.T) {
 		for name, c := range map[string]struct{ patch, says string }{
 			"what Multus told":          {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/network-status": "[]"}}}`, "Multus' to write"},
+			"what it told once":         {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks-status": "[]"}}}`, "Multus' to write"},
 			"the networks":              {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": null}}}`, "Multus' to write"},
 			"the links":                 {`{"metadata": {"annotations": {"linerate.dev/links": "east"}}}`, "Multus' to write"},
 			"a label":                   {`{"metadata": {"labels": {"linerate.dev/attempt": "2"}}}`, "labels that begin with linerate.dev/"},

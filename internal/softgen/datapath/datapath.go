@@ -15,7 +15,7 @@ import (
 // Options open a port.
 type Options struct {
 	Interface string
-	// Cores is how many threads may send on this port; 0 is 1.
+	// Cores is how many threads may send on this port, and on no other; 0 is 1, which ports share that send live frames where there are no more processors than ports.
 	Cores int
 	// CPUs are the processors to bind the sending threads to, one each in turn; none: the kernel's scheduler places them.
 	CPUs []int

@@ -6,36 +6,28 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/cilium/ebpf"
 )
 
 // live sends a run from inside the kernel: XDP's live frames. User space makes a program for each thread, starts its call, renews its lease, and reads what it counted; it isn't in the way of
 // any frame, and as long as it is held up by less than the lease nobody sees that.
 //
-//	keeper ── lease, orders ──▶ a thread's memory ◀── due times, counters ── program ── frames ──▶ the interface
-//	                                                                             ▲ again and again
-//	                                             thread ── one call for the run ─┘
+//	keeper ── lease, orders ──▶ a part's memory ◀── due times, counters ── program ── frames ──▶ the interface
+//	                                                                            ▲ again and again, in turns with those of other ports
+//	                            thread ── one call while any port sends on it ──┘
 type live struct {
 	port     *port
 	tracks   []*track
 	table    liveTable
-	threads  []*liveThread
-	frame    []byte // what the kernel's frames begin as
+	parts    []*livePart // by thread
 	duration time.Duration
 	sending  time.Duration // from the first frame to the last of finite streams, once it has ended
-	over     atomic.Bool
 	halting  sync.Once
 	halted   chan struct{}
 
 	mutex  sync.Mutex // guards what follows, and orders
 	closed bool
 	factor float64
-	seen   [][]traffic64 // of each thread and track: what harvest had found
-	lost   []lostFrames  // of each thread
-	idle   []uint64
 	looked time.Duration
 }
 
@@ -58,19 +50,17 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 	if err := liveTakes(p); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotLive, err)
 	}
-	l := &live{port: p, tracks: tracks, duration: run.Duration, factor: run.Factor, halted: make(chan struct{}), frame: make([]byte, longest(tracks)),
-		lost: make([]lostFrames, threads), idle: make([]uint64, threads), seen: make([][]traffic64, threads)}
+	l := &live{port: p, tracks: tracks, duration: run.Duration, factor: run.Factor, halted: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.end())
 		}
 	}()
-	if err := l.load(p, threads); err != nil {
+	if err := l.load(threads); err != nil {
 		return nil, err
 	}
-	for k, t := range l.threads {
-		t.begun = true
-		go t.run(l, k)
+	for _, part := range l.parts {
+		part.thread.begin()
 	}
 	if err := l.ready(); err != nil {
 		return nil, err
@@ -79,8 +69,8 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 	return l, nil
 }
 
-// load makes the programs.
-func (l *live) load(p *port, threads int) error {
+// load makes a program for each of so many threads.
+func (l *live) load(threads int) error {
 	var templates, lists []uint32
 	for _, t := range l.tracks {
 		lists = append(lists, l.table.addList(t.program.Table()))
@@ -90,25 +80,39 @@ func (l *live) load(p *port, threads int) error {
 		return fmt.Errorf("%w: %w", errNotLive, err)
 	}
 	for k := range threads {
-		l.seen[k] = make([]traffic64, len(l.tracks))
-		memory, err := newLiveMemory(len(l.tracks))
-		if err != nil {
-			return fmt.Errorf("%w: %w", errNotLive, err)
-		}
-		t := &liveThread{memory: memory, ended: make(chan struct{})}
-		l.threads = append(l.threads, t)
-		s := &liveSender{tracks: l.tracks, thread: k, threads: threads, batch: p.batch(), interfaceAt: p.index, frame: len(l.frame), finite: l.finite(), timed: allFinite(l.tracks), generation: uint8(p.runs.Load() + 1),
-			memory: memory, table: &l.table, templates: templates, lists: lists}
-		instructions, err := s.assemble()
-		if err != nil {
+		part, err := crew.join(l.port, k, threads, longest(l.tracks), func(on *liveThread) (*livePart, error) {
+			s := liveSender{tracks: l.tracks, thread: k, threads: threads, batch: on.batch, finite: l.finite(), timed: allFinite(l.tracks), generation: uint8(l.port.runs.Load() + 1),
+				table: &l.table, templates: templates, lists: lists}
+			return s.load(l.port, on, l.factor)
+		})
+		switch {
+		case err == nil:
+			l.parts = append(l.parts, part)
+		case errors.Is(err, errNotLive):
 			return err
-		}
-		if t.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "linerate_send", Type: ebpf.XDP, License: "Apache-2.0", Instructions: instructions}); err != nil {
+		default:
 			return fmt.Errorf("%w: %w", errNotLive, err)
 		}
-		s.prepare(l.factor)
 	}
 	return nil
+}
+
+// load makes the part of a run that a thread is to carry out.
+func (s *liveSender) load(p *port, on *liveThread, factor float64) (_ *livePart, err error) {
+	part, err := newLivePart(p, on, len(s.tracks))
+	if err != nil {
+		return nil, err
+	}
+	s.on, s.memory, s.outlet = on, part.memory, part.outlet
+	instructions, err := s.assemble()
+	if err == nil {
+		part.program, err = newLiveProgram("linerate_send", instructions)
+	}
+	if err != nil {
+		return nil, errors.Join(err, part.close())
+	}
+	s.prepare(factor)
+	return part, nil
 }
 
 // finite says whether the run ends by itself.
@@ -120,14 +124,12 @@ func (l *live) finite() bool {
 func (l *live) ready() error {
 	for deadline := Now() + liveSetUp; ; sleep(time.Millisecond) {
 		waiting := 0
-		for _, t := range l.threads {
-			t.lease(Now() + liveLeased)
-			select {
-			case <-t.ended:
-				return fmt.Errorf("%w: %w", errNotLive, t.err)
-			default:
+		for _, part := range l.parts {
+			part.lease(Now() + liveLeased)
+			if part.thread.failed() {
+				return fmt.Errorf("%w: %w", errNotLive, part.thread.err)
 			}
-			if t.memory.load(liveReady) == 0 {
+			if part.memory.load(liveLooks) == 0 {
 				waiting++
 			}
 		}
@@ -135,7 +137,7 @@ func (l *live) ready() error {
 		case waiting == 0:
 			return nil
 		case Now() > deadline:
-			return fmt.Errorf("%w: %d of %d threads were not ready within %v", errNotLive, waiting, len(l.threads), liveSetUp)
+			return fmt.Errorf("%w: %d of %d threads were not ready within %v", errNotLive, waiting, len(l.parts), liveSetUp)
 		}
 	}
 }
@@ -148,10 +150,10 @@ func (l *live) start(at time.Duration) {
 	if l.duration > 0 && l.duration < math.MaxInt64-at {
 		end = uint64(at + l.duration)
 	}
-	for _, t := range l.threads {
-		t.memory.store(liveOffset, uint64(at))
-		t.memory.store(liveEnd, end)
-		t.memory.store(liveStart, uint64(at))
+	for _, part := range l.parts {
+		part.memory.store(liveOffset, uint64(at))
+		part.memory.store(liveEnd, end)
+		part.memory.store(liveStart, uint64(at))
 	}
 }
 
@@ -161,12 +163,10 @@ func (l *live) keep() error {
 	wasUp := l.port.link.up.Load()
 	for failure == nil && !l.done() {
 		now := Now()
-		for _, t := range l.threads {
-			t.lease(now + liveLeased)
-			select {
-			case <-t.ended:
-				failure = t.err
-			default:
+		for _, part := range l.parts {
+			part.lease(now + liveLeased)
+			if part.thread.failed() {
+				failure = fmt.Errorf("send on %s: %w", l.port.name, part.thread.err)
 			}
 		}
 		if up := l.port.link.up.Load(); up != wasUp {
@@ -193,7 +193,7 @@ func (l *live) glance() time.Duration {
 
 // done says whether no thread has anything left to send.
 func (l *live) done() bool {
-	return !slices.ContainsFunc(l.threads, func(t *liveThread) bool { return t.memory.load(liveOver) == 0 })
+	return !slices.ContainsFunc(l.parts, func(part *livePart) bool { return part.memory.load(liveOver) == 0 })
 }
 
 // halt ends the run: the keeper does the rest.
@@ -202,34 +202,31 @@ func (l *live) halt() { l.halting.Do(func() { close(l.halted) }) }
 // took is how long the threads sent finite streams together; 0: they sent none, or others.
 func (l *live) took() time.Duration {
 	var first, last uint64
-	for _, t := range l.threads {
-		if at := t.memory.load(liveFirst); at > 0 && (first == 0 || at < first) {
+	for _, part := range l.parts {
+		if at := part.memory.load(liveFirst); at > 0 && (first == 0 || at < first) {
 			first = at
 		}
-		last = max(last, t.memory.load(liveLatest))
+		last = max(last, part.memory.load(liveLatest))
 	}
 	return time.Duration(last - first)
 }
 
-// end has nothing more leave, waits for the threads, and counts what they sent.
+// end has nothing more leave, waits until all has left, and counts what was sent.
 func (l *live) end() error {
-	l.over.Store(true)
-	for _, t := range l.threads {
-		t.memory.store(liveLease, 0)
+	for _, part := range l.parts {
+		part.memory.store(liveLease, 0)
 	}
-	for _, t := range l.threads {
-		if t.begun {
-			t.end()
-		}
+	var errs []error
+	for _, part := range l.parts {
+		errs = append(errs, crew.leave(part))
 	}
 	l.harvest(l.port.link.up.Load())
 	l.sending = l.took()
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.closed = true
-	var errs []error
-	for _, t := range l.threads {
-		errs = append(errs, t.close())
+	for _, part := range l.parts {
+		errs = append(errs, part.close())
 	}
 	if l.table.values != nil {
 		errs = append(errs, l.table.values.Close())

@@ -40,6 +40,19 @@ func liveCable(t *testing.T, left Options) (Port, Port) {
 	return a, b
 }
 
+// liveEnds is a cable both ends of which send live frames, by a process that may use so many processors.
+func liveEnds(t *testing.T, o Options, processors int) (Port, Port) {
+	t.Helper()
+	a, b := liveCable(t, o)
+	must(t, b.Close())
+	o.Interface, o.Path = "east", PathLive
+	b = open(t, o)
+	for _, p := range []Port{a, b} {
+		p.(*port).cpus = processors
+	}
+	return a, b
+}
+
 // carried says that the run in progress is sent by live frames, and not in another way.
 func carried(t *testing.T, p Port) {
 	t.Helper()
@@ -167,12 +180,22 @@ func keepsLive(t *testing.T, p Port, perSecond, factor float64) {
 // TestLiveFramesAreTheSame compares what arrives of a run by live frames with what arrives of the same run by AF_XDP, stream by stream.
 func TestLiveFramesAreTheSame(t *testing.T) {
 	for name, o := range map[string]Options{"one thread": {}, "two threads": {Cores: 2}} {
-		t.Run(name, func(t *testing.T) { liveFramesAreTheSame(t, o) })
+		t.Run(name, func(t *testing.T) {
+			a, b := liveCable(t, o)
+			liveFramesAreTheSame(t, a, b)
+		})
 	}
+	t.Run("a thread that sends other frames on another port", func(t *testing.T) {
+		a, b := liveEnds(t, Options{}, 2)
+		must(t, b.Start(Run{Streams: streams(addressed(continuous(5000, frame(700)))), Factor: 1, NextHop: macOf(a)}))
+		liveFramesAreTheSame(t, a, b)
+		must(t, b.Stop())
+		arrived(t, a, units.Traffic{}, b.Counters().Sent)
+	})
 }
 
-func liveFramesAreTheSame(t *testing.T, o Options) {
-	a, b := liveCable(t, o)
+func liveFramesAreTheSame(t *testing.T, a, b Port) {
+	t.Helper()
 	run := Run{Streams: variedStreams(), Factor: 1, NextHop: macOf(b)}
 	live := capturedBy(t, a, b, run, true)
 	a.(*port).options.Path = PathXDP
@@ -182,7 +205,7 @@ func liveFramesAreTheSame(t *testing.T, o Options) {
 		if len(got) != len(want) || len(want) != int(s.Stream.Mode.TotalPackets) {
 			t.Fatalf("stream %d: %d frames live, %d otherwise, want %d", s.ID, len(got), len(want), s.Stream.Mode.TotalPackets)
 		}
-		if o.Cores > 1 { // threads share a stream, and are not in step with each other: each frame is once in both
+		if a.(*port).options.Cores > 1 { // threads share a stream, and are not in step with each other: each frame is once in both
 			got, want = inOrder(got), inOrder(want)
 		}
 		for i := range want {
@@ -385,12 +408,7 @@ func ownThread(name string) error {
 }
 
 func TestLivePortsStartTogether(t *testing.T) {
-	a, b := liveCable(t, Options{})
-	must(t, b.Close())
-	b = open(t, Options{Interface: "east", Path: PathLive})
-	if !strings.HasPrefix(b.Info().Path, "sends by live frames") {
-		t.Fatal(b.Info().Path)
-	}
+	a, b := liveEnds(t, Options{}, runtime.NumCPU())
 	const perSecond, length = 5000, 400 * time.Millisecond
 	start := Now() + 500*time.Millisecond
 	for _, p := range []Port{a, b} {

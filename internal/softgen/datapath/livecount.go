@@ -11,12 +11,12 @@ type lostFrames struct {
 	published int64
 }
 
-// account publishes how long the threads had something to do: a thread that waits does so by running its program, too.
+// account publishes how long the threads had something to do, for whichever port: a thread that waits does so by running its program, too.
 func (l *live) account(now time.Duration) {
-	for k, t := range l.threads {
-		idle := t.memory.load(liveIdle)
-		l.port.busy.Add(max(int64(now-l.looked)-int64(idle-l.idle[k]), 0))
-		l.idle[k] = idle
+	for _, part := range l.parts {
+		idle := part.thread.memory.load(threadIdle)
+		l.port.busy.Add(max(int64(now-l.looked)-int64(idle-part.idle), 0))
+		part.idle = idle
 	}
 	l.looked = now
 }
@@ -28,15 +28,12 @@ func (l *live) harvest(up bool) {
 	if l.closed {
 		return
 	}
-	for k, t := range l.threads {
-		if l.seen[k] == nil {
-			continue
-		}
+	for _, part := range l.parts {
 		for i, track := range l.tracks {
-			l.count(track, &l.seen[k][i], t.memory.load(liveWord(i, livePackets)), t.memory.load(liveWord(i, liveBytes)), up)
+			l.count(track, &part.seen[i], part.memory.load(liveWord(i, livePackets)), part.memory.load(liveWord(i, liveBytes)), up)
 		}
-		lost := &l.lost[k]
-		all := int64(lost.settled + float64(t.memory.load(liveSlip)-lost.base)*l.threadRate())
+		lost := &part.lost
+		all := int64(lost.settled + float64(part.memory.load(liveSlip)-lost.base)*l.threadRate())
 		l.port.behind.Add(all - lost.published)
 		lost.published = all
 	}

@@ -103,20 +103,20 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 		must(t, err)
 		l, err := startLive(p, run, tracks, 1)
 		must(t, err)
-		before, thread := transmitted(t, "west"), l.threads[0]
+		before, part := transmitted(t, "west"), l.parts[0]
 		eventually(t, "frames leave", func() bool {
-			thread.lease(Now() + liveLeased) // kept until here, however long that takes
+			part.lease(Now() + liveLeased) // kept until here, however long that takes
 			return transmitted(t, "west") > before+1000
 		})
-		for over := time.Duration(thread.memory.load(liveLease)); Now() <= over; {
+		for over := time.Duration(part.memory.load(liveLease)); Now() <= over; {
 			sleep(5 * time.Millisecond)
 		}
-		calls, sent := thread.calls.Load(), transmitted(t, "west")
-		eventually(t, "its call ends", func() bool { return thread.waits.Load() })
+		calls, sent := part.thread.calls.Load(), transmitted(t, "west")
+		eventually(t, "its call ends", func() bool { return part.thread.waits.Load() })
 		if late := transmitted(t, "west") - sent; late > int64(p.batch()) { // what was in hand when the lease was over
 			t.Errorf("%d frames left without a lease", late)
 		}
-		if again := thread.calls.Load(); again != calls {
+		if again := part.thread.calls.Load(); again != calls {
 			t.Errorf("%d calls more without a lease", again-calls)
 		}
 		must(t, l.end())

@@ -47,15 +47,23 @@ func hostile(t *testing.T, seed uint64) (played bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 20))
 	run := hostileRun(r)
-	tracks, err := compiler{source: [6]byte{2, 0, 0, 0, 0, 1}, speed: 10e9}.compile(run.Streams)
-	if err == nil {
-		err = liveCarries(run, tracks)
-	}
-	if err != nil {
-		oneSentence(t, err)
+	l := hostileSender(t, run, 1+r.IntN(2))
+	if l == nil {
 		return false
 	}
-	return playHostile(t, r, run, tracks)
+	threads := make([]hostileThread, len(l.parts))
+	for k := range threads {
+		threads[k] = append(threads[k], newHostilePart(l, k))
+	}
+	if len(threads) == 1 && r.IntN(2) == 0 { // another port sends on the same thread
+		if other := hostileSender(t, hostileRun(r), 1); other != nil {
+			threads[0] = append(threads[0], newHostilePart(other, 0))
+		}
+	}
+	for _, h := range threads {
+		h.play(t, r)
+	}
+	return true
 }
 
 // oneSentence holds what a profile is refused with to what a person reads once.
@@ -147,18 +155,27 @@ func hostileVariable(r *rand.Rand, template []byte) []stream.Instruction {
 	return []stream.Instruction{v, w}
 }
 
-// playHostile runs each thread's program until hundreds of frames were made, on memory full of noise, and holds them to what the streams say.
-func playHostile(t *testing.T, r *rand.Rand, run Run, tracks []*track) (played bool) {
+// hostileSender loads the programs of a run, so that some frame is always due, without a call of the kernel's; nil: the run was refused.
+func hostileSender(t *testing.T, run Run, threads int) *live {
 	t.Helper()
-	perSecond := liveRate(tracks, 1)
-	run.Factor = 5e7 / perSecond // so that some frame is always due
+	tracks, err := compiler{source: [6]byte{2, 0, 0, 0, 0, 1}, speed: 10e9}.compile(run.Streams)
+	if err == nil {
+		err = liveCarries(run, tracks)
+	}
+	if err != nil {
+		oneSentence(t, err)
+		return nil
+	}
+	run.Factor = 5e7 / liveRate(tracks, 1)
 	if liveCarries(run, tracks) != nil {
 		run.Factor = 1
 	}
-	threads := 1 + r.IntN(2)
-	l := &live{port: &port{index: 1, link: &linkWatch{}}, tracks: tracks, factor: run.Factor, frame: make([]byte, longest(tracks)), lost: make([]lostFrames, threads), idle: make([]uint64, threads), seen: make([][]traffic64, threads)}
+	here, err := currentNamespace()
+	must(t, err)
+	t.Cleanup(func() { must(t, here.close()) })
+	l := &live{port: &port{index: 1, link: &linkWatch{}, namespace: here}, tracks: tracks, factor: run.Factor}
 	t.Cleanup(func() { must(t, l.end()) })
-	err := l.load(l.port, threads)
+	err = l.load(threads)
 	if errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.EPERM) {
 		needKernel(t, err, "CAP_BPF and CAP_NET_ADMIN")
 	}
@@ -167,65 +184,112 @@ func playHostile(t *testing.T, r *rand.Rand, run Run, tracks []*track) (played b
 		if !strings.Contains(err.Error(), "not by live frames: stream") {
 			t.Fatalf("a run that live frames carry by their own rules: %v", err)
 		}
-		return false
+		return nil
 	}
 	start := Now()
-	for _, th := range l.threads {
-		th.memory.store(liveLease, uint64(start+time.Hour))
+	for _, part := range l.parts {
+		part.memory.store(liveLease, uint64(start+time.Hour))
 	}
 	l.start(start)
-	for k := range threads {
-		h := hostileThread{sender: l, thread: k, threads: threads, made: make([]uint64, len(tracks))}
-		for range 200 {
-			h.step(t, r)
-		}
-		h.check(t)
+	for begins := time.Duration(l.parts[0].memory.load(liveStart)); Now() < begins; {
+		sleep(liveNotice)
 	}
-	return true
+	return l
 }
 
-// hostileThread follows what a thread makes.
-type hostileThread struct {
-	sender          *live
-	thread, threads int
-	made            []uint64 // frames so far, by track
+// hostileThread are the parts that a thread has in runs.
+type hostileThread []*hostilePart
+
+// hostilePart follows what a thread makes of a run.
+type hostilePart struct {
+	*livePart
+	sender *live
+	k      int      // which of the run's threads
+	made   []uint64 // frames so far, by track
 }
 
-// step runs the program once.
-func (h *hostileThread) step(t *testing.T, r *rand.Rand) {
+func newHostilePart(l *live, k int) *hostilePart {
+	return &hostilePart{l.parts[k], l, k, make([]uint64, len(l.tracks))}
+}
+
+// counted is how many frames the program has counted, by track.
+func (h *hostilePart) counted() []uint64 {
+	n := make([]uint64, len(h.made))
+	for i := range n {
+		n[i] = h.memory.load(liveWord(i, livePackets))
+	}
+	return n
+}
+
+// play has the thread make hundreds of frames, on memory full of noise, and holds them to what the streams say. Ports that always have a frame due send in turns.
+func (h hostileThread) play(t *testing.T, r *rand.Rand) {
 	t.Helper()
-	th := h.sender.threads[h.thread]
-	before := make([]uint64, len(h.made))
-	for i := range before {
-		before[i] = th.memory.load(liveWord(i, livePackets))
+	on := h[0].thread
+	for range 200 {
+		h.step(t, r, on)
 	}
-	noise := make([]byte, len(h.sender.frame))
+	sums := make([]uint64, len(h))
+	for i, part := range h {
+		part.check(t)
+		for _, n := range part.made {
+			sums[i] += n
+		}
+	}
+	if len(h) == 2 && h[1].thread != on {
+		t.Error("two ports have threads of their own on one processor")
+	}
+	if len(h) == 2 && h[0].alwaysDue() && h[1].alwaysDue() && max(sums[0], sums[1])-min(sums[0], sums[1]) > 1 {
+		t.Errorf("two ports that share a thread made %d frames", sums)
+	}
+}
+
+// alwaysDue says that the program never waits: a look takes much longer than a gap of its endless streams.
+func (h *hostilePart) alwaysDue() bool {
+	perSecond := 0.0
+	for _, track := range h.sender.tracks {
+		if track.total == 0 {
+			perSecond += 1e9 / track.gap(h.sender.factor)
+		}
+	}
+	return perSecond > 1e7
+}
+
+// step runs the thread's program once.
+func (h hostileThread) step(t *testing.T, r *rand.Rand, on *liveThread) {
+	t.Helper()
+	before := make([][]uint64, len(h))
+	for i, part := range h {
+		before[i] = part.counted()
+	}
+	noise := make([]byte, len(on.frame))
 	for i := range noise {
 		noise[i] = byte(r.Uint32())
 	}
-	opts := ebpf.RunOptions{Data: noise, DataOut: make([]byte, len(noise)+8)}
-	verdict, err := th.program.Run(&opts)
+	opts := ebpf.RunOptions{Data: noise, DataOut: make([]byte, liveLongestFrame+8)}
+	verdict, err := on.entry.Run(&opts)
 	must(t, err)
-	var whose []int
-	for i := range before {
-		if th.memory.load(liveWord(i, livePackets)) != before[i] {
-			whose = append(whose, i)
+	whose, frames := func() {}, 0
+	for i, part := range h {
+		for k, n := range part.counted() {
+			if n != before[i][k] {
+				whose, frames = func() { part.holds(t, k, opts.DataOut) }, frames+1
+			}
 		}
 	}
 	switch {
-	case verdict == xdpDrop && len(whose) == 0:
-	case verdict == xdpRedirect && len(whose) == 1:
-		h.holds(t, whose[0], opts.DataOut)
+	case verdict == xdpDrop && frames == 0:
+	case verdict == xdpRedirect && frames == 1:
+		whose()
 	default:
-		t.Fatalf("verdict %d, frames counted of tracks %v", verdict, whose)
+		t.Fatalf("verdict %d, %d frames counted", verdict, frames)
 	}
 }
 
 // holds compares a frame with the one that is next in its stream.
-func (h *hostileThread) holds(t *testing.T, i int, got []byte) {
+func (h *hostilePart) holds(t *testing.T, i int, got []byte) {
 	t.Helper()
 	track, n := h.sender.tracks[i], h.made[i]
-	index := uint64(h.thread) + n*uint64(h.threads)
+	index := uint64(h.k) + n*uint64(len(h.sender.parts))
 	if track.alone {
 		index = n
 	}
@@ -245,7 +309,7 @@ func (h *hostileThread) holds(t *testing.T, i int, got []byte) {
 }
 
 // check says that the counters are what was made, and that streams without an end kept their proportions.
-func (h *hostileThread) check(t *testing.T) {
+func (h *hostilePart) check(t *testing.T) {
 	t.Helper()
 	sum, rate := 0.0, 0.0
 	scaled := func(i int) bool {
@@ -253,7 +317,7 @@ func (h *hostileThread) check(t *testing.T) {
 		return !track.fixedRate && track.total == 0 && track.wait == 0 && !track.alone
 	}
 	for i, track := range h.sender.tracks {
-		if got := h.sender.threads[h.thread].memory.load(liveWord(i, livePackets)); got != h.made[i] {
+		if got := h.memory.load(liveWord(i, livePackets)); got != h.made[i] {
 			t.Errorf("track %d: %d frames counted, %d made", i, got, h.made[i])
 		}
 		if track.total > 0 && h.made[i] > track.total {

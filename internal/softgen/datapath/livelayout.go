@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a live sender's program and its keeper tell each other stands in one map per thread: 64-bit words, each of which one of the two writes. Times are of Now's clock, in ns;
-// schedule time begins with the run, and stands still in pauses and where time is given up.
+// What a program and its keeper tell each other of a run stands in a map of its own for each thread that has a part in the run: 64-bit words, each of which one of the two writes. Times are of
+// Now's clock, in ns; schedule time begins with the run, and stands still in pauses and where time is given up.
 const (
 	// Written by the keeper.
 	liveLease   = 8 * iota // past this time nothing leaves; 0: never again
@@ -22,16 +22,16 @@ const (
 	liveMost               // the same at most
 	liveSpacing            // the least schedule time between two frames of the thread
 	liveEnd                // no frame that is due at or after this time leaves
+	liveAfter              // the slot of the port that the thread asks after this one; 0: no other port sends on the thread
 
 	// Written by the program.
-	liveReady    // 1: the call is under way
+	liveLooks    // how often the program was run
 	liveObeyed   // the version carried out last
 	liveLast     // when the program last ran
 	liveLag      // time lost to a stall and being made up for, in 1/256 ns
 	liveOffset   // schedule time zero: the start, and all pauses and slip since
 	liveSlip     // schedule time that was given up
 	liveSlipAt   // what of it was before the last change of factor
-	liveIdle     // time in which nothing was due
 	livePausedAt // 0: not paused
 	liveNext     // when the next frame is due, in schedule time
 	liveStream   // whose it is
@@ -57,6 +57,16 @@ const (
 	liveStreamSize
 )
 
+// A thread's words, the same for all ports that send on it.
+const (
+	threadEntry = 8 * iota // written by the keepers: the slot of a port that sends
+
+	threadTurn  // the slot of the port that is asked first; 0: that of threadEntry
+	threadFirst // the slot of the port that was asked first in the present run of the program
+	threadIdle  // time in which no port had anything due
+	threadHead  // how long all this is
+)
+
 const liveNever = ^uint64(0)
 
 type liveOrderKind uint64
@@ -79,8 +89,7 @@ type liveMemory struct {
 	memory []byte
 }
 
-func newLiveMemory(streams int) (*liveMemory, error) {
-	size := liveHead + streams*liveStreamSize
+func newLiveMemory(size int) (*liveMemory, error) {
 	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
 	if err != nil {
 		return nil, err

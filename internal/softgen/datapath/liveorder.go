@@ -75,19 +75,19 @@ func (l *live) order(o order) error {
 			}
 		}
 	}
-	for _, t := range l.threads {
+	for _, part := range l.parts {
 		if o.kind == changeFactor {
-			tellFactor(t.memory, l.tracks, o.factor, len(l.threads), l.port.batch())
+			tellFactor(part.memory, l.tracks, o.factor, len(l.parts), l.port.batch())
 		}
-		t.memory.store(liveOrder, uint64(kind))
-		t.memory.store(liveVersion, t.memory.load(liveVersion)+1)
+		part.memory.store(liveOrder, uint64(kind))
+		part.memory.store(liveVersion, part.memory.load(liveVersion)+1)
 	}
-	for k, t := range l.threads {
-		if err := t.obeys(); err != nil {
+	for _, part := range l.parts {
+		if err := part.obeys(); err != nil {
 			return err
 		}
 		if o.kind == changeFactor {
-			lost, at := &l.lost[k], t.memory.load(liveSlipAt)
+			lost, at := &part.lost, part.memory.load(liveSlipAt)
 			lost.settled += float64(at-lost.base) * l.threadRate()
 			lost.base = at
 		}
@@ -100,12 +100,12 @@ func (l *live) order(o order) error {
 
 // threadRate is how many frames a thread sends in a nanosecond.
 func (l *live) threadRate() float64 {
-	return liveRate(l.tracks, l.factor) / 1e9 / float64(len(l.threads))
+	return liveRate(l.tracks, l.factor) / 1e9 / float64(len(l.parts))
 }
 
-// obeys waits until the thread has carried out its last order.
-func (t *liveThread) obeys() error {
-	for deadline := Now() + liveSetUp; t.memory.load(liveObeyed) != t.memory.load(liveVersion); sleep(50 * time.Microsecond) {
+// obeys waits until the program has carried out its last order.
+func (p *livePart) obeys() error {
+	for deadline := Now() + liveSetUp; p.memory.load(liveObeyed) != p.memory.load(liveVersion); sleep(50 * time.Microsecond) {
 		if Now() > deadline {
 			return fmt.Errorf("a sending thread didn't carry out its order within %v: its processor is taken by others", liveSetUp)
 		}

@@ -4,18 +4,21 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/linerate-dev/linerate/internal/softgen/bytecode"
 )
 
 // A live sender's program is run by the kernel again and again (BPF_PROG_TEST_RUN with live frames), each time on a frame that it may send or drop. Dropping is
-// how it waits. It is assembled for one thread of one run, so that all that is known beforehand is a constant in it:
+// how it waits. It is assembled for one port's part of a run on one thread, so that all that is known beforehand is a constant in it:
 //
 //	lease over? ─▶ new order? ─▶ before the start, paused? ─▶ next frame due? ─▶ its stream's code ─▶ who is next ─▶ send
 //	  │                │                 │                          │
-//	  ▼                ▼                 ▼                          ▼
-//	 drop         carry it out         wait ◀──────────────────── not yet
+//	  │                ▼                 ▼                          ▼
+//	  │           carry it out         wait ◀──────────────────── not yet
+//	  │                                  │
+//	  └──────────────────────────────────┴─▶ run the program of the next port that sends on this thread; no other has a frame due either: drop
 //
 // The pace is pacer's, in whole numbers and of each frame. But nothing sleeps in between, so less may leave at once: next to nothing after a stall that is the only one, and more the more time is owed. So frames come one by
 // one on a quiet machine, and the rate is kept on a busy one, or where a device's work on a frame takes most of the time until the next:
@@ -36,7 +39,7 @@ const (
 	liveMaxLag     = uint64(maxLag) << liveLagUnit
 )
 
-// Registers that keep their meaning: the frame's context, and the thread's memory. Now is what R9 has until a frame is made.
+// Registers that keep their meaning: the frame's context, and the memory of the part. Now is what R9 has until a frame is made.
 const (
 	liveContext = asm.R6
 	liveMem     = asm.R7
@@ -45,20 +48,20 @@ const (
 
 // liveSender is one thread's part of a run, as its program is told it.
 type liveSender struct {
-	tracks      []*track
-	thread      int
-	threads     int
-	batch       int
-	interfaceAt int // its index
-	frame       int // the length of the frames that the kernel makes
-	finite      bool
-	timed       bool // all streams are finite
-	generation  uint8
-	memory      *liveMemory
-	table       *liveTable
-	templates   []uint32 // where in the table a track's template is, if it is there
-	lists       []uint32 // where a track's lists are
-	code        bytecode.Code
+	tracks     []*track
+	thread     int
+	threads    int
+	batch      int
+	finite     bool
+	timed      bool // all streams are finite
+	generation uint8
+	on         *liveThread
+	memory     *liveMemory
+	outlet     *ebpf.Map // of one entry: the interface
+	table      *liveTable
+	templates  []uint32 // where in the table a track's template is, if it is there
+	lists      []uint32 // where a track's lists are
+	code       bytecode.Code
 }
 
 func (s *liveSender) get(to asm.Register, at int16) asm.Instruction {
@@ -97,7 +100,7 @@ func (s *liveSender) assemble() (asm.Instructions, error) {
 	return c.Instructions(), nil
 }
 
-// begin looks whether anything may leave: the time since the last look is in R2, the lag in R3.
+// begin looks whether anything may leave: the time since the last look is in R2, or 0, the lag in R3.
 func (s *liveSender) begin() {
 	c := &s.code
 	c.Add(
@@ -105,9 +108,12 @@ func (s *liveSender) begin() {
 		asm.LoadMapValue(liveMem, s.memory.words.FD(), 0),
 		asm.FnKtimeGetNs.Call(),
 		asm.Mov.Reg(liveNow, asm.R0),
-		s.setTo(liveReady, 1),
+		s.get(asm.R1, liveLooks),
+		asm.Add.Imm(asm.R1, 1),
+		s.set(liveLooks, asm.R1),
+		asm.Mov.Imm(asm.R2, 0),
 		s.get(asm.R1, liveLease),
-		asm.JLT.Reg(asm.R1, liveNow, "drop"),
+		asm.JLT.Reg(asm.R1, liveNow, "pass"),
 		s.get(asm.R1, liveLast),
 		asm.Mov.Reg(asm.R2, liveNow),
 		asm.Sub.Reg(asm.R2, asm.R1),
@@ -146,14 +152,8 @@ func (s *liveSender) pace() {
 		asm.JLE.Reg(asm.R1, asm.R5, "due"),
 	)
 	c.Here("wait")
-	c.Add(asm.JLE.Imm(asm.R2, longestWait, "short-wait"), asm.Mov.Imm(asm.R2, longestWait))
-	c.Here("short-wait")
-	c.Add(
-		s.get(asm.R1, liveIdle),
-		asm.Add.Reg(asm.R1, asm.R2),
-		s.set(liveIdle, asm.R1),
-		asm.Ja.Label("drop"),
-	)
+	c.Add(asm.JLE.Imm(asm.R2, longestWait, "pass"), asm.Mov.Imm(asm.R2, longestWait))
+	s.pass()
 	c.Here("due")
 	c.Add(
 		asm.Sub.Reg(asm.R5, asm.R1),
@@ -188,6 +188,28 @@ func (s *liveSender) pace() {
 	c.Add(s.get(asm.R1, liveStream))
 }
 
+// pass has the next port of the thread's look whether it has a frame due, on the same frame. Where all were asked, or there is no other, the time since the last look, in R2, was idle.
+func (s *liveSender) pass() {
+	c := &s.code
+	c.Here("pass")
+	c.Add(
+		asm.LoadMapValue(asm.R4, s.on.memory.words.FD(), 0),
+		s.get(asm.R3, liveAfter),
+		asm.JEq.Imm(asm.R3, 0, "idle"),
+		asm.LoadMem(asm.R1, asm.R4, threadFirst, asm.DWord),
+		asm.JEq.Reg(asm.R3, asm.R1, "idle"),
+	)
+	c.Add(s.on.goOn(liveContext)...)
+	c.Add(asm.Ja.Label("drop")) // it has just stopped
+	c.Here("idle")
+	c.Add(
+		asm.LoadMem(asm.R1, asm.R4, threadIdle, asm.DWord),
+		asm.Add.Reg(asm.R1, asm.R2),
+		asm.StoreMem(asm.R4, threadIdle, asm.R1, asm.DWord),
+		asm.Ja.Label("drop"),
+	)
+}
+
 // giveUp stretches the schedule by R4. What would have been due after the run's end was not given up. R1, R2 and R5 are lost.
 func (s *liveSender) giveUp() {
 	c := &s.code
@@ -213,7 +235,7 @@ const (
 	liveLongestGap = 1 << 36 // ns
 )
 
-// schedule finds who is next, and sends the frame if R9 says so. Streams that are due together leave one by one: the next is never due sooner than nearly a
+// schedule finds who is next, and sends the frame if R9 says so: it is the next port's turn then. Streams that are due together leave one by one: the next is never due sooner than nearly a
 // mean gap after the last.
 func (s *liveSender) schedule() {
 	c := &s.code
@@ -243,9 +265,13 @@ func (s *liveSender) schedule() {
 	}
 	c.Add(
 		asm.JNE.Imm(asm.R9, xdpRedirect, "drop"),
-		asm.Mov.Imm(asm.R1, int32(s.interfaceAt)),
+		s.get(asm.R2, liveAfter),
+		asm.LoadMapValue(asm.R1, s.on.memory.words.FD(), 0),
+		asm.StoreMem(asm.R1, threadTurn, asm.R2, asm.DWord),
+		asm.LoadMapPtr(asm.R1, s.outlet.FD()),
 		asm.Mov.Imm(asm.R2, 0),
-		asm.FnRedirect.Call(),
+		asm.Mov.Imm(asm.R3, xdpDrop), // where the interface is gone
+		asm.FnRedirectMap.Call(),
 		asm.Return(),
 	)
 }

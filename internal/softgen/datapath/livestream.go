@@ -19,8 +19,8 @@ func (s *liveSender) stream(k int) error {
 	length := t.program.MaxLength()
 	c.Here(fmt.Sprintf("stream-%d", k))
 	c.Add(s.get(asm.R9, liveWord(k, liveIndex)), asm.Mov.Reg(asm.R1, asm.R9), asm.Add.Imm(asm.R1, int32(s.step(t))), s.set(liveWord(k, liveIndex), asm.R1))
-	if length < s.frame {
-		c.Add(asm.Mov.Reg(asm.R1, liveContext), asm.Mov.Imm(asm.R2, int32(length-s.frame)), asm.FnXdpAdjustTail.Call())
+	if made := len(s.on.frame); length != made {
+		c.Add(asm.Mov.Reg(asm.R1, liveContext), asm.Mov.Imm(asm.R2, int32(length-made)), asm.FnXdpAdjustTail.Call())
 	}
 	c.Add(
 		asm.LoadMem(asm.R8, liveContext, 0, asm.Word), // xdp_md's data and data_end

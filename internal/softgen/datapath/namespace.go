@@ -25,7 +25,7 @@ func (n *namespace) do(fn func() error) error {
 	result := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
-		changed, err := n.enterFrom()
+		changed, err := n.enter()
 		if err != nil {
 			result <- err
 			return
@@ -38,14 +38,8 @@ func (n *namespace) do(fn func() error) error {
 	return <-result
 }
 
-// enter moves the calling thread into the namespace, for good.
-func (n *namespace) enter() error {
-	_, err := n.enterFrom()
-	return err
-}
-
-// enterFrom moves the calling thread into the namespace, and says whether it was in another.
-func (n *namespace) enterFrom() (changed bool, err error) {
+// enter moves the calling thread into the namespace, and says whether it was in another.
+func (n *namespace) enter() (changed bool, err error) {
 	here, err := netns.Get()
 	if err != nil {
 		return false, err

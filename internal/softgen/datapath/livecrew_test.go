@@ -1,0 +1,151 @@
+package datapath
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func TestThreadsThatProcessorsAllow(t *testing.T) {
+	for processors, want := range map[int]int{1: 1, 2: 1, 3: 2, 9: 8} {
+		if got := liveThreads(processors); got != want {
+			t.Errorf("%d threads on %d processors, want %d", got, processors, want)
+		}
+	}
+}
+
+// TestTurns has a thread make frames of several ports, each of which always has one due, and hands them back.
+func TestTurns(t *testing.T) {
+	always := Run{Streams: streams(continuous(1000, frame(60))), Factor: 1}
+	a, b, c := hostileSender(t, always, 1), hostileSender(t, always, 1), hostileSender(t, always, 1)
+	thread := a.parts[0].thread
+	made := func(runs int) (each [3]int) {
+		for i, l := range []*live{a, b, c} {
+			each[i] = -madeSoFar(l)
+		}
+		for range runs {
+			_, err := thread.entry.Run(&ebpf.RunOptions{Data: make([]byte, 60)})
+			must(t, err)
+		}
+		for i, l := range []*live{a, b, c} {
+			each[i] += madeSoFar(l)
+		}
+		return each
+	}
+	for _, step := range []struct {
+		name   string
+		change func()
+		want   [3]int
+	}{
+		{"three ports send in turns", func() {}, [3]int{100, 100, 100}},
+		{"one that has nothing due leaves its turns to the others", func() { b.start(Now() + time.Hour) }, [3]int{150, 0, 150}},
+		{"one that has stopped, too", func() {
+			must(t, errors.Join(crew.leave(a.parts[0]), a.parts[0].close()))
+			a.parts = nil
+		}, [3]int{0, 0, 300}},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			step.change()
+			got := made(300)
+			for i, want := range step.want {
+				if off := got[i] - want; max(off, -off) > 1 { // a run goes by where the port whose turn it was has stopped
+					t.Fatalf("%d frames, want %d", got, step.want)
+				}
+			}
+		})
+	}
+}
+
+// madeSoFar is how many frames a run's programs have counted.
+func madeSoFar(l *live) (n int) {
+	for _, part := range l.parts {
+		for i := range l.tracks {
+			n += int(part.memory.load(liveWord(i, livePackets)))
+		}
+	}
+	return n
+}
+
+// onlyPart is the part of a port's run that its only thread has.
+func onlyPart(p Port) *livePart { return p.(*port).live.Load().parts[0] }
+
+func TestPortsThatShareAThread(t *testing.T) {
+	for name, c := range map[string]struct {
+		cpus    int
+		options Options
+		shared  bool
+	}{
+		"on two processors": {2, Options{}, true},
+		"on three":          {3, Options{}, false},
+		"on two, where a thread each is asked for": {2, Options{Cores: 1}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := liveEnds(t, c.options, c.cpus)
+			must(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+			must(t, b.Start(Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 1, NextHop: macOf(a)}))
+			if got := onlyPart(a).thread == onlyPart(b).thread; got != c.shared {
+				t.Errorf("they share a thread: %v, want %v", got, c.shared)
+			}
+			must(t, a.Stop())
+			must(t, b.Stop())
+			if len(crew.threads) != 0 {
+				t.Errorf("%d threads are left", len(crew.threads))
+			}
+		})
+	}
+}
+
+// TestLivePortsOfOneThread: what one port is told to do is nothing to the other, down to the frame.
+func TestLivePortsOfOneThread(t *testing.T) {
+	a, b := liveEnds(t, Options{}, 2)
+	small, large := Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 2, NextHop: macOf(b)}, Run{Streams: streams(addressed(continuous(1000, frame(1514)))), Factor: 3, NextHop: macOf(a)}
+	must(t, a.Start(small))
+	carried(t, a)
+	keepsLive(t, a, 2000, 2)
+	must(t, b.Start(large))
+	carried(t, b)
+	thread := onlyPart(a).thread
+	if onlyPart(b).thread != thread {
+		t.Fatal("they have threads of their own")
+	}
+	keepsLive(t, b, 3000, 3)
+	keepsLive(t, a, 20_000, 20)
+	keepsLive(t, b, 3000, 3)
+	must(t, a.Pause())
+	sent := a.Counters().Sent
+	keepsLive(t, b, 5000, 5)
+	if got := a.Counters().Sent; got != sent {
+		t.Errorf("%v sent in a pause", got.Sub(sent))
+	}
+	must(t, a.Resume())
+	keepsLive(t, a, 4000, 4)
+	for range 2 {
+		must(t, a.Stop())
+		if after := onlyPart(b).memory.load(liveAfter); after != 0 {
+			t.Errorf("the thread still asks slot %d after the only port that sends", after)
+		}
+		sent := a.Counters().Sent
+		arrived(t, b, units.Traffic{}, sent)
+		keepsLive(t, b, 3000, 3)
+		if got := a.Counters().Sent; got != sent {
+			t.Errorf("%v sent after the stop", got.Sub(sent))
+		}
+		must(t, a.Start(small))
+		carried(t, a)
+		keepsLive(t, a, 2000, 2)
+	}
+	if onlyPart(a).thread != thread || onlyPart(b).thread != thread {
+		t.Error("the thread is another one than at first")
+	}
+	must(t, a.Stop())
+	must(t, b.Stop())
+	arrived(t, b, units.Traffic{}, a.Counters().Sent)
+	arrived(t, a, units.Traffic{}, b.Counters().Sent)
+	if len(crew.threads) != 0 {
+		t.Error("the thread goes on")
+	}
+}
