@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -142,7 +143,8 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 	}
 	daemon := exec.Command(charon)
 	daemon.Env = append(os.Environ(), "STRONGSWAN_CONF="+ipsecDaemon)
-	daemon.Stderr = os.Stderr
+	words := &program.Words{}
+	daemon.Stderr = io.MultiWriter(os.Stderr, words)
 	daemon.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
 	if err := daemon.Start(); err != nil {
 		return fmt.Errorf("start charon: %w", err)
@@ -150,7 +152,10 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- daemon.Wait() }()
 	if err := g.open(ctx, swanctl, ended); err != nil {
-		return errors.Join(err, daemon.Process.Kill())
+		if errors.Is(daemon.Process.Kill(), os.ErrProcessDone) {
+			return fmt.Errorf("charon ended, and its last words are: %s: %w", words, err)
+		}
+		return err
 	}
 	if err := ready(); err != nil {
 		return errors.Join(err, daemon.Process.Kill())
