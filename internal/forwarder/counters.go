@@ -6,7 +6,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
 // Counted is what the kernel counts of one of the device's interfaces, since it was made (rtnl_link_stats64, include/uapi/linux/if_link.h).

@@ -8,7 +8,7 @@ import (
 	"github.com/google/nftables/expr"
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
 // Taken is what a direction's limit counted since it was set up. Frames that it never saw, as the machine lost them before or after, are in

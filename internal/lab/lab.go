@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
 // Verb is the hidden verb of our own binary that runs HostMain.
