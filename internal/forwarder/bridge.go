@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // forwardBridged joins each pair of links by a bridge of its own. The bridge learns nothing unless that is its mode: with two ports, every frame leaves by the
@@ -60,7 +62,7 @@ func bridge(name string, pair Direction, learns bool, info *Info) error {
 }
 
 func bridgePort(br *netlink.Bridge, port string, learns bool) error {
-	link, err := find(port)
+	link, err := netif.Find(port)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // placeWork decides which CPU forwards.
@@ -48,33 +49,16 @@ func placeWork(spec Spec, info *Info) error {
 // onSendersCPU leaves forwarding to whoever sends, with a queue before it only where XDP's frames are to arrive.
 func onSendersCPU(name string, takesXDP bool) error {
 	if takesXDP {
-		return TakeXDP(name)
+		return netif.AcceptXDP(name)
 	}
-	if err := SetOffload(name, GenericReceive, false); err != nil {
+	if err := netif.SetOffload(name, netif.GenericReceive, false); err != nil {
 		return fmt.Errorf("receive offload off: %w", err)
 	}
 	return nil
 }
 
-// TakeXDP gives one end of a virtual cable a receive queue (a ring of 256 frames, emptied on the sender's CPU), in which what XDP sends from the other end arrives: without one, the kernel
-// drops it unseen. Segments stay apart.
-func TakeXDP(name string) error {
-	link, err := find(name)
-	if err != nil {
-		return fmt.Errorf("link %s: %w", name, err)
-	}
-	if err := SetOffload(name, GenericReceive, true); err != nil {
-		return err
-	}
-	// GRO is on for its queue only: with room for a single byte, nothing is ever merged.
-	if err := errors.Join(netlink.LinkSetGROMaxSize(link, 1), netlink.LinkSetGROIPv4MaxSize(link, 1)); err != nil {
-		return fmt.Errorf("%s: keep received segments apart: %w", name, err)
-	}
-	return nil
-}
-
 func ownThread(name string) error {
-	if err := TakeXDP(name); err != nil {
+	if err := netif.AcceptXDP(name); err != nil {
 		return err
 	}
 	if err := setThreaded(name); err != nil {

@@ -37,7 +37,7 @@ type Spec struct {
 	// OwnCPU gives the forwarder a receive queue and a thread for each link, so that it can be overloaded like a device. Without, it
 	// works on the CPU of whoever sends and loses nothing but what a limit takes: right for known answers.
 	OwnCPU bool `json:"ownCPU,omitempty"`
-	// TakesXDP gives each link a receive queue also where the forwarder has no CPU of its own, so that live frames arrive (TakeXDP).
+	// TakesXDP gives each link a receive queue also where the forwarder has no CPU of its own, so that live frames arrive (netif.AcceptXDP).
 	TakesXDP bool `json:"takesXDP,omitempty"`
 }
 

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
+	"os"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -24,7 +25,7 @@ func openLinks(spec Spec, info *Info) error {
 }
 
 func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
-	link, err := find(l.Interface)
+	link, err := netif.Find(l.Interface)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 		return nil
 	}
 	for _, a := range l.Addresses {
-		if err := AddAddress(link, a); err != nil {
+		if err := netif.AddAddress(link, a); err != nil {
 			return fmt.Errorf("address %s: %w", a, err)
 		}
 	}
@@ -61,44 +62,21 @@ func disableIPv6(l Link, forwarding plan.Forwarding) string {
 	return "1"
 }
 
-func find(name string) (netlink.Link, error) {
-	link, err := netlink.LinkByName(name)
-	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
-		return nil, fmt.Errorf("no interface of that name here (%w)", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look it up: %w", err)
-	}
-	return link, nil
-}
-
-// AddAddress gives an interface of the calling thread's namespace an address that is usable at once, without IPv6's probe on the wire.
-func AddAddress(link netlink.Link, a netip.Prefix) error {
-	addr := &netlink.Addr{IPNet: IPNet(a)}
-	if a.Addr().Is6() {
-		addr.Flags = unix.IFA_F_NODAD
-	}
-	return netlink.AddrReplace(link, addr)
-}
-
-// SetNeighbour says for good who has an address on an interface's link, so that no ARP or neighbour discovery is in the way.
-func SetNeighbour(link netlink.Link, a netip.Addr, mac net.HardwareAddr) error {
-	return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: a.AsSlice(), HardwareAddr: mac})
-}
-
-// IPNet is a prefix as netlink wants it, with the bits of its host.
-func IPNet(p netip.Prefix) *net.IPNet {
-	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
-}
-
 func addNeighbours(link netlink.Link, l Link) error {
 	if l.GeneratorMAC == nil {
 		return nil
 	}
 	for _, g := range l.Generator {
-		if err := SetNeighbour(link, g, net.HardwareAddr(l.GeneratorMAC)); err != nil {
+		if err := netif.SetNeighbour(link, g, net.HardwareAddr(l.GeneratorMAC)); err != nil {
 			return fmt.Errorf("neighbour %s: %w", g, err)
 		}
 	}
 	return nil
+}
+
+// tune sets a value below /proc/sys/net, and notes in info why it could not.
+func tune(info *Info, path, value string) {
+	if err := netif.WriteSysctl(path, value); err != nil && !os.IsNotExist(err) {
+		info.missing("%v", err)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -152,7 +153,7 @@ func translate(spec Spec, info *Info) error {
 func toNetwork(way expr.MetaKey, inside string, offset uint32, from, to netip.Prefix, kind expr.NATType) []expr.Any {
 	name := make([]byte, unix.IFNAMSIZ)
 	copy(name, inside)
-	mask := IPNet(from).Mask
+	mask := netif.IPNet(from).Mask
 	first, end := ends(to)
 	rule := []expr.Any{
 		&expr.Meta{Key: way, Register: register}, &expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: name},
@@ -167,7 +168,7 @@ func toNetwork(way expr.MetaKey, inside string, offset uint32, from, to netip.Pr
 
 // ends are the first and the last address of an IPv4 network.
 func ends(p netip.Prefix) (first, last []byte) {
-	network := IPNet(p.Masked())
+	network := netif.IPNet(p.Masked())
 	last = make([]byte, len(network.IP))
 	for i := range last {
 		last[i] = network.IP[i] | ^network.Mask[i]

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -22,7 +23,7 @@ func (r *rig) become(t *testing.T, mode plan.Mode) forwarder.Spec {
 	t.Helper()
 	spec := forwarder.Spec{Forwarding: mode.Forwarding(), Mode: &mode, Links: r.links, Directions: r.bothWays(), TakesXDP: true}
 	for _, l := range r.links {
-		if err := r.generator.Do(func() error { return forwarder.TakeXDP(l.Interface) }); err != nil {
+		if err := r.generator.Do(func() error { return netif.AcceptXDP(l.Interface) }); err != nil {
 			t.Fatal(err)
 		}
 	}

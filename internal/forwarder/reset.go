@@ -11,6 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
@@ -30,7 +31,7 @@ func Reset(ns *netspace.Namespace, spec Spec) (did string, err error) {
 func reset(spec Spec) (string, error) {
 	neighbours, learned := 0, 0
 	for _, l := range spec.Links {
-		link, err := find(l.Interface)
+		link, err := netif.Find(l.Interface)
 		if err != nil {
 			return "", fmt.Errorf("link %s: %w", l.Interface, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -62,11 +63,11 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 	if spec.Forwarding != plan.MACRewrite {
 		return rules, nil
 	}
-	from, err := find(d.From)
+	from, err := netif.Find(d.From)
 	if err != nil {
 		return nil, fmt.Errorf("link %s: %w", d.From, err)
 	}
-	to, err := find(d.To)
+	to, err := netif.Find(d.To)
 	if err != nil {
 		return nil, fmt.Errorf("link %s: %w", d.To, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -24,7 +25,7 @@ const ethernetHeaderBytes = 14 + 4
 // through more than some 50 000 frames/s uses up that CPU before it is overloaded, and a test then rightly says that the generator was
 // too weak. Such limits are better given in packets, which cost nothing.
 func shape(name string, l plan.Limit) error {
-	link, err := find(name)
+	link, err := netif.Find(name)
 	if err != nil {
 		return fmt.Errorf("link %s: %w", name, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/nftables/expr"
 	"github.com/vishvananda/netlink"
 
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
@@ -81,7 +82,7 @@ func byRules(conn *nftables.Conn, t *Taken) error {
 
 // byShaper reads the statistics of a destination link's token bucket queue.
 func byShaper(t *Taken) error {
-	link, err := find(t.To)
+	link, err := netif.Find(t.To)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // leaveToProgram keeps the kernel off the links of a program that forwards: it would answer what is for nobody here, or route it to wherever its default route leads. The program sees frames
@@ -20,8 +22,8 @@ func leaveToProgram(spec Spec, info *Info) error {
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyNetdev, Name: tableName})
 	drop := &expr.Verdict{Kind: expr.VerdictDrop}
 	for _, l := range spec.Links {
-		for _, o := range []Offload{TransmitChecksum, TCPSegmentation, GenericSegmentation, GenericReceive} {
-			if err := SetOffload(l.Interface, o, false); err != nil {
+		for _, o := range []netif.Offload{netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive} {
+			if err := netif.SetOffload(l.Interface, o, false); err != nil {
 				info.missing("%v", err)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // The kernel lends its routing table (bpf_fib_lookup) to programs under the GPL alone, so this one may be had under it, too.
@@ -35,7 +37,7 @@ func forwardByXDP(spec Spec, info *Info) error {
 
 // attachXDP attaches it for as long as the interface is there: in the driver where what the others send by XDP is taken at their cables' far ends, else in the kernel's generic hook.
 func attachXDP(name string, program *ebpf.Program, driver bool) (how string, err error) {
-	l, err := find(name)
+	l, err := netif.Find(name)
 	if err != nil {
 		return "", err
 	}

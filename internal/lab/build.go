@@ -13,6 +13,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -236,7 +237,7 @@ type cableEnd struct {
 }
 
 func (e cableEnd) takeXDP() error {
-	return e.namespace.Do(func() error { return forwarder.TakeXDP(e.name) })
+	return e.namespace.Do(func() error { return netif.AcceptXDP(e.name) })
 }
 
 // cable lays a veth pair and sets the generator's ends up; the forwarder sets up its own. One queue each way, so that all frames of a
@@ -269,7 +270,7 @@ func cable(a, b cableEnd, mtu int) error {
 }
 
 func setUp(name string) error {
-	forwarder.PlainFrames(name)
+	netif.DisableOffloads(name)
 	link, err := netlink.LinkByName(name)
 	if err != nil {
 		return fmt.Errorf("find %s: %w", name, err)

@@ -35,7 +35,7 @@ type Topology struct {
 	// Path is how the software engine sends, in its own words; "": as it likes. Batch is how many frames it has the kernel take in hand at a time where that makes them; 0: as it likes.
 	Path  string `json:"path,omitempty"`
 	Batch int    `json:"batch,omitempty"`
-	// TakesXDP has the far ends of the lab's own cables take what the engine sends by XDP (forwarder.TakeXDP).
+	// TakesXDP has the far ends of the lab's own cables take what the engine sends by XDP (netif.AcceptXDP).
 	TakesXDP bool `json:"takesXDP,omitempty"`
 	// Sends is what the child opens on the ports.
 	Sends plan.Sender `json:"sends"`

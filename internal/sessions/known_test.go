@@ -12,7 +12,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -42,8 +42,8 @@ func newImpairedRig(t *testing.T, ports [2]impaired.Impairment, options ...func(
 		end := End{Link: name, Interface: name, Namespace: namespace(t), Product: "linerate sessions"}
 		cable(t, end.Namespace, r.dut, name, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 1})
 		must(t, r.dut.Do(func() error {
-			for _, o := range []forwarder.Offload{forwarder.TransmitChecksum, forwarder.TCPSegmentation, forwarder.GenericSegmentation, forwarder.GenericReceive} {
-				if err := forwarder.SetOffload(name, o, false); err != nil {
+			for _, o := range []netif.Offload{netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive} {
+				if err := netif.SetOffload(name, o, false); err != nil {
 					return err
 				}
 			}

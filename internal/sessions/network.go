@@ -10,7 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // lay gives the interface its address, routes to the other links' networks, and neighbours, in the calling thread's namespace, and makes it send and take frames as they
@@ -21,16 +21,16 @@ func lay(name string, n Network) (laid Laid, g gift, err error) {
 		return laid, nil, fmt.Errorf("interface %s: %w", name, err)
 	}
 	for _, o := range []struct {
-		forwarder.Offload
+		netif.Offload
 		what string
 	}{
-		{forwarder.TransmitChecksum, "checksums left to hardware"}, {forwarder.TCPSegmentation, "segments larger than the MTU (TSO)"},
-		{forwarder.GenericSegmentation, "segments larger than the MTU (GSO)"}, {forwarder.GenericReceive, "merged segments (GRO)"},
+		{netif.TransmitChecksum, "checksums left to hardware"}, {netif.TCPSegmentation, "segments larger than the MTU (TSO)"},
+		{netif.GenericSegmentation, "segments larger than the MTU (GSO)"}, {netif.GenericReceive, "merged segments (GRO)"},
 	} {
 		if n.AsItIs {
 			break
 		}
-		if err := forwarder.SetOffload(name, o.Offload, false); err != nil {
+		if err := netif.SetOffload(name, o.Offload, false); err != nil {
 			laid.Remarks = append(laid.Remarks, fmt.Sprintf("%s: %s can't be switched off: %v", name, o.what, err))
 		}
 	}
@@ -79,10 +79,10 @@ func (g *gift) address(link netlink.Link, a netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	if err := forwarder.AddAddress(link, a); err != nil {
+	if err := netif.AddAddress(link, a); err != nil {
 		return err
 	}
-	its := forwarder.IPNet(a)
+	its := netif.IPNet(a)
 	if !slices.ContainsFunc(had, func(b netlink.Addr) bool { return b.IPNet.String() == its.String() }) {
 		*g = append(*g, func() error { return netlink.AddrDel(link, &netlink.Addr{IPNet: its}) })
 	}
@@ -98,7 +98,7 @@ func (g *gift) neighbour(link netlink.Link, b Neighbour) error {
 	if err != nil {
 		return err
 	}
-	if err := forwarder.SetNeighbour(link, b.Address, mac); err != nil {
+	if err := netif.SetNeighbour(link, b.Address, mac); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(had, func(n netlink.Neigh) bool { return n.IP.Equal(b.Address.AsSlice()) && n.State == netlink.NUD_PERMANENT })
@@ -113,7 +113,7 @@ func (g *gift) neighbour(link netlink.Link, b Neighbour) error {
 }
 
 func (g *gift) route(link netlink.Link, r Route) error {
-	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: forwarder.IPNet(r.To.Masked())}
+	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: netif.IPNet(r.To.Masked())}
 	if r.Via.IsValid() {
 		route.Gw = r.Via.AsSlice()
 	} else {

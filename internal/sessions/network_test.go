@@ -9,7 +9,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
@@ -64,8 +64,8 @@ func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
 			return err
 		}, given},
 		"an interface with another way there": {func(link netlink.Link) error {
-			return errors.Join(forwarder.AddAddress(link, prefix("198.18.0.2/24")), forwarder.SetNeighbour(link, addr("198.18.0.1"), net.HardwareAddr{2, 9, 9, 9, 9, 9}),
-				netlink.RouteReplace(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: forwarder.IPNet(prefix("198.18.1.0/24")), Gw: net.IP{198, 18, 0, 9}}))
+			return errors.Join(netif.AddAddress(link, prefix("198.18.0.2/24")), netif.SetNeighbour(link, addr("198.18.0.1"), net.HardwareAddr{2, 9, 9, 9, 9, 9}),
+				netlink.RouteReplace(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: netif.IPNet(prefix("198.18.1.0/24")), Gw: net.IP{198, 18, 0, 9}}))
 		}, given},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/machine"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -313,10 +313,10 @@ func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
 	must(t, end.Do(func() (err error) {
 		listener, err = net.Listen("tcp4", ":0")
 		lo, loErr := netlink.LinkByName("lo")
-		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: forwarder.IPNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
+		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
 	}))
 	must(t, device.Do(func() error {
-		return netlink.RouteReplace(&netlink.Route{Dst: forwarder.IPNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
+		return netlink.RouteReplace(&netlink.Route{Dst: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
 	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/impaired"
@@ -89,7 +89,7 @@ spec:
 func (a liveAnswer) measure(t *testing.T) *report.Report {
 	t.Helper()
 	r := newRig(t, 2)
-	in(t, r.device, func() error { return errors.Join(forwarder.TakeXDP("d0"), forwarder.TakeXDP("d1")) })
+	in(t, r.device, func() error { return errors.Join(netif.AcceptXDP("d0"), netif.AcceptXDP("d1")) })
 	i := impaired.Impairment{Limit: a.limit, Saves: savesUp}
 	r.impair(t, impaired.Spec{Ports: [2]impaired.Impairment{i, i}, InKernel: a.about > 20_000})
 	return r.measure(t, a.yaml(), "--path", "live")

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/test/truth"
 )
@@ -104,7 +104,7 @@ func (r *rig) ownThreads(t *testing.T, processor int) {
 	t.Helper()
 	in(t, r.generator, func() error {
 		for i := range r.ports {
-			if err := forwarder.SetOffload(fmt.Sprintf("g%d", i), forwarder.TCPSegmentation, false); err != nil {
+			if err := netif.SetOffload(fmt.Sprintf("g%d", i), netif.TCPSegmentation, false); err != nil {
 				return err
 			}
 		}
@@ -113,7 +113,7 @@ func (r *rig) ownThreads(t *testing.T, processor int) {
 	in(t, r.device, func() error {
 		for i := range r.ports {
 			name := fmt.Sprintf("d%d", i)
-			if err := errors.Join(forwarder.SetOffload(name, forwarder.GenericReceive, true), threaded(name)); err != nil {
+			if err := errors.Join(netif.SetOffload(name, netif.GenericReceive, true), threaded(name)); err != nil {
 				return err
 			}
 		}
