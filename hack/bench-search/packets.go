@@ -269,7 +269,7 @@ func (b *bench) begin(ctx context.Context, p *plan.Plan) (*drive, error) {
 
 // limited is what the forwarder's limit counted.
 func (b *bench) limited(ctx context.Context) (all []report.Limiter, err error) {
-	taken, err := b.lab.Taken(ctx)
+	taken, err := b.lab.LimitCounters(ctx)
 	for _, t := range taken {
 		all = append(all, report.Limiter{Passed: t.Passed, Dropped: t.Dropped})
 	}

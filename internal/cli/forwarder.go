@@ -138,7 +138,7 @@ func limitsOf(spec forwarder.Spec) func() ([]vitals.Limit, error) {
 		return nil
 	}
 	return func() (all []vitals.Limit, err error) {
-		taken, err := forwarder.ReadTaken(nil, spec)
+		taken, err := forwarder.ReadLimitCounters(nil, spec)
 		for _, t := range taken {
 			all = append(all, vitals.Limit{From: t.From, To: t.To, Passed: t.Passed, Dropped: t.Dropped})
 		}
@@ -165,7 +165,7 @@ func signsOfLinks(device func() ([]forwarder.Counted, error)) func() ([]signs.Va
 
 // printLimitCounters prints at the end what the limits counted: frames that are missing beyond that were lost by the machine.
 func printLimitCounters(w io.Writer, spec forwarder.Spec) {
-	taken, err := forwarder.ReadTaken(nil, spec)
+	taken, err := forwarder.ReadLimitCounters(nil, spec)
 	if err != nil {
 		fmt.Fprintf(w, "note: %v\n", err)
 	}

@@ -35,7 +35,7 @@ type labSite struct {
 // newLabSite makes the site of a Plan whose generator is the software engine in a lab.
 func newLabSite(p *plan.Plan, o runOptions) (site, error) {
 	cores, path := o.sending(p)
-	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, TakesXDP: path == string(datapath.PathLive)})
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, AcceptsXDP: path == string(datapath.PathLive)})
 	return &labSite{plan: p, topology: topology, ports: o.ports, wanted: observe.Want(p.Observers, true), credentials: o.credentials}, err
 }
 
@@ -43,7 +43,7 @@ func (s *labSite) sharedPorts() []string { return s.shared }
 
 // limitCounters reads what the Reference's limits in a lab counted.
 func limitCounters(ctx context.Context, l *lab.Lab) ([]report.Limiter, error) {
-	taken, err := l.Taken(ctx)
+	taken, err := l.LimitCounters(ctx)
 	all := make([]report.Limiter, len(taken))
 	for i, t := range taken {
 		all[i] = report.Limiter{Passed: t.Passed, Dropped: t.Dropped}

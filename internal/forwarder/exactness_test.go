@@ -140,7 +140,7 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 	t.Run("XDP", func(t *testing.T) {
 		r := newRig(t, 2)
 		r.plainGenerator(t)
-		r.become(t, plan.Mode{XDP: &plan.XDPMode{}})
+		r.applyMode(t, plan.Mode{XDP: &plan.XDPMode{}})
 		all(t, r, plan.L3)
 	})
 }
@@ -315,16 +315,16 @@ func TestALimitCountsWhatItTakes(t *testing.T) {
 				r.configure(t, mode, &limit)
 				sent, _ := send(t, r.socket(t, 0), frames(mode, 0, 1, mixes["IMIX"]), 10_000, 200*time.Millisecond)
 				came := r.settled(t, 1).Packets
-				taken, err := forwarder.ReadTaken(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: &limit})
+				taken, err := forwarder.ReadLimitCounters(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: &limit})
 				a, b := r.links[0].Interface, r.links[1].Interface
-				want := []forwarder.Taken{{From: a, To: b, Passed: came, Dropped: sent - came}, {From: b, To: a}}
+				want := []forwarder.LimitCounters{{From: a, To: b, Passed: came, Dropped: sent - came}, {From: b, To: a}}
 				if err != nil || !slices.Equal(taken, want) || came == 0 || came == sent {
 					t.Errorf("got %+v (%v), want %+v", taken, err, want)
 				}
 			})
 		}
 	}
-	if taken, err := forwarder.ReadTaken(nil, forwarder.Spec{}); err != nil || taken != nil {
+	if taken, err := forwarder.ReadLimitCounters(nil, forwarder.Spec{}); err != nil || taken != nil {
 		t.Errorf("without a limit there is %v (%v), want nothing", taken, err)
 	}
 }

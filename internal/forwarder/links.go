@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// openLinks makes every link plain, addressed and up. In L2 the links have no addresses: nobody talks to a bridge.
+// openLinks sets every link up, with its addresses, and keeps the kernel from sending on it by itself. With L2 the links have no addresses, as nothing is sent to the bridge itself.
 func openLinks(spec Spec, info *Info) error {
 	for _, l := range spec.Links {
 		if err := openLink(l, spec.Forwarding, info); err != nil {
@@ -50,7 +50,7 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 	return addNeighbours(link, l)
 }
 
-// disableIPv6 says whether a link without IPv6 addresses has IPv6 at all: then it can't speak it.
+// disableIPv6 is the sysctl disable_ipv6 of a link: "1" where the link has no IPv6 address, so that it sends none.
 func disableIPv6(l Link, forwarding plan.Forwarding) string {
 	if forwarding != plan.L2 {
 		for _, a := range l.Addresses {

@@ -51,8 +51,8 @@ func hasIPv6(l Link) bool {
 	return slices.ContainsFunc(l.Addresses, is6) || slices.ContainsFunc(l.Networks, is6)
 }
 
-// hop is where network i is routed to: to generator i where there is one for each network, else to the first that speaks its IP version;
-// the zero address if none does.
+// hop is the next hop for network i: generator i where there is one for each network, else the first generator of the same IP version;
+// the zero address if there is none.
 func (l Link) hop(i int) netip.Addr {
 	speaks := func(a netip.Addr) bool { return a.Is4() == l.Networks[i].Addr().Is4() }
 	if len(l.Generator) == len(l.Networks) && speaks(l.Generator[i]) {
@@ -85,7 +85,7 @@ func nextHops(l Link) ([]netip.Addr, error) {
 			continue
 		}
 		if len(addresses) == 0 {
-			return nil, fmt.Errorf("network %s: the generator has no address of its family to route it to", l.Networks[of[0]])
+			return nil, fmt.Errorf("network %s: the generator has no address of the same IP version to route it to", l.Networks[of[0]])
 		}
 		if len(of)%len(addresses) != 0 {
 			return nil, fmt.Errorf("%d networks and %d generator addresses of one family: give each generator as many networks as the others", len(of), len(addresses))

@@ -18,7 +18,7 @@ const tableName = "linerate"
 
 // addRules writes, in one transaction, one chain per source link, at the earliest point that nftables has (netdev ingress):
 //
-//	ARP, neighbour discovery ─▶ pass     the next hop must be found also at overload
+//	ARP, neighbour discovery ─▶ pass     the next hop must be found at overload, too
 //	over the packet limit    ─▶ drop     token bucket: rate, burst; both what it drops
 //	within it                ─▶ pass     and what it lets through are counted
 //	MACRewrite: IP to us     ─▶ set both MACs, send out of the other link
@@ -110,7 +110,7 @@ func dropOver(packetsPerSecond int64, burst uint32) []expr.Any {
 
 func countPassed() []expr.Any { return []expr.Any{&expr.Counter{}} }
 
-// rewrite sends what is addressed to us on to the generator's MAC out of the other interface, from that interface's MAC. The frame goes
+// rewrite sends frames that are addressed to this interface on to the generator's MAC out of the other interface, from that interface's MAC. The frame goes
 // out as a copy without payload of its own ("dup"), and the one that came in is dropped.
 func rewrite(own, generator, source net.HardwareAddr, out int) []expr.Any {
 	setMAC := func(offset uint32, mac net.HardwareAddr) []expr.Any {

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/netif"
 )
 
-// leaveToProgram keeps the kernel off the links of a program that forwards: it would answer what is for nobody here, or route it to wherever its default route leads. The program sees frames
+// leaveToProgram keeps the kernel's IP stack off the links of a program that forwards: the kernel would answer frames, or route them to wherever its default route leads. The program sees frames
 // before these rules do (packet sockets come first), and as they are on the wire.
 //
 //	ARP, neighbour discovery ─▶ pass      IPv4, IPv6 ─▶ drop

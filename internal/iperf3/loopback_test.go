@@ -458,7 +458,7 @@ func TestStreamsEndByAReset(t *testing.T) {
 	all := slices.Concat(s.Conns(true), s.Conns(false), server.Conns(true), server.Conns(false))
 	for _, conn := range all {
 		var linger *unix.Linger
-		err := sockets.On(conn.(*net.TCPConn), func(fd int) (err error) {
+		err := sockets.WithDescriptor(conn.(*net.TCPConn), func(fd int) (err error) {
 			linger, err = unix.GetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER)
 			return err
 		})

@@ -152,7 +152,7 @@ const unanswered = 20 * time.Second
 // own makes a connection that stands what the test wants: Go's defaults are others than iperf3's. Until the test ends as it should, closing it is a reset: also where this process is killed, no kernel
 // goes on with what is left in a buffer.
 func (t Test) own(conn *net.TCPConn) error {
-	return errors.Join(conn.SetNoDelay(t.NoDelay), conn.SetLinger(0), sockets.On(conn, func(fd int) error {
+	return errors.Join(conn.SetNoDelay(t.NoDelay), conn.SetLinger(0), sockets.WithDescriptor(conn, func(fd int) error {
 		return sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unanswered.Milliseconds()), "TCP_USER_TIMEOUT")
 	}))
 }

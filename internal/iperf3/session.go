@@ -165,7 +165,7 @@ func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []arrived, err e
 		select {
 		case s := <-came:
 			streams = append(streams, s)
-			if err := errors.Join(r.test.own(s.conn), sockets.On(s.conn, func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
+			if err := errors.Join(r.test.own(s.conn), sockets.WithDescriptor(s.conn, func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
 				return nil, err
 			}
 		case s := <-r.next:

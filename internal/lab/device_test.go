@@ -80,7 +80,7 @@ func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return converse(c, "view", &v)
+		return answerQuestions(c, "view", &v)
 	})
 	if !slices.Equal(v.Interfaces, []string{"eth2", "eth1"}) {
 		t.Errorf("the engine has %v", v.Interfaces)

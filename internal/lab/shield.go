@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shield keeps the kernel's IP stack off the test's frames on the engine's interfaces: what comes back from the device is addressed to
-// this machine's MAC, and a kernel that forwards would route it on, to wherever its default route leads. The engine sees frames before
+// shield keeps the kernel's IP stack off the test's frames on the engine's interfaces: frames that come back from the device are addressed to
+// this machine's MAC, and a kernel that forwards would send them on, to wherever its default route leads. The engine sees frames before
 // these rules do (packet sockets and XDP come first), so they only save work:
 //
 //	ARP, neighbour discovery ─▶ pass      own addresses ─▶ pass      other IPv4, IPv6 ─▶ drop
@@ -90,7 +90,7 @@ func field(offset, length uint32) expr.Any {
 	return &expr.Payload{DestRegister: register, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: length}
 }
 
-// refuseLeaks refuses to test without a shield where the kernel would route what comes back.
+// refuseLeaks refuses a test without a shield on a machine whose kernel would route the returning frames.
 func refuseLeaks(links []Link, cause error) error {
 	for _, path := range []string{"ipv4/ip_forward", "ipv6/conf/all/forwarding"} {
 		value, err := os.ReadFile("/proc/sys/net/" + path)

@@ -173,7 +173,7 @@ func forget(conn *net.TCPConn) {
 	const least, roomy, moment = 1, 4 << 20, 10 * time.Millisecond // the kernel has a least size of its own
 	_ = conn.SetReadBuffer(least)
 	time.Sleep(moment)
-	_ = sockets.On(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
+	_ = sockets.WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
 }
 
 func (r *receiver) breakWith(err error) {

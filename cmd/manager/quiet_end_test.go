@@ -38,10 +38,10 @@ func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
 			if c.ends {
 				end()
 			}
-			var talk strings.Builder
-			log := slog.New(ending{slog.NewTextHandler(&talk, &slog.HandlerOptions{Level: c.level}), ctx})
+			var stderr strings.Builder
+			log := slog.New(quietEnd{slog.NewTextHandler(&stderr, &slog.HandlerOptions{Level: c.level}), ctx})
 			log.With("lock", "linerate-manager").WithGroup("g").Error("retrieving the lease", "err", c.err)
-			if said := talk.String(); (said == "") != (c.said == "") || !strings.Contains(said, c.said) {
+			if said := stderr.String(); (said == "") != (c.said == "") || !strings.Contains(said, c.said) {
 				t.Errorf("it says %q", said)
 			}
 		})
