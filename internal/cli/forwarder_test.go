@@ -15,8 +15,8 @@ func TestSettingsThatFailedAreOneLine(t *testing.T) {
 		verbose bool
 		want    string
 	}{
-		{false, "applied: routes\nnote: 2 settings of this network namespace could not be had; none changes what is measured by itself (-v names them)\n"},
-		{true, "applied: routes\nnote: could not be had: set net.a=0: read-only file system\nnote: could not be had: set net.b=0: read-only file system\n"},
+		{false, "applied: routes\nnote: 2 settings of this network namespace could not be made; none of them changes figures by itself (-v names them)\n"},
+		{true, "applied: routes\nnote: could not be set: set net.a=0: read-only file system\nnote: could not be set: set net.b=0: read-only file system\n"},
 	} {
 		var stderr bytes.Buffer
 		printSetup(&stderr, info, c.verbose)

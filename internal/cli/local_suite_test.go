@@ -487,5 +487,5 @@ func TestACalibrationIsReusedFromASavedSuite(t *testing.T) {
 	if _, err := st.run(t.Context(), aged); err != nil {
 		t.Error(err)
 	}
-	st.wantSaid("no calibration is taken from " + filepath.Join(st.dir, "broken.suite.json"))
+	st.wantSaid("no calibration is reused from " + filepath.Join(st.dir, "broken.suite.json"))
 }

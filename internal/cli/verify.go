@@ -19,7 +19,7 @@ func newVerify(s Streams) *cobra.Command {
 	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
 		Use:     "verify REPORT...",
-		Short:   "Recompute saved Reports from their raw counters, and say where they say something else",
+		Short:   "Recompute saved Reports from their raw counters, and name what differs",
 		Example: "  linerate verify linerate-reports/imix.json\n  linerate verify *.json -o json | jq '.reports[].checks[].findings'\n  zcat kept.json.gz | linerate verify -",
 		Long: "Makes each figure of a saved Report anew from the counters in it, by the code that made it when the run was measured: rates and loss of each window, its quality, the\n" +
 			"procedure's next step after it, result, figures and verdict. Each difference is printed: which member, its value, and the value that the counters give.\n\n" +

@@ -21,7 +21,7 @@ func newVitals(s Streams) *cobra.Command {
 	var address, terminationLog string
 	cmd := &cobra.Command{
 		Use:     "vitals",
-		Short:   "Tell how this machine fares, for observers of a device that runs here",
+		Short:   "Serve vital signs of this machine, for observers of a device that runs here",
 		Example: "  linerate vitals --vitals 192.0.2.7\n  curl http://192.0.2.7:" + strconv.Itoa(vitals.Port) + "/vitals",
 		Long: "Answers GET /vitals with JSON, from /proc/stat, which it reads ten times a second at most, and only on requests; with\n" +
 			"GET /vitals?signs=Memory,SoftIRQs also the named types of vital signs from /proc and /sys. It needs no\n" +

@@ -41,7 +41,7 @@ func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 		none    string
 	}{
 		"a limit of each direction":            {both("east"), []report.Limiter{{Passed: 7, Dropped: 1}, {Passed: 8}}, ""},
-		"a limit of another direction":         {both("north"), nil, "the Reference tells of a limit from north to west, and east→west is the Plan's"},
+		"a limit of another direction":         {both("north"), nil, "the Reference reports a limit from north to west, and east→west is the Plan's"},
 		"a limit that can't be read":           {func() ([]vitals.Limit, error) { return nil, errors.New("its queue is not there") }, nil, "its queue is not there"},
 		"no limit, which is not what was said": {nil, nil, ""},
 	} {

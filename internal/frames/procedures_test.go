@@ -177,7 +177,7 @@ func TestUnattendedTrafficIsNoLongerThanTheRunMayTake(t *testing.T) {
 	}{
 		"a ramp without a deadline": {scene(), "it stops by itself after 10m23s"},
 		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it stops by itself after 1m3"},
-		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after 5s at most"},
+		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; even if the runner dies, its traffic ends by itself, after 5s at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []string

@@ -96,7 +96,7 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 		}
 	}
 	if err := r.machine.Begin(ctx); err != nil {
-		r.Note("what disturbs this machine can't be told: %v", err)
+		r.Note("disturbances of this machine can't be read: %v", err)
 	}
 	return nil
 }

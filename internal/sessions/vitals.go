@@ -167,7 +167,7 @@ func (r *run) observed(ctx context.Context) {
 			err = r.idle(bounded, true)
 		}
 		if err != nil {
-			r.Log.Debug("what is idle after the traffic could not be read", "error", err)
+			r.Log.Debug("observers' idle values after the traffic could not be read", "error", err)
 		}
 	}
 	if r.vitals != nil {

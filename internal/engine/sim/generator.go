@@ -42,7 +42,7 @@ type Generator struct {
 	Numbered map[uint32]engine.LatencyStats
 	// Timed is what became of its streams with stamps, by flow id, each time it is asked, the first time with n = 0; nil: nothing came.
 	Timed func(n int) map[uint32]engine.Followed
-	// Unsampled is why it tells no times of latency streams, which are what Timed says; nil: it does.
+	// Unsampled is why it reports no times of latency streams, which are what Timed says; nil: it does.
 	Unsampled error
 	// Untimed is why its ports don't follow stamps; empty: they do.
 	Untimed string
