@@ -177,7 +177,7 @@ func TestCriteriaMakeTheVerdict(t *testing.T) {
 
 func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 	for says, change := range map[string]func(*scenario){
-		"the plan's generator g9 is not there":     func(s *scenario) { s.plan.Generators[0].Name = "g9" },
+		"the plan's generator g9 is missing":     func(s *scenario) { s.plan.Generators[0].Name = "g9" },
 		"generator g0 has no port on link north":   func(s *scenario) { s.plan.Generators[0].Ports[0].Link = "north" },
 		"there is nothing to measure":              func(s *scenario) { s.plan.Directions = nil },
 		"neither address nor MAC of the device is": func(s *scenario) { s.plan.Links[0].DUT.Addresses = nil },

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// loaded is what matters of a port's streams when rates are set.
+// loaded is what Start and Update must know of a port's streams.
 type loaded struct {
 	scaled  bool    // there are streams that the multiplier scales
 	finite  bool    // all streams that it would scale are one burst, and no chain: rates stand in the streams, as a server takes a short burst's rate for next to nothing, and would multiply it up
@@ -39,7 +39,7 @@ func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) er
 	return nil
 }
 
-// weigh finds out what no multiplier changes: the server counts latency streams towards an absolute rate, but keeps their own.
+// weigh adds up the rates that no multiplier changes: the server counts latency streams towards an absolute rate, but sends them at their own.
 func weigh(streams []stream.Stream) (loaded, error) {
 	var l loaded
 	sending, bursts := 0, 0

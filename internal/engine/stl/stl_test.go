@@ -280,7 +280,7 @@ func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ hdrh, says string }{
-		"not started with --hdrh": {"", "latency stream 7: incompatible generator: it tells no histogram of its frames' times (hdrh): start TRex with --hdrh"},
+		"not started with --hdrh": {"", "latency stream 7: incompatible generator: it has no histogram of its frames' times (hdrh): start TRex with --hdrh"},
 		"no histogram":            {"bm9uc2Vuc2U=", "its histogram (hdrh) can't be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
