@@ -60,7 +60,7 @@ func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
 		"an interface that had nothing":       {func(netlink.Link) error { return nil }, given},
 		"an interface that had nothing, IPv6": {func(netlink.Link) error { return nil }, given6},
 		"an interface that had all of it": {func(link netlink.Link) error {
-			_, _, err := lay("west", given)
+			_, _, err := setUpNetwork("west", given)
 			return err
 		}, given},
 		"an interface with another way there": {func(link netlink.Link) error {
@@ -82,8 +82,8 @@ func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
 				return errors.Join(netlink.LinkSetUp(link), c.before(link))
 			}))
 			before := stateOf(t, ns, "west")
-			var g gift
-			must(t, ns.Do(func() (err error) { _, g, err = lay("west", c.give); return err }))
+			var g undoList
+			must(t, ns.Do(func() (err error) { _, g, err = setUpNetwork("west", c.give); return err }))
 			during := stateOf(t, ns, "west")
 			for _, want := range []string{"address " + c.give.Address.String(), "neighbour " + c.give.Neighbours[0].Address.String() + " 02:6c:72:00:00:01",
 				"route " + c.give.Routes[0].To.String() + " " + c.give.Routes[0].Via.String()} {
@@ -91,11 +91,11 @@ func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
 					t.Errorf("it has %q, and not %s", during, want)
 				}
 			}
-			must(t, ns.Do(g.takeBack))
+			must(t, ns.Do(g.undo))
 			if after := stateOf(t, ns, "west"); !slices.Equal(after, before) {
 				t.Errorf("it has %q afterwards, and had %q", after, before)
 			}
-			must(t, ns.Do(g.takeBack)) // what is gone is no fault
+			must(t, ns.Do(g.undo)) // what is gone is no fault
 		})
 	}
 }

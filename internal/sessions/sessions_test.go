@@ -303,7 +303,7 @@ func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
 	layOut := func(ns *netspace.Namespace, address string) {
 		must(t, ns.Do(func() error {
 			lo, err := netlink.LinkByName("lo")
-			_, _, layErr := lay("west", Network{Address: netip.MustParsePrefix(address)})
+			_, _, layErr := setUpNetwork("west", Network{Address: netip.MustParsePrefix(address)})
 			return errors.Join(err, layErr, netlink.LinkSetUp(lo))
 		}))
 	}
