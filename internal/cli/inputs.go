@@ -69,6 +69,6 @@ func (all *inputs) addSuite(server *admission.Server, object admission.Object) e
 		wrong = append(wrong, object.Fault("spec.stop", "spec.stop is true: it would end before it began: remove stop (here Ctrl-C stops a run)"))
 	}
 	m, err := suite.Read(object, suite.JudgeWith(server, faultsHere))
-	all.suites = append(all.suites, &localSuite{matrix: m, server: server, asked: spec.Parallelism})
+	all.suites = append(all.suites, &localSuite{matrix: m, server: server, parallelism: spec.Parallelism})
 	return errors.Join(wrong.OrNil(), err)
 }

@@ -152,7 +152,7 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 	for _, g := range s.plan.Generators {
 		e, err := stl.Dial(ctx, g.Server, engineOptions(s.plan, nil)) // TRex reports nothing of its machine
 		if err != nil {
-			disconnect()
+			stop()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
 		}
 		gens = append(gens, frames.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
@@ -162,7 +162,7 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 	options.Collector, forget = collectInProcess(ctx, s.plan, s.credentials)
 	return frames.New(gens, options), func() {
 		forget()
-		disconnect()
+		stop()
 	}, nil
 }
 

@@ -78,14 +78,14 @@ func TestReadingsNotice(t *testing.T) {
 	t.Run("a server that says it stops", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			l.generator.Tell(100, map[string]any{"cause": "received a shutdown"})
+			l.generator.AddEvent(100, map[string]any{"cause": "received a shutdown"})
 			wants(t, l.readError(t), engine.ErrLost, "received a shutdown")
 		})
 	})
 	t.Run("a port that failed", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			l.generator.Tell(7, map[string]any{"port_id": 1, "thread_id": 0})
+			l.generator.AddEvent(7, map[string]any{"port_id": 1, "thread_id": 0})
 			wants(t, l.readError(t), engine.ErrRefused, "port 1 reported an error")
 		})
 	})

@@ -44,7 +44,7 @@ func (n *namespace) enter() error {
 	return err
 }
 
-// enterFrom moves the calling thread into the namespace, and says whether it was in another.
+// enterFrom moves the calling thread into the namespace, and says whether it was in another one.
 func (n *namespace) enterFrom() (changed bool, err error) {
 	here, err := netns.Get()
 	if err != nil {
