@@ -93,7 +93,7 @@ func TestHelpAndVersionNeedNothingElse(t *testing.T) {
 	}
 }
 
-func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
+func TestOptionsCanBePrinted(t *testing.T) {
 	options, err := parse([]string{"--image=i"}, environment(nil), io.Discard)
 	if err != nil {
 		t.Fatal(err)

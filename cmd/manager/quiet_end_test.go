@@ -17,7 +17,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
+func TestCallsCutShortByTheManagersEndAreNoErrors(t *testing.T) {
 	cancelled := fmt.Errorf("renew the lease: %w", context.Canceled)
 	for name, c := range map[string]struct {
 		ends  bool
@@ -49,7 +49,7 @@ func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
 }
 
 // What a manager says that lost the lead is the library's to word.
-func TestAManagerThatLeadsNoLongerSaysSo(t *testing.T) {
+func TestAManagerThatLostTheLeadSaysSo(t *testing.T) {
 	lock := &taken{}
 	leads := 100 * time.Millisecond
 	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://192.0.2.1"}, ctrl.Options{ // nobody is asked

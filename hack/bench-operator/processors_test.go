@@ -50,7 +50,7 @@ func TestProgramsAreThisOneAndThoseThatItStarted(t *testing.T) {
 	}
 }
 
-func TestWhatNoKernelSaysIsAnError(t *testing.T) {
+func TestMissingKernelFilesAreErrors(t *testing.T) {
 	own := strconv.Itoa(os.Getpid())
 	for _, broken := range []string{"", "1 2 3", "1 (short) S 2", "1 (no numbers) S x 1 1 0 -1 1 1 0 0 0 250 50 3"} {
 		if got, err := programsOf(kernelOf(t, map[string]string{own + "/stat": broken})); err == nil {

@@ -42,7 +42,7 @@ func TestTheMainTablesComeFirst(t *testing.T) {
 	}
 }
 
-func TestWhoCantSendWhatIsAskedSaysWhy(t *testing.T) {
+func TestAGeneratorThatSendsTooLittleSaysWhy(t *testing.T) {
 	changed := func(change func(*load)) load {
 		l := base()
 		change(&l)

@@ -74,7 +74,7 @@ func TestThePageHasRoomForTheTables(t *testing.T) {
 	}
 }
 
-func TestOnlyOursFailTheBench(t *testing.T) {
+func TestOnlyLineratesRowsFailTheBench(t *testing.T) {
 	r := madeUp()
 	if failed := r.failures(); failed != nil {
 		t.Errorf("nothing failed: %v", failed)

@@ -136,7 +136,7 @@ func onCPUs(t *testing.T, cpus []int, do func()) {
 	}
 }
 
-func TestAClusterIsForTheProcessorsThatWeMayRunOn(t *testing.T) {
+func TestAClusterUsesAllowedProcessorsOnly(t *testing.T) {
 	allowed, err := allowedCPUs()
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestRoomToWatch(t *testing.T) {
+func TestInotifyLimitsAreChecked(t *testing.T) {
 	t.Run("two instances are left on a machine that works", func(t *testing.T) {
 		if err := roomToWatch(2, openInotify); err != nil {
 			t.Error(err)

@@ -100,7 +100,7 @@ func TestASetLinksToItsParts(t *testing.T) {
 	}
 }
 
-func TestAssetsOfOnesOwnAreTaken(t *testing.T) {
+func TestOwnAssetsAreUsed(t *testing.T) {
 	t.Setenv("KUBEBUILDER_ASSETS", "/opt/kube")
 	if dir, err := assets(nil, io.Discard); err != nil || dir != "/opt/kube" {
 		t.Errorf("%q, %v", dir, err)

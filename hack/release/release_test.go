@@ -56,7 +56,7 @@ func assembled(t *testing.T, content string) string {
 	return out
 }
 
-func TestWhatIsNotReadyIsSaid(t *testing.T) {
+func TestMissingStepsAreNamed(t *testing.T) {
 	project := t.TempDir()
 	chart := written(t, filepath.Join(project, "charts/linerate/Chart.yaml"), "version: 0.1.0\nappVersion: 0.1.0\n")
 	image := written(t, filepath.Join(project, "config/manager/kustomization.yaml"), "images: [{name: controller, newTag: v0.1.0}]\n")

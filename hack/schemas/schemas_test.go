@@ -239,7 +239,7 @@ func versionOf(t reflect.Type) string {
 	return ""
 }
 
-func TestWhatASchemaTakesAndRefuses(t *testing.T) {
+func TestWhatASchemaAcceptsAndRefuses(t *testing.T) {
 	schemas := published(t)
 	var good bytes.Buffer
 	if err := report.JSON(&good, reporttest.Measured(reporttest.Limited(150_000))); err != nil {

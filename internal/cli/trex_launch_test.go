@@ -38,7 +38,7 @@ func needsRoot(t *testing.T) {
 }
 
 // launchOn starts a scripted TRex on the loopback interface, and returns its folder.
-func launchOn(t *testing.T, script string) (code int, out, stderr, dir string) {
+func launchOn(t *testing.T, script string) (code int, out, said, dir string) {
 	t.Helper()
 	needsRoot(t)
 	dir = t.TempDir()

@@ -145,8 +145,8 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 	})
 }
 
-// TestTheKernelKeepsTheLimitThatWasAsked: overloading a limit shows its rate to 1 % on a busy machine; that no frame a second is missing, the kernel says.
-func TestTheKernelKeepsTheLimitThatWasAsked(t *testing.T) {
+// TestTheKernelEnforcesTheLimit: overloading a limit shows its rate to 1 % on a busy machine; that no frame a second is missing, the kernel says.
+func TestTheKernelEnforcesTheLimit(t *testing.T) {
 	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
 		t.Run(string(mode), func(t *testing.T) {
 			r := newRig(t, 2)
@@ -302,9 +302,9 @@ func limitText(l plan.Limit) string {
 	return fmt.Sprintf("%d Mbps", l.Layer2BitsPerSecond/1_000_000)
 }
 
-// TestALimitCountsWhatItTakes: what its rules or its queue say that they let through is what came out, and all else of what was sent is what
+// TestALimitCountsWhatItDrops: what its rules or its queue say that they let through is what came out, and all else of what was sent is what
 // they say that they took.
-func TestALimitCountsWhatItTakes(t *testing.T) {
+func TestALimitCountsWhatItDrops(t *testing.T) {
 	for name, limit := range map[string]plan.Limit{
 		"packets": {PacketsPerSecond: 2000, Burst: plan.Duration(20 * time.Millisecond)},
 		"bits":    {Layer2BitsPerSecond: 8_000_000, Burst: plan.Duration(20 * time.Millisecond)},

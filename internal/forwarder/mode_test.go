@@ -101,8 +101,8 @@ func missing(came []bool) (which []int) {
 	return which
 }
 
-// TestARouterLosesWhatItHasNoRouteFor has five routes to 16.1.0.0/16: three of a quarter, and two of an eighth.
-func TestARouterLosesWhatItHasNoRouteFor(t *testing.T) {
+// TestARouterDropsPacketsWithoutARoute has five routes to 16.1.0.0/16: three of a quarter, and two of an eighth.
+func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	r := newRig(t, 2)
 	r.applyMode(t, plan.Mode{Router: &plan.RouterMode{Routes: 10}}) // and as many to the network of IPv6
 	var routes []netlink.Route
@@ -168,8 +168,8 @@ func TestABridgeLearns(t *testing.T) {
 	}
 }
 
-// TestAFilterLosesWhatARuleIsAbout adds a rule about a host of the traffic's to those that are about nobody.
-func TestAFilterLosesWhatARuleIsAbout(t *testing.T) {
+// TestAFilterDropsPacketsThatMatchARule adds a rule about a host of the traffic's to those that are about nobody.
+func TestAFilterDropsPacketsThatMatchARule(t *testing.T) {
 	r := newRig(t, 2)
 	r.applyMode(t, plan.Mode{Filter: &plan.FilterMode{Rules: 1001}})
 	f, other := between(0, "16.0.0.7", "16.1.0.9"), between(0, "16.0.0.8", "16.1.0.9")

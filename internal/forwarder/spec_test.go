@@ -47,7 +47,7 @@ func TestASpecThatCannotBeSetUpIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 	}
 }
 
-func TestAnInterfaceThatIsNotThereIsNamed(t *testing.T) {
+func TestAMissingInterfaceIsNamed(t *testing.T) {
 	needRoot(t)
 	_, err := forwarder.Configure(t.Context(), newNamespace(t), forwarder.Spec{Forwarding: plan.L3, Links: []forwarder.Link{{Interface: "nosuch0"}}})
 	if err == nil || !strings.Contains(err.Error(), "link nosuch0: no interface of that name here") {
@@ -55,7 +55,7 @@ func TestAnInterfaceThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-func TestMACReadsInJSONAsPeopleWriteIt(t *testing.T) {
+func TestAMACIsWrittenWithColons(t *testing.T) {
 	for _, text := range []string{`{"interface":"a","generatorMAC":"02:00:00:00:00:01"}`, `{"interface":"a"}`} {
 		var l forwarder.Link
 		if err := json.Unmarshal([]byte(text), &l); err != nil {

@@ -131,7 +131,7 @@ func TestReadingsOfACalmMachineChangeNothing(t *testing.T) {
 }
 
 // A machine is asked before and after windows, never within one: an answer costs the device something.
-func TestAMachineIsAskedBesideWindows(t *testing.T) {
+func TestAMachineIsReadOutsideOfWindows(t *testing.T) {
 	var asked []time.Time
 	rep := scene(func(s *scenario) {
 		s.frames.Machine = func(ctx context.Context) (processors.Reading, error) {

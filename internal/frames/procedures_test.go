@@ -116,7 +116,7 @@ func TestTheCurveOfADevice(t *testing.T) {
 	}
 }
 
-func TestWhatComesBackOfAllThatCanBeOffered(t *testing.T) {
+func TestForwardingRateAtTheHighestOfferedLoad(t *testing.T) {
 	most := func(r units.PacketRate) option { return onGenerator(func(g *sim.Generator) { g.MaxRate = r }) }
 	for name, c := range map[string]struct {
 		scene             *scenario
@@ -157,7 +157,7 @@ func TestATrialEndsWithoutItsRunner(t *testing.T) {
 }
 
 // Counters that go on counting after a trial's end are somebody else's frames, or nobody knows whose: such a trial says nothing.
-func TestATrialWhoseCountersDoNotStandStillSaysNothing(t *testing.T) {
+func TestATrialWhoseCountersDoNotStandStillIsInvalid(t *testing.T) {
 	r := scene(frameLoss, onDevice(func(d *sim.Device) { d.Delay = 4 * time.Second })).run(t)
 	for _, w := range r.Windows {
 		if w.Phase == report.Trial && w.Quality != report.Invalid {

@@ -64,7 +64,7 @@ func TestAResetKeepsATrialFromSpoilingTheNext(t *testing.T) {
 	}
 }
 
-func TestEachTrialTellsOfItsReset(t *testing.T) {
+func TestEachTrialHasItsReset(t *testing.T) {
 	s := scene(frameLoss, reset(300*time.Millisecond))
 	var last *report.Window
 	s.options.Progress = func(p runner.Progress) {

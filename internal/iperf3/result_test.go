@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestWhatAReceiverTellsOfDatagrams: of what was sent, what is lost is what it misses, without what was omitted.
-func TestWhatAReceiverTellsOfDatagrams(t *testing.T) {
+// TestAReceiversCountersOfDatagrams: of what was sent, what is lost is what it misses, without what was omitted.
+func TestAReceiversCountersOfDatagrams(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent                                           int64
 		packets, errors, omittedPackets, omittedErrors number

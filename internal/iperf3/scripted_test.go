@@ -45,8 +45,8 @@ func hang(c *control) { _, _ = io.Copy(io.Discard, c.Conn) }
 // impatient is the patience with a side that says nothing; who answers may take its time on a busy machine.
 const impatient = 700 * time.Millisecond
 
-// TestServersThatAreNone: each ends the test soon, with a sentence.
-func TestServersThatAreNone(t *testing.T) {
+// TestServersThatAreNotIperf3: each ends the test soon, with a sentence.
+func TestServersThatAreNotIperf3(t *testing.T) {
 	t.Parallel()
 	params := func(c *control) {
 		_ = c.say(paramExchange)
@@ -114,8 +114,8 @@ func scriptedTest(t *testing.T, then func(c *control)) (address string) {
 	return l.Addr().String()
 }
 
-// TestResultsThatAreNone: a test that was made, and whose result isn't whole.
-func TestResultsThatAreNone(t *testing.T) {
+// TestInvalidResults: a test that was made, and whose result isn't whole.
+func TestInvalidResults(t *testing.T) {
 	t.Parallel()
 	ended := func(c *control) {
 		_, _ = c.await(0)
@@ -158,8 +158,8 @@ func wholeResult() results {
 	return results{Streams: []streamResult{{ID: n(1), Bytes: n(5), Retransmits: n(0), Jitter: &zero, Errors: n(0), Packets: n(0), StartTime: &zero, EndTime: &one}}}
 }
 
-// TestAClientThatIsNoneTakesNoTest: whoever connects and isn't iperf3's client, or hangs, keeps nobody else from a test.
-func TestAClientThatIsNoneTakesNoTest(t *testing.T) {
+// TestAForeignClientStartsNoTest: whoever connects and isn't iperf3's client, or hangs, keeps nobody else from a test.
+func TestAForeignClientStartsNoTest(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{Most: 1, patience: time.Second})
 	say := func(words string) {

@@ -148,8 +148,8 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 	}
 }
 
-// TestAUserWhoMayNotIsToldTheWayOut takes away what a lab needs, in user namespaces that stand for machines with other settings.
-func TestAUserWhoMayNotIsToldTheWayOut(t *testing.T) {
+// TestAUserWithoutRightsLearnsTheWayOut takes away what a lab needs, in user namespaces that stand for machines with other settings.
+func TestAUserWithoutRightsLearnsTheWayOut(t *testing.T) {
 	needRoot(t)
 	nobody := []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}
 	noNet := []string{"unshare", "-U", "-r", "sh", "-c", "echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"}

@@ -49,7 +49,7 @@ func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 	})
 }
 
-func TestNoFarEndHoldsNobody(t *testing.T) {
+func TestWithoutAFarEndNoProcessIsTheDevices(t *testing.T) {
 	var none *lab.FarEnd
 	if none.Holds(os.Getpid()) {
 		t.Error("this process is said to be at the far end of nothing")

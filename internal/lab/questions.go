@@ -25,10 +25,10 @@ type question struct {
 
 // answer is what the limits counted, or what the reset did; or an error.
 type answer struct {
-	Number int               `json:"number"`
+	Number int                       `json:"number"`
 	Taken  []forwarder.LimitCounters `json:"taken,omitempty"`
-	Did    string            `json:"did,omitempty"`
-	Error  string            `json:"error,omitempty"`
+	Did    string                    `json:"did,omitempty"`
+	Error  string                    `json:"error,omitempty"`
 }
 
 // LimitCounters is what the Reference's limits counted since the lab was built, in the order of the topology's directions and named by its links. Without

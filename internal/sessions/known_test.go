@@ -87,8 +87,8 @@ func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
 	}
 }
 
-// TestManyStreamsStandOverALossyDevice: of 64 first datagrams, and as many answers, each tenth frame is lost, and the path is proven all the same.
-func TestManyStreamsStandOverALossyDevice(t *testing.T) {
+// TestManyStreamsOpenThroughALossyDevice: of 64 first datagrams, and as many answers, each tenth frame is lost, and the path is proven all the same.
+func TestManyStreamsOpenThroughALossyDevice(t *testing.T) {
 	const streams = 64
 	r, _ := newImpairedRig(t, [2]impaired.Impairment{{LoseOneIn: 10}, {LoseOneIn: 10}}, func(p *plan.Plan, _ []End) {
 		p.Sessions = &plan.Sessions{Protocol: plan.UDP, Application: plan.ApplicationIperf3, Parallel: streams, MessageBytes: 1000}

@@ -47,7 +47,7 @@ func stateOf(t *testing.T, ns *netspace.Namespace, name string) (all []string) {
 }
 
 // Who serves an end by hand has the interface afterwards as it was before.
-func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
+func TestSettingsOfAnInterfaceAreUndone(t *testing.T) {
 	prefix, addr := netip.MustParsePrefix, netip.MustParseAddr
 	given := Network{Address: prefix("198.18.0.2/24"), Routes: []Route{{To: prefix("198.18.1.0/24"), Via: addr("198.18.0.1")}},
 		Neighbours: []Neighbour{{Address: addr("198.18.0.1"), MAC: "02:6c:72:00:00:01"}}}

@@ -32,8 +32,8 @@ func queued() *plan.Limit {
 	return &plan.Limit{Layer2BitsPerSecond: 50_000_000, Queue: plan.Duration(50 * time.Millisecond)}
 }
 
-// TestWhatIsMeasuredIsWhatTheDeviceForwarded holds a Report against the counters of the device's own kernel, which know nothing of the ends.
-func TestWhatIsMeasuredIsWhatTheDeviceForwarded(t *testing.T) {
+// TestTheGoodputIsWhatTheDeviceForwarded holds a Report against the counters of the device's own kernel, which know nothing of the ends.
+func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 	if rep.Ending != report.Completed || !rep.Result.Measured {
@@ -108,7 +108,7 @@ func TestADeviceThatTranslatesAddresses(t *testing.T) {
 }
 
 // The Report tells what the ends run on, and by which congestion control connections were sent where the Plan leaves that to the kernels.
-func TestTheReportTellsWhatSessionsWereMeasuredIn(t *testing.T) {
+func TestTheReportDescribesTheSessionsEnvironment(t *testing.T) {
 	r := newRig(t, nil, func(p *plan.Plan, _ []End) {
 		p.Directions = p.Directions[:1]
 		p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
@@ -200,7 +200,7 @@ func TestNothingIsSentAfterTheDriver(t *testing.T) {
 	})
 }
 
-func TestAnEndHaltsAtOnceWhoeverElseIsConnected(t *testing.T) {
+func TestAnEndHaltsAtOnceWithOtherClientsConnected(t *testing.T) {
 	r := newRig(t, queued())
 	d := prepared(t, r)
 	must(t, r.dut.Do(func() error {
@@ -297,7 +297,7 @@ func TestAnEndRefuses(t *testing.T) {
 }
 
 // A link is the device's and whoever else is on it, and no network policy sees it.
-func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
+func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 	end, device := namespace(t), namespace(t)
 	cable(t, end, device, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
 	layOut := func(ns *netspace.Namespace, address string) {
@@ -352,7 +352,7 @@ func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeHadIsSaidWithTheWayOut(t *testing.T) {
+func TestFaultsOfEndsNameTheWayOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*rig)
 		want   string

@@ -53,7 +53,7 @@ func unread(rep *report.Report, o report.Observed) bool {
 	return false
 }
 
-func TestVitalSignsBesideSessions(t *testing.T) {
+func TestVitalSignsDuringSessions(t *testing.T) {
 	r := newRig(t, queued(), oneWay50, observedBy)
 	began := time.Now()
 	limited := func(context.Context) ([]report.Limiter, error) { // 1000 packets/s
@@ -92,7 +92,7 @@ func TestVitalSignsBesideSessions(t *testing.T) {
 	}
 }
 
-func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
+func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 	r := newRig(t, queued(), oneWay50, observedBy, func(p *plan.Plan, _ []End) {
 		p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
 	})
@@ -144,7 +144,7 @@ func TestARunWithoutObserversEndsAtOnce(t *testing.T) {
 }
 
 // Who wants nothing observed has nobody look.
-func TestNobodyLooksWithoutObservers(t *testing.T) {
+func TestNothingIsReadWithoutObservers(t *testing.T) {
 	r := newRig(t, queued(), oneWay50, func(p *plan.Plan, _ []End) { p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window })
 	var asked atomic.Int64
 	d := New(r.places, Options{Limited: func(context.Context) ([]report.Limiter, error) { asked.Add(1); return nil, nil }}).(*run)

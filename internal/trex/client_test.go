@@ -140,7 +140,7 @@ func TestServersThatCannotBeDriven(t *testing.T) {
 	}
 }
 
-func TestNobodyThere(t *testing.T) {
+func TestAServerThatIsNotThere(t *testing.T) {
 	t.Run("a closed port is told apart from a lost answer", func(t *testing.T) {
 		s := trextest.Serve(t, trextest.NewGenerator())
 		s.Die()
@@ -301,7 +301,7 @@ func TestAHangUpWhileIdleIsHealed(t *testing.T) {
 	}
 }
 
-func TestAnswersThatDoNotFit(t *testing.T) {
+func TestAnswersThatDoNotMatchTheRequest(t *testing.T) {
 	l := newLab(t)
 	l.On("get_supported_cmds", func(trextest.Call) (any, error) { return map[string]int{"not": 1}, nil })
 	if _, err := l.client.SupportedCommands(t.Context()); err == nil || !strings.Contains(err.Error(), "get_supported_cmds: answer can't be read") {

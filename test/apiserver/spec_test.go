@@ -111,7 +111,7 @@ func newEverything(t *testing.T) *v1alpha1.LoadTest {
 	return stored(t, namespace, "everything")
 }
 
-func TestWhatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
+func TestFieldsThatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
 	for name, patch := range map[string]string{
 		"a container's image":           `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:2", "env": [{"name": "A", "value": "b"}]}]}}}}}`,
 		"a variable deep in it":         `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:1", "env": [{"name": "A", "value": "c"}]}]}}}}}`,
@@ -147,7 +147,7 @@ func TestWhatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeChanged(t *testing.T) {
+func TestWhichFieldsMayChange(t *testing.T) {
 	for name, patch := range map[string]string{
 		"suspend":                       `{"suspend": true}`,
 		"activeDeadline":                `{"activeDeadline": "2h"}`,
@@ -223,7 +223,7 @@ func TestAStoppedTestStaysStopped(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotSpecCanBeChanged(t *testing.T) {
+func TestMetadataMayChange(t *testing.T) {
 	t.Run("labels", func(t *testing.T) {
 		test := newShortest(t)
 		if err := merge(t, test, `{"metadata": {"labels": {"linerate.dev/product": "Linux"}}}`); err != nil || test.Labels["linerate.dev/product"] != "Linux" {

@@ -151,7 +151,7 @@ func TestFramesBeforeTheBeginArentNoted(t *testing.T) {
 	}
 }
 
-func TestWhatThereIsNoRoomForIsntNoted(t *testing.T) {
+func TestFramesBeyondTheRecordersRoomArentNoted(t *testing.T) {
 	c := newCable(t)
 	r := c.record(t, 7)
 	r.Begin(0)

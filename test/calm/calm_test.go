@@ -28,7 +28,7 @@ func TestWhatDisturbs(t *testing.T) {
 	}
 }
 
-func TestWhatARowComesTo(t *testing.T) {
+func TestTheResultOfARow(t *testing.T) {
 	quiet, disturbed, faults := Taken{realTime: true}, Taken{worst: 0.3}, []string{"2 % off"}
 	for _, c := range []struct {
 		taken  Taken

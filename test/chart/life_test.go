@@ -17,7 +17,7 @@ spec:
 `
 )
 
-func TestTheServerTakesWhatIsInstalled(t *testing.T) {
+func TestTheServerAcceptsTheInstalledObjects(t *testing.T) {
 	makeNamespace(t, releaseNamespace)
 	makeNamespace(t, "a")
 	everything := `{replicas: 2, watchNamespaces: [a], networkPolicy: {manager: {create: true, metricsFrom: {team: monitoring}}, generators: {create: false}},

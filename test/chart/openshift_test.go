@@ -156,7 +156,7 @@ func podsOfTests(t *testing.T) map[string][]corev1.PodSpec {
 	return pods
 }
 
-func TestOpenShiftTakesThePods(t *testing.T) {
+func TestOpenShiftAdmitsThePods(t *testing.T) {
 	chart := render(t, "openshift: {testNamespaces: [lab]}").manifest
 	generators := constraintsOf(t, documentOf(t, chart, "SecurityContextConstraints"))
 	restricted := constraintsOf(t, restrictedV2)
@@ -188,7 +188,7 @@ func TestOpenShiftTakesThePods(t *testing.T) {
 }
 
 // Who may use it is nobody but pods of the namespaces that are named, and nothing of it goes further than it must.
-func TestOpenShiftsConstraintsGoNoFurtherThanTheyMust(t *testing.T) {
+func TestOpenShiftsConstraintsAreMinimal(t *testing.T) {
 	chart := render(t, "openshift: {testNamespaces: [lab, ci]}").manifest
 	c := constraintsOf(t, documentOf(t, chart, "SecurityContextConstraints"))
 	needed := map[corev1.Capability]bool{}

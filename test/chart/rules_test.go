@@ -205,7 +205,7 @@ func aggregated(r *rbacv1.ClusterRole) (into []string) {
 }
 
 // A binding to a role or account that isn't there would be found out by nobody: the manager would just be refused.
-func TestEveryBindingBindsWhatIsThere(t *testing.T) {
+func TestEveryBindingsRoleExists(t *testing.T) {
 	for way, all := range everyWay(t) {
 		bindings := 0
 		for _, o := range all {

@@ -316,7 +316,7 @@ crds: {install: false}
 }
 
 // The manager is asked itself whether it takes what it is started with.
-func TestTheManagerTakesItsArguments(t *testing.T) {
+func TestTheManagerAcceptsItsArguments(t *testing.T) {
 	binary, err := built.Program("manager")
 	must(t, err)
 	full := `{image: {pullSecrets: [a]}, watchNamespaces: [a, b], testPods: {labels: {cost-centre: "4711"}, annotations: {a.example/b: '{"c": "d, $(e)"}'}}, extraArgs: [--leader-election-namespace=x]}`

@@ -22,7 +22,7 @@ var added = []struct{ command, words, why string }{
 	},
 }
 
-func TestTheCommandLinePrintsOfOldReportsWhatTheirReleasePrinted(t *testing.T) {
+func TestTheCommandLinePrintsOldReportsAsTheirReleaseDid(t *testing.T) {
 	archive := txtar.Parse(read(t, "answers.txtar"))
 	t.Chdir(filepath.Join(stored, "reports"))
 	for _, answer := range archive.Files {

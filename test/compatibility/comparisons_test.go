@@ -40,7 +40,7 @@ func asJudgedBefore(c report.CriterionResult) report.CriterionResult {
 }
 
 // Each of these words is said, or the list would hide what changed by mistake.
-func TestWhatComparisonsSayNowIsSaid(t *testing.T) {
+func TestChangedSentencesOfComparisonsAreListed(t *testing.T) {
 	said := ""
 	for _, r := range append(reports(t, "slower-than-its-baseline"), reports(t, "as-fast-as-its-baseline")...) {
 		for _, c := range r.Verdict.Criteria {

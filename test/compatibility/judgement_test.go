@@ -49,7 +49,7 @@ func TestOldRunsAreJudgedAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestTheResultOfOldWindowsIsWhatItWas(t *testing.T) {
+func TestOldWindowsKeepTheirResult(t *testing.T) {
 	for _, name := range named(t, "reports", ".json.gz") {
 		if name == "unresolved" { // its resolution isn't what its windows say
 			continue
@@ -90,7 +90,7 @@ func TestABaselineThatAnOldOperatorPackedJudgesANewRunAsBefore(t *testing.T) {
 	}
 }
 
-func TestOldReportsAreTheBaselineThatTheyWere(t *testing.T) {
+func TestOldReportsAreTheSameBaseline(t *testing.T) {
 	var kept []analysis.Kept
 	for document := json.NewDecoder(bytes.NewReader(unpacked(t, read(t, "reports/v1.4.json.gz")))); document.More(); {
 		var text json.RawMessage

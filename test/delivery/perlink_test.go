@@ -99,7 +99,7 @@ func launcher(t *testing.T, device string) (address string, stop func()) {
 	return l.Addr().String(), func() { _ = l.Close() }
 }
 
-func TestALauncherThatWantsBeats(t *testing.T) {
+func TestALauncherThatNeedsHeartbeats(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
 	t.Run("tells of its devices", func(t *testing.T) {

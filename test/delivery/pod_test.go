@@ -97,7 +97,7 @@ func writeSpec(t *testing.T, spec forwarder.Spec) string {
 	return file
 }
 
-func TestWhatAGeneratorSaysOfItsRights(t *testing.T) {
+func TestAGeneratorReportsItsRights(t *testing.T) {
 	needRoot(t)
 	ns, far := space(t), space(t)
 	cable(t, ns, far)

@@ -80,8 +80,8 @@ func TestTheAnswer(t *testing.T) {
 	}
 }
 
-// TestAVerdictThatIsFalse: no machine is so busy that a verdict may be false.
-func TestAVerdictThatIsFalse(t *testing.T) {
+// TestAWrongVerdictIsFound: no machine is so busy that a verdict may be false.
+func TestAWrongVerdictIsFound(t *testing.T) {
 	failed := func(figures ...int64) *lineratev1alpha1.LoadTest {
 		return tested(metav1.ConditionFalse, lineratev1alpha1.ReasonCriteriaNotMet, figures)
 	}

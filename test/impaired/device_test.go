@@ -136,7 +136,7 @@ func TestWorkTakesAProcessor(t *testing.T) {
 	}
 }
 
-func TestADeviceThatCantBe(t *testing.T) {
+func TestAnImpossibleDeviceIsRefused(t *testing.T) {
 	needRoot(t)
 	ns := space(t)
 	for says, s := range map[string]Spec{
@@ -150,8 +150,8 @@ func TestADeviceThatCantBe(t *testing.T) {
 	}
 }
 
-// TestWhoseWaitsAreSeen: only a device that waiting costs frames is a process of the namespace that its interfaces are in.
-func TestWhoseWaitsAreSeen(t *testing.T) {
+// TestWhichWaitsAreSeen: only a device that waiting costs frames is a process of the namespace that its interfaces are in.
+func TestWhichWaitsAreSeen(t *testing.T) {
 	ours, err := os.Readlink("/proc/self/ns/net")
 	must(t, err)
 	for name, c := range map[string]struct {

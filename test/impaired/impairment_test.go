@@ -45,7 +45,7 @@ func TestACollapseForwardsLessOfMore(t *testing.T) {
 	}
 }
 
-func TestWhatContradictsItself(t *testing.T) {
+func TestContradictionsAreRefused(t *testing.T) {
 	for says, i := range map[string]Impairment{
 		"":                            {Limit: 1, Queue: 1, Knee: &Knee{From: 0.5, Loss: 0.5}, Delay: 1, LoseOneIn: 2, DuplicateOneIn: 1, ReorderOneIn: 1, Work: 1, Room: 1},
 		"are of a limit":              {Queue: time.Second},

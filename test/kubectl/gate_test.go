@@ -169,7 +169,7 @@ func (p *person) read(name string) []byte {
 	return text
 }
 
-func TestAGateIsAskedAgain(t *testing.T) {
+func TestAGateIsRepeated(t *testing.T) {
 	p := newPerson(t)
 	p.write("router.yaml", aRelease)
 	first := p.starts(inTurns)
@@ -247,7 +247,7 @@ func TestAGateJudgesNoSuiteThatMeasuresSomethingElse(t *testing.T) {
 	})
 }
 
-func TestAGateRefusesWhatCantBeDecided(t *testing.T) {
+func TestAGateRefusesUndecidableCriteria(t *testing.T) {
 	p := newPerson(t)
 	p.write("router.yaml", aRelease)
 	p.write("suite.yaml", aSuite)

@@ -147,7 +147,7 @@ func TestAGateAtASignal(t *testing.T) {
 	})
 }
 
-func TestAGateOfWhatCameToNothing(t *testing.T) {
+func TestAGateOfASuiteThatMeasuredNothing(t *testing.T) {
 	p := newPerson(t)
 	p.write("router.yaml", aRelease)
 	first := p.starts(inTurns)

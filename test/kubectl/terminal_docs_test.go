@@ -74,7 +74,7 @@ func onTerminal(t *testing.T, command string, env ...string) string {
 }
 
 // What pods and other people say in conditions drives nobody's terminal.
-func TestWordsOfOthersOnATerminal(t *testing.T) {
+func TestControlCharactersOfOthersOnATerminal(t *testing.T) {
 	const words = "pod died: \x1b[2J\x1b]0;mine\a"
 	p := newPerson(t)
 	p.creates("vpp-imix")

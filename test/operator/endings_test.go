@@ -182,7 +182,7 @@ func TestDelete(t *testing.T) {
 }
 
 // A test that went while nobody looked, and one that has its name since: what the former's run left is cleared away, at the start of the next operator too.
-func TestWhatATestLeftThatHasANamesakeIsClearedAway(t *testing.T) {
+func TestObjectsOfAnEarlierTestWithTheSameNameAreRemoved(t *testing.T) {
 	l, _ := underway(t, "again")
 	former := l.get("again")
 	l.must(admin.Delete(t.Context(), former))
@@ -284,7 +284,7 @@ func TestATestThatIsDeletedIsTornDownFirst(t *testing.T) {
 	}
 }
 
-func TestATestIsKeptFromGoingOnlyWhileATeardownIsOwed(t *testing.T) {
+func TestATestIsKeptOnlyWhileItsTeardownIsPending(t *testing.T) {
 	t.Run("not before anything is made", func(t *testing.T) {
 		l := newLab(t)
 		l.create(minimal("waiting", tornDown))
@@ -392,7 +392,7 @@ func TestARunnerThatLeavesNoReport(t *testing.T) {
 	l.holdsNothing("silent")
 }
 
-func TestAReportThatSomebodySpoilt(t *testing.T) {
+func TestAReportThatWasTamperedWith(t *testing.T) {
 	l, r := underway(t, "spoilt")
 	r.writeOriginal(func(c *corev1.ConfigMap) {
 		c.BinaryData = map[string][]byte{"report.json.gz": []byte("no report")}
@@ -406,7 +406,7 @@ func TestAReportThatSomebodySpoilt(t *testing.T) {
 	}
 }
 
-func TestEventsTellTheTransitionsOnly(t *testing.T) {
+func TestEventsAreTransitionsOnly(t *testing.T) {
 	l, r := underway(t, "told")
 	for _, percent := range []int{20, 40, 60, 80} {
 		l.clock.advance(10 * time.Second)
@@ -424,7 +424,7 @@ func TestEventsTellTheTransitionsOnly(t *testing.T) {
 }
 
 // A pod of somebody's that bears a child's label is none of the test's, and does it no harm.
-func TestACopiedPodIsNobodys(t *testing.T) {
+func TestACopiedPodBelongsToNoTest(t *testing.T) {
 	l, r := underway(t, "copied")
 	original := l.pod("generator")
 	duplicate := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "debug", Labels: original.Labels}, Spec: corev1.PodSpec{

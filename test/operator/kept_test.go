@@ -77,7 +77,7 @@ func TestAReportIsKeptOnce(t *testing.T) {
 	}
 }
 
-func TestWhatStandsInTheWayOfAKeptReport(t *testing.T) {
+func TestWhatPreventsAKeptReport(t *testing.T) {
 	for name, c := range map[string]struct {
 		stands func(*lab, string) client.Object // in the way of a ConfigMap of this name
 		says   string
@@ -122,7 +122,7 @@ func TestWhatStandsInTheWayOfAKeptReport(t *testing.T) {
 }
 
 // A test's end waits for an admission webhook that is away, but not for ever, and holds nothing meanwhile.
-func TestAWebhookThatIsAwayKeepsNoTestFromItsEnd(t *testing.T) {
+func TestAnUnreachableWebhookDoesNotKeepATestFromEnding(t *testing.T) {
 	for name, c := range map[string]struct {
 		comesBack bool
 		reason    string

@@ -70,7 +70,7 @@ func ours(scrape string) (lines []string) {
 }
 
 // A morning in a lab, as metrics, log and events tell it: a test measured, one that runs, one that waits, one that is suspended, one that fails.
-func TestAMorningInALabIsTold(t *testing.T) {
+func TestAMorningInALab(t *testing.T) {
 	l := newLab(t)
 	l.wire(l.namespace, "west", "lab.example/sriov-west")
 	l.wire(l.namespace, "east", "lab.example/sriov-east")

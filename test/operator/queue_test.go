@@ -56,7 +56,7 @@ func TestTenTestsFinishOldestFirst(t *testing.T) {
 }
 
 // Somebody else's pod holds what half of a test's pods want. They are given back, and when the pod goes the test goes on by itself.
-func TestATestGoesOnWhenAStrangerLetsGo(t *testing.T) {
+func TestATestGoesOnWhenAForeignPodFreesItsDevice(t *testing.T) {
 	l := newLab(t)
 	s := newScarce(t, []int64{4}, l)
 	l.manage(nil, l.namespace)
@@ -131,7 +131,7 @@ func TestTwoTestsThatAreHalfPlacedBothFinish(t *testing.T) {
 }
 
 // What one test could never have, what it wants of other devices, and what is left over: none of that keeps a younger test waiting.
-func TestNobodyWaitsForWhatAnOlderTestCannotHave(t *testing.T) {
+func TestATestDoesNotWaitForDevicesThatAnOlderTestCannotGet(t *testing.T) {
 	l := newLab(t)
 	s := newScarce(t, []int64{4}, l)
 	l.manage(nil, l.namespace)

@@ -140,7 +140,7 @@ func (l *lab) onItsWires(test *v1alpha1.LoadTest) {
 }
 
 // A test that waits for long gives its pods back, and makes them anew when the port is free.
-func TestPodsDontWaitForAPortForLong(t *testing.T) {
+func TestPodsWaitForAPortForABoundedTime(t *testing.T) {
 	l := newLab(t)
 	l.wires(looped("any"))
 	l.forgetful = true

@@ -239,9 +239,9 @@ spec:
 // overloadRuns is how often each side is overloaded, as a gate's witness does.
 const overloadRuns = 22
 
-// TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed: of a device that forwards 2.5 % less, of which 2 % are allowed, less comes back of an overload, and short runs of each show that it is
+// TestAWitnessFindsHalfAPercentBeyondTheLimit: of a device that forwards 2.5 % less, of which 2 % are allowed, less comes back of an overload, and short runs of each show that it is
 // more than is allowed; of one that forwards 1.5 % less they show that it isn't. How far runs lie apart is logged: it is what this rests on.
-func TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed(t *testing.T) {
+func TestAWitnessFindsHalfAPercentBeyondTheLimit(t *testing.T) {
 	needRoot(t)
 	const was = 20_000
 	dir, file := t.TempDir(), writeFile(t, "overload.yaml", overloadTest)

@@ -23,8 +23,8 @@ spec:
   procedure: %s
 `
 
-// TestFramesThatTheKernelSends: the lab's own cables take live frames, also where no end of them has a processor of its own, and what is measured by them is true.
-func TestFramesThatTheKernelSends(t *testing.T) {
+// TestLiveFramesThroughDevices: the lab's own cables take live frames, also where no end of them has a processor of its own, and what is measured by them is true.
+func TestLiveFramesThroughDevices(t *testing.T) {
 	needRoot(t)
 	limit := 4_000 + rand.Int64N(5_001)
 	for _, c := range []struct {

@@ -14,9 +14,9 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// TestAKilledRampEndsWhenItSaid: a server without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than
+// TestAKilledRampEndsAtTheAnnouncedTime: a server without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than
 // the client had said.
-func TestAKilledRampEndsWhenItSaid(t *testing.T) {
+func TestAKilledRampEndsAtTheAnnouncedTime(t *testing.T) {
 	beside(t)
 	rig := newRig(t, 2)
 	rig.route(t)

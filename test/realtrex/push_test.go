@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
-// TestFramesArePushedBesideTraffic: frames of ours leave a port that sends, and are counted as sent.
-func TestFramesArePushedBesideTraffic(t *testing.T) {
+// TestFramesArePushedDuringTraffic: frames of ours leave a port that sends, and are counted as sent.
+func TestFramesArePushedDuringTraffic(t *testing.T) {
 	c := claim(t)
 	point(t, c)
 	frame := make([]byte, 86)

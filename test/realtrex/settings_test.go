@@ -22,7 +22,7 @@ var methods = []string{
 	"remove_rx_filters", "service", "set_l2", "set_l3", "set_port_attr", "set_vlan", "start_traffic", "stop_traffic", "update_traffic", "validate",
 }
 
-func TestTheServerKnowsAllThatIsCalled(t *testing.T) {
+func TestTheServerHasAllMethods(t *testing.T) {
 	c := dial(t, "realtrex")
 	known, err := c.SupportedCommands(t.Context())
 	must(t, err)

@@ -148,8 +148,8 @@ func TestLatencyStreams(t *testing.T) {
 	}
 }
 
-// TestThieves: who is robbed is told by event 5, and what he asks is refused with the thief's name.
-func TestThieves(t *testing.T) {
+// TestPortsTakenByOthers: who is robbed is told by event 5, and what he asks is refused with the thief's name.
+func TestPortsTakenByOthers(t *testing.T) {
 	c := claim(t)
 	point(t, c)
 	must(t, c.AddStreams(t.Context(), 0, udp(t, 0)))

@@ -189,7 +189,7 @@ func ours(l *lab, test *v1alpha1.LoadTest, name string) metav1.ObjectMeta {
 }
 
 // What they may do in the test's namespace changes no verdict, and in the operator's they may do nothing.
-func TestWhoMayEditTheTestsNamespaceForgesNoVerdict(t *testing.T) {
+func TestAnEditorOfTheNamespaceForgesNoVerdict(t *testing.T) {
 	l := newLab(t)
 	forgers := l.forgers()
 	plainPod := func(account string) corev1.PodSpec {

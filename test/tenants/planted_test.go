@@ -127,7 +127,7 @@ func (r *release) told() string {
 }
 
 // A pipeline may make suites and LoadTests, and an editor of the namespace may change them, too: neither makes a LoadTest that counts as a suite's run.
-func TestNobodyPlantsASuitesRuns(t *testing.T) {
+func TestRunsCannotBePlantedInASuite(t *testing.T) {
 	l := newLab(t)
 	all := l.forgers()
 	editor, pipeline := all[0].client, all[1].client

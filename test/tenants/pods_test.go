@@ -45,7 +45,7 @@ func (l *lab) generator(name string) *corev1.Pod {
 }
 
 // Whoever may create and change pods makes none that says it is a test's, and changes nothing in one that is which the operator believes.
-func TestTheOperatorsPodsAreTheOperatorsAlone(t *testing.T) {
+func TestOnlyTheOperatorMakesItsPods(t *testing.T) {
 	l := editedLab(t)
 	manager, mallory := asAccount(t, managerNamespace, managerAccount), as(t, editor)
 	l.must(wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {

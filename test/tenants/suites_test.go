@@ -95,7 +95,7 @@ func TestASuiteAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 	}
 }
 
-func TestWhatOfASuiteNeedsTheRightToCreatePods(t *testing.T) {
+func TestWhichSuitesNeedTheRightToCreatePods(t *testing.T) {
 	l := newLab(t)
 	for place, in := range everywhere() {
 		for _, try := range tries.NeedingPods() {
@@ -111,7 +111,7 @@ func TestWhatOfASuiteNeedsTheRightToCreatePods(t *testing.T) {
 }
 
 // What is harmless in the template and in each patch is in what they make together: these are the ways in which it could fail to be.
-func TestPartsThatAreMoreTogether(t *testing.T) {
+func TestPartsThatExceedTheBoundTogether(t *testing.T) {
 	l := newLab(t)
 	const (
 		template = "template: {spec: {dut: {type: Pod, pod: {template: {spec: {containers: [{name: c, image: i}]%s}}}}, links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]}}\n"

@@ -65,7 +65,7 @@ func TestBrokenFramesAreNotTheGeneratorsDrops(t *testing.T) {
 	}
 }
 
-func TestWhereTheExtendedStatisticsDoNotSplitThemAllAreTheGenerators(t *testing.T) {
+func TestUnsplitReceiveErrorsCountAsTheGenerators(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.says(map[string]int64{"rx_good_packets": 5}, map[string]any{"ierrors": 49})
 		l.ready(t)
@@ -75,7 +75,7 @@ func TestWhereTheExtendedStatisticsDoNotSplitThemAllAreTheGenerators(t *testing.
 	})
 }
 
-func TestAnEdgeWithoutTheExtendedStatisticsIsNone(t *testing.T) {
+func TestAnEdgeWithoutExtendedStatisticsFails(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		l.On("get_port_xstats_values", refusal("not now"))
@@ -85,7 +85,7 @@ func TestAnEdgeWithoutTheExtendedStatisticsIsNone(t *testing.T) {
 }
 
 // Values that don't belong to the names one by one say nothing, and are no counters of zero.
-func TestAnEdgeThatLacksValuesIsNone(t *testing.T) {
+func TestAnEdgeWithMissingValuesFails(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		l.generator.AddReceiveErrors(1, 42)
@@ -154,7 +154,7 @@ func TestWhatDriversCount(t *testing.T) {
 	}
 }
 
-func TestTheSoftwareEngineTellsWhoseDropsTheyAreWithItsCounters(t *testing.T) {
+func TestTheSoftwareEnginesCountersSplitDrops(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.On("get_system_info", func(trextest.Call) (any, error) {
 			port := func(i int) map[string]any {

@@ -203,7 +203,7 @@ func TestARunFromClaimToRelease(t *testing.T) {
 	})
 }
 
-func TestALatencyStreamTellsHowLongItsFramesTook(t *testing.T) {
+func TestALatencyStreamHasItsFramesTimes(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.generator.Histograms = true
 		l.ready(t, udp(), latency(7, 500))
@@ -487,7 +487,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestCancelledCallsAreNobodysFault(t *testing.T) {
+func TestCancelledCallsAreNoFault(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l.On("get_system_info", fail(trextest.ErrStall))
