@@ -17,9 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/impaired"
-	"github.com/linerate-dev/linerate/test/published"
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
@@ -132,40 +130,19 @@ func drawn() impaired.Impairment {
 // TestKnownAnswersOfImpairedDevices: whatever a device does to frames, what is said of it is its limit, a bound that is true, or why there is no figure, and
 // never a wrong number. Each row stands in the table, also a failed one, with how calm the machine was.
 func TestKnownAnswersOfImpairedDevices(t *testing.T) {
-	needRoot(t)
-	watch, err := calm.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	devices, count := impairedDevices(), map[calm.Outcome]int{}
-	var rows []string
-	measured := published.Provenance(time.Now())
-	for _, d := range devices {
-		t.Run(fmt.Sprintf("%s, %s", d.name, d.mode), func(t *testing.T) {
-			begun := time.Now()
-			a := d.measure(t)
-			outcome, faults, took := d.outcome(a, watch.Since(begun))
-			if outcome == calm.Wrong {
-				t.Errorf("on a calm machine: %s", strings.Join(faults, "; "))
-			}
-			count[outcome]++
-			rows = append(rows, d.row(a, outcome, faults, time.Since(begun), took))
-			t.Log(rows[len(rows)-1])
-		})
-	}
-	tally := fmt.Sprintf("%d rows, %d as they should be, %d disturbed, %d wrong. %s.", len(rows), count[calm.Right], count[calm.Disturbed], count[calm.Wrong], measured)
-	t.Log(tally)
-	if *table == "" {
-		return
-	}
-	if len(rows) != len(devices) {
-		t.Fatalf("%d of %d rows were measured: the table stays as it was", len(rows), len(devices))
-	}
-	text := tally + "\n\n| device | mode | it forwards | what is said of it | the device counted (the Report) | outcome | took | machine |\n|---|---|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
-	if err := published.Section(*table, "impaired devices", text); err != nil {
-		t.Error(err)
-	}
+	devices := impairedDevices()
+	knownAnswers{section: "impaired devices", right: "as they should be",
+		columns: []string{"device", "mode", "it forwards", "what is said of it", "the device counted (the Report)", "outcome", "took", "machine"},
+	}.run(t, namesOf(devices, impairedDevice.title), func(t *testing.T, i int) knownAnswer {
+		t.Helper()
+		d, begun := devices[i], time.Now()
+		a := d.measure(t)
+		return knownAnswer{report: a.report, faults: d.faults(a), missing: d.missing(a), took: time.Since(begun),
+			cells: []string{d.name, string(d.mode), d.known(), d.said(a), d.counted(a)}}
+	})
 }
+
+func (d impairedDevice) title() string { return fmt.Sprintf("%s, %s", d.name, d.mode) }
 
 // impairedAnswer is what linerate said of a device, and what the device counted meanwhile.
 type impairedAnswer struct {
@@ -249,18 +226,7 @@ func (d impairedDevice) truth() truth.Device {
 	return truthOf(d.ports, d.oneWay, 0.001)
 }
 
-// outcome is what a row came to. A claim that isn't so is wrong; a limit that had to be found and wasn't is no claim, and proves nothing where the Report says of
-// some window who else had the processors meanwhile.
-func (d impairedDevice) outcome(a impairedAnswer, took calm.Taken) (calm.Outcome, []string, calm.Taken) {
-	faults, missing := d.faults(a), d.missing(a)
-	outcome := took.Outcome(append(slices.Clone(faults), missing...))
-	if outcome == calm.Wrong && len(faults) == 0 && slices.ContainsFunc(a.report.Windows, func(w report.Window) bool { return w.Disturbance != nil }) {
-		outcome = calm.Disturbed
-	}
-	return outcome, append(faults, missing...), took
-}
-
-// faults are what of the answer isn't so.
+// faults are the answer's claims that are false.
 func (d impairedDevice) faults(a impairedAnswer) []string {
 	if a.report == nil {
 		return []string{a.why}
@@ -308,15 +274,6 @@ func saturated(r *report.Report, m report.Measured) bool {
 		return m.Limit.Saturated
 	}
 	return r.Result.Saturated
-}
-
-// row is the published one.
-func (d impairedDevice) row(a impairedAnswer, outcome calm.Outcome, faults []string, lasted time.Duration, took calm.Taken) string {
-	text := string(outcome)
-	if len(faults) > 0 {
-		text += ": " + strings.ReplaceAll(strings.Join(faults, "; "), "|", "\\|")
-	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %v | %s |", d.name, d.mode, d.known(), d.said(a), d.counted(a), text, lasted.Round(time.Second), took.Row())
 }
 
 // known is what the device forwards with no more loss than is allowed, in each direction.
