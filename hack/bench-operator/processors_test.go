@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// kernelOf is what a kernel tells by files below /proc.
+// kernelOf is a folder with the files that a kernel has below /proc.
 func kernelOf(t *testing.T, files map[string]string) procfs.FS {
 	t.Helper()
 	root := t.TempDir()
@@ -88,7 +88,7 @@ func TestAProgramIsCalledAsItsFile(t *testing.T) {
 // This very process is one of the programs, and has used some time by now.
 func TestThisProgramIsOneOfThem(t *testing.T) {
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
-		t.Fatalf("this kernel doesn't tell what its processes wait for: %v", err)
+		t.Fatalf("this kernel doesn't report what its processes wait for: %v", err)
 	}
 	before, err := programs()
 	if err != nil {

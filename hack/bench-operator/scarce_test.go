@@ -57,7 +57,7 @@ func TestOvertakenTestsAreCounted(t *testing.T) {
 
 func TestIdleDevicesAreFreeOnesThatATestWaitsFor(t *testing.T) {
 	s := newScarcity(1)
-	s.since = time.Now().Add(-time.Hour) // nobody waits: it doesn't count
+	s.since = time.Now().Add(-time.Hour) // no test waits: it doesn't count
 	s.see(queuedTest("a", 0))
 	if _, err := s.node(t.Context(), podOf("a", "1")); err != nil {
 		t.Fatal(err)

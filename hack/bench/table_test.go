@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // madeUp are the results of a run that has one of each.
 func madeUp() results {

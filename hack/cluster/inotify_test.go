@@ -13,7 +13,7 @@ func TestInotifyLimitsAreChecked(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("where fewer are left, it is said how many, and the way out", func(t *testing.T) {
+	t.Run("the error says how many are left, and the way out", func(t *testing.T) {
 		left := 3
 		open := func() (int, error) {
 			if left == 0 {

@@ -152,7 +152,7 @@ func TestKrewTakesTheManifest(t *testing.T) {
 		}
 	}
 	if !slices.Equal(seen, architectures) {
-		t.Errorf("krew is told of %q, and there are archives of %q", seen, architectures)
+		t.Errorf("krew's manifest has %q, and there are archives of %q", seen, architectures)
 	}
 	if _, err := krewManifest(`{{addURIAndSha "https://x/linerate_darwin_arm64.tar.gz" .TagName }}`, released, map[string]string{"amd64": "0"}); err == nil {
 		t.Error("an archive that isn't there is taken")

@@ -249,9 +249,9 @@ func TestWhatASchemaAcceptsAndRefuses(t *testing.T) {
 		change func(map[string]any)
 		taken  bool
 	}{
-		"a member that nobody knows": {func(r map[string]any) { r["result"].(map[string]any)["ofTheFuture"] = 1 }, true},
-		"a reason that nobody knows": {func(r map[string]any) { r["result"].(map[string]any)["reason"] = "OfTheFuture" }, true},
-		"the version before":         {func(r map[string]any) { r["version"] = report.VersionBefore }, true},
+		"an unknown member":  {func(r map[string]any) { r["result"].(map[string]any)["ofTheFuture"] = 1 }, true},
+		"an unknown reason":  {func(r map[string]any) { r["result"].(map[string]any)["reason"] = "OfTheFuture" }, true},
+		"the version before": {func(r map[string]any) { r["version"] = report.VersionBefore }, true},
 		"a direction of neither frames nor sessions": {func(r map[string]any) {
 			delete(r["result"].(map[string]any)["directions"].([]any)[0].(map[string]any), "offered")
 		}, false},
