@@ -82,6 +82,6 @@ func TestADescendingCurveStaysDescending(t *testing.T) {
 		t.Errorf("stopAfterClean is stored as %v", clean)
 	}
 	if ramp := test.Spec.Procedure.Ramp; ramp != (v1alpha1.RampSpec{}) {
-		t.Errorf("beside the curve stands %+v", ramp)
+		t.Errorf("the object also has the ramp %+v", ramp)
 	}
 }

@@ -70,7 +70,7 @@ func (c *cable) lay() error {
 	return unix.Bind(c.sends, &unix.SockaddrLinklayer{Ifindex: index["near"]})
 }
 
-// carry waits until the cable's ends carry frames: the kernel tells them so a moment after they were set up, and drops silently what is sent before.
+// carry waits until the cable's ends have a carrier: that takes a moment after they were set up, and the kernel silently drops what is sent before.
 func carry(ends ...string) error {
 	end := time.Now().Add(10 * time.Second)
 	for _, name := range ends {

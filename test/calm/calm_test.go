@@ -59,7 +59,7 @@ func TestAWatchHears(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); w.Since(w.begin).latest == 0; time.Sleep(beat) {
 		if time.Now().After(end) {
-			t.Fatal("no beat was heard in a minute")
+			t.Fatal("there was no beat in a minute")
 		}
 	}
 }

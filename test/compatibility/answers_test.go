@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// added is what this linerate prints of old documents besides what their release printed, and why. What it prints in other words than that release belongs
+// added is what this linerate prints of old documents in addition to what their release printed, and why. What it prints in other words than that release belongs
 // here, too, with the words that it had.
 var added = []struct{ command, words, why string }{
 	{

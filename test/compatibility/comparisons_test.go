@@ -39,7 +39,7 @@ func asJudgedBefore(c report.CriterionResult) report.CriterionResult {
 	return c
 }
 
-// Each of these words is said, or the list would hide what changed by mistake.
+// Each of these sentences must appear, or the list would hide an unintended change.
 func TestChangedSentencesOfComparisonsAreListed(t *testing.T) {
 	said := ""
 	for _, r := range append(reports(t, "slower-than-its-baseline"), reports(t, "as-fast-as-its-baseline")...) {

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// ofTheFuture is a document as a later linerate of the same version might write it: each of its objects has members that nobody knows yet.
+// ofTheFuture is a document as a later linerate of the same version might write it: each of its objects has unknown members.
 func ofTheFuture(t *testing.T, document []byte) []byte {
 	t.Helper()
 	var v any

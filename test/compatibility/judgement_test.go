@@ -62,7 +62,7 @@ func TestOldWindowsKeepTheirResult(t *testing.T) {
 	}
 }
 
-// asItWas is a result without what is told of each direction by itself since: which of them are at a limit of their own, and whose loss set the load.
+// asItWas is a result without the members added since: which directions are at a limit of their own, and whose loss set the load.
 func asItWas(r report.Result) report.Result {
 	r.SetBy, r.Directions = nil, slices.Clone(r.Directions)
 	for i := range r.Directions {

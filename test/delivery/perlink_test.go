@@ -102,7 +102,7 @@ func launcher(t *testing.T, device string) (address string, stop func()) {
 func TestALauncherThatNeedsHeartbeats(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
-	t.Run("tells of its devices", func(t *testing.T) {
+	t.Run("reports its devices", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, known("8s"))
 		address, _ := launcher(t, "0000:03:02.1")

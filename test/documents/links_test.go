@@ -88,7 +88,7 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// TestTheIndexHasEachPage: who looks for something begins there, in each folder of pages.
+// TestTheIndexHasEachPage: readers begin there, in each folder of pages.
 func TestTheIndexHasEachPage(t *testing.T) {
 	all := pages(t)
 	for name := range all {

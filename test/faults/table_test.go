@@ -98,7 +98,7 @@ func TestAWrongVerdictIsFound(t *testing.T) {
 		{failed(9_000, 9_000), "Passed=False (as said) with the figures [9000 9000]"},
 	} {
 		if got := falseVerdict(c.test); got != c.want {
-			t.Errorf("%s %s: %q, want %q", verdict(c.test), told(c.test), got, c.want)
+			t.Errorf("%s %s: %q, want %q", verdict(c.test), figuresOf(c.test), got, c.want)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func onTerminal(t *testing.T, command string, env ...string) string {
 	return p.asShown(p.typed(command))
 }
 
-// What pods and other people say in conditions drives nobody's terminal.
+// Control characters in conditions don't reach the terminal.
 func TestControlCharactersOfOthersOnATerminal(t *testing.T) {
 	const words = "pod died: \x1b[2J\x1b]0;mine\a"
 	p := newPerson(t)

@@ -104,7 +104,7 @@ func TestSuspend(t *testing.T) {
 	l.measure("paused", 2)
 }
 
-// A test without pods of its own is suspended and resumed in seconds, by whoever may change it. What its void attempts left would fill the store: it is in the operator's
+// A test without pods of its own is suspended and resumed in seconds, by everybody who may change it. What its void attempts left would fill the store: it is in the operator's
 // own namespace, in no tenant's quota.
 func TestVoidAttemptsLeaveNothing(t *testing.T) {
 	l := newLab(t)
@@ -416,14 +416,14 @@ func TestEventsAreTransitionsOnly(t *testing.T) {
 	r.report(r.measured(), true)
 	l.finish("told", true)
 	if n := len(l.events.told); n == 0 || n > 10 {
-		t.Errorf("%d events were told of one life, want a handful:\n%s", n, strings.Join(l.events.told, "\n"))
+		t.Errorf("%d events of one life, want a handful:\n%s", n, strings.Join(l.events.told, "\n"))
 	}
 	if last := l.events.told[len(l.events.told)-1]; !strings.HasPrefix(last, "Normal Measured") {
 		t.Errorf("the last event is %q", last)
 	}
 }
 
-// A pod of somebody's that bears a child's label is none of the test's, and does it no harm.
+// A foreign pod with the label of a test's pod doesn't belong to the test, and does it no harm.
 func TestACopiedPodBelongsToNoTest(t *testing.T) {
 	l, r := underway(t, "copied")
 	original := l.pod("generator")

@@ -181,7 +181,7 @@ func (l *lab) wholeLife(name string) {
 	})
 }
 
-// Of two operators one works; when it ends, the other takes over at once and goes on where it stopped.
+// Of two operators one works; when it ends, the other takes over at once and continues.
 func TestTheNextOperatorTakesOver(t *testing.T) {
 	l := newLab(t)
 	elected := func(o *ctrl.Options) {

@@ -55,7 +55,7 @@ func TestTenTestsFinishOldestFirst(t *testing.T) {
 	}
 }
 
-// Somebody else's pod holds what half of a test's pods want. They are given back, and when the pod goes the test goes on by itself.
+// A foreign pod holds devices that half of a test's pods need. The test gives its devices back, and continues by itself when the pod is gone.
 func TestATestGoesOnWhenAForeignPodFreesItsDevice(t *testing.T) {
 	l := newLab(t)
 	s := newScarce(t, []int64{4}, l)
@@ -150,7 +150,7 @@ func TestATestDoesNotWaitForDevicesThatAnOlderTestCannotGet(t *testing.T) {
 	s.until("a's end", func() bool { return l.complete("a") })
 }
 
-// A restarted operator tells the same of the line, and writes nothing.
+// A restarted operator computes the same line, and writes nothing.
 func TestARestartChangesNothingInLine(t *testing.T) {
 	l := newLab(t)
 	s := newScarce(t, []int64{4}, l)

@@ -334,7 +334,7 @@ func TestASuiteIsDeletedInTime(t *testing.T) {
 	}
 }
 
-// A ConfigMap of somebody else's is found before anything is measured, named with the way out, and nothing is lost once it is gone.
+// A foreign ConfigMap is found before anything is measured, and named with the way out; nothing is lost once it is gone.
 func TestATakenConfigMapNameIsReported(t *testing.T) {
 	l := newSuiteLab(t, loopbackCells)
 	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "night-suite"}, Data: map[string]string{"mine": "too"}}
@@ -358,7 +358,7 @@ func TestATakenConfigMapNameIsReported(t *testing.T) {
 	}
 }
 
-// What an earlier suite of this name had is waited for, not called somebody else's.
+// Objects of an earlier suite of this name are waited for, and aren't reported as foreign.
 func TestASuiteThatIsMadeAnewWaitsForTheEarlierOnesObjects(t *testing.T) {
 	l := newSuiteLab(t, loopbackCells)
 	l.passSuite()
@@ -391,7 +391,7 @@ func (w tablelessStatus) Patch(ctx context.Context, object client.Object, patch 
 	return w.SubResourceWriter.Patch(ctx, object, patch, options...)
 }
 
-// A table that the API server refuses is left out, told of, and costs the suite nothing else.
+// A table that the API server refuses is left out and reported, and costs the suite nothing else.
 func TestARefusedTableIsLeftOut(t *testing.T) {
 	l := newSuiteLab(t, "template: {spec: {dut: {type: Loopback}, links: [{name: west, network: wire, lineRate: 1gbps}, {name: east, network: wire, lineRate: 1gbps}]}}\n")
 	whole := l.operator

@@ -56,7 +56,7 @@ func answers() []answer {
 	return list
 }
 
-// unknown is a limit that nobody but the device is told.
+// unknown is a limit that only the device knows.
 func unknown() int64 { return 1_000 + rand.Int64N(59_001) }
 
 // TestKnownAnswers is the proof of the whole: a device limited to R measures as R within 1 %. Each row stands in the table, also a failed one, with how calm
@@ -83,7 +83,7 @@ func measureAnswer(t *testing.T, a answer) *report.Report {
 	return rig.measure(t, a.yaml())
 }
 
-// yaml is the LoadTest; a device's target is the same whatever its limit, so that it tells nothing.
+// yaml is the LoadTest; a device's target is the same whatever its limit.
 func (a answer) yaml() string {
 	dut := fmt.Sprintf("{type: Reference, reference: {limit: {%s: %d, burst: 2ms}}}", a.unit(), a.limit)
 	target := fmt.Sprintf("%d%s", int64(float64(a.limit)*a.target), map[bool]string{false: "pps", true: "bps"}[a.bits])

@@ -54,7 +54,7 @@ type impairedDevice struct {
 	finds []string
 }
 
-// savesUp is for how long a limit without a queue saves up what it didn't forward: a machine that has the generator wait so long costs no frame.
+// savesUp is for how long a limit without a queue saves up what it didn't forward: if the machine lets the generator wait that long, no frame is lost.
 const savesUp = 10 * time.Millisecond
 
 const (
@@ -110,7 +110,7 @@ func impairedDevices() (list []impairedDevice) {
 	return list
 }
 
-// drawn is an impairment of which nobody knows anything before.
+// drawn is a random impairment.
 func drawn() impaired.Impairment {
 	i := impaired.Impairment{Limit: 3_000 + rand.Int64N(15_001)}
 	for _, change := range []func(){
@@ -127,8 +127,8 @@ func drawn() impaired.Impairment {
 	return i
 }
 
-// TestKnownAnswersOfImpairedDevices: whatever a device does to frames, what is said of it is its limit, a bound that is true, or why there is no figure, and
-// never a wrong number. Each row stands in the table, also a failed one, with how calm the machine was.
+// TestKnownAnswersOfImpairedDevices: whatever a device does to frames, the answer is its limit, a bound that is true, or why there is no figure, and
+// never a wrong number. Each row is in the table, also a failed one, with how calm the machine was.
 func TestKnownAnswersOfImpairedDevices(t *testing.T) {
 	devices := impairedDevices()
 	knownAnswers{section: "impaired devices", right: "as they should be",
@@ -268,7 +268,7 @@ func directionOf(r *report.Report, direction string) (m report.Measured, found b
 	return r.Result.Directions[i], true
 }
 
-// saturated says whether a direction's figure is said to be the device's limit.
+// saturated says whether the Report claims that a direction's figure is the device's limit.
 func saturated(r *report.Report, m report.Measured) bool {
 	if m.Limit != nil {
 		return m.Limit.Saturated
@@ -364,7 +364,7 @@ func (d impairedDevice) loses(m report.Measured) float64 {
 	return max(0, 1-d.ports[entry[m.From]].Forwards(load)/load)
 }
 
-// counted is what the device counted beside what the Report did.
+// counted is what the device counted, and in parentheses what the Report did.
 func (d impairedDevice) counted(a impairedAnswer) string {
 	if a.report == nil {
 		return "-"

@@ -19,7 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-// liveAnswer is an impaired device that a ramp of live frames must find the limit of. Only the device is told what it is.
+// liveAnswer is an impaired device that a ramp of live frames must find the limit of. Only the device knows it.
 type liveAnswer struct {
 	about    int64 // the limit is drawn within 3 % of it, in packets/s and direction
 	bothWays bool
@@ -82,7 +82,7 @@ spec:
 `, directions, a.target)
 }
 
-// measure has the kernel send, whatever else it would take on so few processors.
+// measure sends live frames, also where PathAuto would choose another way on so few processors.
 func (a liveAnswer) measure(t *testing.T) *report.Report {
 	t.Helper()
 	r := newRig(t, 2)

@@ -90,7 +90,7 @@ func givens() []given {
 	)
 }
 
-// hidden is a limit that nobody but the device is told.
+// hidden is a limit that only the device knows.
 func hidden() int64 { return 12_500 + rand.Int64N(6_501) }
 
 // clean is what a load below the limit decides: what is more than it stays open, for the device may do more.
@@ -223,7 +223,7 @@ func (g given) loads(r *report.Report) int {
 	return 1
 }
 
-// point is what a direction came to at a load, and how far that may be off.
+// point is a direction's result at a load, and how far it may be off.
 type point struct {
 	report.Measured
 	limit int64

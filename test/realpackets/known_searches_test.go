@@ -70,7 +70,7 @@ spec:
 }
 
 // TestKnownAnswersOfSearches: what a search says of each goal is true of a device whose limit it doesn't know: bounds that enclose it, a bound that is true, or why there is none. A row that isn't
-// so stands in the table all the same, with how calm the machine was.
+// so is in the table, too, with how calm the machine was.
 func TestKnownAnswersOfSearches(t *testing.T) {
 	type search struct {
 		searchedDevice

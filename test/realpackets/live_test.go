@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-// liveTest is a test of the lab's own forwarder or cable. What the judge is told of a limit is the device's, as everywhere with the built-in one.
+// liveTest is a test of the lab's own forwarder or cable. The judge knows the limit, as always with the built-in forwarder.
 const liveTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: live}

@@ -24,7 +24,7 @@ import (
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-var neighbours = flag.Int("neighbours", 20, "how often a device is measured beside a busy loop")
+var neighbours = flag.Int("neighbours", 20, "how often a device is measured during a busy loop")
 
 // neighbourTest is a test of a router of which neither file nor Plan knows anything.
 const neighbourTest = `apiVersion: linerate.dev/v1alpha1
@@ -89,7 +89,7 @@ func voidedWindows(r *report.Report) (n int) {
 	return n
 }
 
-// wrongIfBelieved are those of them at loads that the device forwards: a wrong limit, where nobody looks at who waited.
+// wrongIfBelieved are those of them at loads that the device forwards: without a look at who waited they would be a wrong limit.
 func wrongIfBelieved(r *report.Report, limit int64) (n int) {
 	for _, w := range r.Windows {
 		if w.LostToDisturbance() && slices.ContainsFunc(w.Directions, func(m report.Measured) bool { return m.Intended.PacketsPerSecond < limit*99/100 }) {

@@ -47,7 +47,7 @@ func TestAKilledRampEndsAtTheAnnouncedTime(t *testing.T) {
 	eventually(t, time.Until(latest)+time.Second, "the server still sends", func() bool { return !rig.sends(t) })
 }
 
-// addressByHand tells the device the generator's MACs, and returns the device's own: what a TRex configuration file would say.
+// addressByHand gives the device the generator's MACs, and returns the device's own, as a TRex configuration file would have them.
 func (r *rig) addressByHand(t *testing.T) string {
 	t.Helper()
 	var own []string

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// resetTest sends one way only: what comes back at east tells a bridge nothing of where east is.
+// resetTest sends one way only: frames that come out at east don't show a bridge where east is.
 const resetTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: reset}

@@ -21,7 +21,7 @@ type knownAnswers struct {
 	columns []string // the last ones are "outcome", "took" and "machine", and those after a row's own cells
 }
 
-// knownAnswer is what measuring one row came to.
+// knownAnswer is the result of measuring one row.
 type knownAnswer struct {
 	report  *report.Report // nil: there is none
 	faults  []string       // claims that are false

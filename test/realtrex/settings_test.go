@@ -88,7 +88,7 @@ func TestPortSettings(t *testing.T) {
 	}
 }
 
-// TestCapturesOfOthers: captures have no owner; ours and those that others left are found and ended.
+// TestCapturesOfOthers: captures have no owner; this client's and those that others left are found and ended.
 func TestCapturesOfOthers(t *testing.T) {
 	c := claim(t)
 	must(t, c.SetService(t.Context(), 0, true))
@@ -106,7 +106,7 @@ func TestCapturesOfOthers(t *testing.T) {
 	}
 }
 
-// TestLinkEvents: a link that goes down is told by event 8 with its state, and start_traffic refuses.
+// TestLinkEvents: event 8 reports a link that goes down, with its state, and start_traffic refuses.
 func TestLinkEvents(t *testing.T) {
 	if *linkDown == "" || *linkUp == "" {
 		t.Skip("needs -link-down and -link-up")

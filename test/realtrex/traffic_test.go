@@ -58,7 +58,7 @@ func settle(t *testing.T, c *trex.Client) map[int]trex.PortStats {
 		}
 		last = now
 	}
-	t.Fatal("counters never came to rest")
+	t.Fatal("counters never stood still")
 	return nil
 }
 
@@ -148,7 +148,7 @@ func TestLatencyStreams(t *testing.T) {
 	}
 }
 
-// TestPortsTakenByOthers: who is robbed is told by event 5, and what he asks is refused with the thief's name.
+// TestPortsTakenByOthers: event 5 tells a client that another one took its port, and its calls are refused with the new owner's name.
 func TestPortsTakenByOthers(t *testing.T) {
 	c := claim(t)
 	point(t, c)

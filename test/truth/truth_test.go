@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// measured is a Report of one direction whose only window came to so many packets/s.
+// measured is a Report of one direction whose only window has the given packets/s.
 func measured(packetsPerSecond int64, change func(*report.Report)) *report.Report {
 	flow := report.Flow{PacketsPerSecond: packetsPerSecond}
 	m := report.Measured{From: "west", To: "east", Offered: flow, Received: flow, Quality: report.Good}
