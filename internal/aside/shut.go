@@ -8,6 +8,8 @@ import (
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/nftrule"
 )
 
 // tableName is the nftables table of everything here.
@@ -36,8 +38,8 @@ func Shut(links []string) (shut []string, err error) {
 	})
 	for _, name := range shut {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: register}, equal(interfaceName(name)),
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{unix.IPPROTO_TCP}),
+			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: nftrule.Register}, nftrule.Equal(interfaceName(name)),
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: nftrule.Register}, nftrule.Equal([]byte{unix.IPPROTO_TCP}),
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}
@@ -46,11 +48,6 @@ func Shut(links []string) (shut []string, err error) {
 	}
 	return shut, nil
 }
-
-// register is the nftables register in which rules compare.
-const register = 1
-
-func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
 
 // interfaceName is a name as nftables compares it: padded with zeros.
 func interfaceName(name string) []byte {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/nftrule"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -110,12 +111,12 @@ func filter(spec Spec, info *Info) error {
 
 func dropIPv4(i uint32) []expr.Any {
 	first := binary.BigEndian.Uint32(plan.FilteredIPv4.Addr().AsSlice())
-	return []expr.Any{load(expr.PayloadBaseNetworkHeader, 12, 4), equal(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
+	return []expr.Any{nftrule.Load(expr.PayloadBaseNetworkHeader, 12, 4), nftrule.Equal(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
 func dropIPv6(i uint32) []expr.Any {
 	source := append(plan.FilteredIPv6.Addr().AsSlice()[:12], binaryutil.BigEndian.PutUint32(1+i)...)
-	return []expr.Any{load(expr.PayloadBaseNetworkHeader, 8, 16), equal(source), &expr.Verdict{Kind: expr.VerdictDrop}}
+	return []expr.Any{nftrule.Load(expr.PayloadBaseNetworkHeader, 8, 16), nftrule.Equal(source), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
 // translate replaces the addresses of the inside link's hosts by outside addresses in what they send to other links, and back in what they receive. Each host has one outside address, so that either side may be
@@ -156,10 +157,10 @@ func toNetwork(way expr.MetaKey, inside string, offset uint32, from, to netip.Pr
 	mask := netif.IPNet(from).Mask
 	first, end := firstAndLast(to)
 	rule := []expr.Any{
-		&expr.Meta{Key: way, Register: register}, &expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: name},
-		load(expr.PayloadBaseNetworkHeader, offset, 4),
-		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: 4, Mask: mask, Xor: make([]byte, 4)},
-		equal(from.Masked().Addr().AsSlice()),
+		&expr.Meta{Key: way, Register: nftrule.Register}, &expr.Cmp{Op: expr.CmpOpNeq, Register: nftrule.Register, Data: name},
+		nftrule.Load(expr.PayloadBaseNetworkHeader, offset, 4),
+		&expr.Bitwise{SourceRegister: nftrule.Register, DestRegister: nftrule.Register, Len: 4, Mask: mask, Xor: make([]byte, 4)},
+		nftrule.Equal(from.Masked().Addr().AsSlice()),
 		&expr.Immediate{Register: unix.NFT_REG_1, Data: first},
 		&expr.Immediate{Register: unix.NFT_REG_2, Data: end},
 	}

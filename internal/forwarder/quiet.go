@@ -4,6 +4,8 @@ import (
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/nftrule"
 )
 
 // quieten keeps the namespace's kernel from sending by itself, and from dropping packets that are unusual outside of a lab.
@@ -49,9 +51,9 @@ func muteMulticast(spec Spec, info *Info) {
 	})
 	for _, types := range [][2]byte{{130, 134}, {143, 143}} {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{unix.IPPROTO_ICMPV6}),
-			load(expr.PayloadBaseTransportHeader, 0, 1),
-			&expr.Range{Op: expr.CmpOpEq, Register: register, FromData: types[:1], ToData: types[1:]},
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: nftrule.Register}, nftrule.Equal([]byte{unix.IPPROTO_ICMPV6}),
+			nftrule.Load(expr.PayloadBaseTransportHeader, 0, 1),
+			&expr.Range{Op: expr.CmpOpEq, Register: nftrule.Register, FromData: types[:1], ToData: types[1:]},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/nftrule"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -54,7 +55,7 @@ func addRules(spec Spec, info *Info) error {
 }
 
 func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.Any, error) {
-	rules := [][]expr.Any{passARP(), passNeighbourDiscovery()}
+	rules := [][]expr.Any{passARP(), nftrule.PassNeighbourDiscovery()}
 	if limited {
 		burst := burstPackets(*spec.Limit)
 		rules = append(rules, dropOver(spec.Limit.PacketsPerSecond, burst), countPassed())
@@ -75,29 +76,8 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 	return append(rules, rewrite(from.Attrs().HardwareAddr, net.HardwareAddr(spec.link(d.To).GeneratorMAC), to.Attrs().HardwareAddr, to.Attrs().Index)), nil
 }
 
-const register = unix.NFT_REG_1
-
-func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
-
-func load(base expr.PayloadBase, offset, length uint32) expr.Any {
-	return &expr.Payload{DestRegister: register, Base: base, Offset: offset, Len: length}
-}
-
-func protocol(etherType uint16) []expr.Any {
-	return []expr.Any{&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: register}, equal(binaryutil.BigEndian.PutUint16(etherType))}
-}
-
 func passARP() []expr.Any {
-	return append(protocol(unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictAccept})
-}
-
-// passNeighbourDiscovery lets through ICMPv6 types 133 to 137 (RFC 4861 §4).
-func passNeighbourDiscovery() []expr.Any {
-	return append(protocol(unix.ETH_P_IPV6),
-		load(expr.PayloadBaseNetworkHeader, 6, 1), equal([]byte{unix.IPPROTO_ICMPV6}),
-		load(expr.PayloadBaseNetworkHeader, 40, 1),
-		&expr.Range{Op: expr.CmpOpEq, Register: register, FromData: []byte{133}, ToData: []byte{137}},
-		&expr.Verdict{Kind: expr.VerdictAccept})
+	return append(nftrule.EtherType(unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictAccept})
 }
 
 func dropOver(packetsPerSecond int64, burst uint32) []expr.Any {
@@ -115,15 +95,15 @@ func countPassed() []expr.Any { return []expr.Any{&expr.Counter{}} }
 func rewrite(own, generator, source net.HardwareAddr, out int) []expr.Any {
 	setMAC := func(offset uint32, mac net.HardwareAddr) []expr.Any {
 		return []expr.Any{
-			&expr.Immediate{Register: register, Data: mac},
-			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: register, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
+			&expr.Immediate{Register: nftrule.Register, Data: mac},
+			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: nftrule.Register, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
 		}
 	}
-	rule := []expr.Any{load(expr.PayloadBaseLLHeader, 0, 6), equal(own)}
+	rule := []expr.Any{nftrule.Load(expr.PayloadBaseLLHeader, 0, 6), nftrule.Equal(own)}
 	rule = append(rule, setMAC(0, generator)...)
 	rule = append(rule, setMAC(6, source)...)
 	return append(rule,
-		&expr.Immediate{Register: register, Data: binaryutil.NativeEndian.PutUint32(uint32(out))},
-		&expr.Dup{RegDev: register, IsRegDevSet: true},
+		&expr.Immediate{Register: nftrule.Register, Data: binaryutil.NativeEndian.PutUint32(uint32(out))},
+		&expr.Dup{RegDev: nftrule.Register, IsRegDevSet: true},
 		&expr.Verdict{Kind: expr.VerdictDrop})
 }
