@@ -54,7 +54,7 @@ func newRamp(s Streams) *cobra.Command {
 	f.Float64Var(&o.holdSecond, "hold_duration", 30, "-hd: hold seconds")
 	f.StringVar(&o.lineRate, "line-rate", "", "line rate of the ports where they have no physical speed, such as 10gbps")
 	f.StringVar(&o.report, "report", "", "also write linerate's own Report to this file")
-	f.BoolVar(&o.force, "force", false, "take ports that somebody else owns")
+	f.BoolVar(&o.force, "force", false, "take ports that another client owns")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
 	return cmd

@@ -72,7 +72,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine, where the test doesn't set generator.coresPerPortPair")
 	f.StringVar(&o.path, "path", "auto", "how the software engine sends, where the test doesn't set generator.software.path: live, af_xdp, zero_copy, af_packet or auto (see linerate generator --help)")
 	batchFlag(f, &o.batch)
-	f.BoolVar(&o.force, "force", false, "take TRex ports that somebody else owns")
+	f.BoolVar(&o.force, "force", false, "take TRex ports that another client owns")
 	f.StringArrayVar(&o.baselines, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
 	o.allowDifferent.Flag(cmd)
 	f.StringVar(&o.calibrations, "calibrations", "", "directory of earlier suites (--save) whose calibrations are reused if a suite's calibration.maxAge allows it (default: that of --save)")

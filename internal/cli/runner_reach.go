@@ -158,7 +158,7 @@ func (all reached) warnings() (words []string) {
 	for _, g := range all {
 		for _, d := range g.devices.Links {
 			if d.VirtualFunction && d.PhysicalPort != "" && g.site.PhysicalPort[d.Link] == "" {
-				words = append(words, fmt.Sprintf("generator %s: link %s is on a virtual function of port %s, of which the operator wasn't told (no device-info in Multus' network-status): "+
+				words = append(words, fmt.Sprintf("generator %s: link %s is on a virtual function of port %s, which the operator didn't know (no device-info in Multus' network-status): "+
 					"nothing kept other tests off that port", g.site.Generator, d.Link, d.PhysicalPort))
 			}
 		}

@@ -24,7 +24,7 @@ var (
 	ErrLost = errors.New("generator lost")
 	// ErrSilent: the generator didn't answer any of several requests, or not in time.
 	ErrSilent = errors.New("it does not answer")
-	// ErrTaken: somebody else owns a port, or took it during the run.
+	// ErrTaken: another client owns a port, or took it during the run.
 	ErrTaken = errors.New("port is owned by someone else")
 	// ErrIncompatible: what answers isn't a generator that linerate can drive (another API version, another mode).
 	ErrIncompatible = errors.New("incompatible generator")

@@ -74,7 +74,7 @@ func countersOfRules(conn *nftables.Conn, t *LimitCounters) error {
 		}
 	}
 	if len(counted) != 2 {
-		return fmt.Errorf("its rules have %d counters, not 2: somebody changed them", len(counted))
+		return fmt.Errorf("its rules have %d counters, not 2: another program changed them", len(counted))
 	}
 	t.Dropped, t.Passed = counted[0], counted[1]
 	return nil
@@ -96,5 +96,5 @@ func countersOfShaper(t *LimitCounters) error {
 			return nil
 		}
 	}
-	return errors.New("its token bucket queue is not there: somebody removed it")
+	return errors.New("its token bucket queue is not there: another program removed it")
 }

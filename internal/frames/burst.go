@@ -89,7 +89,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	case moving != "":
 		counted = counted.Void(moving)
 	case !rest.still:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the burst: frames of it may still be in flight, or somebody else sends", drainBound))
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the burst: frames of it may still be in flight, or something else sends", drainBound))
 	case why != "":
 		counted = counted.Void(why)
 	}

@@ -22,7 +22,7 @@ import (
 //	──read┴──┬────────────── Judge ──────────────┬─── drain ───read──▶
 //	          readings about once a second, and for the pace
 //
-// When the run is cut short, it returns what was read until then as an Invalid window, with the error; nil if there is nothing of it.
+// When the run is cut short, it returns what was read until then as an Invalid window, with the error; nil if nothing was read.
 func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	moving, err := r.comeToRest(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	case moving != "":
 		counted = counted.Void(moving)
 	case !rest.still:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may still be in flight, or somebody else sends", drainBound))
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may still be in flight, or something else sends", drainBound))
 	}
 	w := measure.Judge(counted, r.goalOf(span))
 	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
@@ -117,9 +117,9 @@ func (r *run) comeToRest(ctx context.Context) (moving string, err error) {
 	case err != nil:
 		return "", err
 	case !stood:
-		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or somebody else sends", drainBound), nil
+		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or something else sends", drainBound), nil
 	case !rested:
-		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or somebody else sends", drainBound), nil
+		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or something else sends", drainBound), nil
 	}
 	return "", nil
 }

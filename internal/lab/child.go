@@ -82,8 +82,8 @@ func (c *child) pipes() error {
 	return nil
 }
 
-// attributes put the child in its namespaces, and in a session of its own: the terminal's signals don't reach it, as an interrupt is ours to handle, in order, and where its engine puts its session before all others
-// (live frames do, while they are sent) nothing that the user runs beside us comes first with it.
+// attributes put the child in its namespaces, and in a session of its own, for two reasons. An interrupt at the terminal then reaches only us, who stop the child in order. And an engine that raises the
+// priority of its whole session, as one does while it sends live frames, doesn't raise that of the user's other programs.
 func attributes(k Kind, rootless bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if k != Device {

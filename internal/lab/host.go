@@ -138,7 +138,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 			return fault // there is nothing to measure without the device
 		}
 		if cause != nil && !errors.Is(cause, errLeft) { // as by a signal
-			return fmt.Errorf("told to end: %w", cause)
+			return fmt.Errorf("stopped by a signal: %w", cause)
 		}
 		return err
 	}

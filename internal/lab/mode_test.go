@@ -61,7 +61,7 @@ func TestALabThatIsStoppedDoesNotBlameItsDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-l.Done()
-	if err := l.Err(); err == nil || !strings.HasSuffix(err.Error(), "its last words: told to end: terminated signal received") {
+	if err := l.Err(); err == nil || !strings.HasSuffix(err.Error(), "its last words: stopped by a signal: terminated signal received") {
 		t.Errorf("it ended as %v", err)
 	}
 }

@@ -280,7 +280,7 @@ func TestAServerThatDies(t *testing.T) {
 	l := newLab(t)
 	l.On("get_port_stats", fail(trextest.ErrDie))
 	_, err := l.client.PortStats(t.Context(), 0)
-	if lost := as[*trex.LostError](t, err); !lost.Unknown || !strings.Contains(lost.Error(), "hung up") {
+	if lost := as[*trex.LostError](t, err); !lost.Unknown || !strings.Contains(lost.Error(), "closed the connection") {
 		t.Errorf("got %q, unknown %v", lost, lost.Unknown)
 	}
 	_, err = l.client.PortStats(t.Context(), 0)

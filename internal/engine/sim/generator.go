@@ -64,8 +64,8 @@ const (
 	Flap      FaultKind = iota // a link goes down and comes up again
 	Restart                    // the process restarts: its counters are lost and its traffic has stopped
 	Stall                      // it doesn't answer any more
-	Robbed                     // somebody else takes the ports
-	Cleared                    // somebody clears the counters
+	Robbed                     // another client takes the ports
+	Cleared                    // another client clears the counters
 	Paused                     // pause frames arrive
 	StallOnce                  // it does not answer for three seconds
 )
@@ -83,7 +83,7 @@ type Engine struct {
 	startAt  time.Duration // of the first traffic
 	readings int
 	timed    int                         // how often Followed or Sampled was called
-	cleared  map[int]engine.PortCounters // what the counters were when somebody cleared them
+	cleared  map[int]engine.PortCounters // what the counters were when another client cleared them
 	// injected and delivered are single frames, by port, beside the fluid.
 	injected, delivered map[int]units.Traffic
 }

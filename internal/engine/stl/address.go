@@ -14,7 +14,7 @@ import (
 // Address gives a port its addresses and its next hop. Without addresses it keeps those of the server's configuration.
 //
 // With IPv4 the port works at layer 3, so that the server answers ARP for us; with IPv6 only, at layer 2 with the server's
-// IPv6 turned on. TRex's "legacy" stack refuses that and answers no solicitation: then we tell the device who we are, and go on reminding it
+// IPv6 turned on. TRex's "legacy" stack refuses that and answers no solicitation: then we announce our address to the device, again and again
 // (reminders).
 func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
 	status, err := e.control.PortStatus(ctx, port)
@@ -156,8 +156,8 @@ func (e *Engine) setNextHop(ctx context.Context, port int, s sides, next net.Har
 	return e.control.SetL2(ctx, port, next)
 }
 
-// hop is the next hop's address. The server wants one to answer ARP for ours; where the next hop is known by its MAC only, a
-// neighbouring address of our network will do, as nobody resolves it.
+// hop is the next hop's address. The server answers ARP for our address only if it has one. Where only the next hop's MAC is known, hop is the
+// address next to ours, which nobody resolves.
 func (s side) hop() netip.Addr {
 	if s.nextHop.IsValid() {
 		return s.nextHop

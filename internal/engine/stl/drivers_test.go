@@ -80,7 +80,7 @@ func TestAnEdgeWithoutExtendedStatisticsFails(t *testing.T) {
 		l.ready(t)
 		l.On("get_port_xstats_values", refusal("not now"))
 		_, err := l.ReadEdge(t.Context(), []int{0, 1})
-		wants(t, err, engine.ErrRefused, "did not tell its ports' extended statistics")
+		wants(t, err, engine.ErrRefused, "did not report its ports' extended statistics")
 	})
 }
 
@@ -92,7 +92,7 @@ func TestAnEdgeWithMissingValuesFails(t *testing.T) {
 		l.readEdge(t)
 		l.On("get_port_xstats_values", func(trextest.Call) (any, error) { return map[string]any{"xstats_values": []int64{1, 2}}, nil })
 		_, err := l.ReadEdge(t.Context(), []int{0, 1})
-		wants(t, err, engine.ErrRefused, "did not tell its ports' extended statistics")
+		wants(t, err, engine.ErrRefused, "did not report its ports' extended statistics")
 		if p := l.read(t).Ports[1]; p.ReceiveErrors != 42 {
 			t.Errorf("%d dropped after an answer that says nothing of it", p.ReceiveErrors)
 		}

@@ -4,8 +4,8 @@
 //	runner ──▶ Engine ──▶ control connection ─┐
 //	                 └──▶ reading connection ─┴▶ server
 //
-// Two connections, because the RPC is strictly one request, then its answer: a start or stop that takes its time must not make a reading
-// late. Both belong to one session, so events that concern our ports reach whoever asks.
+// Two connections, because the RPC is strictly one request, then its answer: a slow start or stop must not delay a reading
+// of the counters. Both belong to one session, so each may read the events of our ports.
 package stl
 
 import (

@@ -474,7 +474,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 		"stateful mode": {func(s *trextest.Server) {
 			s.On("get_version", func(trextest.Call) (any, error) { return map[string]string{"mode": "ASTF"}, nil })
 		}, engine.ErrIncompatible, []string{`"ASTF"`, "--astf"}},
-		"it hangs up":    {func(s *trextest.Server) { s.On("get_version", fail(trextest.ErrHangUp)) }, engine.ErrLost, []string{"hung up"}},
+		"it hangs up":    {func(s *trextest.Server) { s.On("get_version", fail(trextest.ErrHangUp)) }, engine.ErrLost, []string{"closed the connection"}},
 		"it never talks": {func(s *trextest.Server) { s.On("get_supported_cmds", fail(trextest.ErrStall)) }, engine.ErrLost, []string{"nothing within"}},
 	}
 	for name, c := range cases {

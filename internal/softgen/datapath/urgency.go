@@ -3,7 +3,7 @@ package datapath
 import "golang.org/x/sys/unix"
 
 // urgency decides whether a sending thread runs as a real-time thread. Other work on the machine should not change the pace: an
-// ordinary thread, even with the highest nice value, is delayed for milliseconds at a time on a busy machine, a real-time one is not. But a real-time thread that
+// ordinary thread, even at nice −20, is delayed for milliseconds at a time on a busy machine, a real-time one is not. But a real-time thread that
 // never sleeps would keep its processor from all other threads, the device's own among them; so a thread that needs most of a
 // processor is an ordinary one, at nice −20.
 //

@@ -71,7 +71,7 @@ func TestInvalidReplies(t *testing.T) {
 		"endless frames":         {strings.Repeat("\x01\x00", 40), "more than 16 frames"},
 		"a command without name": {"\x04\x00", "malformed command"},
 		"a PING without TTL":     {"\x04\x05\x04PING", "malformed PING"},
-		"nothing":                {"", "hung up"},
+		"nothing":                {"", "closed the connection"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
