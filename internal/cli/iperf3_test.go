@@ -76,7 +76,7 @@ func TestIperf3SaysWhatIsWrong(t *testing.T) {
 	}{
 		{"iperf3", "name a server, such as 192.0.2.1, or be one with --listen :5201", report.ExitBadInput},
 		{"iperf3 192.0.2.1 --listen :0", "name a server", report.ExitBadInput},
-		{"iperf3 192.0.2.1 -R --bidir", "one of both", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -R --bidir", "give one of them", report.ExitBadInput},
 		{"iperf3 192.0.2.1 -u", "--bitrate Unlimited", report.ExitBadInput},
 		{"iperf3 192.0.2.1 -w 1K", "write a size of a byte or more, such as 1460, 128Ki", report.ExitBadInput},
 		{"iperf3 192.0.2.1 -b fast", "such as 25gbps", report.ExitBadInput},

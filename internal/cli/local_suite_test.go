@@ -425,7 +425,7 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 
 func TestWhichSuitesAreRefusedOnOneMachine(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want string }{
-		"one that waits":      {"  parallelism: 4", "  suspend: true", "spec.suspend is true: a suite waits only in a cluster"},
+		"one that waits":      {"  parallelism: 4", "  suspend: true", "spec.suspend is true: only a cluster can hold a suite back"},
 		"one that is stopped": {"  parallelism: 4", "  stop: true", "suite.yaml:12: spec.stop is true"},
 		"a cell of pods":      {"[{name: apu6}", "[{name: apu6, patch: {generator: {engine: TRex, trex: {image: x}}}}", "suite.yaml:10: cells apu6-imix, apu6-64b: spec.generator.engine is \"TRex\": "},
 		"a misspelt cell":     {"frameSize: 64", "framesize: 64", "suite.yaml:11: cells apu6-64b, vpp-64b: spec.traffic.framesize is not a field"},

@@ -41,7 +41,7 @@ func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 		none    string
 	}{
 		"a limit of each direction":            {both("east"), []report.Limiter{{Passed: 7, Dropped: 1}, {Passed: 8}}, ""},
-		"a limit of another direction":         {both("north"), nil, "the Reference reports a limit from north to west, and east→west is the Plan's"},
+		"a limit of another direction":         {both("north"), nil, "the Reference reports a limit from north to west, and the Plan has east→west"},
 		"a limit that can't be read":           {func() ([]vitals.Limit, error) { return nil, errors.New("its queue is not there") }, nil, "its queue is not there"},
 		"no limit, which is not what was said": {nil, nil, ""},
 	} {
@@ -70,7 +70,7 @@ func TestVitalSignsAreNotServedAtAllAddresses(t *testing.T) {
 		if err == nil {
 			_ = l.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "name one address of this machine's, of a network that is no link of the test") {
+		if err == nil || !strings.Contains(err.Error(), "name one address of this machine, in a network that is no link of the test") {
 			t.Errorf("at %q: %v", address, err)
 		}
 	}

@@ -28,8 +28,8 @@ func TestASpecThatCannotBeSetUpIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 	}{
 		"no forwarding":                  {forwarder.Spec{}, `forwarding "": want L3, L2 or MACRewrite`},
 		"an interface twice":             {forwarder.Spec{Forwarding: plan.L3, Links: append(links, links[0])}, "interface west: named twice"},
-		"a direction to nowhere":         {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "north")}, "direction west to north: want two different links"},
-		"a direction back":               {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "west")}, "direction west to west: want two different links"},
+		"a direction to nowhere":         {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "north")}, "direction west to north: give two different links"},
+		"a direction back":               {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "west")}, "direction west to west: give two different links"},
 		"two directions from one link":   {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "east", "west", "south")}, "a link may be the source of one direction"},
 		"a bridge of three links":        {forwarder.Spec{Forwarding: plan.L2, Links: links, Directions: ways("west", "east", "east", "south")}, "forwarding L2 joins links in pairs"},
 		"rewriting to an unknown MAC":    {forwarder.Spec{Forwarding: plan.MACRewrite, Links: links, Directions: ways("west", "east")}, "link east: forwarding MACRewrite needs the generator's MAC address"},

@@ -169,14 +169,14 @@ func TestATrialWhoseCountersDoNotStandStillIsInvalid(t *testing.T) {
 	}
 }
 
-// How long generators send if nobody attends to them is told before the first frame, and is no longer than the run may take.
+// How long generators send if nobody attends to them is reported before the first frame, and is no longer than the run may take.
 func TestUnattendedTrafficIsNoLongerThanTheRunMayTake(t *testing.T) {
 	for name, c := range map[string]struct {
 		scene *scenario
 		says  string
 	}{
-		"a ramp without a deadline": {scene(), "it stops by itself after 10m23s"},
-		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it stops by itself after 1m3"},
+		"a ramp without a deadline": {scene(), "it ends by itself after 10m23s"},
+		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it ends by itself after 1m3"},
 		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; even if the runner dies, its traffic ends by itself, after 5s at most"},
 	} {
 		t.Run(name, func(t *testing.T) {

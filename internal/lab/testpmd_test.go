@@ -14,7 +14,7 @@ import (
 func TestTestpmdNeedsASecondProcessor(t *testing.T) {
 	var mine unix.CPUSet
 	mine.Set(3)
-	if err := enoughProcessors(&mine); err == nil || !strings.Contains(err.Error(), "give it two processors") {
+	if err := enoughProcessors(&mine); err == nil || !strings.Contains(err.Error(), "give it at least two processors") {
 		t.Errorf("one processor: %v", err)
 	}
 	mine.Set(0)

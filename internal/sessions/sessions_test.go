@@ -270,7 +270,7 @@ func TestAnEndRefuses(t *testing.T) {
 		say  request
 		want string
 	}{
-		"a driver of another version":     {request{Do: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0", Link: "west"}}, "use one linerate for both"},
+		"a driver of another version":     {request{Do: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0", Link: "west"}}, "use the same linerate for both"},
 		"a link that isn't there":         {request{Do: doHello, Hello: &hello{Version: Version, Link: "north"}}, `there is no link "north" here`},
 		"anything before it is addressed": {request{Do: doRead}, "hello comes first"},
 	} {
@@ -292,10 +292,10 @@ func TestAnEndRefuses(t *testing.T) {
 		ask  request
 		want string
 	}{
-		{request{Do: doSend, Send: &sendRequest{time.Second}}, `this end can't "send" now`},
+		{request{Do: doSend, Send: &sendRequest{time.Second}}, `this end can't do "send" now`},
 		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1 << 20, MessageBytes: 1}}}, "an end makes 1 to 1024"},
 		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1, MessageBytes: 1}, Token: "short"}}, "a token has 32 bytes, and this one 5"},
-		{request{Do: "dance"}, `this end can't "dance" now`},
+		{request{Do: "dance"}, `this end can't do "dance" now`},
 	} {
 		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) || fromPath(err) {
 			t.Errorf("%s: %v, as the path's: %t; want %q, as the end's own", c.ask.Do, err, fromPath(err), c.want)
@@ -339,9 +339,9 @@ func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 		want string
 	}{
 		{"somebody in the pod", end, "127.0.0.1", ""},
-		{"somebody who asks for the link's address", end, "198.18.0.2", "not by link west itself"},
-		{"the device", device, "198.18.0.2", "not by link west itself"},
-		{"the device, by another address of the pod's", device, "192.0.2.1", "not by link west itself"},
+		{"somebody who asks for the link's address", end, "198.18.0.2", "hosts on a link may not drive it"},
+		{"the device", device, "198.18.0.2", "hosts on a link may not drive it"},
+		{"the device, by another address of the pod's", device, "192.0.2.1", "hosts on a link may not drive it"},
 	} {
 		t.Run(c.who, func(t *testing.T) {
 			var said error
@@ -397,7 +397,7 @@ func TestWhatConnectionsProve(t *testing.T) {
 		"a bridge takes none":              {plan.L2, []int{64, 64}, 2, true, "TTL 64, which was 64"},
 		"a bridge that routes":             {plan.L2, []int{63, 63}, 2, false, "what forwards L2 makes it 64"},
 		"a kernel that doesn't keep it":    {plan.L3, nil, 2, false, "so nothing shows that the device routed them"},
-		"a bridge, and such a kernel":      {plan.L2, nil, 2, true, "the kernel doesn't tell"},
+		"a bridge, and such a kernel":      {plan.L2, nil, 2, true, "the kernel doesn't keep the first segments' TTL"},
 		"a connection that is missing":     {plan.L3, []int{63}, 1, false, "1 of 2 connections"},
 		"as it is configured, any will do": {plan.AsConfigured, []int{57}, 2, true, "TTL 57"},
 	} {
