@@ -17,7 +17,7 @@ import (
 )
 
 // collectToken is the environment variable with the token that a test's runner shows to its collector.
-const collectToken = "LINERATE_COLLECT_TOKEN"
+const collectToken = plan.CollectorTokenVariable
 
 func newCollect(s Streams) *cobra.Command {
 	var address, observers, credentials, terminationLog string
@@ -77,7 +77,7 @@ func collectInProcess(ctx context.Context, p *plan.Plan, credentials string) (la
 		return nil, func() {}
 	}
 	c := collect.Start(ctx, asking, collect.Folder(credentials))
-	return c.Told, c.Close
+	return c.Newest, c.Close
 }
 
 // collectorPod is the pod that reads a test's observers from the network, as the runner's pod follows it.

@@ -192,7 +192,7 @@ func printSetup(w io.Writer, info forwarder.Info, verbose bool) {
 // forwarderFile is the file of --spec: what to forward and, for a gateway of a tunnel, where the other gateway is.
 type forwarderFile struct {
 	forwarder.Spec
-	Tunnel *tunnel.End `json:"tunnel,omitempty"`
+	Tunnel *tunnel.GatewayInPod `json:"tunnel,omitempty"`
 }
 
 // interfaces are the device's interfaces, with the cable between a tunnel's gateways.

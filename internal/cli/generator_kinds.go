@@ -48,7 +48,7 @@ func openInLab(stderr io.Writer) lab.OpenEngine {
 
 // kindOf is the kind that a Plan asks for. A Plan of a newer linerate may ask for one that isn't known here, which is an error.
 func kindOf(p *plan.Plan) (generatorKind, error) {
-	sends := p.Sends()
+	sends := p.Sender()
 	s, known := generatorKinds[sends]
 	if known {
 		return s, nil

@@ -26,7 +26,7 @@ type localSuite struct {
 	// test measures one test; nil: measureOne.
 	test func(context.Context, Streams, runOptions, *plan.Plan, site, string, *report.Baseline) (*report.Report, error)
 
-	alone *suite.Alone
+	alone *suite.Local
 	began time.Time
 	// measuredNow is how many tests this run has measured, and took is how long they took.
 	measuredNow int
@@ -105,8 +105,8 @@ func (f *localSuite) begin(s Streams, o runOptions, folder reportFolder) error {
 // resume loads what an earlier run of the same suite measured, and prints which of its tests have to be measured again, and why.
 func (f *localSuite) resume(s Streams, o runOptions, folder reportFolder) error {
 	f.began = time.Now()
-	f.alone = suite.NewAlone(f.matrix, version, f.began)
-	f.alone.Compare(o.baseline)
+	f.alone = suite.NewLocal(f.matrix, version, f.began)
+	f.alone.SetReference(o.baseline)
 	if f.parallelism > 1 {
 		fmt.Fprintf(s.Err, "%s: spec.parallelism is %d; here tests run one at a time, as they would share the processors\n", f.name(), f.parallelism)
 	}
@@ -114,9 +114,9 @@ func (f *localSuite) resume(s Streams, o runOptions, folder reportFolder) error 
 	if earlier == nil || err != nil {
 		return err
 	}
-	f.alone = suite.NewAlone(f.matrix, version, earlier.Started)
-	f.alone.Compare(o.baseline)
-	taken, left := f.alone.Take(earlier, func(w suite.Wanted, run report.SuiteRun) string { return f.notReusable(folder, o, w, run) })
+	f.alone = suite.NewLocal(f.matrix, version, earlier.Started)
+	f.alone.SetReference(o.baseline)
+	taken, left := f.alone.Resume(earlier, func(w suite.Wanted, run report.SuiteRun) string { return f.notReusable(folder, o, w, run) })
 	for _, words := range left[:min(len(left), mostNamed)] {
 		fmt.Fprintf(s.Err, "%s: measured again: %s\n", f.name(), words)
 	}
@@ -175,13 +175,13 @@ func (f *localSuite) measureTest(ctx context.Context, s Streams, o runOptions, f
 	case err != nil && exit.Code(err) == report.ExitBadInput:
 		return fmt.Errorf("%s: %w", w.Name, err)
 	case err != nil:
-		f.end(s, o, w, suite.RunFailed(w, err.Error(), since), since)
+		f.end(s, o, w, suite.FailedLocalRun(w, err.Error(), since), since)
 	default:
 		digest, err := folder.keepTest(r)
 		if err != nil {
 			return err
 		}
-		f.end(s, o, w, suite.RunAlone(w, r, digest), since)
+		f.end(s, o, w, suite.LocalRun(w, r, digest), since)
 	}
 	return folder.keepSuite(f.alone.Document(time.Now()), false)
 }
@@ -189,7 +189,7 @@ func (f *localSuite) measureTest(ctx context.Context, s Streams, o runOptions, f
 // end records a finished test, and prints its figures or why it has none.
 func (f *localSuite) end(s Streams, o runOptions, w suite.Wanted, run suite.Run, since time.Time) {
 	title := f.title(w)
-	f.alone.Ended(run)
+	f.alone.Record(run)
 	f.measuredNow++
 	f.took += time.Since(since)
 	switch {
@@ -277,7 +277,7 @@ func (f *localSuite) notReusable(folder reportFolder, o runOptions, w suite.Want
 // coresOf is the --cores that a Report was measured with; 0 where the flag had no effect, or the Report doesn't say.
 func coresOf(r *report.Report) int {
 	g := r.Generators[0]
-	if r.Plan.Elsewhere() || len(g.Ports) == 0 {
+	if r.Plan.GeneratorsRunAlready() || len(g.Ports) == 0 {
 		return 0
 	}
 	return g.Cores / len(g.Ports)

@@ -22,7 +22,7 @@ import (
 )
 
 // resetToken is the environment variable with the token that a client must show to have the device reset.
-const resetToken = "LINERATE_RESET_TOKEN"
+const resetToken = plan.ResetTokenVariable
 
 // resetOptions are the flags of reset.
 type resetOptions struct {

@@ -190,7 +190,7 @@ func measureAndPublish(ctx context.Context, o runnerOptions, log *slog.Logger, j
 			fence(fenced)
 		}
 	})
-	r := job.measure(running, o, log, func(p runner.Progress) { sink.Tell(deliveredProgress(p)) })
+	r := job.measure(running, o, log, func(p runner.Progress) { sink.Post(deliveredProgress(p)) })
 	enough()
 	keeper.Wait()
 	return r, fenced

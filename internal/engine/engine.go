@@ -183,7 +183,7 @@ type Reading struct {
 	// Processors are the times of the processors of the generator's machine.
 	Processors Processors
 	// Signs are the vital signs of the generator's machine that were asked for; their times are by the generator's clock.
-	Signs []signs.Told
+	Signs []signs.Reading
 }
 
 // Stolen is the time in which the generator's processors were ready to run but the host of its virtual machine ran others instead, averaged over

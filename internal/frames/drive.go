@@ -40,7 +40,7 @@ type drive struct {
 func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	r.drive.step, r.drive.intended, r.drive.reset = step, step.Intended(r.full, r.warmups), nil
 	r.opts.Wanted.Judge(true)
-	r.Tell(func(p *runner.Progress) {
+	r.Update(func(p *runner.Progress) {
 		p.Load, p.IntendedPacketsPerSecond = r.drive.targetShare(), sum(r.drive.intended).Whole()
 	})
 	w, err := r.measureStep(ctx, step)
@@ -157,7 +157,7 @@ func (r *run) announceLatestEnd() {
 		words = fmt.Sprintf("each trial is finite; even if the runner dies, its traffic ends by itself, after %s at most", b.Trial)
 	}
 	r.Note("%s", words)
-	r.Tell(func(p *runner.Progress) { p.Message = words })
+	r.Update(func(p *runner.Progress) { p.Message = words })
 }
 
 // passOnRemarks adds the generators' remarks on successful calls to the Report's notes.

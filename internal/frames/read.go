@@ -92,7 +92,7 @@ const silence = time.Second
 
 // listen reads what the ports receive while nothing is sent. The Report has it, and each judgement of a window counts how much loss it may hide.
 func (r *run) listen(ctx context.Context) error {
-	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Listening, "listening for background traffic" })
+	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Listening, "listening for background traffic" })
 	began := time.Since(r.Started)
 	first, err := r.read(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ type numberedLane struct {
 
 // seekRepeats sends numbered frames, in all directions at once, and checks whether any comes twice: a duplicate replaces a lost frame in the counters, which can't show the difference.
 func (r *run) seekRepeats(ctx context.Context) error {
-	r.Tell(func(p *runner.Progress) {
+	r.Update(func(p *runner.Progress) {
 		p.Phase, p.Message = runner.Proving, "sending numbered frames, to see whether any comes twice"
 	})
 	lanes, err := r.numbered()

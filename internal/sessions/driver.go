@@ -292,7 +292,7 @@ func (r *run) noteUnknownDrops() {
 func (r *run) reportProgress(inStep time.Duration) {
 	goodput := r.kept.goodput()
 	r.Estimate(inStep)
-	r.Tell(func(p *runner.Progress) { p.GoodputBitsPerSecond = goodput })
+	r.Update(func(p *runner.Progress) { p.GoodputBitsPerSecond = goodput })
 }
 
 // window is the window that the readings from its first edge to its last make.

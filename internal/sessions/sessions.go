@@ -208,5 +208,5 @@ type Reading struct {
 	// Vitals are the times of the machine's processors, if the driver asked for them and the kernel reports them.
 	Vitals *Vitals `json:"vitals,omitempty"`
 	// Signs are the machine's vital signs that the driver asked for.
-	Signs []signs.Told `json:"signs,omitempty"`
+	Signs []signs.Reading `json:"signs,omitempty"`
 }

@@ -80,10 +80,10 @@ func (s Soak) critical(trials []report.Window, d int) *report.CriticalLoad {
 	e := s.evidence(trials, d)
 	l := &report.CriticalLoad{LossRatio: s.plan.LossRatio, Trials: len(e.most), Sent: e.sent, Lost: e.lost, Doubtful: e.doubtful}
 	switch {
-	case e.sent < s.plan.Needed():
+	case e.sent < s.plan.FramesNeeded():
 		return l
 	case e.lost == 0:
-		l.Low = down(carried(e.most, s.plan.Needed()) - e.unsure)
+		l.Low = down(carried(e.most, s.plan.FramesNeeded()) - e.unsure)
 		return l
 	}
 	s.fitted(l, e, full(trials, d))
@@ -92,7 +92,7 @@ func (s Soak) critical(trials []report.Window, d int) *report.CriticalLoad {
 			l.Below, l.LostBelow = l.Below+t.Sent, l.LostBelow+t.Lost
 		}
 	}
-	l.Extrapolated = l.Below < s.plan.Needed()
+	l.Extrapolated = l.Below < s.plan.FramesNeeded()
 	return l
 }
 
@@ -186,10 +186,10 @@ func outward(v float64, to int) report.Number {
 func (s Soak) sentence(l *report.CriticalLoad, trials []report.Window, d int) string {
 	ratio := s.plan.LossRatio.String()
 	sent := fmt.Sprintf("%s frames were sent in %s", wording.Count(l.Sent), wording.Counted(l.Trials, "trial"))
-	needed := wording.Count(s.plan.Needed())
+	needed := wording.Count(s.plan.FramesNeeded())
 	switch {
-	case l.Sent < s.plan.Needed():
-		return fmt.Sprintf("no answer: %s, and it takes %s to say anything of a loss ratio of %s: set procedure.soak.duration higher, or lossRatio", sent, needed, ratio)
+	case l.Sent < s.plan.FramesNeeded():
+		return fmt.Sprintf("no answer: %s, and it takes %s to say anything about a loss ratio of %s: set procedure.soak.duration higher, or lossRatio", sent, needed, ratio)
 	case l.Lost == 0:
 		said := fmt.Sprintf("%s, and none was lost: with 95 %% less than %s is lost at %s", sent, ratio, rate(l.Low))
 		switch m := highest(trials).Directions[d]; {

@@ -206,7 +206,7 @@ func TestTooFewFramesSayNothing(t *testing.T) {
 	p := soaked(5, func(s *plan.Soak) { s.LossRatio = 10 })
 	for _, d := range devices[:1] {
 		c := p.Conclude(carryOut(t, 1, p, d))
-		if c.Window != procedure.None || c.Reason != report.NotMeasured || c.CriticalLoads != nil || !strings.Contains(c.Sentence, "and it takes 300,000,000 to say anything of a loss ratio of 0.00000001") {
+		if c.Window != procedure.None || c.Reason != report.NotMeasured || c.CriticalLoads != nil || !strings.Contains(c.Sentence, "and it takes 300,000,000 to say anything about a loss ratio of 0.00000001") {
 			t.Errorf("%+v: %s", c, c.Sentence)
 		}
 	}

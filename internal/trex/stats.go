@@ -68,7 +68,7 @@ type GlobalStats struct {
 	Processors   [][]wire.Float `json:"processors"`
 	ProcessorsTS seconds        `json:"processors_ts"`
 	// Signs are vital signs of the server's machine, at times on the server's clock. The software engine reports them on request (Detail.Signs).
-	Signs []signs.Told `json:"signs"`
+	Signs []signs.Reading `json:"signs"`
 }
 
 // ProcessorTime is how a processor spent its time since its machine started.
