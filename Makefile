@@ -6,11 +6,11 @@ LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
-PACKETS := /(internal/(softgen|forwarder|lab|sessions)|test/(realpackets|delivery|e2e|impaired|burstiness))(/|$$)
+PACKETS := /(internal/(softgen|forwarder|lab|netspace|sessions)|test/(realpackets|delivery|e2e|impaired|burstiness))(/|$$)
 # Packages of which a few tests have all that happens at the same time: several generators asked at once, what is told while something else is done, one server of many. The race detector has
 # these tests (TOGETHER); all tests of the packages, these too, go without: what they compute for long is one goroutine's.
 FEW := ./internal/admission ./internal/cli ./internal/frames
-TOGETHER := ^(TestAServerCanBeUsedByManyAtOnce|TestAGeneratorPerLink|TestReplicasSendTheirSharesAndStartTogether|TestADecidedTrialThatCannotBeStopped|TestTheCurveOfADevice|TestEachDirectionIsMeasuredByItself|TestNoLoadBeforeThePathIsProven|TestAResetKeepsATrialFromSpoilingTheNext|TestTraces|TestVerify|TestTalk|TestTheRunnerHearsOfTheDevicesNode|TestNobodyIsAskedWhoIsNotToBeObserved|TestTheProgramsOfAFileRunInTheirOrder|TestAFailedTeardownIsTold|TestTheRunnerHasTheDeviceReset|TestAPodThatCannotResetSaysWhy|TestAnInterruptedSetupIsAnInterrupt|TestIperf3TellsBothSides|TestIperf3SaysWhatIsWrong|TestPortsThatTheOperatorWasNotToldOfAreNoted|TestHowLongAReportIsInsistedOn)$$
+TOGETHER := ^(TestAServerCanBeUsedByManyAtOnce|TestAGeneratorPerLink|TestReplicasSendTheirSharesAndStartTogether|TestADecidedTrialThatCannotBeStopped|TestTheCurveOfADevice|TestEachDirectionIsMeasuredByItself|TestNoLoadBeforeThePathIsProven|TestAResetKeepsATrialFromSpoilingTheNext|TestTraces|TestVerify|TestStderrNeverBlocks|TestTheRunnerPollsTheDevicesNode|TestOnlyObservedNodesArePolled|TestTheProgramsOfAFileRunInOrder|TestAFailedTeardownIsPrinted|TestTheRunnerResetsTheDevice|TestAPodThatCannotResetSaysWhy|TestAnInterruptedSetupIsAnInterrupt|TestIperf3PrintsBothSides|TestIperf3SaysWhatIsWrong|TestPortsThatTheOperatorDoesNotKnowAreNoted|TestHowLongAReportMayStillBeWritten)$$
 # The other packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow. What is in hack is nobody's
 # to run but a contributor's: the full tier has it with the race detector.
 SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)|^./internal/(admission|cli|frames)$$')
@@ -60,7 +60,7 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 
 # What takes longest begins first. The last are one after another: each has real packets. Of tests that are parallel most of the time is waiting, so there may be more than processors.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 4 minutes)
-	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/sessions/... ./internal/lab/... ./internal/forwarder/... ./internal/softgen/...
+	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/sessions/... ./internal/lab/... ./internal/netspace/... ./internal/forwarder/... ./internal/softgen/...
 	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets
 
 test-race: compiler kube

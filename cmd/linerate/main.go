@@ -1,5 +1,5 @@
-// Command linerate measures where network software saturates: on this machine (run), against a TRex that already runs (ramp), and what
-// its own pods run.
+// Command linerate measures where network software saturates: on this machine (run), or against a TRex that already runs (ramp).
+// It also has the commands that its own pods run.
 package main
 
 import (

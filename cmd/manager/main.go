@@ -1,4 +1,4 @@
-// Command manager is the operator: it carries LoadTests through their lives in a cluster.
+// Command manager is the operator: it runs LoadTests in a cluster, from creation to result.
 package main
 
 import (
@@ -19,29 +19,29 @@ func main() {
 	os.Exit(run(ctrl.SetupSignalHandler(), os.Args[1:], os.LookupEnv, os.Stdout, os.Stderr))
 }
 
-// run returns the exit code: 0 after an orderly end, 2 when it was started wrongly, 1 on the rest.
-func run(ctx context.Context, args []string, env func(string) (string, bool), out, talk io.Writer) int {
-	options, err := parse(args, env, talk)
+// run returns the exit code: 0 after an orderly end, 2 for wrong flags, 1 for any other error.
+func run(ctx context.Context, args []string, env func(string) (string, bool), out, stderr io.Writer) int {
+	options, err := parse(args, env, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		fmt.Fprintln(talk, "manager:", err) //nolint:errcheck // there is nobody to tell that it could not be told
+		fmt.Fprintln(stderr, "manager:", err) //nolint:errcheck // there is no other place to report it
 		return 2
 	case options.version:
 		_, err = fmt.Fprintln(out, versionLine())
 	default:
-		log := slog.New(ending{slog.NewJSONHandler(talk, &slog.HandlerOptions{Level: options.LogLevel}), ctx})
+		log := slog.New(quietEnd{slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: options.LogLevel}), ctx})
 		err = manage(ctx, options, log)
 	}
 	if err != nil {
-		fmt.Fprintln(talk, "manager:", err) //nolint:errcheck // there is nobody to tell that it could not be told
+		fmt.Fprintln(stderr, "manager:", err) //nolint:errcheck // there is no other place to report it
 		return 1
 	}
 	return 0
 }
 
-// manage runs the manager until the context ends, and then for as long as it takes to finish what is being done.
+// manage runs the manager until the context ends, and then until running reconciles have finished.
 func manage(ctx context.Context, options Options, log *slog.Logger) error {
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	klog.SetSlogLogger(log)

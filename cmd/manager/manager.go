@@ -26,13 +26,13 @@ import (
 )
 
 const (
-	// leaseName is the Lease by which replicas agree on who works.
+	// leaseName is the Lease by which replicas elect the one that works.
 	leaseName = "linerate-manager"
-	// reporter is what events are reported by.
+	// reporter is the reporting controller of events.
 	reporter = "linerate.dev/manager"
-	// endTimeout is how long passes may take to end when the manager is to; less than its pod's grace period.
+	// endTimeout is how long running reconciles may take to finish when the manager is asked to end; it is shorter than the pod's grace period.
 	endTimeout = 20 * time.Second
-	// syncTimeout bounds one look at whether the caches are filled.
+	// syncTimeout bounds one check of whether the caches are filled.
 	syncTimeout = time.Second
 )
 
@@ -108,10 +108,10 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	return mgr, errors.Join(mgr.AddHealthzCheck("alive", healthz.Ping), mgr.AddReadyzCheck("caches", cachesFilled(mgr)))
 }
 
-// inPod is where a pod finds the namespace that it is in.
+// inPod is the file that names a pod's namespace.
 const inPod = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// ownNamespace is where the operator keeps its Leases, and runs its runners: outside of a pod, where nobody said, in default.
+// ownNamespace is where the operator keeps its Leases, and runs its runners; outside of a pod, unless a flag names one, it is default.
 func ownNamespace(options Options) string {
 	if options.LeaderElectionNamespace != "" {
 		return options.LeaderElectionNamespace
@@ -133,7 +133,7 @@ func settings(options Options) manifests.Settings {
 	return s
 }
 
-// cachesFilled says whether all that is watched has been listed.
+// cachesFilled is a readiness check: everything that is watched has been listed.
 func cachesFilled(mgr ctrl.Manager) healthz.Checker {
 	return func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), syncTimeout)

@@ -10,7 +10,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// metricsOptions says how metrics are served. Over HTTPS, the API server is asked of each token whose it is (a TokenReview) and whether they may get /metrics (a
+// metricsOptions says how metrics are served. Over HTTPS, the API server is asked for each token whose it is (a TokenReview), and whether its owner may get /metrics (a
 // SubjectAccessReview). Over HTTP, whoever reaches the address reads them.
 func metricsOptions(options Options) (metricsserver.Options, error) {
 	served := metricsserver.Options{BindAddress: options.MetricsAddress}
@@ -21,7 +21,7 @@ func metricsOptions(options Options) (metricsserver.Options, error) {
 	served.FilterProvider = filters.WithAuthenticationAndAuthorization
 	served.TLSOpts = []func(*tls.Config){onlyHTTP1}
 	if options.MetricsCertificates == "" {
-		return served, nil // a certificate is made at the start, signed by itself
+		return served, nil // a self-signed certificate is made at the start
 	}
 	// controller-runtime would make a certificate of its own where these files aren't there, and a Prometheus that knows the right one would refuse it.
 	for _, name := range []string{"tls.crt", "tls.key"} {

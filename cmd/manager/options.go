@@ -20,54 +20,54 @@ import (
 	"github.com/linerate-dev/linerate/internal/retention"
 )
 
-// Options are what the operator is started with. Each is a flag, and an environment variable for where the flag isn't given: --pull-policy is
+// Options are the operator's settings. Each is a flag, and an environment variable that counts where the flag isn't given: --pull-policy is
 // LINERATE_PULL_POLICY.
 type Options struct {
-	// Image is linerate's own image: the pods of LoadTests run it.
+	// Image is linerate's own image, which the pods of LoadTests run.
 	Image string `json:"image"`
 	// PullPolicy and PullSecrets are how that image is pulled; the secrets are in the LoadTests' namespaces, and in the operator's own.
 	PullPolicy  string   `json:"pullPolicy,omitempty"`
 	PullSecrets []string `json:"pullSecrets,omitempty"`
-	// Namespaces are those whose LoadTests are looked after; none means all.
+	// Namespaces are those whose LoadTests this operator runs; none means all.
 	Namespaces []string `json:"namespaces,omitempty"`
 	// NetworkNamespaces are those whose networks all LoadTests may use, besides those of their own namespace; "*" means all.
 	NetworkNamespaces []string `json:"networkNamespaces,omitempty"`
 	// Pods is on every pod of every LoadTest: labels and annotations.
 	Pods manifests.PodMetadata `json:"pods,omitzero"`
-	// NetworkPolicies and DisruptionBudgets are put up in each namespace that has LoadTests.
+	// NetworkPolicies and DisruptionBudgets are created in each namespace that has LoadTests.
 	NetworkPolicies   bool `json:"networkPolicies"`
 	DisruptionBudgets bool `json:"disruptionBudgets"`
-	// NodesGrow: an autoscaler adds nodes for pods that wait for some.
+	// NodesGrow: an autoscaler adds nodes for pending pods.
 	NodesGrow bool `json:"nodesGrow,omitempty"`
-	// LeaderElect lets several replicas agree on one that works, by a Lease in LeaderElectionNamespace (empty: the pod's own). The Leases of
+	// LeaderElect lets several replicas elect the one that works, by a Lease in LeaderElectionNamespace (empty: the pod's own). The Leases of
 	// physical ports are kept there, too, and runners run there: it is the operator's own namespace.
 	LeaderElect             bool   `json:"leaderElect"`
 	LeaderElectionNamespace string `json:"leaderElectionNamespace,omitempty"`
-	// PortLeasesNamespace is where all operators of the cluster keep the Leases of physical ports. Empty: where the leader's is, if this operator looks after all
-	// namespaces; else nobody knows, and tests get no devices that share ports.
+	// PortLeasesNamespace is where all operators of the cluster keep the Leases of physical ports. Empty: the namespace of the leader's Lease, if this operator runs the LoadTests of all
+	// namespaces; otherwise it is unknown, and tests get no devices that share ports.
 	PortLeasesNamespace string `json:"portLeasesNamespace,omitempty"`
-	// RunnerAccount is the ServiceAccount, in the operator's own namespace, that runners have.
+	// RunnerAccount is the runners' ServiceAccount, in the operator's own namespace.
 	RunnerAccount string `json:"runnerAccount"`
-	// RunnerPriority is the PriorityClass that runners have; empty: the cluster's default.
+	// RunnerPriority is the runners' PriorityClass; empty: the cluster's default.
 	RunnerPriority string `json:"runnerPriority,omitempty"`
 	// RunnerQueue is the LocalQueue of Kueue, in the operator's own namespace, that runners' Jobs name; empty: none.
 	RunnerQueue string `json:"runnerQueue,omitempty"`
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
-	// MetricsSecure serves metrics over HTTPS, to whoever shows a token of somebody who may get /metrics. Without it they are served over HTTP, to everybody.
+	// MetricsSecure serves metrics over HTTPS, to clients whose token has the right to get /metrics. Without it they are served over HTTP, to everybody.
 	MetricsSecure bool `json:"metricsSecure"`
-	// MetricsCertificates is the folder of that server's certificate: tls.crt and tls.key, which are read again when they change. Empty: one that is signed by itself.
+	// MetricsCertificates is the folder of that server's certificate: tls.crt and tls.key, which are read again when they change. Empty: a self-signed one.
 	MetricsCertificates string `json:"metricsCertificates,omitempty"`
-	// ProfileAddress is where Go's profiles of the manager are served, to whoever can reach it; "0" is nowhere.
+	// ProfileAddress is where Go's profiles of the manager are served, without authentication; "0" is nowhere.
 	ProfileAddress string `json:"profileAddress"`
-	// MetricsTests is of how many LoadTests at most there are metrics of their own; 0: only of all together.
+	// MetricsTests is for how many LoadTests at most there are metrics of their own; 0: only for all together.
 	MetricsTests int `json:"metricsTests"`
-	// KeepReports bounds the Reports that outlive their LoadTests (spec.reportRetention), in each namespace; KeepReportsIn has namespaces of other
+	// KeepReports bounds the Reports that outlive their LoadTests (spec.reportRetention), in each namespace; KeepReportsIn has the namespaces with other
 	// bounds.
 	KeepReports   retention.Limits            `json:"keepReports"`
 	KeepReportsIn map[string]retention.Limits `json:"keepReportsIn,omitempty"`
-	// MaxConcurrent is how many LoadTests are carried on side by side.
+	// MaxConcurrent is how many LoadTests are reconciled at the same time.
 	MaxConcurrent int `json:"maxConcurrent"`
 	// LogLevel is debug, info, warn or error.
 	LogLevel slog.Level `json:"logLevel"`
@@ -75,10 +75,10 @@ type Options struct {
 	version bool
 }
 
-// mostMetricsTests bounds what Prometheus has to keep: each has up to seven series.
+// mostMetricsTests bounds what Prometheus has to store: each LoadTest has up to seven series.
 const mostMetricsTests = 10_000
 
-const usage = `The operator of linerate: it carries LoadTests through their lives in a cluster.
+const usage = `The operator of linerate: it runs LoadTests in a cluster, from creation to result.
 
   manager --image ghcr.io/linerate-dev/linerate:v0.1.0
 
@@ -86,13 +86,13 @@ Each flag may be given as an environment variable: --pull-policy as LINERATE_PUL
 
 `
 
-// parse reads flags, and the environment where a flag isn't given.
-func parse(args []string, env func(string) (string, bool), talk io.Writer) (Options, error) {
+// parse reads flags, and environment variables for flags that aren't given.
+func parse(args []string, env func(string) (string, bool), stderr io.Writer) (Options, error) {
 	var o Options
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
-	flags.SetOutput(talk)
+	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprint(talk, usage) //nolint:errcheck // there is nobody to tell that it could not be told
+		fmt.Fprint(stderr, usage) //nolint:errcheck // there is no other place to report it
 		flags.PrintDefaults()
 	}
 	o.define(flags)
@@ -103,7 +103,7 @@ func parse(args []string, env func(string) (string, bool), talk io.Writer) (Opti
 		return o, err
 	}
 	if flags.NArg() > 0 {
-		return o, fmt.Errorf("%q: there are no arguments but flags", flags.Arg(0))
+		return o, fmt.Errorf("%q: give flags only, no other arguments", flags.Arg(0))
 	}
 	if o.version {
 		return o, nil
@@ -115,35 +115,35 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.Image, "image", "", "linerate's own `image`, which the pods of LoadTests run; needed")
 	flags.StringVar(&o.PullPolicy, "pull-policy", "", "how that image is pulled: Always, IfNotPresent or Never (default Kubernetes' own)")
 	flags.Var((*list)(&o.PullSecrets), "pull-secrets", "`names` of the secrets to pull it with, separated by commas")
-	flags.Var((*list)(&o.Namespaces), "namespaces", "the `namespaces` whose LoadTests are looked after, separated by commas (default all)")
+	flags.Var((*list)(&o.Namespaces), "namespaces", "the `namespaces` whose LoadTests this operator runs, separated by commas (default all)")
 	o.NetworkNamespaces = []string{"default"} // as Multus does where it isolates namespaces
 	flags.Var((*list)(&o.NetworkNamespaces), "network-namespaces", "the `namespaces` whose networks all LoadTests may use besides their own, separated by commas; *: all")
 	flags.Var((*jsonMap)(&o.Pods.Labels), "pod-labels", "`labels` of every pod of every LoadTest, as a JSON object: {\"cost-centre\":\"4711\"}")
 	flags.Var((*jsonMap)(&o.Pods.Annotations), "pod-annotations", "`annotations` of every pod of every LoadTest, as a JSON object: {\"sidecar.istio.io/inject\":\"false\"}")
-	flags.BoolVar(&o.NetworkPolicies, "network-policies", true, "put up NetworkPolicies in each namespace that has LoadTests, which let none but runners at generators")
-	flags.BoolVar(&o.DisruptionBudgets, "disruption-budgets", true, "put up a PodDisruptionBudget in each namespace that has LoadTests, so that drains wait for those that run")
-	flags.BoolVar(&o.NodesGrow, "nodes-grow", false, "an autoscaler adds nodes for pods that wait: make pods although no node has what they need, so that it sees them")
-	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas agree on one that works")
-	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that, of those of physical ports, and of runners (default the pod's own)")
-	flags.StringVar(&o.PortLeasesNamespace, "port-leases-namespace", "", "the `namespace` in which all operators of the cluster keep the Leases of physical ports (default, where all namespaces are looked after, the same)")
-	flags.StringVar(&o.RunnerAccount, "runner-account", manifests.DefaultRunnerAccount, "the `name` of the ServiceAccount, in that namespace, that runners have")
-	flags.StringVar(&o.RunnerPriority, "runner-priority", "", "the `name` of the PriorityClass that runners have (default the cluster's own)")
-	flags.StringVar(&o.RunnerQueue, "runner-queue", "", "the `name` of a LocalQueue of Kueue, in that namespace, for runners' Jobs: needed where Kueue holds back all Jobs that name none")
+	flags.BoolVar(&o.NetworkPolicies, "network-policies", true, "create NetworkPolicies in each namespace that has LoadTests, so that only runners can reach generators")
+	flags.BoolVar(&o.DisruptionBudgets, "disruption-budgets", true, "create a PodDisruptionBudget in each namespace that has LoadTests, so that drains wait for running tests")
+	flags.BoolVar(&o.NodesGrow, "nodes-grow", false, "an autoscaler adds nodes for pending pods: create pods even if no node has what they need, so that the autoscaler sees them")
+	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas elect the one that works")
+	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of that election's Lease, of the Leases of physical ports, and of runners (default the pod's own)")
+	flags.StringVar(&o.PortLeasesNamespace, "port-leases-namespace", "", "the `namespace` in which all operators of the cluster keep the Leases of physical ports (default, for an operator of all namespaces, the same)")
+	flags.StringVar(&o.RunnerAccount, "runner-account", manifests.DefaultRunnerAccount, "the `name` of the runners' ServiceAccount, in that namespace")
+	flags.StringVar(&o.RunnerPriority, "runner-priority", "", "the `name` of the runners' PriorityClass (default the cluster's own)")
+	flags.StringVar(&o.RunnerQueue, "runner-queue", "", "the `name` of a LocalQueue of Kueue, in that namespace, for runners' Jobs: needed where Kueue holds back Jobs without a queue")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8443", "the `address` that metrics are served on; 0: nowhere")
-	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true, "serve metrics over HTTPS, to whoever shows a token with the right to get /metrics; false: over HTTP, to everybody")
-	flags.StringVar(&o.MetricsCertificates, "metrics-certificates", "", "the `folder` with tls.crt and tls.key for that (default: a certificate that is made at the start, signed by itself)")
-	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
+	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true, "serve metrics over HTTPS, to clients whose token has the right to get /metrics; false: over HTTP, to everybody")
+	flags.StringVar(&o.MetricsCertificates, "metrics-certificates", "", "the `folder` with tls.crt and tls.key for that (default: a self-signed certificate that is made at the start)")
+	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "for how `many` LoadTests at most there are metrics of their own; 0: only for all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
-	flags.StringVar(&o.ProfileAddress, "profile-address", "0", "the `address` that Go's profiles of the manager are served on, without asking who wants them; 0: nowhere")
+	flags.StringVar(&o.ProfileAddress, "profile-address", "0", "the `address` that Go's profiles of the manager are served on, without authentication; 0: nowhere")
 	o.KeepReports = retention.Limits{Count: 200, Age: 8760 * time.Hour}
 	flags.TextVar(&o.KeepReports, "keep-reports", o.KeepReports, "how many Reports that outlive their LoadTests a namespace keeps, and for how long, as `count/age`; 0 bounds nothing")
 	flags.Var((*ownLimits)(&o.KeepReportsIn), "keep-reports-in", "the same for single namespaces, as `namespace=count/age`, separated by commas")
-	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 16, "how `many` LoadTests are carried on side by side")
+	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 16, "how `many` LoadTests are reconciled at the same time")
 	flags.TextVar(&o.LogLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	flags.BoolVar(&o.version, "version", false, "print the version")
 }
 
-// fromEnvironment sets each flag that has a variable; the command line is read afterwards, and wins.
+// fromEnvironment sets each flag whose environment variable is set. The command line is read afterwards, and wins.
 func fromEnvironment(flags *flag.FlagSet, env func(string) (string, bool)) (err error) {
 	flags.VisitAll(func(f *flag.Flag) {
 		name := "LINERATE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
@@ -156,7 +156,7 @@ func fromEnvironment(flags *flag.FlagSet, env func(string) (string, bool)) (err 
 	return err
 }
 
-// check says all that is wrong.
+// check returns all faults of the options in one error.
 func (o *Options) check() error {
 	var errs []error
 	if o.Image == "" {
@@ -185,7 +185,7 @@ func (o *Options) check() error {
 	return errors.Join(errs...)
 }
 
-// checkNamespaces says which of the namespaces that flags name can't be one.
+// checkNamespaces refuses names that can't be a namespace's.
 func (o *Options) checkNamespaces() (errs []error) {
 	for _, namespace := range o.Namespaces {
 		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {
@@ -222,7 +222,7 @@ func checkAddress(flag, address string) error {
 	return nil
 }
 
-// ownLimits is a flag of namespaces with limits of their own. Given again, it replaces what was given before.
+// ownLimits is the value of a flag that gives single namespaces limits of their own. Given again, it replaces what was given before.
 type ownLimits map[string]retention.Limits
 
 func (l *ownLimits) String() string { return retention.NamespacesText(*l) }
@@ -232,7 +232,7 @@ func (l *ownLimits) Set(text string) (err error) {
 	return err
 }
 
-// jsonMap is a flag of names and values. Given again, it replaces what was given before.
+// jsonMap is the value of a flag that is a JSON object of strings. Given again, it replaces what was given before.
 type jsonMap map[string]string
 
 func (m *jsonMap) String() string {
@@ -251,7 +251,7 @@ func (m *jsonMap) Set(text string) error {
 	return nil
 }
 
-// list is a flag of names separated by commas. Given again, it replaces what was given before.
+// list is the value of a flag that is names separated by commas. Given again, it replaces what was given before.
 type list []string
 
 func (l *list) String() string { return strings.Join(*l, ",") }

@@ -84,16 +84,16 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 }
 
 func TestHelpAndVersionNeedNothingElse(t *testing.T) {
-	var out, talk bytes.Buffer
-	if _, err := parse([]string{"--help"}, environment(nil), &talk); !errors.Is(err, flag.ErrHelp) || !strings.Contains(talk.String(), "manager --image ghcr.io") {
-		t.Errorf("--help: %v, says\n%s", err, talk.String())
+	var out, stderr bytes.Buffer
+	if _, err := parse([]string{"--help"}, environment(nil), &stderr); !errors.Is(err, flag.ErrHelp) || !strings.Contains(stderr.String(), "manager --image ghcr.io") {
+		t.Errorf("--help: %v, says\n%s", err, stderr.String())
 	}
-	if code := run(t.Context(), []string{"--version"}, environment(nil), &out, &talk); code != 0 || !strings.HasPrefix(out.String(), "linerate manager dev go1.") {
+	if code := run(t.Context(), []string{"--version"}, environment(nil), &out, &stderr); code != 0 || !strings.HasPrefix(out.String(), "linerate manager dev go1.") {
 		t.Errorf("--version ends with %d, and says %q", code, out.String())
 	}
 }
 
-func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
+func TestOptionsCanBePrinted(t *testing.T) {
 	options, err := parse([]string{"--image=i"}, environment(nil), io.Discard)
 	if err != nil {
 		t.Fatal(err)

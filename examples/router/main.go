@@ -1,6 +1,6 @@
 // Router is a Linux router to be tested in a pod: an example of a device under test of one's own, for images of dut.type Pod. It reads
 // /etc/linerate/links.json, gives the links' interfaces their addresses, routes the generators' networks back to them, turns IPv4 forwarding
-// on, and waits until it is told to end. Its container needs the capability NET_ADMIN, and nothing more:
+// on, and waits for a signal to end. Its container needs the capability NET_ADMIN, and nothing more:
 //
 //	CGO_ENABLED=0 go build -o bin/router ./examples/router
 //	go run ./hack/image -o router.tar -tag example.com/router:1 -binary bin/router -name /router

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What holds devices does so until all others are there, and lets go one after the other.
+// Tests that hold devices keep them until all others wait, and then end one after the other.
 func TestHoldersEndOneAfterTheOtherWhenAllOthersWait(t *testing.T) {
 	o := options{tests: 1100, scarce: 100, rate: 10, duration: time.Minute, gather: true}
 	allThere, last := 150*time.Second, time.Duration(0)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// keepServerMetrics writes what the API server tells Prometheus beside the logs: what it waited for is there.
+// keepServerMetrics writes the API server's metrics into the folder of the logs: they show what it waited for.
 func (c *cluster) keepServerMetrics(ctx context.Context) error {
 	return c.keepOfServer(ctx, "/metrics", "kube-apiserver.metrics")
 }
@@ -42,7 +42,7 @@ func (m *manager) keepHeap(ctx context.Context, o options) error {
 	return m.keep(ctx, "heap?gc=1", "manager.heap.pprof")
 }
 
-// keep writes one of the manager's profiles into a file beside its log.
+// keep writes one of the manager's profiles into the folder of its log.
 func (m *manager) keep(ctx context.Context, profile, file string) error {
 	return keepAnswer(ctx, http.DefaultClient, m.profiles+profile, filepath.Join(filepath.Dir(m.log), file))
 }

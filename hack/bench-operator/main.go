@@ -5,7 +5,7 @@
 //	go run ./hack/bench-operator                          1000 LoadTests of a minute, two a second; about twelve minutes
 //	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
 //	go run ./hack/bench-operator -markdown docs/measured/scale.md     the page's table, too
-//	go run ./hack/bench-operator -scarce 50 -rate 25 -duration 10s -yardstick=false   devices for 50: who waits, and whether devices lie idle
+//	go run ./hack/bench-operator -scarce 50 -rate 25 -duration 10s -yardstick=false   devices for 50: which tests wait, and whether devices are idle
 //	go run ./hack/bench-operator -scarce 100 -gather -tests 1100 -rate 10 -yardstick=false   1000 wait at once
 //	go run ./hack/bench-operator -suite -scarce 50 -duration 10s -yardstick=false     one LoadTestSuite of 1000 cells
 //
@@ -68,7 +68,7 @@ func main() {
 	flag.BoolVar(&o.suite, "suite", false, "have one LoadTestSuite make the LoadTests, a cell each: a multiple of 100")
 	flag.IntVar(&o.parallel, "parallel", 100, "how many tests of the suite are under way at once: its parallelism")
 	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")
-	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's and the manager's processor time goes to, as profiles of 30 s (go tool pprof) beside the logs, and the manager's memory in the end: needs -keep")
+	flag.BoolVar(&o.profile, "profile", false, "keep CPU profiles of 30 s of the API server and the manager (go tool pprof) with the logs, and the manager's memory profile at the end: needs -keep")
 	flag.StringVar(&o.markdown, "markdown", "", "write what was measured into its part of this page, too: docs/measured/scale.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

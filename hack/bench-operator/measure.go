@@ -38,7 +38,7 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = jobController.stop() }() // it says that it was told to end
+	defer func() { _ = jobController.stop() }() // its error says that it was stopped
 	ctx, cancel := context.WithCancelCause(ctx)
 	p := newPlayer(c, o, cancel)
 	defer p.playing.Wait()
@@ -106,7 +106,7 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, pro
 	return nil
 }
 
-// directory is where this run's files are, and what is to be done with them in the end.
+// directory is the folder of this run's files, and whether to remove it at the end.
 func (o options) directory() (dir string, cleanUp func() error, err error) {
 	if o.keep != "" {
 		return o.keep, func() error { return nil }, os.MkdirAll(o.keep, 0o755)

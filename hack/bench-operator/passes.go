@@ -45,7 +45,7 @@ type byController map[string]passes
 // byRule are the passes of tests by the rule that decided.
 type byRule map[string]passes
 
-// parseRules finds them in what is told to Prometheus.
+// parseRules reads them from the manager's metrics.
 func parseRules(text string) byRule {
 	rules := byRule{}
 	for line := range strings.Lines(text) {
@@ -80,7 +80,7 @@ func (m *manager) settled(ctx context.Context) (p byController, rules byRule, er
 	return p, rules, err
 }
 
-// passes reads what the manager tells Prometheus.
+// passes reads the manager's metrics.
 func (m *manager) passes(ctx context.Context) (byController, byRule, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.metrics, nil)
 	if err != nil {
@@ -103,7 +103,7 @@ func (m *manager) passes(ctx context.Context) (byController, byRule, error) {
 	return all, parseRules(string(text)), nil
 }
 
-// parsePasses finds a controller's passes in what is told to Prometheus.
+// parsePasses reads a controller's passes from the manager's metrics.
 func parsePasses(text, controller string) (p passes) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -51,7 +51,7 @@ linerate_pass_duration_seconds_count{rule="finished"} 4
 	var b strings.Builder
 	r.byRule(&b)
 	if len(rules) != 2 || rules["finished"].count() != 4 || b.String() != "| running | 10 | 27.8 ms | 50.0 ms | 1 |\n" {
-		t.Errorf("of %v it is told:\n%s", rules, b.String())
+		t.Errorf("%v is printed as:\n%s", rules, b.String())
 	}
 }
 

@@ -31,7 +31,7 @@ type player struct {
 	scarce  *scarcity
 	playing sync.WaitGroup
 
-	made, tests, jobs *ledger // the tests that there are, and the complete ones
+	made, tests, jobs *ledger // the tests that were made, the complete ones, and the Jobs
 }
 
 // playedAtOnce bounds requests, not pods.
@@ -187,7 +187,7 @@ func (p *player) setStatus(ctx context.Context, pod *corev1.Pod, status corev1.P
 	return p.ask(func() error { return p.c.admin.Status().Patch(ctx, pod, client.MergeFrom(before)) })
 }
 
-// attach is Multus: it tells which interface a pod got on which network.
+// attach plays Multus: it annotates a pod with its interface on each network.
 func (p *player) attach(ctx context.Context, pod *corev1.Pod) error {
 	asked := pod.Annotations["k8s.v1.cni.cncf.io/networks"]
 	if asked == "" {

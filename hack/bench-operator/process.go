@@ -58,7 +58,7 @@ func (p *process) stop() error {
 	return p.err
 }
 
-// alive is the end that it came to by itself, if it did.
+// alive is an error if the process has ended by itself.
 func (p *process) alive() error {
 	select {
 	case <-p.ended:

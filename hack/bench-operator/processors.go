@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/processors"
 )
 
-// Where all programs share a machine, each makes the others slower, and first of all the one that plays nodes and people. So it is told what each
+// Where all programs share a machine, each makes the others slower, above all the one that plays nodes and people. So the results say how much processor time each
 // used of the processors while LoadTests were carried, and how long its threads were ready to run and had no processor.
 
 // usage is what a program used of the processors, and how long its threads waited for one, all of them together.

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// kernelOf is what a kernel tells by files below /proc.
+// kernelOf is a folder with the files that a kernel has below /proc.
 func kernelOf(t *testing.T, files map[string]string) procfs.FS {
 	t.Helper()
 	root := t.TempDir()
@@ -50,7 +50,7 @@ func TestProgramsAreThisOneAndThoseThatItStarted(t *testing.T) {
 	}
 }
 
-func TestWhatNoKernelSaysIsAnError(t *testing.T) {
+func TestMissingKernelFilesAreErrors(t *testing.T) {
 	own := strconv.Itoa(os.Getpid())
 	for _, broken := range []string{"", "1 2 3", "1 (short) S 2", "1 (no numbers) S x 1 1 0 -1 1 1 0 0 0 250 50 3"} {
 		if got, err := programsOf(kernelOf(t, map[string]string{own + "/stat": broken})); err == nil {
@@ -88,7 +88,7 @@ func TestAProgramIsCalledAsItsFile(t *testing.T) {
 // This very process is one of the programs, and has used some time by now.
 func TestThisProgramIsOneOfThem(t *testing.T) {
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
-		t.Fatalf("this kernel doesn't tell what its processes wait for: %v", err)
+		t.Fatalf("this kernel doesn't report what its processes wait for: %v", err)
 	}
 	before, err := programs()
 	if err != nil {

@@ -28,7 +28,7 @@ type results struct {
 // request of most passes, as the API server took for it in the same run.
 const (
 	mostRequests  = 30.0
-	mostInLine    = 45.0 // of a test that is told where it stands in line before
+	mostInLine    = 45.0 // for a test whose status shows its place in line before
 	mostPassRatio = 2.0
 	mostMemory    = 150e6
 	mostIdle      = 0.1
@@ -54,7 +54,7 @@ func (r *results) targets() []target {
 	}
 	targets := []target{
 		{"API requests per test, of manager and runner, with events", fmt.Sprintf("%.1f + %.1f", manager, runners), fmt.Sprintf("%.0f", most),
-			runners >= 1 && manager+runners <= most}, // each runner tells and reports: fewer than one request of it is one that wasn't counted
+			runners >= 1 && manager+runners <= most}, // each runner writes Progress and Report: fewer than one request of a runner means that one wasn't counted
 		{"99th percentile of a pass of a test, in 99th percentiles of a status patch by itself", fmt.Sprintf("%.1f", r.passRatio()), fmt.Sprintf("%.1f", mostPassRatio), r.passRatio() <= mostPassRatio},
 		{"peak memory of the manager (VmHWM)", fmt.Sprintf("%.0f MB", float64(r.memory)/1e6), fmt.Sprintf("%.0f MB", mostMemory/1e6), r.memory <= mostMemory},
 	}
@@ -142,7 +142,7 @@ func (o options) how() string {
 	return fmt.Sprintf("%g applied in a second", o.rate)
 }
 
-// comparePasses tells of the passes of tests, and of the suite's where there is one.
+// comparePasses describes the passes of tests, and of the suite if there is one.
 func (r *results) comparePasses(b *strings.Builder) {
 	row := func(what string, figure func(passes) string) {
 		suite := "–"
@@ -163,7 +163,7 @@ func (r *results) comparePasses(b *strings.Builder) {
 	row("were waited for at most 100 ms", func(p passes) string { return fmt.Sprintf("%.1f %%", 100*shareWithin(p.waited, 100*time.Millisecond)) })
 }
 
-// byRule tells of those rules whose passes were slow at times, the most first.
+// byRule lists the rules whose passes were sometimes slow, the most frequent first.
 func (r *results) byRule(b *strings.Builder) {
 	slow := func(rule string) float64 {
 		return r.rules[rule].count() * (1 - shareWithin(r.rules[rule].took, longPass))
@@ -175,7 +175,7 @@ func (r *results) byRule(b *strings.Builder) {
 	}
 }
 
-// shares tells what the programs took of the machine that they share.
+// shares lists how much processor time each program took.
 func (r *results) shares(b *strings.Builder) {
 	whole := r.tests.done.Sub(r.tests.from) * time.Duration(runtime.NumCPU())
 	names := slices.SortedFunc(maps.Keys(r.usages), func(x, y string) int { return cmp.Compare(r.usages[y].used, r.usages[x].used) })

@@ -54,7 +54,7 @@ func TestResultsTellWhetherTargetsAreMet(t *testing.T) {
 		r := aResult()
 		spoil(r)
 		if !r.missed() || strings.Count(r.text(), "**missed**") != 1 {
-			t.Errorf("%s: too much of it isn't told:\n%s", what, r.text())
+			t.Errorf("%s: too much of it isn't printed:\n%s", what, r.text())
 		}
 	}
 }
@@ -99,6 +99,6 @@ func TestResultsTellOfPassesAndOfAllPrograms(t *testing.T) {
 		}
 	}
 	if first, second := strings.Index(text, "| "+players), strings.Index(text, "| manager | 0.5 s |"); first < 0 || second < first {
-		t.Errorf("the programs aren't told, or not the greediest first:\n%s", text)
+		t.Errorf("the programs aren't printed, or not sorted by processor time:\n%s", text)
 	}
 }

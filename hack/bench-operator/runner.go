@@ -21,7 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// run is the runner: it claims, tells and reports as cmd/linerate's runner does, with the token of its own account. Only the traffic is
+// run is the runner: it claims, and writes Progress and Report, as cmd/linerate's runner does, with the token of its own account. Only the traffic is
 // made up.
 func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
 	measured, of, err := p.mount(ctx, pod)
@@ -52,7 +52,7 @@ func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
 	return sink.Finish(ctx, aReport(measured, started), true)
 }
 
-// mount is what the kubelet mounts and tells: the Plan, and what the runner's documents have of its run.
+// mount is what the kubelet mounts and passes to a runner: the Plan, and the labels and owner of the runner's documents.
 func (p *player) mount(ctx context.Context, pod *corev1.Pod) (*plan.Plan, manifests.OfRun, error) {
 	attempt, err := strconv.Atoi(pod.Labels[v1alpha1.LabelAttempt])
 	if err != nil {
@@ -105,7 +105,7 @@ var phases = []struct {
 	{"Preparing", 2}, {"ProvingPath", 5}, {"Listening", 8}, {"WarmUp", 18}, {"Ramping", 60}, {"Refining", 78}, {"Confirming", 96}, {"Draining", 101},
 }
 
-// progressAt is what a runner tells each second.
+// progressAt is the Progress that a runner writes each second.
 func progressAt(elapsed, whole time.Duration) delivery.Progress {
 	percent := int(100 * elapsed / whole)
 	phase := phases[0].name

@@ -9,7 +9,7 @@ import (
 )
 
 // A minute's run goes through all phases in their order, and never back.
-func TestARunTellsAllPhasesOnce(t *testing.T) {
+func TestARunPrintsEachPhaseOnce(t *testing.T) {
 	var told []string
 	last := -1
 	for second := range 60 {

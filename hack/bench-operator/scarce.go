@@ -16,7 +16,7 @@ import (
 )
 
 // scarcity is a lab with devices for a few tests only, whose scheduler gives none away twice. It measures how long devices lie idle while
-// tests wait for some, and who passes whom. Nil: there are devices for all. It is safe for concurrent use.
+// tests wait for some, and which tests overtake others. Nil: there are devices for all. It is safe for concurrent use.
 type scarcity struct {
 	mutex sync.Mutex
 	freed *sync.Cond
@@ -82,7 +82,7 @@ func (s *scarcity) giveBack(pod *corev1.Pod) {
 	}
 }
 
-// notePlaced notes whom a test passed with its first pod: those that are older by a second at least, and waited.
+// notePlaced counts the tests that a test has overtaken when it gets its first pod: those that are at least a second older, and wait.
 func (s *scarcity) notePlaced(test string) {
 	if s.placed[test] {
 		return

@@ -40,7 +40,7 @@ func TestNoDeviceIsGivenAwayTwice(t *testing.T) {
 	}
 }
 
-func TestWhoIsPassedIsCounted(t *testing.T) {
+func TestOvertakenTestsAreCounted(t *testing.T) {
 	s := newScarcity(2)
 	for name, age := range map[string]time.Duration{"old": time.Hour, "young": time.Minute, "youngest": time.Second} {
 		s.see(queuedTest(name, age))
@@ -55,9 +55,9 @@ func TestWhoIsPassedIsCounted(t *testing.T) {
 	}
 }
 
-func TestIdleIsWhatNobodyHoldsWhileSomebodyWaits(t *testing.T) {
+func TestIdleDevicesAreFreeOnesThatATestWaitsFor(t *testing.T) {
 	s := newScarcity(1)
-	s.since = time.Now().Add(-time.Hour) // nobody waits: it doesn't count
+	s.since = time.Now().Add(-time.Hour) // no test waits: it doesn't count
 	s.see(queuedTest("a", 0))
 	if _, err := s.node(t.Context(), podOf("a", "1")); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ const (
 	cellsOfRow = columns * columns
 )
 
-// aSuite has so many cells: systems, frame sizes, and how much loss is borne.
+// aSuite has an axis each of systems, frame sizes and allowed loss ratios.
 func aSuite(cells, parallel int) (*v1alpha1.LoadTestSuite, error) {
 	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: labNamespace, Name: suiteName}}
 	s.Spec.Parallelism = int32(parallel)

@@ -17,7 +17,7 @@ type running struct {
 	loses func(load, at, slice float64) float64
 }
 
-// nominal is what a device forwards, in frames/s, give or take 20 % from seed to seed, so that no search has the luck of a round figure.
+// nominal is what a device forwards, in frames/s, varied by up to 20 % from seed to seed, so that no search profits from a round figure.
 const nominal = 8e6
 
 func still() {}
@@ -85,7 +85,7 @@ var devices = []device{
 	}},
 }
 
-// What trials cost beside their frames, in seconds.
+// What a trial takes in addition to sending its frames, in seconds.
 const (
 	overhead = 0.5 // before and after each trial: start, drain, reading
 	poll     = 0.1 // how often counters are read while a trial lasts, and so the slice of time in which devices live

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWhatATrialCosts: half a second beside its length, and where it ends early what passes until somebody has read that it may, and until what is under way has come back.
+// TestWhatATrialCosts: half a second in addition to its length; a trial that ends early also takes the time until its counters are read, and until frames in flight have come back.
 func TestWhatATrialCosts(t *testing.T) {
 	limited := device{start: func(capacity float64, _ *rand.Rand) running {
 		return running{still, func(load, _, _ float64) float64 { return over(load, capacity) }}

@@ -64,7 +64,7 @@ type said struct {
 	Results        []struct{ Lower, Upper *float64 }
 }
 
-// search has the library search a simulated device for goals.
+// search makes the library search a simulated device for goals.
 func (l *library) search(settings goals.Settings, lab *lab) ([]bracket, error) {
 	return l.searchBy(settings, func(load, duration float64) (outcome, error) {
 		sent, lost, _ := lab.play(load, duration, never)
@@ -72,14 +72,14 @@ func (l *library) search(settings goals.Settings, lab *lab) ([]bracket, error) {
 	})
 }
 
-// outcome is what came of a trial, as the library is told of it: frames, and seconds with all that the trial cost.
+// outcome is the result of a trial for the library: frames, and seconds with everything that the trial took.
 type outcome struct {
 	Sent int64   `json:"sent"`
 	Lost int64   `json:"lost"`
 	Took float64 `json:"took"`
 }
 
-// searchBy has the library search for goals by trials that play carries out, each of a load and a duration in seconds.
+// searchBy makes the library search for goals by trials that play carries out, each with a load and a duration in seconds.
 func (l *library) searchBy(settings goals.Settings, play func(load, duration float64) (outcome, error)) (found []bracket, err error) {
 	asked := map[string]any{"minLoad": settings.MinLoad, "maxLoad": settings.MaxLoad}
 	var list []map[string]float64

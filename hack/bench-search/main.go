@@ -165,7 +165,7 @@ type search struct {
 	found  []bracket
 }
 
-// searchers are who searches. The first is the library, or, once that was seen to be the same, our RFC9971 whose trials are all played to their end.
+// searchers are the searches that are compared. The first is the library, or, once both were shown to be the same, linerate's RFC9971 with all trials played to their end.
 var searchers = [3]struct {
 	name           string
 	classification goals.Classification
@@ -208,7 +208,7 @@ func warmLab(d device, capacity float64, seed uint64) *lab {
 	return lab
 }
 
-// ours is a search by this repository's rules.
+// ours is a search by linerate's own code.
 func ours(settings goals.Settings, lab *lab, stops bool) (found []bracket, err error) {
 	var so []goals.Trial
 	settings.Walk(func(ask goals.Ask) (goals.Trial, bool) {

@@ -38,7 +38,7 @@ const (
 	saves                     = 10 * time.Millisecond
 )
 
-// packetTest is the LoadTest of a device that forwards so many frames/s, one way, so that a trial has one loss ratio, whoever counts it.
+// packetTest is the LoadTest of a device that forwards a given number of frames/s, one way, so that a trial has one loss ratio only.
 func packetTest(limit int64, classification goals.Classification) string {
 	return fmt.Sprintf(`apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
@@ -112,7 +112,7 @@ type packetRow struct {
 	calm   calm.Taken
 }
 
-// searchDevice is A, B, C and back: the library, and ours by both classifications, of one device that stays as it is.
+// searchDevice searches one device in the order A, B, C, C, B, A: by the library, and by linerate with both classifications.
 func searchDevice(ctx context.Context, host reallab.Host, library *library, limit int64, watch *calm.Watch) (rows []packetRow, err error) {
 	bench, err := openBench(ctx, host, limit)
 	if err != nil {
@@ -139,7 +139,7 @@ func searchDevice(ctx context.Context, host reallab.Host, library *library, limi
 	return rows, nil
 }
 
-// A bench is a limited forwarder with the engine beside it, for any number of searches.
+// A bench is a limited forwarder and the engine, for any number of searches.
 type bench struct {
 	limit  int64
 	lab    *reallab.Lab
@@ -219,7 +219,7 @@ func packets(b *procedure.GoalBound) float64 {
 	return mostPackets * float64(b.Load) / float64(units.One)
 }
 
-// byLibrary has the library say which trials the same driver carries out. The warm-up is the same, too.
+// byLibrary lets the library choose the trials, which the same driver carries out, with the same warm-up.
 func (b *bench) byLibrary(ctx context.Context, library *library) (packetRow, error) {
 	p, err := planOf(packetTest(b.limit, goals.RFC9971))
 	if err != nil {
@@ -269,7 +269,7 @@ func (b *bench) begin(ctx context.Context, p *plan.Plan) (*drive, error) {
 
 // limited is what the forwarder's limit counted.
 func (b *bench) limited(ctx context.Context) (all []report.Limiter, err error) {
-	taken, err := b.lab.Taken(ctx)
+	taken, err := b.lab.LimitCounters(ctx)
 	for _, t := range taken {
 		all = append(all, report.Limiter{Passed: t.Passed, Dropped: t.Dropped})
 	}
@@ -287,7 +287,7 @@ func (d *drive) take(ctx context.Context, step procedure.Step) (*report.Window, 
 	return w, nil
 }
 
-// trial carries out one that the library asks for. Frames that a trial of whole frames and whole frames/s can't have count as sent: they are no loss for ours either.
+// trial carries out one that the library asks for. Fractions of frames, which a trial can't send, count as sent: they are no loss for linerate's searches either.
 func (d *drive) trial(ctx context.Context, load, duration float64) (outcome, error) {
 	w, err := d.take(ctx, procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.Ratio(math.Round(load / mostPackets * float64(units.One))), Judge: seconds(duration)})
 	if err != nil {

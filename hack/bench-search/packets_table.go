@@ -18,7 +18,7 @@ func (r packetRow) truths() []float64 {
 // off is how far a goal's lower bound lies from the truth, in percent.
 func (r packetRow) off(goal int) float64 { return 100 * (r.found[goal].lower/r.truths()[goal] - 1) }
 
-// encloses says that a goal's bounds have the truth between them, as far as two frames of a trial tell.
+// encloses says whether the truth is between a goal's bounds, to within two frames of a trial.
 func (r packetRow) encloses(goal int) bool {
 	truth, b := r.truths()[goal], r.found[goal]
 	return b.lower <= truth+2 && (b.upper == 0 || b.upper >= truth-2)

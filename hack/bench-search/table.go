@@ -31,10 +31,10 @@ type figures struct {
 	wrong int
 }
 
-// samples is how many trials at each load tell the truth.
+// samples is how many trials at each load determine the truth.
 const samples = 2000
 
-// truths are what was told already.
+// truths are the results that were computed already.
 type truths map[truthOf]float64
 
 type truthOf struct {
@@ -86,7 +86,7 @@ func (s *seen) add(one search, truths []float64, capacity float64) {
 	}
 }
 
-// same says that two searches had the same trials, as far as their number, their time and the bounds tell.
+// same says whether two searches had the same number of trials, the same time and the same bounds.
 func (s search) same(other search) bool {
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(a, b) }
 	return s.trials == other.trials && near(s.took, other.took) && slices.EqualFunc(s.found, other.found, func(a, b bracket) bool {

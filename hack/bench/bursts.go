@@ -25,7 +25,7 @@ type evenness struct {
 	burstiness.Verdict
 }
 
-// watchBursts has the engine send by one thread to an end of a cable that records when each frame comes: at a rate that every machine keeps, and at shares of what it reached through the forwarder.
+// watchBursts sends with one thread of the engine to an end of a cable that records when each frame comes: at a rate that every machine reaches, and at shares of the rate that the engine reached through the forwarder.
 func watchBursts(ctx context.Context, o options, reached []outcome) (all []evenness, err error) {
 	for _, who := range engines(reached) {
 		rates := []float64{evenRate}

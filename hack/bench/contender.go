@@ -9,7 +9,7 @@ import (
 // contender is something that sends.
 type contender struct {
 	name string
-	// options are those of the engine's ports; nil: it is somebody else's tool.
+	// options are those of the engine's ports; nil: it is another tool.
 	options *datapath.Options
 	// refuses says why it can't send such a load, or "".
 	refuses func(dut, load) string
@@ -19,7 +19,7 @@ type contender struct {
 
 // contenders are all that take part.
 type contenders struct {
-	engines    []contender // ours, by the path that frames are sent on
+	engines    []contender // the software engine, one for each path that frames are sent on
 	trafgen    contender
 	tools      []contender
 	forwarding contender
@@ -30,7 +30,7 @@ func (c contenders) all() []contender {
 	return append(append(append([]contender{}, c.engines...), c.trafgen), c.tools...)
 }
 
-// takePart lists who takes part. Directory is for the tools' files, and trexDirectory where a TRex is installed, or empty.
+// takePart lists the tools that take part. directory is for the tools' files; trexDirectory is where a TRex is installed, or empty.
 func takePart(directory, trexDirectory string) contenders {
 	return contenders{
 		engines: []contender{

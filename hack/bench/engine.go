@@ -46,7 +46,7 @@ func engine(path string, options datapath.Options, refuses func(dut, load) strin
 // path is what the engine's contender sends on.
 func (c contender) path() string { return strings.TrimPrefix(c.name, ours) }
 
-// ours is before the path in the engine's name.
+// ours comes before the path in the engine's name.
 const ours = "linerate, "
 
 // openPort opens an end of the generator's for so many sending threads, each bound to a processor as trafgen's are.

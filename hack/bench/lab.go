@@ -74,7 +74,7 @@ func (l *lab) build() (err error) {
 	return l.receiveByNAPI()
 }
 
-// cable joins g<i> and d<i>, with addresses and neighbours set, so that nobody has to ask.
+// cable connects g<i> and d<i>, with addresses and neighbours set, so that no ARP is needed.
 func (l *lab) cable(i int) error {
 	near, far := hardware(i, 1), hardware(i, 2)
 	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("g%d", i), HardwareAddr: near, NumTxQueues: l.queues, NumRxQueues: 1},
@@ -202,7 +202,7 @@ func threaded(name string) error {
 	return inSysfs(func(root string) error { return os.WriteFile(root+"/class/net/"+name+"/threaded", []byte("1"), 0o600) })
 }
 
-// inSysfs mounts the sysfs of the thread's network namespace where nobody else sees it.
+// inSysfs mounts the sysfs of the thread's network namespace where no other process sees it.
 func inSysfs(fn func(root string) error) error {
 	fd, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {

@@ -60,7 +60,7 @@ func main() {
 	}
 }
 
-// run measures all, and prints what came out. What of ours failed is an error then.
+// run measures everything, and prints the tables. It returns an error if a row of linerate's own failed.
 func run(ctx context.Context, o options) error {
 	if os.Geteuid() != 0 {
 		return fmt.Errorf("must be root, for network namespaces and eBPF: sudo -E go run ./hack/bench")

@@ -21,7 +21,7 @@ func ourTime() (map[int]time.Duration, error) {
 	}
 	all, err := fs.AllProcs()
 	if err != nil {
-		return nil, fmt.Errorf("who runs on this machine: %w", err)
+		return nil, fmt.Errorf("list the processes of this machine: %w", err)
 	}
 	running := map[int]procfs.ProcStat{}
 	for _, p := range all {

@@ -78,7 +78,7 @@ func (p pace) stolen() (n int) {
 	return n
 }
 
-// watchPace has the engine send at shares of what it reached, through the forwarder, by one thread.
+// watchPace sends with one thread of the engine, through the forwarder, at shares of the rate that it reached.
 func watchPace(ctx context.Context, o options, reached []outcome) (all []pace, err error) {
 	for _, who := range engines(reached) {
 		for _, share := range o.shares {

@@ -30,7 +30,7 @@ type load struct {
 	threads  int // in all
 	bothWays bool
 	marks    marks
-	// withoutNAPI turns aggregation off at the forwarder's ends for this turn, so that frames are received as on a veth that nobody has changed.
+	// withoutNAPI turns aggregation off at the forwarder's ends for this turn, so that frames are received as on a veth with default settings.
 	withoutNAPI bool
 }
 
@@ -53,7 +53,7 @@ type scene struct {
 	title, note string
 	dut         dut
 	entries     []entry
-	// yardstick is the entry that the others are compared with, among those with as many threads; empty: with the first that has the same contender.
+	// yardstick is the entry with which others of as many threads are compared; empty: they are compared with the first entry of the same contender.
 	yardstick string
 }
 
@@ -93,10 +93,10 @@ func scenes(c contenders, all bool) []scene {
 	return append(main, varied(c, sink, imix), cost(c), saturated(c))
 }
 
-// throughForwarder is the first table: all that there is, with one thread and with two.
+// throughForwarder is the first table: all contenders, with one thread and with two.
 func throughForwarder(c contenders) scene {
 	s := scene{title: words(forwarder, base()), dut: forwarder, yardstick: trafgenName,
-		note: "The forwarder's ends have aggregation on, as frames that come from a program in the kernel need it; in the rows that say so it is off, as on a veth that nobody has changed. " +
+		note: "The forwarder's ends have aggregation on, as frames that come from a program in the kernel need it; in the rows that say so it is off, as on a veth with default settings. " +
 			"On plain veths the sender's processor forwards, too. *Forwarding alone* is the cheapest source there is: a program that clones one packet into the cable."}
 	for threads := 1; threads <= 2; threads++ {
 		l := base()

@@ -8,11 +8,11 @@ import (
 func TestEveryRowHasAYardstick(t *testing.T) {
 	for _, s := range scenes(takePart(t.TempDir(), ""), true) {
 		if len(s.entries) == 0 {
-			t.Errorf("%s: nobody takes part", s.title)
+			t.Errorf("%s: it has no entries", s.title)
 		}
 		for i, e := range s.entries {
 			if to := s.against(i); to < 0 {
-				t.Errorf("%s: %s with %d threads is compared with nobody", s.title, e, e.load.threads)
+				t.Errorf("%s: %s with %d threads has nothing to be compared with", s.title, e, e.load.threads)
 			} else if other := s.entries[to]; s.yardstick == "" && other.name != e.name {
 				t.Errorf("%s: %s is compared with %s", s.title, e, other)
 			}
@@ -42,7 +42,7 @@ func TestTheMainTablesComeFirst(t *testing.T) {
 	}
 }
 
-func TestWhoCantSendWhatIsAskedSaysWhy(t *testing.T) {
+func TestAGeneratorThatSendsTooLittleSaysWhy(t *testing.T) {
 	changed := func(change func(*load)) load {
 		l := base()
 		change(&l)

@@ -18,7 +18,7 @@ type results struct {
 	bursts   []evenness
 }
 
-// failures are the outcomes of ours that went wrong: others' tools may fail.
+// failures are the failed outcomes of linerate's own rows; other tools may fail.
 func (r results) failures() (all []string) {
 	for i, outcomes := range r.outcomes {
 		for _, o := range outcomes {
@@ -72,7 +72,7 @@ func (r results) sections() []section {
 	return all
 }
 
-// competition is a scene's table. Who can't take part stands in it with the reason; several threads of the same make one row of that.
+// competition is a scene's table. A contender that can't take part is in it with the reason, in one row for all numbers of threads.
 func competition(s scene, outcomes []outcome) []row {
 	rows := []row{{"sender", "threads", "returned kpps", "least–most", "× " + yardstickWords(s), "lost", "kframes per processor-second", "host took", "others took", "remark"}}
 	var absent []row

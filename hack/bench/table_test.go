@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // madeUp are the results of a run that has one of each.
 func madeUp() results {
@@ -74,7 +74,7 @@ func TestThePageHasRoomForTheTables(t *testing.T) {
 	}
 }
 
-func TestOnlyOursFailTheBench(t *testing.T) {
+func TestOnlyLineratesRowsFailTheBench(t *testing.T) {
 	r := madeUp()
 	if failed := r.failures(); failed != nil {
 		t.Errorf("nothing failed: %v", failed)

@@ -104,7 +104,7 @@ func tool(program, debian string, refuses func(dut, load) string) func(dut, load
 	}
 }
 
-// said keeps the beginning of what a tool says, for whoever asks why it ended.
+// said keeps the beginning of a tool's output, to show why it ended.
 type said struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -135,22 +135,22 @@ func launch(ctx context.Context, tool string, arguments ...string) (stop func() 
 // launched starts a command: it inherits the calling thread's network namespace, and dies with that thread.
 func launched(c *exec.Cmd) (stop func() error, err error) {
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	talk := &said{}
-	c.Stdout, c.Stderr = talk, talk
+	stderr := &said{}
+	c.Stdout, c.Stderr = stderr, stderr
 	if err := c.Start(); err != nil {
 		return nil, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
-	return func() error { return end(c, ended, talk) }, nil
+	return func() error { return end(c, ended, stderr) }, nil
 }
 
 // end interrupts a tool, and kills it if it doesn't end within a second. One that has ended by itself is an error.
-func end(c *exec.Cmd, ended <-chan error, talk *said) error {
+func end(c *exec.Cmd, ended <-chan error, stderr *said) error {
 	name := filepath.Base(c.Path)
 	select {
 	case err := <-ended:
-		return errors.Join(fmt.Errorf("%s ended by itself: %s", name, talk.first()), err)
+		return errors.Join(fmt.Errorf("%s ended by itself: %s", name, stderr.first()), err)
 	default:
 	}
 	if err := c.Process.Signal(os.Interrupt); err != nil { // to the first process: it ends its own threads

@@ -25,7 +25,7 @@ func sizes(of string) (profile.Spec, error) {
 	return profile.Spec{Kind: profile.FixedSize, FrameSize: units.FrameSize(size)}, nil
 }
 
-// streams are a load's as a LoadTest has them: UDP over IPv4, flows told apart by their source address. The rate is of all of them.
+// streams are a load's streams as in a LoadTest: UDP over IPv4, with a source address for each flow. The rate is that of all together.
 func (l load) streams(back bool, packetsPerSecond float64) ([]datapath.RunStream, error) {
 	spec, err := sizes(l.size)
 	if err != nil {

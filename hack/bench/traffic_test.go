@@ -112,7 +112,7 @@ func TestTrafgenConfig(t *testing.T) {
 	}
 }
 
-func TestASizeThatIsNone(t *testing.T) {
+func TestInvalidSizes(t *testing.T) {
 	if _, err := (load{size: "large", flows: 1}).streams(false, 1); err == nil || !strings.Contains(err.Error(), `"large" bytes`) {
 		t.Error(err)
 	}

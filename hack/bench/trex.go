@@ -89,7 +89,7 @@ func startTRex(ctx context.Context, l *lab, folder, directory string) (kill func
 const (
 	// bootTime is how long TRex may take to answer.
 	bootTime = time.Minute
-	// bounded is how long a TRex sends that nobody stops.
+	// bounded is how long TRex sends if it isn't stopped.
 	bounded = time.Minute
 )
 

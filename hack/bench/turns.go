@@ -60,7 +60,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// order is whose turn it is in a round: forwards and backwards in turn, so that a machine that becomes slower costs all the same. So the number of rounds is even.
+// order is the order of a round: forwards and backwards in turn, so that a machine that becomes slower affects all entries equally. So the number of rounds is even.
 func order(entries, round int) []int {
 	var all []int
 	for i := range entries {
@@ -73,7 +73,7 @@ func order(entries, round int) []int {
 	return all
 }
 
-// compete gives a scene's entries their turns. Who fails has no further one.
+// compete gives a scene's entries their turns. An entry that fails has no further turns.
 func compete(ctx context.Context, o options, s scene) (outcomes []outcome, err error) {
 	for _, e := range s.entries {
 		outcomes = append(outcomes, outcome{entry: e, why: e.refuses(s.dut, e.load)})

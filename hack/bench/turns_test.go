@@ -21,7 +21,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestTurnsAreFair: over two rounds everybody's turns are equally early, so that a machine that becomes slower costs all the same.
+// TestTurnsAreFair: over two rounds the entries' turns are equally early, so that a machine that becomes slower affects all equally.
 func TestTurnsAreFair(t *testing.T) {
 	const n = 7
 	places := [n]int{}

@@ -23,10 +23,10 @@ func (c *cluster) kubectl(ctx context.Context, in io.Reader, args ...string) err
 	cmd := exec.CommandContext(ctx, filepath.Join(c.Assets, "kubectl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig())
 	cmd.Stdin = in
-	var talk bytes.Buffer
-	cmd.Stderr = &talk
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(talk.Bytes()))
+		return fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return nil
 }

@@ -49,15 +49,15 @@ func openBox(c *cluster, name string, groups cgroups, record func(box) error) er
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	b, talk, err := launch(name, dir, spec, log, groups)
+	b, stderr, err := launch(name, dir, spec, log, groups)
 	if err != nil {
 		return fmt.Errorf("open box %s: %w", name, err)
 	}
-	defer talk.close()
+	defer stderr.close()
 	if err := record(b); err != nil {
 		return err
 	}
-	if err := talk.settle(); err != nil {
+	if err := stderr.settle(); err != nil {
 		return fmt.Errorf("set up box %s: %w (see %s)", name, err, log.Name())
 	}
 	return nil
@@ -80,13 +80,13 @@ func launch(name, dir string, spec []byte, log *os.File, groups cgroups) (box, c
 	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: namespaces, Setsid: true}
 	err = groups.startIn(cmd, cmd.Start)
 	_, _ = goAhead.Close(), theirs.Close()
-	talk := conversation{say: say, hear: answer}
+	stderr := conversation{say: say, hear: answer}
 	if err != nil {
-		talk.close()
+		stderr.close()
 		return box{}, conversation{}, err
 	}
 	init, err := identify(cmd.Process.Pid)
-	return box{Name: name, Init: init}, talk, err
+	return box{Name: name, Init: init}, stderr, err
 }
 
 // conversation is with a box's first process, until it is set up.
@@ -114,7 +114,7 @@ func (b box) start(cmd *exec.Cmd) error {
 	cmd.Dir = "/"
 	result := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with this function, and nobody else gets its namespaces
+		runtime.LockOSThread() // and never unlocked: the thread ends with this function, and no other goroutine gets its namespaces
 		result <- func() error {
 			if err := b.enter(); err != nil {
 				return err
@@ -125,7 +125,7 @@ func (b box) start(cmd *exec.Cmd) error {
 	return <-result
 }
 
-// enter takes this thread, and what it starts, into the box and onto the cluster's processors, also where ours are more than those of the
+// enter moves this thread, and what it starts, into the box and onto the cluster's processors, also where this process has more than those of the
 // process that brought it up.
 func (b box) enter() error {
 	fd, err := unix.PidfdOpen(b.Init.PID, 0)
@@ -143,19 +143,19 @@ func (b box) enter() error {
 }
 
 // run runs a command in the box to its end.
-func (b box) run(ctx context.Context, in io.Reader, out, talk io.Writer, name string, args ...string) error {
+func (b box) run(ctx context.Context, in io.Reader, out, stderr io.Writer, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Path, cmd.Err = "/usr/bin/env", nil // it is found in the box, not here
 	cmd.Args = append([]string{"env", name}, args...)
 	cmd.Env = append(os.Environ(), searchPath)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, talk
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, stderr
 	if err := b.start(cmd); err != nil {
 		return err
 	}
 	return cmd.Wait()
 }
 
-// initVerb is how a box's first process is told what it is. Its directory is beside it, for whoever lists processes.
+// initVerb is the verb of a box's first process. Its argument is the box's directory, which lists of processes show.
 const initVerb = "init"
 
 // netns is the box's network namespace, as a file to open.

@@ -33,7 +33,7 @@ func boxInit() error {
 	}
 	goAhead, answer := os.NewFile(3, "go-ahead"), os.NewFile(4, "answer")
 	if n, _ := goAhead.Read(make([]byte, 2)); n == 0 {
-		return errors.New("never told to begin")
+		return errors.New("no word to begin")
 	}
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, unix.SIGCHLD)
@@ -126,7 +126,7 @@ func (s boxSpec) binds() []bind {
 	return all
 }
 
-// setKernel sets parameters of the box's network namespace. One that this kernel doesn't have is none to set.
+// setKernel sets parameters of the box's network namespace. It skips parameters that this kernel doesn't have.
 func setKernel(parameters map[string]string) error {
 	for name, value := range parameters {
 		err := os.WriteFile(filepath.Join("/proc/sys", name), []byte(value), 0)

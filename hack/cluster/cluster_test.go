@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-func TestASubnetIsTakenThatNobodyUses(t *testing.T) {
+func TestAFreeSubnetIsChosen(t *testing.T) {
 	in := func(texts ...string) (all []netip.Prefix) {
 		for _, text := range texts {
 			all = append(all, netip.MustParsePrefix(text))
@@ -245,7 +245,7 @@ func missing(t *testing.T, what string) {
 	t.Skip(what)
 }
 
-func TestCommandsRefuseWhatCannotBeMeant(t *testing.T) {
+func TestCommandsRefuseContradictions(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"", "usage"},
 		{"upp", "usage"},

@@ -54,7 +54,7 @@ func (v verb) take(ctx context.Context, p place, args []string) error {
 	return v.do(ctx, p, args)
 }
 
-// withoutDashes drops a "--" at the given place: it only says that what follows is none of our flags.
+// withoutDashes drops a "--" at the given place, which only ends the flags.
 func withoutDashes(args []string, at int) []string {
 	if len(args) > at && args[at] == "--" {
 		return slices.Delete(slices.Clone(args), at, at+1)

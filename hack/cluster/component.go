@@ -67,11 +67,11 @@ func startAtGate(b box, at *component, log *os.File, groups cgroups) (begin *os.
 
 const gateVerb = "gate"
 
-// gate waits for the word on descriptor 3, and becomes the program. If whoever started us died before saying it, we end.
+// gate waits for the word on descriptor 3, and then becomes the program. If the process that started it dies before, it ends.
 func gate(program []string) error {
 	const goAhead = 3
 	if n, _ := unix.Read(goAhead, make([]byte, 2)); n <= 0 {
-		return errors.New("never told to begin")
+		return errors.New("no word to begin")
 	}
 	unix.CloseOnExec(goAhead)
 	return fmt.Errorf("become %s: %w", program[0], unix.Exec(program[0], program, os.Environ()))

@@ -56,7 +56,7 @@ func within(t *testing.T, who, list string, cpus []int) {
 	}
 }
 
-// on has the commands run on these processors only.
+// on makes the commands run on these processors only.
 func (r rig) on(cpus []int) rig {
 	r.cpus = list(cpus)
 	return r
@@ -95,7 +95,7 @@ func (r rig) isConfined(t *testing.T, cpus []int) {
 // refusesFewer asks for the cluster on some of its processors.
 func (r rig) refusesFewer(t *testing.T, cpus []int) {
 	if len(cpus) < 2 {
-		missing(t, "there is one processor: no fewer can be had")
+		missing(t, "there is one processor only")
 	}
 	if out, err := r.on(halfOf(cpus)).try("up"); err == nil || !strings.Contains(out, "take it down first") {
 		t.Errorf("answer %v: %s", err, out)

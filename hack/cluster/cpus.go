@@ -46,7 +46,7 @@ func (c *cluster) processors() ([]int, error) {
 	return onlineCPUs()
 }
 
-// checkCPUs refuses to take a cluster for one that keeps to our processors when it doesn't.
+// checkCPUs is an error if a running cluster uses other processors than this process may run on.
 func (c *cluster) checkCPUs(allowed []int) error {
 	cpus, err := c.processors()
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *cluster) checkCPUs(allowed []int) error {
 	return nil
 }
 
-// ownCPUs are the processors that a cluster of ours keeps to: those that we may run on, or none where those are all.
+// ownCPUs are the processors to which a cluster is bound: those that this process may run on; empty if those are all.
 func ownCPUs() ([]int, error) {
 	allowed, err := allowedCPUs()
 	if err != nil {
@@ -112,7 +112,7 @@ func list(cpus []int) string {
 // onlineFile is where the kernel says which processors work, and where a kubelet learns which its node has.
 const onlineFile = "/sys/devices/system/cpu/online"
 
-// writeOnline writes what the boxes of a cluster that keeps to some processors find there in the kernel's place. A kubelet that knew of more
+// writeOnline writes the list of online processors that the boxes of a bound cluster see instead of the kernel's. A kubelet that knew of more
 // would promise them to pods, and begin by giving them to its group, which may not have them.
 func (c *cluster) writeOnline(dir string) (path string, err error) {
 	if len(c.CPUs) == 0 {

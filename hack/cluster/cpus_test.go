@@ -136,7 +136,7 @@ func onCPUs(t *testing.T, cpus []int, do func()) {
 	}
 }
 
-func TestAClusterIsForTheProcessorsThatWeMayRunOn(t *testing.T) {
+func TestAClusterUsesAllowedProcessorsOnly(t *testing.T) {
 	allowed, err := allowedCPUs()
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestAClusterIsForTheProcessorsThatWeMayRunOn(t *testing.T) {
 	}
 	t.Run("where they are fewer than the machine has", func(t *testing.T) {
 		if len(online) < 2 {
-			missing(t, "there is one processor: no fewer can be had")
+			missing(t, "there is one processor only")
 		}
 		one := allowed[len(allowed)-1:]
 		onCPUs(t, one, func() {

@@ -16,13 +16,13 @@ import (
 )
 
 // down removes the cluster, or what is left of one.
-func down(ctx context.Context, p place, talk io.Writer) error {
+func down(ctx context.Context, p place, stderr io.Writer) error {
 	lock, err := p.lock()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Close() }()
-	if err := remove(ctx, p, talk); err != nil {
+	if err := remove(ctx, p, stderr); err != nil {
 		return err
 	}
 	_ = os.Remove(p.root) // if no other cluster is in it
@@ -31,7 +31,7 @@ func down(ctx context.Context, p place, talk io.Writer) error {
 
 // remove ends every process of the cluster and deletes what is the cluster's, in whatever state it is. Processes are found twice: by what
 // was written down, and by their control group, which also knows those of which there was no time to write anything down.
-func remove(ctx context.Context, p place, talk io.Writer) error {
+func remove(ctx context.Context, p place, stderr io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a minute went by"))
 	defer cancel()
 	if err := p.mine(); err != nil {
@@ -39,7 +39,7 @@ func remove(ctx context.Context, p place, talk io.Writer) error {
 	}
 	c, found, err := p.load()
 	if err != nil {
-		fmt.Fprintln(talk, "cluster:", err) // the control groups will do
+		fmt.Fprintln(stderr, "cluster:", err) // the control groups will do
 	}
 	if found {
 		for _, b := range c.Boxes {

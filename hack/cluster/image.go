@@ -20,7 +20,7 @@ import (
 // pauseImage is what holds a pod's namespaces.
 const pauseImage = "linerate.dev/pause:1"
 
-// buildPause builds the program of the pause image, from the source beside this program.
+// buildPause builds the program of the pause image, from the source in this program's folder.
 func buildPause(ctx context.Context, into string) ([]byte, error) {
 	path := filepath.Join(into, "pause")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "github.com/linerate-dev/linerate/hack/cluster/pause")
@@ -81,10 +81,10 @@ func archive(entries ...entry) ([]byte, error) {
 
 // importImage gives a node the images of a docker archive.
 func importImage(ctx context.Context, b box, image io.Reader) error {
-	var talk bytes.Buffer
-	err := b.run(ctx, image, &talk, &talk, "ctr", "--namespace", "k8s.io", "images", "import", "--local", "-")
+	var stderr bytes.Buffer
+	err := b.run(ctx, image, &stderr, &stderr, "ctr", "--namespace", "k8s.io", "images", "import", "--local", "-")
 	if err != nil {
-		return fmt.Errorf("import an image on %s: %w: %s", b.Name, err, talk.Bytes())
+		return fmt.Errorf("import an image on %s: %w: %s", b.Name, err, stderr.Bytes())
 	}
 	return nil
 }

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestRoomToWatch(t *testing.T) {
+func TestInotifyLimitsAreChecked(t *testing.T) {
 	t.Run("two instances are left on a machine that works", func(t *testing.T) {
 		if err := roomToWatch(2, openInotify); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("where fewer are left, it is said how many, and the way out", func(t *testing.T) {
+	t.Run("the error says how many are left, and the way out", func(t *testing.T) {
 		left := 3
 		open := func() (int, error) {
 			if left == 0 {

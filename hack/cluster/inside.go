@@ -93,7 +93,7 @@ func kubectlCommand(ctx context.Context, p place, args []string) error {
 	return statusOf(cmd.Run())
 }
 
-// statusOf passes on a command's exit status as ours.
+// statusOf is a command's exit status, to exit with.
 func statusOf(err error) error {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
 		return exitStatus(exit.ExitCode())

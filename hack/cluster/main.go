@@ -5,7 +5,7 @@
 //	kubectl get nodes
 //	go run ./hack/cluster down      # nothing is left
 //
-// docs/cluster.md tells what it makes.
+// docs/cluster.md describes the cluster.
 package main
 
 import (

@@ -20,7 +20,7 @@ import (
 // rig types cluster's commands, as people do.
 type rig struct {
 	program, dir, name string
-	cpus               string // that commands run on; empty: ours
+	cpus               string // processors that commands run on; empty: all that the test may use
 }
 
 func newRig(t *testing.T, name string) rig {
@@ -217,7 +217,7 @@ func TestACluster(t *testing.T) {
 		r.do(t, "status")
 		r.asks(t, "west", "198.18.0.2")
 	})
-	t.Run("another cluster may stand beside it, but not of the same name", func(t *testing.T) {
+	t.Run("another cluster may run at the same time, but not of the same name", func(t *testing.T) {
 		other := rig{program: r.program, dir: t.TempDir(), name: r.name}
 		for _, verb := range []string{"up", "down"} {
 			if out, err := other.try(verb); err == nil || !strings.Contains(out, "choose another --name") {
@@ -321,9 +321,9 @@ func TestAnUpThatWasKilledLeavesNothing(t *testing.T) {
 		{"when the last component starts", state(func(c *cluster) bool { return runs(c, "node-2", "kube-proxy") })},
 	} {
 		t.Run(moment.name, func(t *testing.T) {
-			var talk bytes.Buffer
+			var stderr bytes.Buffer
 			cmd := r.command("up")
-			cmd.Stdout, cmd.Stderr = &talk, &talk
+			cmd.Stdout, cmd.Stderr = &stderr, &stderr
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func TestAnUpThatWasKilledLeavesNothing(t *testing.T) {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			if err != nil {
-				t.Fatalf("%v: %s", err, talk.Bytes())
+				t.Fatalf("%v: %s", err, stderr.Bytes())
 			}
 			r.do(t, "down")
 			before.same(t, look(t))
@@ -355,7 +355,7 @@ func TestAnUpThatWasKilledLeavesNothing(t *testing.T) {
 		r.do(t, "up")
 		r.do(t, "status")
 	})
-	t.Run("a box that died is noticed, and all is made anew", func(t *testing.T) {
+	t.Run("a box that died is noticed, and everything is made again", func(t *testing.T) {
 		c, err := p.running()
 		if err != nil {
 			t.Fatal(err)

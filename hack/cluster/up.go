@@ -18,8 +18,8 @@ const dialTimeout = time.Second
 
 // up brings the cluster to where everything runs and both nodes are Ready, from wherever it is: from nothing, with a component killed, or
 // half made by an up that died (which is removed first).
-func up(ctx context.Context, p place, talk io.Writer) (*cluster, error) {
-	assets, err := findAssets(ctx, talk)
+func up(ctx context.Context, p place, stderr io.Writer) (*cluster, error) {
+	assets, err := findAssets(ctx, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -44,14 +44,14 @@ func up(ctx context.Context, p place, talk io.Writer) (*cluster, error) {
 		}
 	}
 	if !found || !c.whole() || c.Assets != assets {
-		if err := remove(ctx, p, talk); err != nil {
+		if err := remove(ctx, p, stderr); err != nil {
 			return nil, fmt.Errorf("remove what is left of an earlier cluster: %w", err)
 		}
 		if c, err = create(p, assets, groups); err != nil {
 			return nil, err
 		}
 	}
-	return c, c.run(ctx, groups, talk)
+	return c, c.run(ctx, groups, stderr)
 }
 
 // check refuses a cluster that is up and isn't what is asked for.
@@ -66,15 +66,15 @@ func (c *cluster) check(p place) error {
 	return c.checkCPUs(allowed)
 }
 
-// findAssets has the programs built if they aren't. That takes minutes: what must be there besides is looked for first.
-func findAssets(ctx context.Context, talk io.Writer) (string, error) {
+// findAssets builds the programs if they aren't built yet. That takes minutes, so it checks for other requirements first.
+func findAssets(ctx context.Context, stderr io.Writer) (string, error) {
 	for _, program := range []string{"runc", "nft"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return "", fmt.Errorf("%w: hack/ci-packages installs what is missing", err)
 		}
 	}
 	cmd := exec.CommandContext(ctx, "go", "run", "github.com/linerate-dev/linerate/hack/kube", "cluster")
-	cmd.Stderr = talk
+	cmd.Stderr = stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("build the programs of Kubernetes: %w", err)
@@ -148,7 +148,7 @@ func create(p place, assets string, groups cgroups) (*cluster, error) {
 }
 
 // run starts what doesn't run, and waits until all is ready.
-func (c *cluster) run(ctx context.Context, groups cgroups, talk io.Writer) error {
+func (c *cluster) run(ctx context.Context, groups cgroups, stderr io.Writer) error {
 	for _, n := range c.nodes() {
 		if err := c.startAll(n.name, groups, "containerd"); err != nil {
 			return err
@@ -157,7 +157,7 @@ func (c *cluster) run(ctx context.Context, groups cgroups, talk io.Writer) error
 	if err := c.startAll("control", groups, "etcd", "kube-apiserver"); err != nil {
 		return err
 	}
-	fmt.Fprintln(talk, "cluster: control plane and containerd started")
+	fmt.Fprintln(stderr, "cluster: control plane and containerd started")
 	pause, err := c.packPause(ctx)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (c *cluster) run(ctx context.Context, groups cgroups, talk io.Writer) error
 			return err
 		}
 	}
-	fmt.Fprintln(talk, "cluster: API server ready, nodes started")
+	fmt.Fprintln(stderr, "cluster: API server ready, nodes started")
 	if err := c.kubectl(ctx, bytes.NewReader(networks), "apply", "--server-side", "-f", "-"); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (l *lab) follow(ctx context.Context, trials []*trial) error {
 	var watching sync.WaitGroup
 	watching.Go(func() { l.watch(ctx, seen) })
 	defer func() { cancel(); watching.Wait() }()
-	v := newView(l.talk)
+	v := newView(l.stderr)
 	defer v.close()
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

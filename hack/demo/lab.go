@@ -30,7 +30,7 @@ func wires() []string { return []string{"west", "east"} }
 
 // lab is the demo's cluster, and what it is made with.
 type lab struct {
-	talk io.Writer
+	stderr io.Writer
 	// project is the source tree, programs a directory that nodes see as we do, where what is built of it is kept.
 	project, programs string
 	cluster           incluster.Cluster
@@ -39,7 +39,7 @@ type lab struct {
 	began              time.Time
 }
 
-func newLab(talk io.Writer) (*lab, error) {
+func newLab(stderr io.Writer) (*lab, error) {
 	project, err := output(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module))
 	if err != nil {
 		return nil, fmt.Errorf("find the project: %w (run it inside of its source tree)", err)
@@ -50,7 +50,7 @@ func newLab(talk io.Writer) (*lab, error) {
 	}
 	programs := filepath.Join(cache, "linerate", "demo")
 	return &lab{
-		talk: talk, project: project, programs: programs, began: time.Now(),
+		stderr: stderr, project: project, programs: programs, began: time.Now(),
 		cluster: incluster.Cluster{Program: filepath.Join(programs, "cluster"), Name: name},
 	}, nil
 }
@@ -80,14 +80,14 @@ func (l *lab) up(ctx context.Context) error {
 	return nil
 }
 
-// say tells what is being done, and when it was begun.
+// say prints what is being done, and when it was begun.
 func (l *lab) say(format string, args ...any) {
-	fmt.Fprintf(l.talk, "demo %s  %s\n", clock(time.Since(l.began)), fmt.Sprintf(format, args...))
+	fmt.Fprintf(l.stderr, "demo %s  %s\n", clock(time.Since(l.began)), fmt.Sprintf(format, args...))
 }
 
 func (l *lab) buildKubernetes(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "run", module+"/hack/kube", "cluster")
-	cmd.Stderr = l.talk
+	cmd.Stderr = l.stderr
 	out, err := cmd.Output()
 	l.assets = strings.TrimSpace(string(out))
 	return err
@@ -96,7 +96,7 @@ func (l *lab) buildKubernetes(ctx context.Context) error {
 // bringUp passes on what the cluster says, because it may take a while.
 func (l *lab) bringUp(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, l.cluster.Program, "up", "--name", name)
-	cmd.Stderr = l.talk
+	cmd.Stderr = l.stderr
 	out, err := cmd.Output()
 	l.kubeconfig = strings.TrimSpace(string(out))
 	return err

@@ -61,7 +61,7 @@ func command(ctx context.Context, args []string) (int, error) {
 		return orNotMeasured(exitOK, l.down(ctx))
 	}
 	if err := l.up(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "demo: what is there stays: make demo goes on with it, make demo-down removes it")
+		fmt.Fprintln(os.Stderr, "demo: the cluster stays as it is: make demo continues with it, make demo-down removes it")
 		return exitNotMeasured, err
 	}
 	request, err := awake.Keep()

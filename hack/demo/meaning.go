@@ -16,7 +16,7 @@ func codeOf(r *report.Report) int {
 	return exitOK
 }
 
-// meaning says in a sentence what a verdict means, for who sees one for the first time.
+// meaning explains a verdict in a sentence, for a reader who sees one for the first time.
 func meaning(r *report.Report) string {
 	name := r.Plan.Test.Name
 	switch {

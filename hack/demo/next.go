@@ -4,7 +4,7 @@ import "fmt"
 
 // parting says what to type next; name is that of a LoadTest in it.
 func (l *lab) parting(name string) error {
-	_, err := fmt.Fprintf(l.talk, `
+	_, err := fmt.Fprintf(l.stderr, `
 The cluster stays up. To look around:
 
   export KUBECONFIG=%[1]s PATH=%[5]s:%[2]s:$PATH

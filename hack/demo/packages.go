@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// installPackages installs what the machine lacks of what nodes take from it, where it can, and passes on what is said of it.
+// installPackages installs the packages that nodes need from the machine and that it lacks, if it can, and passes on the installer's output.
 func (l *lab) installPackages(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(l.project, "hack", "ci-packages"), "cluster")
-	cmd.Stderr = l.talk
+	cmd.Stderr = l.stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("hack/ci-packages cluster: %w", err)
 	}

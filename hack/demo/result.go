@@ -27,7 +27,7 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 	}
 	l.say("LoadTests: both nodes have one virtual function on each wire, so the second waits until the first gives its back")
 	if err := l.follow(ctx, trials); err != nil {
-		fmt.Fprintln(l.talk, "demo: no longer looked at; what was begun goes on in the cluster")
+		fmt.Fprintln(l.stderr, "demo: no longer watching; tests that have begun go on in the cluster")
 		return exitNotMeasured, errors.Join(err, l.parting(trials[0].name))
 	}
 	code := exitOK
@@ -35,7 +35,7 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 	for _, t := range trials {
 		r, err := l.report(ctx, t)
 		if err != nil {
-			fmt.Fprintf(l.talk, "%s has no report: %v\n", t.name, err)
+			fmt.Fprintf(l.stderr, "%s has no report: %v\n", t.name, err)
 			code = max(code, exitNotMeasured)
 			continue
 		}
@@ -47,7 +47,7 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 		}
 	}
 	for _, r := range reports {
-		fmt.Fprintln(l.talk, meaning(r))
+		fmt.Fprintln(l.stderr, meaning(r))
 	}
 	err = l.keep(reports)
 	return max(code, codeOfKeeping(err)), errors.Join(err, l.parting(trials[0].name))
@@ -88,7 +88,7 @@ func (l *lab) keep(reports []*report.Report) error {
 		if err := writeFile(base+".html", render.HTML, r); err != nil {
 			return err
 		}
-		fmt.Fprintf(l.talk, "report: %s.html\n", base)
+		fmt.Fprintf(l.stderr, "report: %s.html\n", base)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@
 //	go run ./hack/kube cluster                                           # all that nodes with pods on them need
 //	go run ./hack/kube kueue                                             # Kueue, for labs that share their nodes by it
 //
-// They are built from Go modules, whose versions and checksums stand in the module files beside this program, and kept in the user's
+// They are built from Go modules, whose versions and checksums are in the module files in this program's folder, and kept in the user's
 // cache directory, so that each version of each program is built once. Where KUBEBUILDER_ASSETS is set the API server and etcd are not
 // built: that directory is printed.
 package main
@@ -28,7 +28,7 @@ func main() {
 }
 
 // assets finds the directory with the binaries, or makes it.
-func assets(args []string, talk io.Writer) (string, error) {
+func assets(args []string, stderr io.Writer) (string, error) {
 	name := "api"
 	if len(args) > 0 {
 		name = args[0]
@@ -53,5 +53,5 @@ func assets(args []string, talk io.Writer) (string, error) {
 		return "", fmt.Errorf("find the cache directory: %w (set XDG_CACHE_HOME, or KUBEBUILDER_ASSETS to a directory with %s and %s)",
 			err, parts[0].name, parts[1].name)
 	}
-	return store{dir: filepath.Join(cache, "linerate"), talk: talk}.assemble(wanted.key(recipes), recipes)
+	return store{dir: filepath.Join(cache, "linerate"), stderr: stderr}.assemble(wanted.key(recipes), recipes)
 }

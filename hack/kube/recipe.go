@@ -15,7 +15,7 @@ import (
 // part is one program.
 type part struct {
 	name    string // the binary's
-	folder  string // beside this file: the module that pins all the binary is built from
+	folder  string // in this file's folder: the module that pins everything that the binary is built from
 	module  string // the one whose version is the binary's
 	pkg     string
 	tags    string
@@ -124,22 +124,22 @@ func pinned(dir, module string) (string, error) {
 func (r recipe) key() string { return r.name + "-" + r.version }
 
 // make builds the part, and says what it does: it takes a while.
-func (r recipe) make(into string, talk io.Writer) error {
-	fmt.Fprintf(talk, "kube: building %s %s, once: about %s on four cores\n", r.name, r.version, r.usually)
+func (r recipe) make(into string, stderr io.Writer) error {
+	fmt.Fprintf(stderr, "kube: building %s %s, once: about %s on four cores\n", r.name, r.version, r.usually)
 	start := time.Now()
-	if err := r.build(into, talk); err != nil {
+	if err := r.build(into, stderr); err != nil {
 		return fmt.Errorf("build %s %s: %w", r.name, r.version, err)
 	}
-	fmt.Fprintf(talk, "kube: built %s in %s\n", r.name, time.Since(start).Round(time.Second))
+	fmt.Fprintf(stderr, "kube: built %s in %s\n", r.name, time.Since(start).Round(time.Second))
 	return nil
 }
 
 // build makes the binary, from what the module file says and nothing else.
-func (r recipe) build(into string, talk io.Writer) error {
+func (r recipe) build(into string, stderr io.Writer) error {
 	cmd := exec.Command("go", "build", "-C", r.dir, "-mod=readonly", "-tags", r.tags, "-ldflags", strings.ReplaceAll(r.ldflags, "%s", r.version),
 		"-o", filepath.Join(into, r.name), r.pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-	cmd.Stdout, cmd.Stderr = talk, talk
+	cmd.Stdout, cmd.Stderr = stderr, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // or it would go on building when we no longer hold the lock
 	return cmd.Run()
 }
@@ -147,11 +147,11 @@ func (r recipe) build(into string, talk io.Writer) error {
 // output runs a command of the go tool, and has its words in the error.
 func output(name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
-	var talk strings.Builder
-	cmd.Stderr = &talk
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(talk.String()))
+		return nil, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return out, nil
 }

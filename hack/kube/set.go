@@ -42,7 +42,7 @@ func keyOfKueue(recipes []recipe) string { return "set-" + recipes[0].key() }
 func (s store) assemble(key string, recipes []recipe) (string, error) {
 	return s.get(key, func(into string) error {
 		for _, r := range recipes {
-			dir, err := s.get(r.key(), func(dir string) error { return r.make(dir, s.talk) })
+			dir, err := s.get(r.key(), func(dir string) error { return r.make(dir, s.stderr) })
 			if err != nil {
 				return err
 			}

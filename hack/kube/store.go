@@ -12,11 +12,11 @@ import (
 // store is a directory of finished builds, each under a name that says its version:
 //
 //	kube-v1.37.2-…           a finished build: it is never changed
-//	kube-v1.37.2-….lock      held by who builds it
+//	kube-v1.37.2-….lock      held by the process that builds it
 //	kube-v1.37.2-….partial   what is not finished, or never was
 type store struct {
-	dir  string
-	talk io.Writer
+	dir    string
+	stderr io.Writer
 }
 
 // get returns the directory of the named build. If there is none it calls build with an empty directory, and takes that as the build
@@ -35,7 +35,7 @@ func (s store) get(name string, build func(dir string) error) (string, error) {
 	}
 	defer func() { _ = lock.Close() }() // the lock goes with it
 	if exists(final) {
-		return final, nil // by whom we waited for
+		return final, nil // built by the process that held the lock
 	}
 	return final, finish(final, build)
 }
@@ -60,7 +60,7 @@ func (s store) lock(path string) (*os.File, error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		fmt.Fprintf(s.talk, "kube: waiting for another process that builds the same (%s)\n", path)
+		fmt.Fprintf(s.stderr, "kube: waiting for another process that builds the same (%s)\n", path)
 		err = flockPatiently(file)
 	}
 	if err != nil {

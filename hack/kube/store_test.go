@@ -15,7 +15,7 @@ import (
 func write(dir, name string) error { return os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o755) }
 
 func TestAStoreBuildsOnce(t *testing.T) {
-	s := store{dir: filepath.Join(t.TempDir(), "not", "there", "yet"), talk: io.Discard}
+	s := store{dir: filepath.Join(t.TempDir(), "not", "there", "yet"), stderr: io.Discard}
 	var builds atomic.Int32
 	var group sync.WaitGroup
 	for range 8 {
@@ -33,7 +33,7 @@ func TestAStoreBuildsOnce(t *testing.T) {
 }
 
 func TestABuildThatStoppedHalfwayIsNotTaken(t *testing.T) {
-	s := store{dir: t.TempDir(), talk: io.Discard}
+	s := store{dir: t.TempDir(), stderr: io.Discard}
 	broken := errors.New("broken")
 	_, err := s.get("v1", func(dir string) error { return errors.Join(write(dir, "half"), broken) })
 	if !errors.Is(err, broken) {
@@ -87,7 +87,7 @@ func TestRecipesArePinned(t *testing.T) {
 }
 
 func TestASetLinksToItsParts(t *testing.T) {
-	s := store{dir: t.TempDir(), talk: io.Discard}
+	s := store{dir: t.TempDir(), stderr: io.Discard}
 	for _, part := range []string{"etcd", "kubelet"} {
 		if _, err := s.get(part+"-v1", func(dir string) error { return write(dir, part) }); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestASetLinksToItsParts(t *testing.T) {
 	}
 }
 
-func TestAssetsOfOnesOwnAreTaken(t *testing.T) {
+func TestOwnAssetsAreUsed(t *testing.T) {
 	t.Setenv("KUBEBUILDER_ASSETS", "/opt/kube")
 	if dir, err := assets(nil, io.Discard); err != nil || dir != "/opt/kube" {
 		t.Errorf("%q, %v", dir, err)

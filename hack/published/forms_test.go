@@ -121,7 +121,7 @@ func TestAFormThatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
-// What the forms are to take on two processors, by what their Plans ask for and by what a run takes besides: the short one a quarter of an hour with some tests repeated, the published one four hours.
+// How long the forms may take on two processors, by the durations of their Plans and the overhead of each run: the short one a quarter of an hour with some tests repeated, the published one four hours.
 func TestTheFormsFitTheirTime(t *testing.T) {
 	s := server(t)
 	for form, most := range map[string]time.Duration{formShort: 13 * time.Minute, formPublished: 4 * time.Hour} {
@@ -165,7 +165,7 @@ func usual(t *testing.T, s *admission.Server, m *suite.Matrix) (sum time.Duratio
 	return sum
 }
 
-// What a run takes besides what is asked for: lab, path and drain; and a table of a million routes behind each link.
+// The overhead of a run: lab, path and drain; and a table of a million routes behind each link.
 const (
 	besides       = 9 * time.Second
 	millionRoutes = 20 * time.Second

@@ -54,7 +54,7 @@ func (k kept) measured(suite string) (measured, all int) {
 	return measured, all
 }
 
-// ref is a cell of ours, and what of it is shown.
+// ref names a cell of linerate's suites, and which of its figures is shown.
 type ref struct {
 	suite, product, loadtest string
 	as                       amount
@@ -66,7 +66,7 @@ type amount func(c *report.SuiteCell) string
 // notMeasured stands where a cell has not been measured.
 const notMeasured = "not measured yet"
 
-// text is the cell's figure, or why there is none.
+// text is the cell's figure, or the reason why there is none.
 func (k kept) text(r ref) string {
 	s := k[r.suite]
 	if s == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-// page is one of docs/measured/published: which suites are told of, and the tables in which their cells stand beside the published ones.
+// page is one of docs/measured/published: its suites, and the tables in which their cells are beside the published figures.
 type page struct {
 	file, suites string // of docs/measured/published, and of examples/published
 	of           []string
@@ -26,7 +26,7 @@ type table struct {
 	columns   []column
 }
 
-// column is either of published figures or of ours, one for each row.
+// column holds either published figures or linerate's, one for each row.
 type column struct {
 	head      string
 	published []string

@@ -88,7 +88,7 @@ func TestEachPageHasItsPart(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotMeasuredSaysHowItWouldBe(t *testing.T) {
+func TestMissingFiguresNameTheirCommand(t *testing.T) {
 	for _, p := range pages() {
 		if text := p.text(kept{}); !strings.Contains(text, "`make published-loadtests FORM=published`") || !strings.Contains(text, "`linerate run examples/published/"+p.suites+"`") || strings.Count(text, notMeasured) <= len(p.of) {
 			t.Errorf("%s:\n%s", p.file, text)
@@ -111,7 +111,7 @@ func flooded() *report.Suite {
 	return s
 }
 
-func TestWhatWasMeasuredStandsBesideThePublished(t *testing.T) {
+func TestMeasuredFiguresAreBesideThePublishedOnes(t *testing.T) {
 	text := floodPage().text(kept{"flood": flooded()})
 	for _, want := range []string{
 		"| router | - | 410.00 Kpps (400.00 Kpps to 420.00 Kpps) | ≥410.00 Kpps ±2.50% | no figure: GeneratorLost |",
@@ -133,7 +133,7 @@ func TestWhatWasMeasuredStandsBesideThePublished(t *testing.T) {
 }
 
 // What came back of an overload is no load that lost little.
-func TestASweepShowsTheHighestLoadThatLostLittle(t *testing.T) {
+func TestASweepShowsItsHighestLoadWithinTheLossLimit(t *testing.T) {
 	var loads [3]units.Rate
 	for i, text := range []string{"600kpps", "500kpps", "400kpps"} {
 		rate, err := units.ParseRate(text)

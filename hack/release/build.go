@@ -113,8 +113,8 @@ func materials(ctx context.Context, tree, out string, programs programsOf) error
 			tool := exec.CommandContext(ctx, "go", "run", "-modfile=go.release.mod", "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod",
 				"bin", "-json", "-std", "-output", bill, programs[architecture][inside])
 			tool.Dir = tree
-			if talk, err := tool.CombinedOutput(); err != nil {
-				return fmt.Errorf("bill of materials of %s for %s: %w\n%s", inside, architecture, err, talk)
+			if stderr, err := tool.CombinedOutput(); err != nil {
+				return fmt.Errorf("bill of materials of %s for %s: %w\n%s", inside, architecture, err, stderr)
 			}
 		}
 	}

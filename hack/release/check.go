@@ -21,7 +21,7 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// check says all that the tree has of another version than the one that is to be released: whoever installs what stands in it gets the image of that version.
+// check lists the places in the tree that name another version than the one to release: a user who follows them would get the image of that version.
 func check(tree, version string) error {
 	if err := checkVersion(version); err != nil {
 		return err

@@ -30,8 +30,8 @@ func TestTheWorkflowsStepsMakeARelease(t *testing.T) {
 		for name := range s.Env {
 			run.Env = append(run.Env, name+"=stand-in")
 		}
-		if talk, err := run.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", s.Name, err, talk)
+		if stderr, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", s.Name, err, stderr)
 		}
 	}
 	dist := filepath.Join(project, "dist")
@@ -74,8 +74,8 @@ func TestTheWorkflowsStepsMakeARelease(t *testing.T) {
 	t.Run("the sums are right", func(t *testing.T) {
 		sums := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", sumsFile)
 		sums.Dir = dist
-		if talk, err := sums.CombinedOutput(); err != nil || bytes.Count(talk, []byte(": OK\n")) != 8 {
-			t.Errorf("%v\n%s", err, talk)
+		if stderr, err := sums.CombinedOutput(); err != nil || bytes.Count(stderr, []byte(": OK\n")) != 8 {
+			t.Errorf("%v\n%s", err, stderr)
 		}
 	})
 	t.Run("Helm pulls and renders the chart", func(t *testing.T) {
@@ -113,8 +113,8 @@ func copied(t *testing.T) string {
 	t.Helper()
 	project := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", `git -C "$1" ls-files -z --cached --others --exclude-standard | tar -C "$1" --null -T - -c | tar -C "$2" -x`, "copy", tree, project)
-	if talk, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, talk)
+	if stderr, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
 	}
 	changes, err := os.ReadFile(filepath.Join(project, "CHANGELOG.md"))
 	must(t, err)

@@ -56,7 +56,7 @@ func assembled(t *testing.T, content string) string {
 	return out
 }
 
-func TestWhatIsNotReadyIsSaid(t *testing.T) {
+func TestMissingStepsAreNamed(t *testing.T) {
 	project := t.TempDir()
 	chart := written(t, filepath.Join(project, "charts/linerate/Chart.yaml"), "version: 0.1.0\nappVersion: 0.1.0\n")
 	image := written(t, filepath.Join(project, "config/manager/kustomization.yaml"), "images: [{name: controller, newTag: v0.1.0}]\n")
@@ -152,7 +152,7 @@ func TestKrewTakesTheManifest(t *testing.T) {
 		}
 	}
 	if !slices.Equal(seen, architectures) {
-		t.Errorf("krew is told of %q, and there are archives of %q", seen, architectures)
+		t.Errorf("krew's manifest has %q, and there are archives of %q", seen, architectures)
 	}
 	if _, err := krewManifest(`{{addURIAndSha "https://x/linerate_darwin_arm64.tar.gz" .TagName }}`, released, map[string]string{"amd64": "0"}); err == nil {
 		t.Error("an archive that isn't there is taken")

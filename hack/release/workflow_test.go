@@ -39,7 +39,7 @@ func releaseSteps(t *testing.T) []step {
 	return job.Steps
 }
 
-// Whoever may move a tag of an action's could make releases otherwise.
+// Otherwise everybody who can move an action's tag could make releases.
 func TestActionsArePinned(t *testing.T) {
 	files, err := filepath.Glob(tree + "/.github/workflows/*.yml")
 	must(t, err)
@@ -61,16 +61,16 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// What the workflow runs of ours is there: targets of the Makefile, and programs in hack.
-func TestTheWorkflowRunsWhatThereIs(t *testing.T) {
+// The project's own targets and programs that the workflow runs exist: targets of the Makefile, and programs in hack.
+func TestTheWorkflowRunsExistingTargets(t *testing.T) {
 	ours := 0
 	for _, s := range releaseSteps(t) {
 		for _, words := range regexp.MustCompile(`(?m)^\s*make (.*)$`).FindAllStringSubmatch(s.Run, -1) {
 			ours++
 			dry := exec.CommandContext(t.Context(), "bash", "-c", "make --no-print-directory --dry-run "+words[1])
 			dry.Dir, dry.Env = tree, append(os.Environ(), "VERSION="+released, "REGISTRY=ghcr.io/linerate-dev")
-			if talk, err := dry.CombinedOutput(); err != nil || !strings.Contains(string(talk), "./hack/release ") {
-				t.Errorf("make %s: %v\n%s", words[1], err, talk)
+			if stderr, err := dry.CombinedOutput(); err != nil || !strings.Contains(string(stderr), "./hack/release ") {
+				t.Errorf("make %s: %v\n%s", words[1], err, stderr)
 			}
 		}
 		for _, script := range regexp.MustCompile(`\bhack/[\w/-]+`).FindAllString(s.Run, -1) {
@@ -81,11 +81,11 @@ func TestTheWorkflowRunsWhatThereIs(t *testing.T) {
 		}
 	}
 	if ours < 4 {
-		t.Errorf("only %d steps are ours", ours)
+		t.Errorf("only %d steps are the project's own", ours)
 	}
 }
 
-// cosign stands in for the program of that name, which needs sigstore: it notes what it is asked for.
+// cosign stands in for the program of that name, which needs sigstore: it records its arguments.
 const cosign = "#!/bin/sh\necho \"cosign $*\" >>\"$SAID\"\n[ \"$1\" != login ] || cat >/dev/null\nfor word; do case $last in --bundle) echo '{}' >\"$word\" ;; esac; last=$word; done\n"
 
 func TestAllThatWasPushedIsSigned(t *testing.T) {
@@ -96,8 +96,8 @@ func TestAllThatWasPushedIsSigned(t *testing.T) {
 	written(t, filepath.Join(out, sumsFile), "")
 	sign := exec.CommandContext(t.Context(), "./sign", out)
 	sign.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "SAID="+filepath.Join(out, "said"))
-	if talk, err := sign.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, talk)
+	if stderr, err := sign.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
 	}
 	said, err := os.ReadFile(filepath.Join(out, "said"))
 	must(t, err)

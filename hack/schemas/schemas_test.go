@@ -239,7 +239,7 @@ func versionOf(t reflect.Type) string {
 	return ""
 }
 
-func TestWhatASchemaTakesAndRefuses(t *testing.T) {
+func TestWhatASchemaAcceptsAndRefuses(t *testing.T) {
 	schemas := published(t)
 	var good bytes.Buffer
 	if err := report.JSON(&good, reporttest.Measured(reporttest.Limited(150_000))); err != nil {
@@ -249,9 +249,9 @@ func TestWhatASchemaTakesAndRefuses(t *testing.T) {
 		change func(map[string]any)
 		taken  bool
 	}{
-		"a member that nobody knows": {func(r map[string]any) { r["result"].(map[string]any)["ofTheFuture"] = 1 }, true},
-		"a reason that nobody knows": {func(r map[string]any) { r["result"].(map[string]any)["reason"] = "OfTheFuture" }, true},
-		"the version before":         {func(r map[string]any) { r["version"] = report.VersionBefore }, true},
+		"an unknown member":  {func(r map[string]any) { r["result"].(map[string]any)["ofTheFuture"] = 1 }, true},
+		"an unknown reason":  {func(r map[string]any) { r["result"].(map[string]any)["reason"] = "OfTheFuture" }, true},
+		"the version before": {func(r map[string]any) { r["version"] = report.VersionBefore }, true},
 		"a direction of neither frames nor sessions": {func(r map[string]any) {
 			delete(r["result"].(map[string]any)["directions"].([]any)[0].(map[string]any), "offered")
 		}, false},

@@ -24,7 +24,7 @@ const (
 	decimal = `-?[0-9]+(\.[0-9]+)?`
 )
 
-// written are the types of ours that are written in another form than their Go type has.
+// written are linerate's types whose JSON form differs from their Go type.
 func written() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[units.Ratio]():      {Type: "string", Pattern: "^" + decimal + "$", Examples: []any{"0.001", "1"}},
@@ -147,7 +147,7 @@ func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema,
 		return nil, err
 	}
 	s.Description = said.of
-	s.AdditionalProperties = nil // who reads a document ignores what he doesn't know
+	s.AdditionalProperties = nil // readers of a document ignore unknown members
 	for field := range t.Fields() {
 		member, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if p := s.Properties[member]; p != nil {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/aside"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
 func must(t *testing.T, err error) {
@@ -46,7 +46,7 @@ func heard(dialer net.Dialer, address string) bool {
 	return true
 }
 
-func TestNothingThatComesByALinkIsHeard(t *testing.T) {
+func TestConnectionsFromALinkAreNotAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
 		links []string
 		want  bool
@@ -128,7 +128,7 @@ func byInterface(name, from string) net.Dialer {
 //
 //	generator eth0 10.0.0.1 ──── pods' network ──── 10.0.0.2 eth0 device
 //	          west 192.0.2.1 ─── link under test ── 192.0.2.2 west
-func TestADeviceDrivesNoGeneratorByTheLink(t *testing.T) {
+func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 	generator, device := namespace(t), namespace(t)
 	cable(t, "eth0", generator, device, "10.0.0.1/24", "10.0.0.2/24")
 	cable(t, "west", generator, device, "192.0.2.1/24", "192.0.2.2/24")

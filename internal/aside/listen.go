@@ -1,12 +1,12 @@
-// Package aside keeps what drives a generator off the links under test: who is on a link, the device first of all, may send to the machine's addresses by it, and no
-// policy of the pods' network sees that.
+// Package aside keeps a generator's control port unreachable from the links under test: a host on a link, the device above all, can send to any of the machine's addresses, and no
+// NetworkPolicy of the pods' network applies there.
 //
 //	pods' network ──▶ eth0 ─┐
 //	this machine  ──▶ lo   ─┼─▶ listener
-//	link under test ─▶ west ─✗  dropped before TCP looks at it: nothing answers, also at the other interfaces' addresses
+//	link under test ─▶ west ─✗  dropped before TCP sees it, also for addresses of other interfaces
 //
-// It is the interface by which a segment came that counts. To listen at the pods' network's address alone isn't enough: Linux takes packets for any of its addresses from
-// any interface (ip-sysctl: the weak host model), and answers to a forged sender leave by the pods' network.
+// What decides is the interface by which a segment came in. It isn't enough to listen on the address in the pods' network: Linux accepts packets for any of its addresses on
+// any interface (the weak host model, see ip-sysctl), and answers to a forged sender leave by the pods' network.
 package aside
 
 import (
@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listen listens at a TCP address for what doesn't come by any of the links, which are interfaces of the calling process' network namespace. A link that isn't there as an
-// interface, as a device that left the kernel, is none that anything comes by; but one that appears later isn't known either: await it first.
+// Listen listens at a TCP address, and accepts only connections that don't come in by the links, which are interfaces of this process's network namespace. A link that is no
+// interface here, such as a device that DPDK took from the kernel, is skipped. An interface that appears later isn't filtered: wait for it before the call.
 //
-// The listener, and each connection that it accepts, has a filter of the kernel's (socket(7), SO_ATTACH_FILTER), which takes no rights.
+// The listener and each accepted connection have a socket filter (socket(7), SO_ATTACH_FILTER), which needs no rights.
 func Listen(ctx context.Context, address string, links []string) (net.Listener, error) {
 	var filter []unix.SockFilter
 	for _, name := range links {
@@ -30,12 +30,12 @@ func Listen(ctx context.Context, address string, links []string) (net.Listener, 
 		if err != nil {
 			continue
 		}
-		filter = append(filter, dropIfBy(link.Index)...)
+		filter = append(filter, dropIfFrom(link.Index)...)
 	}
 	if len(filter) == 0 {
 		return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	}
-	if len(filter) > mostLinks*len(dropIfBy(0)) {
+	if len(filter) > mostLinks*len(dropIfFrom(0)) {
 		return nil, fmt.Errorf("listen at %s: %d links are more than %d", address, len(links), mostLinks)
 	}
 	filter = append(filter, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: wholeSegment})
@@ -46,10 +46,10 @@ func Listen(ctx context.Context, address string, links []string) (net.Listener, 
 		})
 		return errors.Join(err, failed)
 	}}
-	config.SetMultipathTCP(false) // whose subflows wouldn't have the filter
+	config.SetMultipathTCP(false) // its subflows wouldn't have the filter
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen at %s, and not for what comes by links: %w", address, err)
+		return nil, fmt.Errorf("listen at %s, except on the links: %w", address, err)
 	}
 	return l, nil
 }
@@ -57,14 +57,14 @@ func Listen(ctx context.Context, address string, links []string) (net.Listener, 
 const (
 	// mostLinks is far more than a test has, and what a filter has room for.
 	mostLinks = 256
-	// interfaceIndex is where a filter finds by which interface a packet came (linux/filter.h: SKF_AD_OFF + SKF_AD_IFINDEX).
+	// interfaceIndex is the offset at which a filter reads the index of the interface by which a packet came in (linux/filter.h: SKF_AD_OFF + SKF_AD_IFINDEX).
 	interfaceIndex = 0xfffff000 + 8
-	// wholeSegment is what a filter answers that lets all of a packet pass.
+	// wholeSegment is the filter's return value that accepts the whole packet.
 	wholeSegment = 0xffffffff
 )
 
-// dropIfBy drops what came by an interface, and goes on otherwise.
-func dropIfBy(index int) []unix.SockFilter {
+// dropIfFrom drops packets that came in by an interface.
+func dropIfFrom(index int) []unix.SockFilter {
 	return []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: interfaceIndex},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(index)},

@@ -8,14 +8,16 @@ import (
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/nftrule"
 )
 
 // tableName is the nftables table of everything here.
 const tableName = "linerate-aside"
 
-// Shut drops what TCP by links is for this machine itself: for a program that listens everywhere and is somebody else's, such as TRex, whose filter can't be set. Frames that a program
-// takes with AF_PACKET it gets all the same. It needs NET_ADMIN, and nftables in the node's kernel. Links that are no interfaces here are left out, and so is the loopback interface, which is nobody's
-// link and everybody's way to themselves; it names those that it shut.
+// Shut drops TCP segments that come in by the links for this machine itself. It protects a program that listens on every address and can't have a filter of ours, such as TRex. Frames that a program
+// receives by AF_PACKET aren't dropped. Shut needs NET_ADMIN, and nftables in the node's kernel. It skips links that are no interfaces here, and the loopback interface, which is no
+// link under test. It returns the links that it shut.
 func Shut(links []string) (shut []string, err error) {
 	for _, name := range links {
 		if i, err := net.InterfaceByName(name); err == nil && i.Flags&net.FlagLoopback == 0 {
@@ -36,8 +38,8 @@ func Shut(links []string) (shut []string, err error) {
 	})
 	for _, name := range shut {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: register}, equal(interfaceName(name)),
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{unix.IPPROTO_TCP}),
+			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: nftrule.Register}, nftrule.Equal(interfaceName(name)),
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: nftrule.Register}, nftrule.Equal([]byte{unix.IPPROTO_TCP}),
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}
@@ -47,12 +49,7 @@ func Shut(links []string) (shut []string, err error) {
 	return shut, nil
 }
 
-// register is the one that rules compare in.
-const register = 1
-
-func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
-
-// interfaceName is a name as nftables compares it: with zeros behind it.
+// interfaceName is a name as nftables compares it: padded with zeros.
 func interfaceName(name string) []byte {
 	return slices.Concat([]byte(name), make([]byte, unix.IFNAMSIZ-len(name)))
 }

@@ -1,10 +1,10 @@
 // Package awake keeps a machine's processors from sleeping while something is measured on it.
 //
-// A processor that has nothing to do sleeps, and takes its time to wake up: microseconds on bare metal, by the depth of its sleep. A virtual machine's
-// is given back to the host, which has it run again when its turn comes: milliseconds, where others share the host. A generator that sends a frame
+// An idle processor sleeps, and needs time to wake up: microseconds on bare metal, more for a deeper sleep. A virtual machine's
+// processor is given back to the host, which schedules it again later: milliseconds later, where others share the host. A generator that sends a frame
 // each 100 µs sleeps that often, and so does a device that forwards it.
 //
-//	asleep   send ─▶ halt ─▶ host runs others ······ late ─▶ all that is due    steal in /proc/stat, bursts
+//	asleep   send ─▶ halt ─▶ host runs others ······ late ─▶ a burst            steal in /proc/stat, bursts
 //	awake    send ─▶ poll ─▶ send ─▶ poll ─▶ send                                the processor is hot all the time
 //
 // Source: the kernel's Documentation/power/pm_qos_interface.rst.
@@ -16,20 +16,20 @@ import (
 	"os"
 )
 
-// device is where the latency is asked for that waking up may have. Who may write to it is by default root alone.
+// device is the file by which a process bounds the latency of waking up. By default only root may write to it.
 const device = "/dev/cpu_dma_latency"
 
-// Request lasts until it is closed, or its process ends, however that happens.
+// Request keeps the processors awake until it is closed, or its process ends.
 type Request struct{ file *os.File }
 
-// Keep asks for processors that don't sleep at all, all of the machine's. What can't be asked for is an error and no reason not to measure: in a
-// container, without root, or where a kernel has no idle states to choose from, they go on as they are.
+// Keep asks the kernel to let none of the machine's processors sleep. Its error is no reason not to measure: in a
+// container, without root, or on a kernel without idle states, processors sleep as before.
 func Keep() (*Request, error) {
 	file, err := os.OpenFile(device, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("keep the processors awake: %w", err)
 	}
-	// A signed 32-bit number of microseconds, as the machine has numbers; 0 allows polling only.
+	// A signed 32-bit number of microseconds in the machine's byte order; 0 allows polling only.
 	if _, err := file.Write(binary.NativeEndian.AppendUint32(nil, 0)); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("keep the processors awake: %w", err)
@@ -37,7 +37,7 @@ func Keep() (*Request, error) {
 	return &Request{file}, nil
 }
 
-// Close lets the processors sleep again, unless somebody else keeps them awake. Closing nothing is fine.
+// Close lets the processors sleep again, unless another process keeps them awake. Closing a nil Request does nothing.
 func (r *Request) Close() error {
 	if r == nil {
 		return nil

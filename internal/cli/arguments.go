@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/exit"
 )
 
-// someFiles demands a file or more; what says which.
-func someFiles(what string) cobra.PositionalArgs {
+// atLeastOneFile refuses a command line without a file; what names the files that the verb takes.
+func atLeastOneFile(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		if len(given) == 0 {
 			return exit.BadInput("%s: name %s", cmd.CommandPath(), what)
@@ -18,16 +18,16 @@ func someFiles(what string) cobra.PositionalArgs {
 	}
 }
 
-// severalSides demands two paths or more.
-func severalSides(cmd *cobra.Command, given []string) error {
+// atLeastTwoPaths refuses a command line with fewer than two paths.
+func atLeastTwoPaths(cmd *cobra.Command, given []string) error {
 	if len(given) < 2 {
 		return exit.BadInput("%s: name two or more files or directories of Reports, the first of which the others are compared with", cmd.CommandPath())
 	}
 	return nil
 }
 
-// flagFault says what is wrong with a flag without the words of Go's parsers, and where all flags stand.
-func flagFault(cmd *cobra.Command, err error) error {
+// explainFlagError says what is wrong with a flag, without the words of Go's parsers, and how to list all flags.
+func explainFlagError(cmd *cobra.Command, err error) error {
 	message := err.Error()
 	if before, cause, ok := strings.Cut(message, " flag: "); ok {
 		kind := ""

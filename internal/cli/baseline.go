@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// readBaseline reads what tests and suites are compared with: Reports and suites' documents in files, and the Reports of directories. It is refused
-// where no criterion compares.
+// readBaseline reads what tests and suites are compared with: Reports and suites' documents in files, and the Reports of directories. A baseline that no
+// criterion compares with is an error.
 func readBaseline(stdin io.Reader, in inputs, paths []string, allow sidebyside.AllowDifferent) (*suite.Reference, error) {
 	if err := allow.Check(); err != nil {
 		return nil, exit.BadInput("%w", err)
@@ -24,9 +24,9 @@ func readBaseline(stdin io.Reader, in inputs, paths []string, allow sidebyside.A
 		return nil, exit.BadInput("--allow-different %s: nothing is compared here: give a baseline with --baseline", strings.Join(allow, ","))
 	}
 	if len(paths) == 0 {
-		return nil, nil // nothing was given, and nothing is wrong
+		return nil, nil // there is no --baseline, and that is no error
 	}
-	if !in.compare() {
+	if !in.anyRelative() {
 		return nil, exit.BadInput("--baseline %s: no criterion compares with it: give one maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%%}", paths[0])
 	}
 	for _, f := range in.suites {
@@ -43,15 +43,15 @@ func readBaseline(stdin io.Reader, in inputs, paths []string, allow sidebyside.A
 	return all, nil
 }
 
-// compare says whether any criterion compares with a baseline.
-func (all inputs) compare() bool {
+// anyRelative says whether any criterion compares with a baseline.
+func (all inputs) anyRelative() bool {
 	return slices.ContainsFunc(all.plans, func(p *plan.Plan) bool { return slices.ContainsFunc(p.Criteria, plan.Criterion.Relative) }) ||
-		slices.ContainsFunc(all.suites, func(f *fleet) bool {
+		slices.ContainsFunc(all.suites, func(f *localSuite) bool {
 			return slices.ContainsFunc(f.matrix.Suite().Spec.Criteria, v1alpha1.Criterion.Relative)
 		})
 }
 
-// baselineFor is what a test is compared with; nil: no file was given.
+// baselineFor is what a test is compared with; nil without --baseline.
 func baselineFor(p *plan.Plan, all *suite.Reference) *report.Baseline {
 	if all == nil {
 		return nil

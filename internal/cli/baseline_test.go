@@ -20,7 +20,7 @@ func measuredAs(product, loadtest string) *report.Report {
 		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Total: &report.Sum{}, Directions: []report.Measured{{}}}}
 }
 
-func TestATestIsComparedWithItsLike(t *testing.T) {
+func TestATestIsComparedWithReportsOfTheSameTest(t *testing.T) {
 	vpp, linux, imix := measuredAs("VPP 25.10", "imix"), measuredAs("Linux", "imix"), measuredAs("Linux", "64b")
 	tests := map[string]struct {
 		all    []*report.Report

@@ -27,7 +27,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("linerate %v: exit code %d, want %d", args[1:], got, want)
 	}
-	if talk := ts.ReadFile("stderr"); strings.Contains(talk, "goroutine ") || strings.Contains(talk, "panic:") {
-		ts.Fatalf("a stack trace reached a person:\n%s", talk)
+	if stderr := ts.ReadFile("stderr"); strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic:") {
+		ts.Fatalf("a stack trace reached a person:\n%s", stderr)
 	}
 }

@@ -17,22 +17,22 @@ func newCompare(s Streams) *cobra.Command {
 		Example: "  linerate compare before.json after.json\n  linerate compare v1.4/ v1.5/ -o markdown\n" +
 			"  linerate compare main/ branch/ --max-regression 2% && echo not slower",
 		Long: "Compares Reports with those of the first file or directory, by product and loadtest. Several Reports of one test are runs of it: their median is compared, and a\n" +
-			"difference is told only where the runs show it. Reports whose Plans measure in different ways aren't compared: it is said what differs. Neither are those of other\n" +
+			"difference is reported only where the runs show it. Reports whose Plans measure in different ways aren't compared, and the output names what differs. Neither are those of other\n" +
 			"generators, network cards or machines, unless --allow-different names what differs.\n\n" +
-			"A directory is looked through for *.json and *.json.gz, with all below it.\n\n" +
+			"A directory is searched for *.json and *.json.gz, with all its subdirectories.\n\n" +
 			sidebyside.ExitCodes,
-		Args: severalSides,
+		Args: atLeastTwoPaths,
 		RunE: func(_ *cobra.Command, paths []string) error {
 			demand, err := o.Check()
 			if err != nil {
 				return exit.BadInput("%w", err)
 			}
-			a := &archive{stdin: s.In}
+			a := &reportFiles{stdin: s.In}
 			sides, err := a.sides(paths)
 			if err != nil {
 				return err
 			}
-			a.tell(s.Err)
+			a.printSkipped(s.Err)
 			c := history.Compare(sides, demand, o.AllowDifferent.Parts())
 			if err := sidebyside.Write(s.Out, o.Format, render.OfComparison(c)); err != nil {
 				return exit.NotMeasured("print: %w", err)
@@ -45,14 +45,14 @@ func newCompare(s Streams) *cobra.Command {
 }
 
 func newTable(s Streams) *cobra.Command {
-	return ofReports(s, render.Table, func(title string, all []history.Record) render.Document {
+	return documentVerb(s, render.Table, func(title string, all []history.Record) render.Document {
 		return render.OfTable(history.Table(title, all))
 	}, &cobra.Command{
 		Use:     "table PATH...",
 		Short:   "Make one table of saved Reports: product by loadtest, medians of repeated runs",
 		Example: "  linerate table nightly/ -o markdown\n  linerate table vpp.json openbsd.json -o html > systems.html",
 		Long: "Makes one table of the Reports of files and directories. Several Reports of one product and loadtest are runs of it: the median is shown, how far they are apart, and\n" +
-			"what was not measured, and why. Runs whose Plans measure in different ways have no common figure, and it is said what differs.\n\n" +
+			"what was not measured, and why. Runs whose Plans measure in different ways have no common figure; the table names what differs.\n\n" +
 			"Exit codes: 0 printed, 2 bad input, 3 it could not be printed.",
 	})
 }
@@ -74,15 +74,15 @@ func newTrend(s Streams) *cobra.Command {
 		},
 	}
 	allow.Flag(cmd)
-	return ofReports(s, render.Trend, func(title string, all []history.Record) render.Document {
+	return documentVerb(s, render.Trend, func(title string, all []history.Record) render.Document {
 		return render.OfTrend(history.Trend(title, all, allow.Parts()))
 	}, cmd)
 }
 
-// ofReports completes a verb that makes one document of all Reports of files and directories.
-func ofReports(s Streams, kind render.Kind, of func(title string, all []history.Record) render.Document, cmd *cobra.Command) *cobra.Command {
+// documentVerb completes a verb that makes one document of all Reports in files and directories.
+func documentVerb(s Streams, kind render.Kind, of func(title string, all []history.Record) render.Document, cmd *cobra.Command) *cobra.Command {
 	var format, title string
-	cmd.Args = someFiles("at least one file or directory of Reports, such as linerate-reports")
+	cmd.Args = atLeastOneFile("at least one file or directory of Reports, such as linerate-reports")
 	cmd.RunE = func(_ *cobra.Command, paths []string) error {
 		if err := checkFormat(format, render.Formats(kind)); err != nil {
 			return err
@@ -97,18 +97,18 @@ func ofReports(s Streams, kind render.Kind, of func(title string, all []history.
 		return nil
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(kind))
-	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
+	cmd.Flags().StringVar(&title, "title", "", "title of the document")
 	return cmd
 }
 
 // readAll reads all Reports behind the paths.
 func readAll(s Streams, paths []string) ([]history.Record, error) {
-	a := &archive{stdin: s.In}
+	a := &reportFiles{stdin: s.In}
 	sides, err := a.sides(paths)
 	if err != nil {
 		return nil, err
 	}
-	a.tell(s.Err)
+	a.printSkipped(s.Err)
 	var all []history.Record
 	for _, side := range sides {
 		all = append(all, side.Records...)

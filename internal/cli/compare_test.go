@@ -141,9 +141,9 @@ func TestCompare(t *testing.T) {
 					args[i+1] = filepath.Join(dir, a)
 				}
 			}
-			var out, talk bytes.Buffer
-			code := cli.Main(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk})
-			said := out.String() + talk.String()
+			var out, stderr bytes.Buffer
+			code := cli.Main(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &stderr})
+			said := out.String() + stderr.String()
 			if code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}

@@ -10,11 +10,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/launch"
 )
 
-// claims are names that this process holds for as long as it lives: abstract sockets, which the kernel forgets with the process and
+// claims are names that this process holds until it ends: abstract sockets, which the kernel removes with the process and
 // which exist once in a network namespace, as interfaces do.
 type claims []net.Listener
 
-// claim takes a name, or says that somebody else has it.
+// claim takes a name; taken is false where another process holds it.
 func (c *claims) claim(name string) (taken bool, err error) {
 	l, err := net.Listen("unix", "@linerate/"+name)
 	switch {
@@ -76,9 +76,9 @@ func (c *claims) claimWires(ports []string, behind func(string) launch.Port, all
 	return shared, nil
 }
 
-// claimMachine says so where another run measures on this machine: both share its processors.
-func (c *claims) claimMachine(talk io.Writer) {
+// claimMachine prints a note where another run measures on this machine: both share its processors.
+func (c *claims) claimMachine(stderr io.Writer) {
 	if taken, err := c.claim("machine"); err == nil && !taken {
-		fmt.Fprintln(talk, "note: another linerate run measures on this machine; generators and devices of both share its processors, so figures may be lower than alone")
+		fmt.Fprintln(stderr, "note: another linerate run measures on this machine; generators and devices of both share its processors, so figures may be lower than alone")
 	}
 }

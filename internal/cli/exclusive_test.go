@@ -35,7 +35,7 @@ func TestVirtualFunctionsOfOnePortAreClaimedWithIt(t *testing.T) {
 	}
 }
 
-func TestClaims(t *testing.T) {
+func TestAClaimedNameIsRefusedToOthers(t *testing.T) {
 	port := fmt.Sprintf("test%d", os.Getpid())
 	var first, second claims
 	defer first.release()
@@ -52,7 +52,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func TestTheMachineIsSharedWithAWord(t *testing.T) {
+func TestASecondRunOnTheMachineIsNoted(t *testing.T) {
 	var first, second claims
 	defer first.release()
 	defer second.release()

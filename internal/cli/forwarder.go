@@ -37,10 +37,10 @@ func newForwarder(s Streams) *cobra.Command {
 		Short:   "Make this network namespace's kernel forward: the Reference device under test",
 		Example: "  linerate forwarder --spec /etc/linerate-static/forwarder.json",
 		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
-			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also tells how this machine fares, and what its limit\n" +
-			"counted, to whoever asks at that address by any other way than its links (see linerate vitals), and forgets what it learned when who\n" +
-			"shows the token of the variable " + resetToken + " asks for that (see linerate reset). A gateway of a tunnel knows the other one by the\n" +
-			"token of the variable " + tunnelToken + ", and is set up once they have met.",
+			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also serves vital signs of this machine, and what its limit\n" +
+			"counted, at that address, but not to clients on its links (see linerate vitals). It forgets what it learned when a client that\n" +
+			"shows the token in the variable " + resetToken + " asks for a reset (see linerate reset). The gateways of a tunnel recognize each other by the\n" +
+			"token in the variable " + tunnelToken + "; each is set up once it has reached the other one.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTermination(o.terminationLog, runForwarder(cmd.Context(), s, o))
@@ -49,8 +49,8 @@ func newForwarder(s Streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.spec, "spec", "", "file that says what to forward between which interfaces, as JSON")
 	vitalsFlag(cmd, &o.vitals, "no one")
-	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long interfaces may take to be there")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "name each setting that could not be had")
+	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long to wait until the interfaces exist")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "name each setting that could not be made")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("spec")
 	cmd.AddCommand(newProbe(s, "Ask whether the forwarder of this network namespace is set up: for startup probes", "linerate forwarder probe", forwarderReady, "it forwards",
@@ -70,7 +70,7 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
-	tellSetUp(s.Err, info, o.verbose)
+	printSetup(s.Err, info, o.verbose)
 	forwards, device, err := startDevice(ctx, s.Err, spec)
 	if err != nil {
 		return exit.NotMeasured("%w", err)
@@ -82,10 +82,10 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	}
 	ready, err := net.Listen("unix", forwarderReady)
 	if err != nil {
-		return exit.NotMeasured("say that it is ready: %w; another forwarder is in this network namespace", err)
+		return exit.NotMeasured("announce that it is ready: %w; another forwarder runs in this network namespace", err)
 	}
 	defer func() { _ = ready.Close() }()
-	told := tellVitals(ctx, s.Err, o.vitals, spec)
+	vitalsServed := serveVitalsMeanwhile(ctx, s.Err, o.vitals, spec)
 	fmt.Fprintln(s.Err, forwards+" forwards")
 	select {
 	case <-ctx.Done():
@@ -94,19 +94,19 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 			return exit.NotMeasured("%w", device.Fault())
 		}
 	}
-	told.Wait()
-	tellTaken(s.Err, spec.Spec)
+	vitalsServed.Wait()
+	printLimitCounters(s.Err, spec.Spec)
 	return nil
 }
 
-// tellVitals tells vital signs beside forwarding, which doesn't depend on it, until ctx ends.
-func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwarderFile) *sync.WaitGroup {
+// serveVitalsMeanwhile serves vital signs until ctx ends. Forwarding goes on where that fails.
+func serveVitalsMeanwhile(ctx context.Context, stderr io.Writer, address string, spec forwarderFile) *sync.WaitGroup {
 	var telling sync.WaitGroup
 	if address == "" {
 		return &telling
 	}
 	unread := func(err error) {
-		fmt.Fprintf(talk, "note: observers of this device will read nothing, and nobody can have it reset: %v\n", err)
+		fmt.Fprintf(stderr, "note: no vital signs of this device can be read, and it can't be reset: %v\n", err)
 	}
 	l, err := listenVitals(ctx, address, spec.interfaces())
 	if err != nil {
@@ -121,7 +121,7 @@ func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwar
 			server.Signs.Links = func() ([]signs.Value, error) { return nil, err }
 		}
 	}
-	if handler := resetReference(spec); handler != nil {
+	if handler := referenceResetHandler(spec); handler != nil {
 		server.Reset = handler
 	}
 	telling.Go(func() {
@@ -132,13 +132,13 @@ func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwar
 	return &telling
 }
 
-// limitsOf reads what the limits of the calling process' namespace counted; nil: there are none.
+// limitsOf reads what the limits in this process's namespace counted; nil where there are none.
 func limitsOf(spec forwarder.Spec) func() ([]vitals.Limit, error) {
 	if spec.Limit == nil {
 		return nil
 	}
 	return func() (all []vitals.Limit, err error) {
-		taken, err := forwarder.ReadTaken(nil, spec)
+		taken, err := forwarder.ReadLimitCounters(nil, spec)
 		for _, t := range taken {
 			all = append(all, vitals.Limit{From: t.From, To: t.To, Passed: t.Passed, Dropped: t.Dropped})
 		}
@@ -146,7 +146,7 @@ func limitsOf(spec forwarder.Spec) func() ([]vitals.Limit, error) {
 	}
 }
 
-// signsOfLinks are the kernel's counters of a device's interfaces as vital signs; nil: nobody reads them.
+// signsOfLinks are the kernel's counters of a device's interfaces as vital signs; nil where device is nil.
 func signsOfLinks(device func() ([]forwarder.Counted, error)) func() ([]signs.Value, error) {
 	if device == nil {
 		return nil
@@ -163,39 +163,39 @@ func signsOfLinks(device func() ([]forwarder.Counted, error)) func() ([]signs.Va
 	}
 }
 
-// tellTaken says at the end what the limits counted: frames that are missing besides were lost by the machine.
-func tellTaken(w io.Writer, spec forwarder.Spec) {
-	taken, err := forwarder.ReadTaken(nil, spec)
+// printLimitCounters prints at the end what the limits counted: frames that are missing beyond that were lost by the machine.
+func printLimitCounters(w io.Writer, spec forwarder.Spec) {
+	taken, err := forwarder.ReadLimitCounters(nil, spec)
 	if err != nil {
 		fmt.Fprintf(w, "note: %v\n", err)
 	}
 	for _, t := range taken {
-		fmt.Fprintf(w, "limit %s to %s: let %d frames through, took %d\n", t.From, t.To, t.Passed, t.Dropped)
+		fmt.Fprintf(w, "limit %s to %s: let %d frames through, dropped %d\n", t.From, t.To, t.Passed, t.Dropped)
 	}
 }
 
-// tellSetUp says what was set up. What could not be had changes nothing that is measured by itself, and in a pod it is much: one line for all of it,
-// unless somebody asks.
-func tellSetUp(w io.Writer, info forwarder.Info, verbose bool) {
+// printSetup prints what was set up. Settings that could not be made don't change figures by themselves, and a pod has many of them: without verbose they
+// are one line together.
+func printSetup(w io.Writer, info forwarder.Info, verbose bool) {
 	for _, what := range info.Applied {
 		fmt.Fprintln(w, "applied: "+what)
 	}
 	if n := len(info.Missing); n > 0 && !verbose {
-		fmt.Fprintf(w, "note: %d settings of this network namespace could not be had; none changes what is measured by itself (-v names them)\n", n)
+		fmt.Fprintf(w, "note: %d settings of this network namespace could not be made; none of them changes figures by itself (-v names them)\n", n)
 		return
 	}
 	for _, what := range info.Missing {
-		fmt.Fprintln(w, "note: could not be had: "+what)
+		fmt.Fprintln(w, "note: could not be set: "+what)
 	}
 }
 
-// forwarderFile is what --spec holds: what is forwarded and, of a gateway of a tunnel, where the other one is.
+// forwarderFile is the file of --spec: what to forward and, for a gateway of a tunnel, where the other gateway is.
 type forwarderFile struct {
 	forwarder.Spec
 	Tunnel *tunnel.GatewayInPod `json:"tunnel,omitempty"`
 }
 
-// interfaces are those that the device is reached by, a tunnel's cable among them.
+// interfaces are the device's interfaces, with the cable between a tunnel's gateways.
 func (f forwarderFile) interfaces() (names []string) {
 	for _, l := range f.Links {
 		names = append(names, l.Interface)
@@ -211,12 +211,12 @@ func readForwarderSpec(file string) (spec forwarderFile, err error) {
 		return spec, err
 	}
 	if len(spec.interfaces()) < 2 {
-		return spec, fmt.Errorf("it has %d links: a forwarder stands between two at least", len(spec.Links))
+		return spec, fmt.Errorf("it has %d links: a forwarder needs two or more", len(spec.Links))
 	}
 	return spec, nil
 }
 
-// awaitLinks waits until the interfaces are there. They are left as they are: what they may say has to be settled before they are up.
+// awaitLinks waits until the interfaces exist. It doesn't set them up: first the kernel has to be kept from sending frames of its own on them.
 func awaitLinks(ctx context.Context, interfaces []string, wait time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -238,10 +238,10 @@ func awaitLinks(ctx context.Context, interfaces []string, wait time.Duration) er
 	}
 }
 
-// forwarderReady is an abstract socket of the network namespace, which needs no file system: who can connect to it knows that all is set up.
+// forwarderReady is an abstract socket in the network namespace, which needs no file system: a probe that can connect to it knows that everything is set up.
 const forwarderReady = "@linerate/forwarder"
 
-// newProbe asks whether somebody listens on an abstract socket of the network namespace.
+// newProbe makes a verb that succeeds where a process listens on an abstract socket of the network namespace.
 func newProbe(s Streams, short, example, socket, yes, no string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "probe",

@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/tunnel"
 )
 
-// tunnelToken is the variable that the token stands in by which a tunnel's gateways know each other.
+// tunnelToken is the environment variable with the token by which a tunnel's gateways recognize each other.
 const tunnelToken = plan.TunnelTokenVariable
 
 // device is what forwards in user space.
@@ -23,11 +23,11 @@ type device interface {
 	Close() error
 }
 
-// startDevice starts what forwards where the kernel doesn't alone, waits until it does, and names it. Nil: the kernel does.
-func startDevice(ctx context.Context, talk io.Writer, spec forwarderFile) (name string, d device, err error) {
+// startDevice starts the program that forwards in user space, waits until it forwards, and names it. d is nil where the kernel forwards.
+func startDevice(ctx context.Context, stderr io.Writer, spec forwarderFile) (name string, d device, err error) {
 	switch {
 	case spec.Tunnel != nil:
-		d, err = openTunnel(ctx, talk, *spec.Tunnel)
+		d, err = openTunnel(ctx, stderr, *spec.Tunnel)
 		return "the tunnel's gateway", d, err
 	case spec.Mode != nil && spec.Mode.Userspace != nil:
 		d, err = lab.StartTestpmd(ctx, nil, spec.Spec, "the image dut.reference.image")
@@ -36,15 +36,15 @@ func startDevice(ctx context.Context, talk io.Writer, spec forwarderFile) (name 
 	return "the kernel", nil, nil
 }
 
-// gateway is a tunnel's in this process.
+// gateway is a tunnel's gateway in this process.
 type gateway struct {
 	stop  context.CancelFunc
 	done  chan struct{} // closed when it has ended, and ended is set
 	ended error
 }
 
-// openTunnel meets the other gateway, however long that takes: whoever made the pods knows how long to wait for them. It returns once frames can go through the tunnel.
-func openTunnel(ctx context.Context, talk io.Writer, e tunnel.GatewayInPod) (*gateway, error) {
+// openTunnel connects to the other gateway, without a bound of its own: whoever made the pods knows how long to wait for them. It returns once frames can go through the tunnel.
+func openTunnel(ctx context.Context, stderr io.Writer, e tunnel.GatewayInPod) (*gateway, error) {
 	token := os.Getenv(tunnelToken)
 	if token == "" {
 		return nil, exit.BadInput("%s is not set: without a token anybody on the cable could be the other gateway", tunnelToken)
@@ -57,7 +57,7 @@ func openTunnel(ctx context.Context, talk io.Writer, e tunnel.GatewayInPod) (*ga
 	if err := tunnel.OpenCable(e.Local, e.MTU); err != nil {
 		return nil, err
 	}
-	g, err := e.Meet(ctx, token, func(what string) { fmt.Fprintln(talk, what) })
+	g, err := e.Meet(ctx, token, func(what string) { fmt.Fprintln(stderr, what) })
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (g *gateway) Done() <-chan struct{} { return g.done }
 // Fault is why it ended by itself.
 func (g *gateway) Fault() error {
 	if g.ended == nil {
-		return errors.New("the tunnel's gateway ended, and nobody asked it to")
+		return errors.New("the tunnel's gateway ended by itself")
 	}
 	return fmt.Errorf("the tunnel's gateway: %w", g.ended)
 }

@@ -9,24 +9,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
-func TestWhatTheForwarderCouldNotHaveIsOneLine(t *testing.T) {
+func TestSettingsThatFailedAreOneLine(t *testing.T) {
 	info := forwarder.Info{Applied: []string{"routes"}, Missing: []string{"set net.a=0: read-only file system", "set net.b=0: read-only file system"}}
 	for _, c := range []struct {
 		verbose bool
 		want    string
 	}{
-		{false, "applied: routes\nnote: 2 settings of this network namespace could not be had; none changes what is measured by itself (-v names them)\n"},
-		{true, "applied: routes\nnote: could not be had: set net.a=0: read-only file system\nnote: could not be had: set net.b=0: read-only file system\n"},
+		{false, "applied: routes\nnote: 2 settings of this network namespace could not be made; none of them changes figures by itself (-v names them)\n"},
+		{true, "applied: routes\nnote: could not be set: set net.a=0: read-only file system\nnote: could not be set: set net.b=0: read-only file system\n"},
 	} {
-		var told bytes.Buffer
-		tellSetUp(&told, info, c.verbose)
-		if told.String() != c.want {
-			t.Errorf("verbose %v:\n%s\nnot\n%s", c.verbose, told.String(), c.want)
+		var stderr bytes.Buffer
+		printSetup(&stderr, info, c.verbose)
+		if stderr.String() != c.want {
+			t.Errorf("verbose %v:\n%s\nnot\n%s", c.verbose, stderr.String(), c.want)
 		}
 	}
-	var told bytes.Buffer
-	if tellSetUp(&told, forwarder.Info{}, false); strings.TrimSpace(told.String()) != "" {
-		t.Errorf("nothing is missing, and it says %s", &told)
+	var stderr bytes.Buffer
+	if printSetup(&stderr, forwarder.Info{}, false); strings.TrimSpace(stderr.String()) != "" {
+		t.Errorf("nothing is missing, and it says %s", &stderr)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// heartbeat is how long the software engine goes on sending after it last heard from who drives it.
+// heartbeat is how long the software engine goes on sending after the runner's last request.
 const heartbeat = 10 * time.Second
 
 // generatorOptions are the flags of generator.
@@ -55,12 +55,12 @@ func newGenerator(s Streams) *cobra.Command {
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces, in the order of the ports")
 	f.StringSliceVar(&o.nextHops, "next-hop", nil, "the device's MAC address behind each port, for clients that leave addressing to the server, as ramp does")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4501", "address to answer on")
-	f.StringSliceVar(&o.speeds, "speed", []string{"10gbps"}, "what ports without a speed of their own say: one for all, or one for each")
-	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long interfaces may take to be there, and up")
+	f.StringSliceVar(&o.speeds, "speed", []string{"10gbps"}, "the speed that ports without one of their own report: one for all, or one for each")
+	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long to wait until the interfaces exist, and are up")
 	f.IntVar(&o.cores, "cores", 0, "threads that may send on each port (default 1, which ports share if they send live frames and there are no more processors than ports)")
-	f.StringVar(&o.most, "max-rate", "", "the most that a port sends whatever it is asked for, such as 5kpps: a generator as weak as you like")
+	f.StringVar(&o.most, "max-rate", "", "the most that a port sends, whatever load is asked for, such as 5kpps: a weak generator, for tests")
 	f.DurationVar(&o.heartbeat, "heartbeat", heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
-	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
+	f.BoolVar(&o.plain, "plain", false, "use AF_PACKET alone, as on machines that forbid AF_XDP and eBPF")
 	f.StringVar(&o.path, "path", "auto", "how to send: live (the kernel makes and paces the frames), af_xdp, zero_copy (af_xdp from memory that the card reads, where its driver can), af_packet, or auto: live over virtual cables where processors are free for it, else af_xdp, else af_packet")
 	batchFlag(f, &o.batch)
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
@@ -69,7 +69,7 @@ func newGenerator(s Streams) *cobra.Command {
 	return cmd
 }
 
-func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) error {
+func serveGenerator(ctx context.Context, stderr io.Writer, o generatorOptions) error {
 	if len(o.ports) == 0 {
 		return exit.BadInput("linerate generator: name the interfaces that it sends on, such as --ports eth1,eth2")
 	}
@@ -93,11 +93,11 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 		return err
 	}
 	if o.heartbeat < 0 {
-		return exit.BadInput("--heartbeat %v: a time span, or 0 for never", o.heartbeat)
+		return exit.BadInput("--heartbeat %v: give a duration, or 0 for never", o.heartbeat)
 	}
-	cfg := engineConfig(talk)
+	cfg := engineConfig(stderr)
 	cfg.Heartbeat = o.heartbeat
-	if err := awaitInterfaces(ctx, talk, o.ports, o.wait); err != nil {
+	if err := awaitInterfaces(ctx, stderr, o.ports, o.wait); err != nil {
 		return exit.NotMeasured("%w", err)
 	}
 	for i, name := range o.ports {
@@ -105,7 +105,7 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 		if err != nil {
 			return exit.NotMeasured("%w%s", err, missingRight(err))
 		}
-		fmt.Fprintf(talk, "%s: %s\n", name, port.Info().Path)
+		fmt.Fprintf(stderr, "%s: %s\n", name, port.Info().Path)
 		if most > 0 {
 			port = throttle.New(port, most)
 		}
@@ -119,8 +119,8 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	if err != nil {
 		return exit.BadInput("--listen %s: %w", o.listen, err)
 	}
-	fmt.Fprintf(talk, "privileges: %s\n", strings.Join(privileges(), ", "))
-	fmt.Fprintf(talk, "answering on %s; Ctrl-C ends\n", l.Addr())
+	fmt.Fprintf(stderr, "privileges: %s\n", strings.Join(privileges(), ", "))
+	fmt.Fprintf(stderr, "answering on %s; Ctrl-C ends\n", l.Addr())
 	return e.Serve(ctx, l)
 }
 
@@ -135,7 +135,7 @@ func readPath(text string) (datapath.Path, error) {
 
 // batchFlag is --batch.
 func batchFlag(f *pflag.FlagSet, to *int) {
-	f.IntVar(to, "batch", 0, "live frames that the kernel takes in hand at a time, 1 to 64, and twice as many as leave at once after a stall: 1 sends most evenly, and less where others take the processor (default 16)")
+	f.IntVar(to, "batch", 0, "live frames that the kernel sends as one batch, 1 to 64; after a stall up to two batches leave at once. 1 sends most evenly, but fewer frames where other work takes the processor (default 16)")
 }
 
 func checkBatch(frames int) error {
@@ -145,7 +145,7 @@ func checkBatch(frames int) error {
 	return nil
 }
 
-// missingRight is what a process lacks that may not open an interface, as the end of a sentence.
+// missingRight is the end of an error's sentence, which says how to get the right that opening an interface needs; empty for other errors.
 func missingRight(err error) string {
 	if !errors.Is(err, fs.ErrPermission) {
 		return ""
@@ -168,7 +168,7 @@ func packetRate(text string) (units.PacketRate, error) {
 	return r.PacketRateOf(units.Traffic{Packets: 1, Bytes: 64}, 0)
 }
 
-// nextHops are the MAC addresses behind the ports; all zero where none are given.
+// nextHops are the MAC addresses behind the ports, from --next-hop; all are zero without it.
 func nextHops(o generatorOptions) ([][6]byte, error) {
 	hops := make([][6]byte, len(o.ports))
 	if len(o.nextHops) == 0 {
@@ -187,13 +187,13 @@ func nextHops(o generatorOptions) ([][6]byte, error) {
 	return hops, nil
 }
 
-func engineConfig(talk io.Writer) softgen.Config {
-	return softgen.Config{Version: version, Heartbeat: heartbeat, Log: logger(talk, true)}
+func engineConfig(stderr io.Writer) softgen.Config {
+	return softgen.Config{Version: version, Heartbeat: heartbeat, Log: logger(stderr, true)}
 }
 
 // openSoftware opens the software engine on interfaces of this process's namespace.
-func openSoftware(talk io.Writer, at lab.Bench) (lab.Engine, error) {
-	cfg := engineConfig(talk)
+func openSoftware(stderr io.Writer, at lab.Bench) (lab.Engine, error) {
+	cfg := engineConfig(stderr)
 	cfg.Signs = &here.Reader{Links: signsOfLinks(at.Device)}
 	for _, p := range at.Ports {
 		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, Path: datapath.Path(p.Path), Batch: p.Batch, Follow: true})

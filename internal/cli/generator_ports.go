@@ -30,38 +30,38 @@ func portSpeeds(o generatorOptions) ([]units.BitRate, error) {
 	return speeds, nil
 }
 
-// interfacePoll is how often an interface is looked for.
+// interfacePoll is the time between two looks for an interface.
 const interfacePoll = 100 * time.Millisecond
 
-// awaitInterfaces waits until all interfaces are there, sets up those that are down, and waits for their carriers. One without a carrier
-// is told of and no error: what is at its other end may come later, and the runner looks again.
-func awaitInterfaces(ctx context.Context, talk io.Writer, names []string, wait time.Duration) error {
+// awaitInterfaces waits until all interfaces exist, sets up those that are down, and waits for their carriers. One without a carrier gets a note
+// and is no error: the other end of its cable may come up later, and the runner checks again.
+func awaitInterfaces(ctx context.Context, stderr io.Writer, names []string, wait time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for _, name := range names {
-		if err := awaitInterface(bounded, talk, name); err != nil {
+		if err := awaitInterface(bounded, stderr, name); err != nil {
 			return err
 		}
 	}
 	for _, name := range names {
 		if !awaitCarrier(bounded, name) {
-			fmt.Fprintf(talk, "note: %s has no carrier: is what is at its other end up?\n", name)
+			fmt.Fprintf(stderr, "note: %s has no carrier: is what is at its other end up?\n", name)
 		}
 	}
 	return ctx.Err()
 }
 
-func awaitInterface(ctx context.Context, talk io.Writer, name string) error {
-	for told := false; ; told = true {
+func awaitInterface(ctx context.Context, stderr io.Writer, name string) error {
+	for noted := false; ; noted = true {
 		link, err := netlink.LinkByName(name)
 		if err == nil {
-			return setUp(talk, link)
+			return setUp(stderr, link)
 		}
 		if _, missing := errors.AsType[netlink.LinkNotFoundError](err); !missing {
 			return fmt.Errorf("look up interface %s: %w", name, err)
 		}
-		if !told {
-			fmt.Fprintf(talk, "waiting for interface %s\n", name)
+		if !noted {
+			fmt.Fprintf(stderr, "waiting for interface %s\n", name)
 		}
 		if pause.For(ctx, interfacePoll) != nil {
 			return fmt.Errorf("interface %s doesn't exist in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log", name)
@@ -69,7 +69,7 @@ func awaitInterface(ctx context.Context, talk io.Writer, name string) error {
 	}
 }
 
-func setUp(talk io.Writer, link netlink.Link) error {
+func setUp(stderr io.Writer, link netlink.Link) error {
 	name := link.Attrs().Name
 	if link.Attrs().RawFlags&unix.IFF_UP != 0 {
 		return nil
@@ -77,7 +77,7 @@ func setUp(talk io.Writer, link netlink.Link) error {
 	if err := netlink.LinkSetUp(link); err != nil {
 		return fmt.Errorf("interface %s is down, and can't be set up: %w; that needs the capability NET_ADMIN", name, err)
 	}
-	fmt.Fprintf(talk, "%s: set up\n", name)
+	fmt.Fprintf(stderr, "%s: set up\n", name)
 	return nil
 }
 
@@ -93,7 +93,7 @@ func awaitCarrier(ctx context.Context, name string) bool {
 	}
 }
 
-// privileges are those of the capabilities that matter here which this process has.
+// privileges names the capabilities of this process that the engine can use.
 func privileges() []string {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

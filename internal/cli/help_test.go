@@ -12,12 +12,12 @@ import (
 )
 
 // What help says of exit codes are codes that there are, in their order.
-func TestHelpTellsOfExitCodesThatThereAre(t *testing.T) {
+func TestHelpListsExistingExitCodes(t *testing.T) {
 	codes := []string{"0", "1", "2", "3", "130"}
 	if want := []int{report.ExitOK, report.ExitFailed, report.ExitBadInput, report.ExitNotMeasured, report.ExitInterrupted}; !slices.Equal(want, []int{0, 1, 2, 3, 130}) {
 		t.Fatalf("the exit codes are %v", want)
 	}
-	told := 0
+	documented := 0
 	code := regexp.MustCompile(`(?:^|[,;]\s)(\d+) [a-z]`)
 	var look func(*cobra.Command)
 	look = func(cmd *cobra.Command) {
@@ -28,7 +28,7 @@ func TestHelpTellsOfExitCodesThatThereAre(t *testing.T) {
 		if !has {
 			return
 		}
-		told++
+		documented++
 		at := -1
 		for _, m := range code.FindAllStringSubmatch(help, -1) {
 			next := slices.Index(codes, m[1])
@@ -42,7 +42,7 @@ func TestHelpTellsOfExitCodesThatThereAre(t *testing.T) {
 		}
 	}
 	look(newRoot(Streams{}))
-	if told < 8 {
-		t.Errorf("%d commands tell of their exit codes", told)
+	if documented < 8 {
+		t.Errorf("%d commands document their exit codes", documented)
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// inputs are what files ask to be measured.
+// inputs are the tests and suites that files ask for.
 type inputs struct {
 	plans  []*plan.Plan
-	suites []*fleet
+	suites []*localSuite
 }
 
-// readInputs reads LoadTests and LoadTestSuites from the files ("-": stdin), judges them as an API server would, and compiles them, each cell of a
-// suite too. All that is wrong in all files comes as one error, so that a person mends everything at once.
+// readInputs reads LoadTests and LoadTestSuites from the files ("-": stdin), validates them as an API server would, and compiles them, each cell of a
+// suite too. All faults in all files come as one error, so that a person can mend them at once.
 func readInputs(stdin io.Reader, files []string) (inputs, error) {
 	server, err := admission.NewServer()
 	if err != nil {
@@ -47,14 +47,14 @@ func (all *inputs) read(server *admission.Server, stdin io.Reader, name string) 
 			continue
 		}
 		p, _ := compile.Compile(object.LoadTest)
-		wrong = append(wrong, object.Faults(compiledHere(object.LoadTest)))
+		wrong = append(wrong, object.Faults(faultsHere(object.LoadTest)))
 		all.plans = append(all.plans, p)
 	}
 	return errors.Join(wrong...)
 }
 
-// compiledHere is what keeps a LoadTest from being measured on one machine.
-func compiledHere(test *v1alpha1.LoadTest) field.ErrorList {
+// faultsHere are the reasons why a LoadTest can't be measured on this machine.
+func faultsHere(test *v1alpha1.LoadTest) field.ErrorList {
 	_, faults := compile.Compile(test)
 	return append(faults, needsCluster(&test.Spec)...)
 }
@@ -63,12 +63,12 @@ func (all *inputs) addSuite(server *admission.Server, object admission.Object) e
 	var wrong admission.Faults
 	spec := &object.Suite.Spec
 	if spec.Suspend {
-		wrong = append(wrong, object.Fault("spec.suspend", "spec.suspend is true: a suite waits only in a cluster (kubectl apply): here it would never begin; remove suspend"))
+		wrong = append(wrong, object.Fault("spec.suspend", "spec.suspend is true: only a cluster can hold a suite back (kubectl apply): here it would never begin; remove suspend"))
 	}
 	if spec.Stop {
 		wrong = append(wrong, object.Fault("spec.stop", "spec.stop is true: it would end before it began: remove stop (here Ctrl-C stops a run)"))
 	}
-	m, err := suite.Read(object, suite.JudgeWith(server, compiledHere))
-	all.suites = append(all.suites, &fleet{matrix: m, server: server, asked: spec.Parallelism})
+	m, err := suite.Read(object, suite.JudgeWith(server, faultsHere))
+	all.suites = append(all.suites, &localSuite{matrix: m, server: server, parallelism: spec.Parallelism})
 	return errors.Join(wrong.OrNil(), err)
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// iperf3Options are the flags of iperf3: those that iperf3 has have its letters.
+// iperf3Options are the flags of the verb iperf3, with the letters that iperf3 itself uses.
 type iperf3Options struct {
 	listen, window, length, rate, congestion, iface, format string
 	udp, reverse, both                                      bool
@@ -40,8 +40,8 @@ func newIperf3(s Streams) *cobra.Command {
 		Short:   "Measure TCP or UDP with an iperf3 server, or be one",
 		Example: "  linerate iperf3 192.0.2.1 -P 4 -t 30s -O 5s\n  linerate iperf3 192.0.2.1 -u -b 100mbps --bidir -o json\n  linerate iperf3 --listen :5201",
 		Long: "Speaks iperf3's protocol, with linerate or iperf3 (3.2 and later) at the other end. What was sent and what was received are two figures, counted by who sent and who\n" +
-			"received; a test of which one side is missing has no result. Totals are sums of intervals, without the time that --omit leaves out.\n\n" +
-			"With --listen it is a server, and makes several tests at once until Ctrl-C. The protocol has no authentication: whoever reaches the address can make this machine send.\n\n" +
+			"received; a test for which one side's counters are missing has no result. Totals are sums of intervals, without the time that --omit leaves out.\n\n" +
+			"With --listen it is a server, and runs several tests at once until Ctrl-C. The protocol has no authentication: whoever reaches the address can make this machine send.\n\n" +
 			"Exit codes: 0 measured, 2 bad input, 3 not measured, 130 interrupted.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,18 +59,18 @@ func newIperf3(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "", "be a server at this address, such as :5201")
-	f.IntVar(&o.most, "most", 8, "of a server: how many tests may run at once")
-	f.DurationVar(&o.longest, "longest", time.Hour, "of a server: how long a test may last")
+	f.IntVar(&o.most, "most", 8, "server: how many tests may run at once")
+	f.DurationVar(&o.longest, "longest", time.Hour, "server: how long a test may last")
 	f.BoolVarP(&o.udp, "udp", "u", false, "send datagrams; needs --bitrate")
 	f.BoolVarP(&o.reverse, "reverse", "R", false, "the server sends")
 	f.BoolVar(&o.both, "bidir", false, "both send at the same time")
 	f.IntVarP(&o.parallel, "parallel", "P", 1, "streams in each direction")
 	f.DurationVarP(&o.duration, "time", "t", 10*time.Second, "how long payload is counted, in whole seconds")
-	f.DurationVarP(&o.omit, "omit", "O", 0, "for how long it is sent before that")
+	f.DurationVarP(&o.omit, "omit", "O", 0, "how long to send before the counted time begins")
 	f.StringVarP(&o.window, "window", "w", "", "size of each socket's buffers, such as 256Ki (default: the kernels' own)")
-	f.StringVarP(&o.length, "length", "l", "", "how much is written at a time, such as 128Ki; with --udp a datagram's payload")
+	f.StringVarP(&o.length, "length", "l", "", "bytes of each write, such as 128Ki; with --udp the payload of a datagram")
 	f.StringVarP(&o.rate, "bitrate", "b", "", "payload of each stream, such as 100mbps, or Unlimited (default with TCP)")
-	f.StringVarP(&o.congestion, "congestion", "C", "", "congestion control by the kernels' name of it")
+	f.StringVarP(&o.congestion, "congestion", "C", "", "congestion control, by its name in Linux")
 	f.DurationVarP(&o.interval, "interval", "i", time.Second, "how often counters are read")
 	f.StringVar(&o.iface, "interface", "", "the interface that all sockets are bound to")
 	sidebyside.FormatFlag(cmd, &o.format, formats)
@@ -82,7 +82,7 @@ func (o iperf3Options) test() (t iperf3.Test, err error) {
 	t = iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: o.duration, Omit: o.omit, Parallel: o.parallel, CongestionControl: o.congestion}
 	switch {
 	case o.reverse && o.both:
-		return t, exit.BadInput("--reverse and --bidir: one of both")
+		return t, exit.BadInput("--reverse and --bidir: give one of them")
 	case o.reverse:
 		t.Flow = iperf3.Reverse
 	case o.both:
@@ -148,13 +148,13 @@ func (o iperf3Options) measure(ctx context.Context, s Streams, server string) er
 	return nil
 }
 
-// serve makes tests until ctx ends, and prints the result of each.
+// serve runs the tests that clients ask for until ctx ends, and prints the result of each.
 func (o iperf3Options) serve(ctx context.Context, s Streams) error {
 	l, err := iperf3.Listen(ctx, iperf3.Place{Interface: o.iface}, o.listen)
 	if err != nil {
 		return exit.BadInput("--listen: %w", err)
 	}
-	fmt.Fprintf(s.Err, "iperf3's clients are served at %s; Ctrl-C ends\n", l.Address())
+	fmt.Fprintf(s.Err, "serving iperf3 clients at %s; Ctrl-C ends\n", l.Address())
 	var mu sync.Mutex // a result at a time
 	server := iperf3.Server{Most: o.most, Longest: o.longest, Interval: o.interval, Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
 		mu.Lock()

@@ -27,7 +27,7 @@ func iperf3Server(t *testing.T) (address string) {
 }
 
 // ran is what a command line did, in real time.
-func ran(t *testing.T, args ...string) (data, talk string, code int) {
+func ran(t *testing.T, args ...string) (data, stderr string, code int) {
 	t.Helper()
 	var out, said bytes.Buffer
 	s := Streams{Out: &out, Err: &said}
@@ -35,12 +35,12 @@ func ran(t *testing.T, args ...string) (data, talk string, code int) {
 	return out.String(), said.String(), code
 }
 
-func TestIperf3TellsBothSides(t *testing.T) {
+func TestIperf3PrintsBothSides(t *testing.T) {
 	server := iperf3Server(t)
-	data, talk, code := ran(t, "iperf3", server, "-u", "-b", "2mbps", "--bidir", "-P", "2", "-t", "1s", "-l", "500", "-o", "json")
+	data, stderr, code := ran(t, "iperf3", server, "-u", "-b", "2mbps", "--bidir", "-P", "2", "-t", "1s", "-l", "500", "-o", "json")
 	var d iperf3Document
 	if err := json.Unmarshal([]byte(data), &d); err != nil || code != report.ExitOK {
-		t.Fatalf("exit code %d, %v: %s", code, err, talk)
+		t.Fatalf("exit code %d, %v: %s", code, err, stderr)
 	}
 	if d.Version != iperf3Version || d.Protocol != iperf3.UDP || d.Parallel != 2 || len(d.Directions) != 2 {
 		t.Fatalf("%+v", d)
@@ -54,10 +54,10 @@ func TestIperf3TellsBothSides(t *testing.T) {
 			t.Errorf("%+v", of)
 		}
 	}
-	data, talk, code = ran(t, "iperf3", server, "-R", "-b", "1mbps", "-t", "1s")
+	data, stderr, code = ran(t, "iperf3", server, "-R", "-b", "1mbps", "-t", "1s")
 	for _, want := range []string{"direction", "server→client  sent", "server→client  received", "sent again"} {
 		if code != report.ExitOK || !strings.Contains(data, want) {
-			t.Errorf("exit code %d, without %q:\n%s%s", code, want, data, talk)
+			t.Errorf("exit code %d, without %q:\n%s%s", code, want, data, stderr)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestIperf3SaysWhatIsWrong(t *testing.T) {
 	}{
 		{"iperf3", "name a server, such as 192.0.2.1, or be one with --listen :5201", report.ExitBadInput},
 		{"iperf3 192.0.2.1 --listen :0", "name a server", report.ExitBadInput},
-		{"iperf3 192.0.2.1 -R --bidir", "one of both", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -R --bidir", "give one of them", report.ExitBadInput},
 		{"iperf3 192.0.2.1 -u", "--bitrate Unlimited", report.ExitBadInput},
 		{"iperf3 192.0.2.1 -w 1K", "write a size of a byte or more, such as 1460, 128Ki", report.ExitBadInput},
 		{"iperf3 192.0.2.1 -b fast", "such as 25gbps", report.ExitBadInput},
@@ -85,8 +85,8 @@ func TestIperf3SaysWhatIsWrong(t *testing.T) {
 		{"iperf3 127.0.0.1:1", "start one there (iperf3 -s -p 1)", report.ExitNotMeasured},
 		{"iperf3 --listen " + taken, "the port is taken: end the program that has it", report.ExitBadInput},
 	} {
-		if _, talk, code := ran(t, strings.Fields(c.line)...); code != c.code || !strings.Contains(talk, c.want) {
-			t.Errorf("%s: exit code %d, %q; want %d, %q", c.line, code, talk, c.code, c.want)
+		if _, stderr, code := ran(t, strings.Fields(c.line)...); code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit code %d, %q; want %d, %q", c.line, code, stderr, c.code, c.want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/lab"
 )
 
-// newLabHost is the child process of a run on this machine; people have no use for it.
+// newLabHost is the hidden verb of the child process that holds a run's namespaces and engine on this machine.
 func newLabHost(s Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    lab.Verb,
@@ -19,7 +19,7 @@ func newLabHost(s Streams) *cobra.Command {
 	}
 }
 
-// newLabTunnel is a gateway of a run whose device is a tunnel; people have no use for it.
+// newLabTunnel is the hidden verb of the process that is one gateway of a tunnel, in a run on this machine.
 func newLabTunnel() *cobra.Command {
 	return &cobra.Command{
 		Use:    lab.TunnelVerb,

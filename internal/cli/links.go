@@ -36,16 +36,16 @@ func newLinks(s Streams) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.plan, "plan", "", "links.json as the operator knows it")
+	f.StringVar(&o.plan, "plan", "", "links.json as the operator wrote it")
 	o.networks.flags(cmd, time.Minute)
-	f.StringVar(&o.output, "output", "", "where to write the whole one")
+	f.StringVar(&o.output, "output", "", "where to write the completed links.json")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("plan")
 	_ = cmd.MarkFlagRequired("output")
 	return cmd
 }
 
-func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptions) error {
+func completeLinks(ctx context.Context, stderr io.Writer, root fs.FS, o linksOptions) error {
 	links, err := readLinks(o.plan)
 	if err != nil {
 		return exit.BadInput("--plan %s: %w", o.plan, err)
@@ -55,7 +55,7 @@ func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptio
 		return exit.NotMeasured("%w", err)
 	}
 	for _, missing := range mergeLinks(&links, networks, root) {
-		fmt.Fprintf(talk, "note: %s\n", missing)
+		fmt.Fprintf(stderr, "note: %s\n", missing)
 	}
 	out, err := openOutput(nil, o.output)
 	if err == nil {
@@ -68,11 +68,11 @@ func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptio
 	if err != nil {
 		return exit.NotMeasured("--output %s: %w", o.output, err)
 	}
-	message, err := json.Marshal(lastWords(root, networks, linksOf(links)))
+	message, err := json.Marshal(podPorts(root, networks, linksOf(links)))
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
-	leave(talk, o.terminationLog, message) // where the operator reads them, as those of ports
+	writeTerminationMessage(stderr, o.terminationLog, message) // the operator reads the ports from there
 	return nil
 }
 
@@ -94,8 +94,8 @@ func readLinks(file string) (links plan.Links, err error) {
 	return links, nil
 }
 
-// mergeLinks adds what the pod was given, by the interfaces' names. A MAC that the spec names stays: it is what the device answers with.
-// It returns, in words, what the pod was not given.
+// mergeLinks adds to each link what Multus reports of its interface. A MAC from the spec stays: the device answers with that one.
+// It returns a sentence for each link that Multus doesn't report.
 func mergeLinks(links *plan.Links, networks []launch.Network, root fs.FS) []string {
 	var missing []string
 	for i := range links.Links {
@@ -119,7 +119,7 @@ func mergeLinks(links *plan.Links, networks []launch.Network, root fs.FS) []stri
 	return missing
 }
 
-// readStrictly reads a JSON document of the operator's: a member that this linerate doesn't know would be lost without a word.
+// readStrictly reads a JSON document of the operator, and refuses members that this linerate doesn't know instead of dropping them silently.
 func readStrictly(file string, into any) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

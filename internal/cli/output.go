@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// output is where a document goes: a stream, or a file that appears whole or not at all, for a half-written document would be read as
+// output is where a document goes: a stream, or a file that appears complete or not at all, since a half-written document could be taken for
 // a measurement.
 type output struct {
 	to   io.Writer
@@ -15,7 +15,7 @@ type output struct {
 	name string
 }
 
-// openOutput makes room for the file beside its place, so that what can't be written is known before anything is sent. "-" is the stream.
+// openOutput creates a temporary file beside the final one, so that an unwritable place is known before anything is sent. "-" is the stream.
 func openOutput(stream io.Writer, name string) (*output, error) {
 	if name == "-" {
 		return &output{to: stream}, nil
@@ -27,7 +27,7 @@ func openOutput(stream io.Writer, name string) (*output, error) {
 	return &output{to: f, file: f, name: name}, nil
 }
 
-// finish writes the document and puts the file in its place. Nothing is left where it fails.
+// finish writes the document and puts the file in its place. Where that fails, no file is left.
 func (o *output) finish(write func(io.Writer) error) error {
 	if err := write(o.to); err != nil {
 		return errors.Join(err, o.discard())
@@ -49,7 +49,7 @@ func (o *output) place() error {
 	return os.Rename(o.file.Name(), o.name)
 }
 
-// discard leaves nothing of a file that is not wanted.
+// discard removes the temporary file of a document that isn't written after all.
 func (o *output) discard() error {
 	if o.file == nil {
 		return nil

@@ -55,7 +55,7 @@ func shownCommands(t *testing.T) []command {
 var fenced = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 
 // Each command that a page shows is one that there is, with flags that it has and values that they take.
-func TestEachCommandOfThePagesIsOne(t *testing.T) {
+func TestEachCommandInThePagesExists(t *testing.T) {
 	all := shownCommands(t)
 	if len(all) < 90 {
 		t.Errorf("%d commands are shown: are they written in another way?", len(all))
@@ -91,7 +91,7 @@ func (c command) parse() error {
 }
 
 // The tables of docs/cli.md name each verb, of people and of pods, and the sections their flags.
-func TestThePageOfTheCommandLineNamesWhatThereIs(t *testing.T) {
+func TestTheCommandLinesPageNamesEveryVerbAndFlag(t *testing.T) {
 	text, err := os.ReadFile(cliPage)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func (p *podNetworks) flags(cmd *cobra.Command, wait time.Duration) {
 	f.DurationVar(&p.wait, "wait", wait, "how long to wait for --network-status to be filled")
 }
 
-// read waits until the networks are told.
+// read waits until Multus has written the annotation.
 func (p podNetworks) read(ctx context.Context, root fs.FS) ([]launch.Network, error) {
 	return launch.AwaitNetworks(ctx, root, p.status, p.wait)
 }

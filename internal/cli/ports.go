@@ -28,25 +28,25 @@ func newPorts(s Streams) *cobra.Command {
 	var o portsOptions
 	cmd := &cobra.Command{
 		Use:     "ports",
-		Short:   "Tell which physical ports are behind a pod's interfaces: virtual functions of one port share its bandwidth",
+		Short:   "Report which physical ports are behind a pod's interfaces: virtual functions of one port share its bandwidth",
 		Example: "  linerate ports --links west=lab/sriov-west,east=lab/sriov-east --network-status /etc/podinfo/network-status",
-		Long: "Prints the ports as JSON, and leaves them as the container's termination message, where the operator reads them. What can't be found\n" +
-			"out is left out: it is no fault.",
+		Long: "Prints the ports as JSON, and writes them to the container's termination message, where the operator reads them. A port that can't be\n" +
+			"found is left out, and is no error.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return tellPorts(cmd.Context(), s, os.DirFS("/"), o)
+			return reportPorts(cmd.Context(), s, os.DirFS("/"), o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.links, "links", nil, "the links as NAME=NETWORK, or NAME alone: the interface's name, separated by commas")
 	o.networks.flags(cmd, 30*time.Second)
-	terminationFlag(cmd, &o.terminationLog, "that the ports are left in")
+	terminationFlag(cmd, &o.terminationLog, "that gets the ports")
 	_ = cmd.MarkFlagRequired("links")
 	return cmd
 }
 
-// tellPorts finds the ports, in what Multus told and in sysfs. Without Multus' words sysfs alone has to do.
-func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error {
+// reportPorts finds the ports by the annotation of Multus and by sysfs; without the annotation, by sysfs alone.
+func reportPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error {
 	links, err := parseLinks(o.links)
 	if err != nil {
 		return exit.BadInput("--links: %w", err)
@@ -55,17 +55,17 @@ func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error
 	if err != nil {
 		fmt.Fprintf(s.Err, "note: %v\n", err)
 	}
-	message, err := json.Marshal(lastWords(root, networks, links))
+	message, err := json.Marshal(podPorts(root, networks, links))
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
-	leave(s.Err, o.terminationLog, message)
+	writeTerminationMessage(s.Err, o.terminationLog, message)
 	_, err = fmt.Fprintf(s.Out, "%s\n", message)
 	return err
 }
 
-// lastWords are what a pod's init container leaves: the physical ports behind the links, and the node that the pod is on.
-func lastWords(root fs.FS, networks []launch.Network, links []launch.Link) plan.Ports {
+// podPorts is what a pod's init container reports: the physical ports behind the links, and the machine that the pod is on.
+func podPorts(root fs.FS, networks []launch.Network, links []launch.Link) plan.Ports {
 	ports, m := portsOf(root, networks, links), machine.This()
 	ports.Machine = &plan.Machine{CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}
 	return ports
@@ -80,12 +80,12 @@ func portsOf(root fs.FS, networks []launch.Network, links []launch.Link) plan.Po
 	return ports
 }
 
-// leave writes a container's last words, where there is a file for them: outside of a pod there is none.
-func leave(talk io.Writer, file string, message []byte) {
+// writeTerminationMessage writes a container's termination message. Outside of a pod there is no file for it, and nothing is written.
+func writeTerminationMessage(stderr io.Writer, file string, message []byte) {
 	if _, missing := os.Stat(file); missing != nil {
 		return
 	}
 	if err := os.WriteFile(file, message, 0o600); err != nil {
-		fmt.Fprintf(talk, "note: %v\n", err)
+		fmt.Fprintf(stderr, "note: %v\n", err)
 	}
 }

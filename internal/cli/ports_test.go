@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-func TestAPodTellsItsPhysicalPorts(t *testing.T) {
+func TestAPodReportsItsPhysicalPorts(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "termination-log")
 	if err := os.WriteFile(log, nil, 0o600); err != nil {
@@ -27,9 +27,9 @@ func TestAPodTellsItsPhysicalPorts(t *testing.T) {
 		"sys/bus/pci/devices/0000:3b:02.0/vendor": {Data: []byte("0x8086")},
 		"sys/bus/pci/devices/0000:3b:02.0/physfn": {Data: []byte("../0000:3b:00.0"), Mode: os.ModeSymlink | 0o777},
 	}
-	var out, talk bytes.Buffer
+	var out, stderr bytes.Buffer
 	o := portsOptions{links: []string{"west=lab/w", "east", "north=lab/n"}, networks: podNetworks{"/status", time.Second}, terminationLog: log}
-	if err := tellPorts(t.Context(), Streams{Out: &out, Err: &talk}, root, o); err != nil {
+	if err := reportPorts(t.Context(), Streams{Out: &out, Err: &stderr}, root, o); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadFile(log)
@@ -49,18 +49,18 @@ func TestAPodTellsItsPhysicalPorts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v; want (-), left (+):\n%s", err, diff)
 	}
-	if out.String() != string(left)+"\n" || talk.Len() > 0 {
-		t.Errorf("it prints %s and says %s", out.String(), talk.String())
+	if out.String() != string(left)+"\n" || stderr.Len() > 0 {
+		t.Errorf("it prints %s and says %s", out.String(), stderr.String())
 	}
 }
 
-func TestPortsAreToldWithoutMultusWords(t *testing.T) {
-	var out, talk bytes.Buffer
+func TestPortsAreReportedWithoutMultusAnnotation(t *testing.T) {
+	var out, stderr bytes.Buffer
 	o := portsOptions{links: []string{"west"}, networks: podNetworks{"/none", time.Millisecond}, terminationLog: filepath.Join(t.TempDir(), "none")}
-	if err := tellPorts(t.Context(), Streams{Out: &out, Err: &talk}, fstest.MapFS{}, o); err != nil {
+	if err := reportPorts(t.Context(), Streams{Out: &out, Err: &stderr}, fstest.MapFS{}, o); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"version":"linerate.dev/ports.v1alpha1","links":[{"link":"west"}],"machine":{`; !strings.HasPrefix(out.String(), want) || talk.Len() == 0 {
-		t.Errorf("it prints %s and says %q", out.String(), talk.String())
+	if want := `{"version":"linerate.dev/ports.v1alpha1","links":[{"link":"west"}],"machine":{`; !strings.HasPrefix(out.String(), want) || stderr.Len() == 0 {
+		t.Errorf("it prints %s and says %q", out.String(), stderr.String())
 	}
 }

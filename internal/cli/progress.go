@@ -12,11 +12,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// quietEvery is how often a run that isn't watched says where it is.
+// quietEvery is how often progress is printed where stderr is no terminal.
 const quietEvery = 10 * time.Second
 
 // progressView shows how a run is getting on: on a terminal as one line that is drawn again and again, elsewhere as a line for each
-// change of phase and now and then one between.
+// change of phase, and one every quietEvery between.
 type progressView struct {
 	out   io.Writer
 	name  string
@@ -26,8 +26,8 @@ type progressView struct {
 
 	phase  report.Phase
 	asked  int64
-	before string // the three figures of the last load, while those of the present one are not there yet
-	figure string // those of the present one
+	before string // the three figures of the last load, until there are some of the present load
+	figure string // the three figures of the present load
 	next   time.Duration
 	drawn  bool
 }
@@ -46,10 +46,10 @@ func newProgressView(out io.Writer, name string, quiet bool) *progressView {
 	return v
 }
 
-// show draws the progress.
+// show prints or draws the progress.
 func (v *progressView) show(p runner.Progress) {
 	if p.IntendedPacketsPerSecond != v.asked || p.Phase != v.phase && !v.live {
-		// What was last sent and received belongs to another load than what is asked for now.
+		// What was last sent and received belongs to the load before this one.
 		v.asked, v.before, v.figure = p.IntendedPacketsPerSecond, v.figure, ""
 		p.OfferedPacketsPerSecond = 0
 	}
@@ -78,7 +78,7 @@ func (v *progressView) draw(p runner.Progress) {
 	v.drawn = true
 }
 
-// close leaves the terminal's line as if nothing had been there.
+// close clears the terminal's line.
 func (v *progressView) close() {
 	if v.drawn {
 		fmt.Fprint(v.out, "\r\x1b[K")

@@ -19,7 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// rampOptions are the published script's flags, and a few of ours.
+// rampOptions are the flags of the published loadtest script, and a few more.
 type rampOptions struct {
 	server, profile, output         string
 	warmupRate                      string
@@ -54,7 +54,7 @@ func newRamp(s Streams) *cobra.Command {
 	f.Float64Var(&o.holdSecond, "hold_duration", 30, "-hd: hold seconds")
 	f.StringVar(&o.lineRate, "line-rate", "", "line rate of the ports where they have no physical speed, such as 10gbps")
 	f.StringVar(&o.report, "report", "", "also write linerate's own Report to this file")
-	f.BoolVar(&o.force, "force", false, "take ports that somebody else owns")
+	f.BoolVar(&o.force, "force", false, "take ports that another client owns")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
 	return cmd
@@ -73,37 +73,37 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 	if err != nil {
 		return exit.Worst(exit.BadInput("--report: %w", err), out.discard())
 	}
-	driver, leave, err := externalSite{plan: p}.enter(ctx, s.Err, o.force)
+	driver, stop, err := externalSite{plan: p}.start(ctx, s.Err, o.force)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = exit.Interrupted("interrupted before anything was sent")
 		}
 		return exit.Worst(err, out.discard(), kept.discard())
 	}
-	defer leave()
+	defer stop()
 	view := newProgressView(s.Err, "ramp", o.quiet)
-	r := runner.Run(ctx, p, driver, runner.Options{Producer: producer(), Progress: tellLatestEnd(s.Err, p.Procedure, view.show), ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
+	r := runner.Run(ctx, p, driver, runner.Options{Producer: producer(), Progress: announceLatestEnd(s.Err, p.Procedure, view.show), ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
 	view.close()
 	return rampDone(s, o, out, kept, r)
 }
 
-// tellLatestEnd says, when traffic begins, when it ends at the latest: TRex goes on sending when its client dies, for as long as it was
-// told to at the start.
-func tellLatestEnd(talk io.Writer, p plan.Procedure, next func(runner.Progress)) func(runner.Progress) {
-	told := false
+// announceLatestEnd prints, when traffic begins, when it ends at the latest: if this program dies, TRex goes on sending for the duration that it was
+// started with.
+func announceLatestEnd(stderr io.Writer, p plan.Procedure, next func(runner.Progress)) func(runner.Progress) {
+	announced := false
 	return func(progress runner.Progress) {
-		if !told && (progress.Phase == report.WarmUp || progress.Phase == report.Ramping) {
-			told = true
+		if !announced && (progress.Phase == report.WarmUp || progress.Phase == report.Ramping) {
+			announced = true
 			latest := time.Now().Add(procedures.Of(p).Bound().Unattended()).Add(time.Second).Truncate(time.Second)
-			fmt.Fprintf(talk, "whatever happens to this program, TRex will have stopped sending by %s\n", latest.Format(time.TimeOnly+" MST"))
+			fmt.Fprintf(stderr, "whatever happens to this program, TRex will have stopped sending by %s\n", latest.Format(time.TimeOnly+" MST"))
 		}
 		next(progress)
 	}
 }
 
-// rampDone writes what the ramp measured, in the published form and in words. That one can't be written doesn't lose the others.
+// rampDone writes what the ramp measured, in the published form and as text. Where one can't be written, the others still are.
 func rampDone(s Streams, o rampOptions, out, kept *output, r *report.Report) error {
-	errs := []error{codeFor(report.Documents{Reports: []*report.Report{r}})}
+	errs := []error{exitCodeFor(report.Documents{Reports: []*report.Report{r}})}
 	if err := kept.finish(func(w io.Writer) error { return report.JSON(w, r) }); err != nil {
 		errs = append(errs, exit.NotMeasured("write --report %s: %w", o.report, err))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/profile"
 )
 
-// lanes are what ports 0 and 1 send; a side without streams only receives.
+// lanes are the streams that ports 0 and 1 send; a port without streams only receives.
 type lanes struct {
 	label string
 	sides [2]profile.Profile

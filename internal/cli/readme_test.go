@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTheLoadTestOfTheREADMEIsTaken: what a stranger copies first must work.
-func TestTheLoadTestOfTheREADMEIsTaken(t *testing.T) {
+// TestTheREADMEsLoadTestIsValid: what a stranger copies first must work.
+func TestTheREADMEsLoadTestIsValid(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

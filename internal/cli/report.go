@@ -23,7 +23,7 @@ func newReport(s Streams) *cobra.Command {
 		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -\n" +
 			"  linerate report --view rfc2544 -o html 64b.json 512b.json 1518b.json > rfc2544.html\n" +
 			"  linerate report --view heatmap -o html linerate-reports/loss-grid.suite.json > grid.html",
-		Args: someFiles("at least one Report that linerate run --save kept, or - for stdin"),
+		Args: atLeastOneFile("at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			kind := render.Kind(view)
 			if !slices.Contains(reportViews(), view) {
@@ -62,7 +62,7 @@ func newReport(s Streams) *cobra.Command {
 	return cmd
 }
 
-// checkRows refuses an axis that none of the suites has.
+// checkRows refuses an axis that no suite has.
 func checkRows(rows string, suites []*report.Suite) error {
 	var names []string
 	for _, s := range suites {
@@ -86,7 +86,7 @@ func reportViews() []string {
 
 func writeRFC2544(out io.Writer, format string, all report.Documents) error {
 	if len(all.Suites) > 0 {
-		return exit.BadInput("--view rfc2544: a suite's document tells of Reports without their windows: give the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
+		return exit.BadInput("--view rfc2544: a suite's document holds its runs' results without their windows: give the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
 	}
 	return writeView(out, format, render.OfRFC2544(history.RFC2544(all.Reports)))
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/vitals"
 )
 
-// resetToken is the variable that the token stands in, by which a pod knows who may have its device reset.
+// resetToken is the environment variable with the token that a client must show to have the device reset.
 const resetToken = plan.ResetTokenVariable
 
 // resetOptions are the flags of reset.
@@ -35,11 +35,11 @@ func newReset(s Streams) *cobra.Command {
 	var o resetOptions
 	cmd := &cobra.Command{
 		Use:     "reset [flags] -- COMMAND [ARGUMENT...]",
-		Short:   "Run a command that resets the device in this pod, each time that a test's runner asks for it",
+		Short:   "Serve resets of the device in this pod: run a command each time that a test's runner asks",
 		Example: "  " + resetToken + "=secret linerate reset --at 192.0.2.7 --links west,east -- ip neigh flush all\n  curl -X POST -H 'Authorization: Bearer secret' http://192.0.2.7:4504/reset",
-		Long: "Answers POST /reset when the command has ended well, with JSON that says what ran and how long it took, and with its last words if it failed.\n" +
-			"Who asks shows the token of the variable " + resetToken + ", and says nothing else: the command is this one. Nothing that comes by the\n" +
-			"links is heard.",
+		Long: "Runs the command on POST /reset, and answers when it has ended: with JSON that says what ran and how long it took, or with its last words if it failed.\n" +
+			"A request must show the token in the variable " + resetToken + ", and can't choose the command. Requests that come in by the\n" +
+			"links aren't answered.",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 {
 				return exit.BadInput("name the command that resets the device behind --, such as -- ip neigh flush all")
@@ -51,8 +51,8 @@ func newReset(s Streams) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.at, "at", "", "this pod's address that a reset is asked for at, with or without a port (default port 4504)")
-	f.StringSliceVar(&o.links, "links", nil, "interfaces under test: who is on them is not heard")
+	f.StringVar(&o.at, "at", "", "this pod's address to listen at, with or without a port (default port 4504)")
+	f.StringSliceVar(&o.links, "links", nil, "interfaces under test: requests that come in by them aren't answered")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "how long the command may take")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("at")
@@ -75,24 +75,24 @@ func runReset(ctx context.Context, s Streams, o resetOptions, command []string) 
 	}
 	ready, err := net.Listen("unix", resetReady)
 	if err != nil {
-		return exit.NotMeasured("say that it is ready: %w; another one is in this network namespace", err)
+		return exit.NotMeasured("announce that it is ready: %w; another reset server runs in this network namespace", err)
 	}
 	defer func() { _ = ready.Close() }()
-	fmt.Fprintf(s.Err, "the device is reset by %s, for who asks at %s\n", program.Name(command), l.Addr())
+	fmt.Fprintf(s.Err, "resets the device by %s on requests at %s\n", program.Name(command), l.Addr())
 	handler := &reset.Handler{Token: token, Reset: func(ctx context.Context) (string, error) { return runCommand(ctx, command, nil, o.timeout) }}
 	return serveVitals(ctx, l, &vitals.Server{Mute: true, Reset: handler})
 }
 
-// resetReady is an abstract socket of the network namespace: who can connect to it knows that the device can be reset.
+// resetReady is an abstract socket in the network namespace: a probe that can connect to it knows that the device can be reset.
 const resetReady = "@linerate/reset"
 
-// runCommand runs a command to its end, and says what ran.
+// runCommand runs a command to its end; did names what ran.
 func runCommand(ctx context.Context, command, variables []string, within time.Duration) (did string, err error) {
 	return program.Name(command), program.Run(ctx, command, variables, within)
 }
 
-// resetReference has a Reference of the calling process' namespace reset for who shows the pod's token; nil: the pod was given none.
-func resetReference(spec forwarderFile) *reset.Handler {
+// referenceResetHandler serves resets of the Reference in this process's namespace; nil where the pod has no token.
+func referenceResetHandler(spec forwarderFile) *reset.Handler {
 	token := os.Getenv(resetToken)
 	if token == "" {
 		return nil
@@ -105,7 +105,7 @@ func resetReference(spec forwarderFile) *reset.Handler {
 	}}
 }
 
-// reset asks beside the device for its reset; nil: nobody is there.
+// reset is the function by which the runner has the device reset; nil where no server in the cluster can do it.
 func (j runnerJob) reset() func(context.Context) (string, error) {
 	at := j.sites.Reset
 	if at == nil {
@@ -117,18 +117,18 @@ func (j runnerJob) reset() func(context.Context) (string, error) {
 	}
 }
 
-// resetHere runs what the file names as the device's reset; nil: it names nothing.
-func resetHere(p *plan.Plan) func(context.Context) (string, error) {
+// resetCommand is the function that runs the file's reset command; nil where the file has none.
+func resetCommand(p *plan.Plan) func(context.Context) (string, error) {
 	if p.Procedure.Reset == nil || len(p.DUT.ResetCommand) == 0 {
 		return nil
 	}
 	return func(ctx context.Context) (string, error) {
-		return runCommand(ctx, p.DUT.ResetCommand, variablesOf(p), p.Procedure.Reset.Timeout.Std())
+		return runCommand(ctx, p.DUT.ResetCommand, testVariables(p), p.Procedure.Reset.Timeout.Std())
 	}
 }
 
-// variablesOf tell a program that a file names of its test.
-func variablesOf(p *plan.Plan) []string {
+// testVariables are the environment variables that describe the test to a program that the file names.
+func testVariables(p *plan.Plan) []string {
 	links := make([]string, len(p.Links))
 	for i, l := range p.Links {
 		links[i] = l.Name
@@ -136,13 +136,13 @@ func variablesOf(p *plan.Plan) []string {
 	return []string{"LINERATE_TEST=" + p.Test.Name, "LINERATE_FORWARDING=" + string(p.DUT.Forwarding), "LINERATE_LINKS=" + strings.Join(links, " ")}
 }
 
-// setUpDevice runs the program that the file names to set the device up, and says so; nothing where it names none.
-func setUpDevice(ctx context.Context, talk io.Writer, p *plan.Plan) error {
+// setUpDevice runs the file's dut.setup, if it has one, and announces it.
+func setUpDevice(ctx context.Context, stderr io.Writer, p *plan.Plan) error {
 	if p.DUT.Setup == nil {
 		return nil
 	}
-	announce(talk, p, "dut.setup", p.DUT.Setup)
-	err := program.Run(ctx, p.DUT.Setup.Command, variablesOf(p), p.DUT.Setup.Deadline.Std())
+	announceProgram(stderr, p, "dut.setup", p.DUT.Setup)
+	err := program.Run(ctx, p.DUT.Setup.Command, testVariables(p), p.DUT.Setup.Deadline.Std())
 	if err != nil && ctx.Err() != nil {
 		return exit.Interrupted("interrupted while the device was set up")
 	}
@@ -152,18 +152,18 @@ func setUpDevice(ctx context.Context, talk io.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// tearDownDevice runs the program that the file names to tear the device down, also when ctx has ended, and says so. Its failure is told, and changes no figure.
-func tearDownDevice(ctx context.Context, talk io.Writer, p *plan.Plan) {
+// tearDownDevice runs the file's dut.teardown, if it has one, also when ctx has ended. Its failure is printed, and changes no figure.
+func tearDownDevice(ctx context.Context, stderr io.Writer, p *plan.Plan) {
 	if p.DUT.Teardown == nil {
 		return
 	}
-	announce(talk, p, "dut.teardown", p.DUT.Teardown)
-	if err := program.Run(context.WithoutCancel(ctx), p.DUT.Teardown.Command, variablesOf(p), p.DUT.Teardown.Deadline.Std()); err != nil {
-		fmt.Fprintf(talk, "%s: dut.teardown: %v: look after the device under test\n", p.Test.Name, err)
+	announceProgram(stderr, p, "dut.teardown", p.DUT.Teardown)
+	if err := program.Run(context.WithoutCancel(ctx), p.DUT.Teardown.Command, testVariables(p), p.DUT.Teardown.Deadline.Std()); err != nil {
+		fmt.Fprintf(stderr, "%s: dut.teardown: %v: look after the device under test\n", p.Test.Name, err)
 	}
 }
 
-// announce says which program of a file is run, and for how long at most: what it says isn't shown meanwhile, and an interrupt doesn't end a teardown.
-func announce(talk io.Writer, p *plan.Plan, field string, run *plan.Program) {
-	fmt.Fprintf(talk, "%s: %s: %s, for %s at most\n", p.Test.Name, field, program.Name(run.Command), run.Deadline.Std())
+// announceProgram prints which program of the file runs, and its time limit: the program's output isn't shown meanwhile, and an interrupt doesn't end a teardown.
+func announceProgram(stderr io.Writer, p *plan.Plan, field string, run *plan.Program) {
+	fmt.Fprintf(stderr, "%s: %s: %s, for %s at most\n", p.Test.Name, field, program.Name(run.Command), run.Deadline.Std())
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // The programs that a file names run in their order, and each trial's window tells what reset the device.
-func TestTheProgramsOfAFileRunInTheirOrder(t *testing.T) {
+func TestTheProgramsOfAFileRunInOrder(t *testing.T) {
 	folder := t.TempDir()
 	log := filepath.Join(folder, "log")
 	says := func(what string) string { return `[sh, -c, "echo ` + what + ` $LINERATE_TEST >> ` + log + `"]` }
@@ -57,15 +57,15 @@ spec:
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			var out, talk bytes.Buffer
-			s := Streams{Out: &out, Err: &talk}
+			var out, stderr bytes.Buffer
+			s := Streams{Out: &out, Err: &stderr}
 			code := 0
 			synctest.Test(t, func(t *testing.T) {
 				code = execute(t.Context(), simulatedRoot(t, s), []string{"run", file, "--save", "", "-o", "json", "-q"}, s)
 			})
 			got, _ := os.ReadFile(log)
-			if code != c.code || string(got) != c.log || !strings.Contains(talk.String(), c.says) {
-				t.Errorf("exit code %d, want %d; log\n%swant\n%s%s", code, c.code, got, c.log, talk.String())
+			if code != c.code || string(got) != c.log || !strings.Contains(stderr.String(), c.says) {
+				t.Errorf("exit code %d, want %d; log\n%swant\n%s%s", code, c.code, got, c.log, stderr.String())
 			}
 			var r report.Report
 			if out.Len() == 0 {
@@ -86,13 +86,13 @@ spec:
 	}
 }
 
-func TestAFailedTeardownIsTold(t *testing.T) {
-	var talk bytes.Buffer
+func TestAFailedTeardownIsPrinted(t *testing.T) {
+	var stderr bytes.Buffer
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	tearDownDevice(interrupted, &talk, &plan.Plan{Test: plan.Test{Name: "lab"}, DUT: plan.DUT{Teardown: &plan.Program{Command: []string{"sh", "-c", "echo gone; exit 1"}, Deadline: plan.Duration(time.Minute)}}})
-	if want := "lab: dut.teardown: sh -c \"echo gone; exit 1\", for 1m0s at most\nlab: dut.teardown: sh -c \"echo gone; exit 1\": exit status 1; its last words: gone: look after the device under test\n"; talk.String() != want {
-		t.Errorf("%q, want %q", talk.String(), want)
+	tearDownDevice(interrupted, &stderr, &plan.Plan{Test: plan.Test{Name: "lab"}, DUT: plan.DUT{Teardown: &plan.Program{Command: []string{"sh", "-c", "echo gone; exit 1"}, Deadline: plan.Duration(time.Minute)}}})
+	if want := "lab: dut.teardown: sh -c \"echo gone; exit 1\", for 1m0s at most\nlab: dut.teardown: sh -c \"echo gone; exit 1\": exit status 1; its last words: gone: look after the device under test\n"; stderr.String() != want {
+		t.Errorf("%q, want %q", stderr.String(), want)
 	}
 }
 
@@ -114,12 +114,12 @@ func beside(t *testing.T, server *vitals.Server) string {
 	return l.Addr().String()
 }
 
-func TestTheRunnerHasTheDeviceReset(t *testing.T) {
+func TestTheRunnerResetsTheDevice(t *testing.T) {
 	t.Setenv(resetToken, "secret")
 	job := func(address, token string) runnerJob {
 		return runnerJob{sites: plan.Sites{Reset: &plan.ResetSite{Address: address, Token: token}}}
 	}
-	reference := beside(t, &vitals.Server{Reset: resetReference(forwarderFile{})})
+	reference := beside(t, &vitals.Server{Reset: referenceResetHandler(forwarderFile{})})
 	if did, err := job(reference, "secret").reset()(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours") {
 		t.Errorf("a Reference: %q, %v", did, err)
 	}
@@ -130,7 +130,7 @@ func TestTheRunnerHasTheDeviceReset(t *testing.T) {
 		t.Error("nobody is beside the device, and somebody is asked")
 	}
 	t.Setenv(resetToken, "")
-	if h := resetReference(forwarderFile{}); h != nil {
+	if h := referenceResetHandler(forwarderFile{}); h != nil {
 		t.Error("a Reference without a token is reset by whoever asks")
 	}
 }

@@ -1,5 +1,5 @@
 // Package cli is the command line: one file per verb. Verbs read flags, wire packages together and print; what they print to stdout is
-// data, what they print to stderr is talk.
+// data, what they print to stderr is messages for people.
 package cli
 
 import (
@@ -21,23 +21,23 @@ import (
 // version is set by the linker.
 var version = "dev" // the linker's -X needs a variable
 
-// Streams are the process's own, so that tests can look at them.
+// Streams are the process's standard streams; tests pass their own.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer // data
-	Err io.Writer // talk
+	Err io.Writer // messages for people
 }
 
-// Main runs the command line and returns the process's exit code. SIGINT, SIGTERM and the loss of the terminal end a run in order: traffic
-// stopped, what was measured reported and kept. A reader that has gone away is an error of writing and no reason to die before that.
+// Main runs the command line and returns the process's exit code. SIGINT, SIGTERM and the loss of the terminal end a run in order: traffic is
+// stopped, what was measured reported and kept. Where stdout's reader is gone, writing fails, but the run still ends in that order.
 func Main(args []string, s Streams) int { return MainAs("linerate", args, s) }
 
-// MainAs is Main of a process that was started under this name: kubectl finds its plugins, and their completion, by theirs.
+// MainAs is Main of a process that was started under this name: kubectl finds plugins, and their shell completion, by the program's name.
 func MainAs(name string, args []string, s Streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), exit.Signals()...)
 	defer stop()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	said := newTalk(s.Err)
+	said := newLossyStderr(s.Err)
 	defer said.Close()
 	s.Err = said
 	root, args := rootOf(name, args, s)
@@ -46,7 +46,7 @@ func MainAs(name string, args []string, s Streams) int {
 
 // execute executes a command line, says what went wrong, and returns the exit code.
 func execute(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
-	root.SetFlagErrorFunc(flagFault)
+	root.SetFlagErrorFunc(explainFlagError)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
@@ -55,7 +55,7 @@ func execute(ctx context.Context, root *cobra.Command, args []string, s Streams)
 	return exit.Code(err)
 }
 
-// rootOf is the command that a process of this name is, and its arguments.
+// rootOf is the root command for a process of this name, and its arguments.
 func rootOf(name string, args []string, s Streams) (*cobra.Command, []string) {
 	switch strings.TrimSuffix(filepath.Base(name), ".exe") {
 	case "kubectl-linerate":
@@ -66,7 +66,7 @@ func rootOf(name string, args []string, s Streams) (*cobra.Command, []string) {
 	return newRoot(s), publishedFlags(args)
 }
 
-// The groups that --help shows the commands in. Those of podVerbs people seldom type: an operator's pods run them.
+// The groups that --help shows the commands in. People seldom type those of podVerbs: the operator's pods run them.
 const (
 	measuringVerbs = "measuring"
 	readingVerbs   = "reading"
@@ -86,7 +86,7 @@ func newRoot(s Streams) *cobra.Command {
 	root.SetErr(s.Err)
 	root.SetIn(s.In)
 	addGroup(root, measuringVerbs, "Measure on this machine:", newRun(s), newRamp(s), newGenerator(s), newSessions(s), newIperf3(s))
-	addGroup(root, readingVerbs, "Look at what was measured:", newReport(s), newVerify(s), newTable(s), newCompare(s), newTrend(s))
+	addGroup(root, readingVerbs, "Read what was measured:", newReport(s), newVerify(s), newTable(s), newCompare(s), newTrend(s))
 	addGroup(root, clusterVerbs, "Measure in a cluster:", newKubectl(s))
 	addGroup(root, podVerbs, "Commands that pods run:", newRunner(s), newForwarder(s), newVitals(s), newCollect(s), newReset(s), newLinks(s), newPorts(s), newTRexLaunch(s))
 	root.AddCommand(newVersion(s), newLabHost(s), newLabTunnel())

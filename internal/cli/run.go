@@ -19,29 +19,29 @@ import (
 
 // runOptions are the flags of run.
 type runOptions struct {
-	format  string
-	save    string
-	ports   []string
-	cores   int
-	path    string
-	batch   int
-	force   bool
-	quiet   bool
-	verbose bool
-	against []string
-	// calibrations is the directory of the suites whose calibrations may be taken; empty: that of save.
+	format    string
+	save      string
+	ports     []string
+	cores     int
+	path      string
+	batch     int
+	force     bool
+	quiet     bool
+	verbose   bool
+	baselines []string
+	// calibrations is the directory of earlier suites whose calibrations may be reused; empty: that of save.
 	calibrations string
-	// credentials is the folder of those that observers show who ask somebody over the network.
+	// credentials is the folder with the credentials of observers that read from the network.
 	credentials string
-	// allowDifferent is what of its environment may be another.
+	// allowDifferent names the parts of the environment in which a baseline may differ.
 	allowDifferent sidebyside.AllowDifferent
-	// baseline is what the files hold that against names; nil: there are none.
+	// baseline is read from the files of --baseline; nil without them.
 	baseline *suite.Reference
-	// sites are where plans are run instead of on this machine or on TRex servers; nil: there.
+	// sites replaces siteOf in tests; nil otherwise.
 	sites func(*plan.Plan) (site, error)
 }
 
-// sending is how the software engine sends: as the test says, or else as the flags do.
+// sending is how the software engine sends: as the test says, or else as the flags say.
 func (o runOptions) sending(p *plan.Plan) (cores int, path string) {
 	if p.Sending == nil {
 		return o.cores, o.path
@@ -51,7 +51,7 @@ func (o runOptions) sending(p *plan.Plan) (cores int, path string) {
 
 func newRun(s Streams) *cobra.Command { return newRunIn(s, nil) }
 
-// newRunIn is newRun where plans are run elsewhere.
+// newRunIn is newRun with other sites than this machine's, for tests.
 func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	o := runOptions{sites: sites}
 	cmd := &cobra.Command{
@@ -60,22 +60,22 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 		Example: "  linerate run examples/linux-forwarder.yaml\n  linerate run known-answer.yaml -o json | jq .result\n" +
 			"  linerate run examples/suites/four-systems.yaml -o markdown\n  sudo linerate run router.yaml --ports eth1,eth2",
 		Long: "Measures the LoadTests in the files (- is stdin), one after the other, and prints one table; then each LoadTestSuite, test by test, with a table of its own.\n" +
-			"A suite that was cut short goes on where it was, when it is run again with the same --save.\n\n" +
+			"A suite that was cut short is resumed when it is run again with the same --save.\n\n" +
 			"Exit codes: 0 measured, and each criterion is met, 1 a criterion failed, 2 bad input, 3 not measured, or a criterion is undecided, 130 interrupted.",
-		Args: someFiles("at least one file with LoadTests or LoadTestSuites, such as examples/linux-forwarder.yaml, or - for stdin"),
+		Args: atLeastOneFile("at least one file with LoadTests or LoadTestSuites, such as examples/linux-forwarder.yaml, or - for stdin"),
 		RunE: func(cmd *cobra.Command, files []string) error { return run(cmd.Context(), s, o, files) },
 	}
 	f := cmd.Flags()
 	sidebyside.FormatFlag(cmd, &o.format, render.Formats(render.Tests))
 	f.StringVar(&o.save, "save", "linerate-reports", "directory to keep each test's Report in, as JSON and as a page; \"\" keeps nothing")
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
-	f.IntVar(&o.cores, "cores", 0, "threads that may send on each port of the software engine, where the test doesn't say it (generator.coresPerPortPair; default 1, which ports share if they send live frames and there are no more processors than ports)")
-	f.StringVar(&o.path, "path", "auto", "how the software engine sends, where the test doesn't say it (generator.software.path): live, af_xdp, zero_copy, af_packet or auto (see linerate generator --help)")
+	f.IntVar(&o.cores, "cores", 0, "threads that may send on each port of the software engine, where the test doesn't set generator.coresPerPortPair (default 1, which ports share if they send live frames and there are no more processors than ports)")
+	f.StringVar(&o.path, "path", "auto", "how the software engine sends, where the test doesn't set generator.software.path: live, af_xdp, zero_copy, af_packet or auto (see linerate generator --help)")
 	batchFlag(f, &o.batch)
-	f.BoolVar(&o.force, "force", false, "take TRex ports that somebody else owns")
-	f.StringArrayVar(&o.against, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
+	f.BoolVar(&o.force, "force", false, "take TRex ports that another client owns")
+	f.StringArrayVar(&o.baselines, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
 	o.allowDifferent.Flag(cmd)
-	f.StringVar(&o.calibrations, "calibrations", "", "directory of earlier suites (--save) whose calibrations are taken, as far as calibration.maxAge of a suite allows it (default that of --save)")
+	f.StringVar(&o.calibrations, "calibrations", "", "directory of earlier suites (--save) whose calibrations are reused if a suite's calibration.maxAge allows it (default: that of --save)")
 	credentialsFlag(cmd, &o.credentials)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
@@ -102,11 +102,11 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if err := render.Fits(o.format, len(in.plans), len(in.suites)); err != nil {
 		return exit.BadInput("--output: %w", err)
 	}
-	if o.baseline, err = readBaseline(s.In, in, o.against, o.allowDifferent); err != nil {
+	if o.baseline, err = readBaseline(s.In, in, o.baselines, o.allowDifferent); err != nil {
 		return err
 	}
-	shelf := shelf{o.save}
-	if err := shelf.prepare(); err != nil {
+	folder := reportFolder{o.save}
+	if err := folder.prepare(); err != nil {
 		return err
 	}
 	sites, err := sitesOf(in, o)
@@ -115,16 +115,16 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	}
 	var done report.Documents
 	done.Reports, err = measureAll(ctx, s, o, in.plans, sites)
-	page, kept := shelf.keep(done.Reports)
+	page, kept := folder.keep(done.Reports)
 	for _, f := range in.suites {
-		document, wrong := f.measure(ctx, s, o, shelf)
+		document, wrong := f.measure(ctx, s, o, folder)
 		done.Suites, err = append(done.Suites, document), exit.Worst(err, wrong)
-		page = shelf.path(f.name() + ".html")
+		page = folder.path(f.name() + ".html")
 	}
-	return exit.Worst(err, kept, present(s, o, done, page, kept), codeFor(done))
+	return exit.Worst(err, kept, present(s, o, done, page, kept), exitCodeFor(done))
 }
 
-// sitesOf finds each plan's site, and what can't be run here before anything is sent.
+// sitesOf chooses each plan's site, and refuses what can't be run here before anything is sent.
 func sitesOf(in inputs, o runOptions) ([]site, error) {
 	sites := make([]site, len(in.plans))
 	var wrong []error
@@ -143,7 +143,7 @@ func sitesOf(in inputs, o runOptions) ([]site, error) {
 	return sites, nil
 }
 
-// measureAll carries out the plans one after the other. What goes wrong with one doesn't keep the next from being measured; an
+// measureAll carries out the plans one after the other. A test that fails doesn't keep the next one from being measured; an
 // interrupt does.
 func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan, sites []site) ([]*report.Report, error) {
 	var reports []*report.Report
@@ -162,33 +162,33 @@ func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan
 	return reports, exit.Worst(wrong...)
 }
 
-// measureOne measures a test in its site; title is what progress is told under.
+// measureOne measures a test on its site; title stands before its progress.
 func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site site, title string, baseline *report.Baseline) (*report.Report, error) {
-	defer tearDownDevice(ctx, s.Err, p) // after all was given back
+	defer tearDownDevice(ctx, s.Err, p) // after the site has given everything back
 	if err := setUpDevice(ctx, s.Err, p); err != nil {
 		return nil, err
 	}
-	driver, leave, err := site.enter(ctx, s.Err, o.force)
+	driver, stop, err := site.start(ctx, s.Err, o.force)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, exit.Interrupted("interrupted before anything was sent")
 		}
 		return nil, err
 	}
-	defer leave()
+	defer stop()
 	view := newProgressView(s.Err, title, o.quiet)
 	defer view.close()
 	r := runner.Run(ctx, p, driver, runner.Options{
 		Producer: producer(), Progress: view.show, ForceHint: "--force", Logger: logger(s.Err, o.verbose),
 		Baseline: baseline,
 	})
-	markShared(r, site.shared())
+	markShared(r, site.sharedPorts())
 	return r, nil
 }
 
 func producer() string { return "linerate " + version }
 
-// present prints what was measured. It is kept before: first what can't be had again.
+// present prints what was measured. The Reports were written to --save before, so that no failure to print can lose them.
 func present(s Streams, o runOptions, done report.Documents, page string, kept error) error {
 	if len(done.Reports)+len(done.Suites) == 0 {
 		return nil
@@ -203,5 +203,5 @@ func present(s Streams, o runOptions, done report.Documents, page string, kept e
 	return printed
 }
 
-// codeFor is the exit code that the reports ask for. Its error is empty: the table has said it all.
-func codeFor(done report.Documents) error { return exit.With(done.ExitCode(), nil) }
+// exitCodeFor is an error with the reports' exit code and no message: the table has said everything.
+func exitCodeFor(done report.Documents) error { return exit.With(done.ExitCode(), nil) }

@@ -36,8 +36,8 @@ type runnerOptions struct {
 	verbose                           bool
 }
 
-// claimFor is how long the API server may take to let the runner write, at its start.
-const claimFor = 2 * time.Minute
+// claimTimeout is how long the runner tries at its start to get its ConfigMaps from the API server.
+const claimTimeout = 2 * time.Minute
 
 func newRunner(s Streams) *cobra.Command {
 	var o runnerOptions
@@ -45,9 +45,9 @@ func newRunner(s Streams) *cobra.Command {
 		Use:     "runner",
 		Short:   "Measure a LoadTest's Plan in a cluster, and write Progress and Report to their ConfigMaps",
 		Example: "  linerate runner --plan /etc/linerate/plan --namespace linerate-system --progress t-5f2ab0c1-1-progress --report t-5f2ab0c1-1-report",
-		Long: "The operator's Job runs this: it reads the Plan, drives the generators over their RPC, and writes what came of it. A runner that was\n" +
-			"lost is succeeded by the next one, which begins anew.\n\n" +
-			"Exit codes: 0 a final Report stands in its ConfigMap, whatever it says; 2 the command line or the Plan is wrong; 3 anything else:\n" +
+		Long: "The operator's Job runs this: it reads the Plan, drives the generators over their RPC, and writes what came of it. If a runner\n" +
+			"is lost, the next one takes over, and begins anew.\n\n" +
+			"Exit codes: 0 a final Report is in its ConfigMap, whatever it says; 2 the command line or the Plan is wrong; 3 anything else:\n" +
 			"interrupted (a Report that isn't final was written), another runner has taken over, or the Report could not be written.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,9 +60,9 @@ func newRunner(s Streams) *cobra.Command {
 	f.StringVar(&o.progress, "progress", "", "ConfigMap for the Progress, which the runner makes if it isn't there")
 	f.StringVar(&o.report, "report", "", "ConfigMap for the Report, likewise")
 	f.StringVar(&o.labels, "labels", "", "labels of the two, beside the role: KEY=VALUE,…")
-	f.StringVar(&o.owner, "owner", "", "ConfigMap that owns the two, so that they go with it: NAME/UID")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "file that tells how to reach the API server, outside of a pod")
-	f.DurationVar(&o.patience, "patience", time.Minute, "how long generators may take to answer at first")
+	f.StringVar(&o.owner, "owner", "", "ConfigMap that owns the two, so that they are deleted with it: NAME/UID")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file for the API server, outside of a pod")
+	f.DurationVar(&o.patience, "patience", time.Minute, "how long generators may take to give their first answer")
 	f.DurationVar(&o.grace, "grace", 25*time.Second, "how long after SIGTERM the Report may still be written")
 	f.DurationVar(&o.insist, "insist", 15*time.Minute, "how long to try to write the Report when the API server doesn't answer")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
@@ -104,11 +104,11 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 	return runAndReport(ctx, s, o, log, job, sink)
 }
 
-// claim fences earlier runners.
+// claim takes the ConfigMaps for this runner, so that an earlier runner of the test can't write any more.
 func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan, run manifests.OfRun) (*configmaps.Sink, error) {
 	pod, uid := os.Getenv("POD_NAME"), os.Getenv("POD_UID")
 	if pod == "" || uid == "" {
-		return nil, errors.New("POD_NAME and POD_UID are not in the environment: a runner without them can't be told from its successor")
+		return nil, errors.New("POD_NAME and POD_UID are not in the environment: a runner without them can't be distinguished from its successor")
 	}
 	config, err := clusterConfig(o.kubeconfig)
 	if err != nil {
@@ -119,13 +119,13 @@ func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
-	bounded, cancel := context.WithTimeout(ctx, claimFor)
+	bounded, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.namespace), Progress: run.Progress(o.progress), Report: run.Original(o.report),
 		Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
 }
 
-// ofRun is what --labels and --owner say of the run.
+// ofRun is the run's labels and owner, from --labels and --owner.
 func (o runnerOptions) ofRun() (run manifests.OfRun, err error) {
 	if run.Labels, err = labels.ConvertSelectorToLabelsMap(o.labels); err != nil {
 		return run, exit.BadInput("--labels %s: %w", o.labels, err)
@@ -138,7 +138,7 @@ func (o runnerOptions) ofRun() (run manifests.OfRun, err error) {
 	return run, nil
 }
 
-// clusterConfig is how to reach the API server: the pod's own way, or the file's.
+// clusterConfig is how to reach the API server: by the pod's service account, or by the file.
 func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return rest.InClusterConfig()
@@ -146,11 +146,11 @@ func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }
 
-// runAndReport measures, and doesn't rest before the Report stands. Who was fenced writes none.
+// runAndReport measures, and tries to write the Report until it is stored. A runner whose test another one has taken over writes none.
 func runAndReport(ctx context.Context, s Streams, o runnerOptions, log *slog.Logger, job runnerJob, sink *configmaps.Sink) error {
 	first := sink.First()
 	log.Info("runner claimed the test", "attempt", first.Attempt, "run", first.Run)
-	r, err := measureBeside(ctx, o, log, job, sink)
+	r, err := measureAndPublish(ctx, o, log, job, sink)
 	if err != nil {
 		return exit.NotMeasured("%w; traffic is stopped, and no report is written", err)
 	}
@@ -163,7 +163,7 @@ func runAndReport(ctx context.Context, s Streams, o runnerOptions, log *slog.Log
 	err = sink.Finish(finishing, r, final)
 	switch {
 	case errors.Is(err, configmaps.ErrReported):
-		log.Info("the report of another run stands, and stays", "why", err)
+		log.Info("another run's report is stored already, and is kept", "why", err)
 		return nil
 	case errors.Is(err, delivery.ErrFenced):
 		return exit.NotMeasured("%w; no report is written", err)
@@ -173,12 +173,12 @@ func runAndReport(ctx context.Context, s Streams, o runnerOptions, log *slog.Log
 	case !final:
 		return exit.NotMeasured("the run was interrupted; what it had measured is kept in ConfigMap %s/%s", o.namespace, o.report)
 	}
-	log.Info("the report stands", "configmap", o.report, "ending", r.Ending, "result", r.Result.Reason)
+	log.Info("report written", "configmap", o.report, "ending", r.Ending, "result", r.Result.Reason)
 	return nil
 }
 
-// measureBeside runs the job while the sink writes its Progress. Its error is that another runner has taken over.
-func measureBeside(ctx context.Context, o runnerOptions, log *slog.Logger, job runnerJob, sink *configmaps.Sink) (*report.Report, error) {
+// measureAndPublish runs the job while the sink writes its Progress. It returns an error only where another runner has taken over.
+func measureAndPublish(ctx context.Context, o runnerOptions, log *slog.Logger, job runnerJob, sink *configmaps.Sink) (*report.Report, error) {
 	running, fence := context.WithCancelCause(ctx)
 	defer fence(nil)
 	keeping, enough := context.WithCancel(context.WithoutCancel(ctx))
@@ -196,11 +196,11 @@ func measureBeside(ctx context.Context, o runnerOptions, log *slog.Logger, job r
 	return r, fenced
 }
 
-// brokenGrace is the grace of a Report of a run that something broke.
+// brokenGrace is how long after SIGTERM a Report may still be written if generators were lost before.
 const brokenGrace = 8 * time.Second
 
-// graceFor is how long after SIGTERM a Report may still be written. A runner whose generators went away just before was most likely
-// deleted with them, and what it would write to as well: its pod shouldn't stay for that.
+// graceFor is how long after SIGTERM a Report may still be written. A runner that has just lost its generators was most likely
+// deleted together with them and with its ConfigMaps: its pod shouldn't stay to write a Report.
 func (o runnerOptions) graceFor(r *report.Report) time.Duration {
 	if r.Ending == report.Completed || r.Ending == report.Interrupted {
 		return o.grace
@@ -208,7 +208,7 @@ func (o runnerOptions) graceFor(r *report.Report) time.Duration {
 	return min(o.grace, brokenGrace)
 }
 
-// graceful is a context for what must still be done: it lasts so long, and not much longer once ctx has ended.
+// graceful is a context for what must be done at the end: it ends after longest, and after grace once ctx has ended.
 func graceful(ctx context.Context, longest, grace time.Duration) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
 	stop := context.AfterFunc(ctx, func() {

@@ -17,41 +17,41 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// runnerJob is what a runner was given.
+// runnerJob is what a runner has to do: the Plan, and where its parts run.
 type runnerJob struct {
 	plan  *plan.Plan
 	sites plan.Sites
-	// baseline is what relative criteria are compared with; nil: nothing.
+	// baseline is what relative criteria compare with; nil: there is none.
 	baseline *report.Baseline
 	// force takes ports from another owner.
 	force bool
-	// device is the device's node, for observers; it is asked while the job runs.
+	// device is the device's node, for observers; its vital signs are polled while the job runs.
 	device deviceNode
-	// wanted is what observers want to know of machines.
+	// wanted is what observers need from machines.
 	wanted *observe.Wanted
-	// collector asks over the network, for observers; it is heard while the job runs.
+	// collector reads observers from the network; it is polled while the job runs.
 	collector collectorPod
 }
 
-// mayForce says whether the ports may be taken from another owner. Those of the test's own pods may: only an earlier runner can have them.
-// A server that runs elsewhere is somebody else's too, so its ports are taken only where an earlier run of this very test may have left them.
+// mayForce says whether the ports may be taken from another owner. Ports of the test's own pods may: only an earlier runner of the test can own them.
+// A server that runs elsewhere has other users too, so its ports are taken only where an earlier run of this very test may have left them owned.
 func mayForce(p *plan.Plan, attempt, run int) bool {
 	return !p.GeneratorsRunAlready() || attempt > 1 || run > 1
 }
 
 // measure reaches the generators, carries out the Plan, and always returns a Report.
-func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
+func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, onProgress func(runner.Progress)) *report.Report {
 	begin := time.Now()
-	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline,
-		Surroundings: j.tellDevice}
-	sender, err := senderOf(j.plan)
+	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, onProgress), Baseline: j.baseline,
+		Surroundings: j.addDevice}
+	generatorKind, err := kindOf(j.plan)
 	if err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
 	}
-	reached, err := sender.reach(ctx, j, o.patience)
-	defer reached.leave()
+	reached, err := generatorKind.reach(ctx, j, o.patience)
+	defer reached.disconnect()
 	options.Surroundings = func(r *report.Report) {
-		j.tellDevice(r)
+		j.addDevice(r)
 		reached.describe(r)
 	}
 	if err != nil {
@@ -60,13 +60,13 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	for _, words := range reached.warnings() {
 		log.Warn(words)
 	}
-	j.device = j.askDevice(ctx)
-	defer j.device.leave()
-	j.collector = j.askCollector(ctx)
-	defer j.collector.leave()
+	j.device = j.followDevice(ctx)
+	defer j.device.stop()
+	j.collector = j.followCollector(ctx)
+	defer j.collector.stop()
 	watched, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	stop := reached.watch(watched, begin, log, lost)
+	stop := reached.keepAlive(watched, begin, log, lost)
 	r := runner.Run(watched, j.plan, reached.driver(j), options)
 	r.Notes = append(r.Notes, stop()...)
 	markShared(r, j.sites.SharedPorts)
@@ -77,32 +77,32 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	return r
 }
 
-// tellDevice says in the Report what ran as the device, and where.
-func (j runnerJob) tellDevice(r *report.Report) { r.Device = j.sites.Device }
+// addDevice adds to the Report what ran as the device, and where.
+func (j runnerJob) addDevice(r *report.Report) { r.Device = j.sites.Device }
 
-// markShared says in the Report that ends of the links shared physical ports.
+// markShared adds a note to the Report for each physical port that several links' ends shared.
 func markShared(r *report.Report, ports []string) {
 	r.Result.SharedPorts = ports
 	for _, s := range ports {
-		r.Notes = append(r.Notes, report.Note{Message: s + "; spec.sharedPort allows it: the figures are of ends that share its bandwidth"})
+		r.Notes = append(r.Notes, report.Note{Message: s + "; spec.sharedPort allows it: the ends shared its bandwidth while this was measured"})
 	}
 }
 
-// logWindows logs each finished window as one line, and passes the progress on.
-func logWindows(log *slog.Logger, tell func(runner.Progress)) func(runner.Progress) {
+// logWindows logs each finished window as one line, and passes the progress to onProgress.
+func logWindows(log *slog.Logger, onProgress func(runner.Progress)) func(runner.Progress) {
 	logged := 0
 	return func(p runner.Progress) {
 		if w := p.Window; w != nil && w.Number > logged {
 			logged = w.Number
 			if measure.OfSessions(*w) {
 				log.Info("window", "number", w.Number, "phase", w.Phase, "goodput", wording.BitRate(measure.SessionsSum(w.Directions).GoodputBitsPerSecond), "quality", w.Quality, "reason", w.Reason)
-				tell(p)
+				onProgress(p)
 				return
 			}
 			log.Info("window", "number", w.Number, "phase", w.Phase, "asked", progress.Rate(p.IntendedPacketsPerSecond), "sent", progress.Rate(offered(w)),
 				"received", progress.Rate(received(w)), "quality", w.Quality, "reason", w.Reason)
 		}
-		tell(p)
+		onProgress(p)
 	}
 }
 
@@ -120,7 +120,7 @@ func received(w *report.Window) (total int64) {
 	return total
 }
 
-// deliveredProgress is a run's progress as it travels.
+// deliveredProgress is a run's progress as the ConfigMap holds it.
 func deliveredProgress(p runner.Progress) delivery.Progress {
 	d := delivery.Progress{
 		Phase: string(p.Phase), Step: p.Step, Steps: p.Steps, Varied: p.Varied, Percent: p.Percent, RemainingSeconds: int64(p.Remaining.Seconds()),

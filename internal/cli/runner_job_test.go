@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-func TestPortsAreTakenByForceOnlyFromOneself(t *testing.T) {
+func TestPortsAreForcedOnlyFromTheSameTest(t *testing.T) {
 	for name, c := range map[string]struct {
 		server       string // of the Plan's second generator
 		attempt, run int
@@ -46,7 +46,7 @@ func TestAReportIsMarkedWhereEndsSharedAPort(t *testing.T) {
 	}
 }
 
-func TestPortsThatTheOperatorWasNotToldOfAreNoted(t *testing.T) {
+func TestPortsThatTheOperatorDoesNotKnowAreNoted(t *testing.T) {
 	device := func(link, port string, virtual bool) launch.LinkDevice {
 		return launch.LinkDevice{Link: link, PhysicalPort: port, VirtualFunction: virtual}
 	}
@@ -60,7 +60,7 @@ func TestPortsThatTheOperatorWasNotToldOfAreNoted(t *testing.T) {
 	}
 }
 
-func TestHowLongAReportIsInsistedOn(t *testing.T) {
+func TestHowLongAReportMayStillBeWritten(t *testing.T) {
 	for ending, want := range map[report.Ending]time.Duration{report.Completed: 25 * time.Second, report.Interrupted: 25 * time.Second, report.GeneratorLost: brokenGrace} {
 		t.Run(string(ending)+" after SIGTERM", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -20,18 +20,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// reached are the generators of frames of a Plan, in its order, connected: TRex, wherever it runs, and the software engine.
+// reached are the connected generators of a Plan whose traffic is frames, in the Plan's order: TRex, wherever it runs, and the software engine.
 type reached []generatorAt
 
-// generatorAt is one of them.
+// generatorAt is one connected generator.
 type generatorAt struct {
 	site    plan.Site
 	engine  *stl.Engine
-	heart   *launch.Heart // nil where its launcher wants no beats
-	devices launch.Report // what its launcher said of its ports
+	heart   *launch.Heart // sends the heartbeats that its launcher needs; nil where it needs none
+	devices launch.Report // what its launcher reported of its ports
 }
 
-// reachFrames dials all generators at once, each with patience: a pod that is ready may still take a moment to be routed to.
+// reachFrames dials all generators at once, each for as long as patience: it may take a moment until a pod that is ready can be reached.
 func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -53,7 +53,7 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 	return all, errors.Join(errs...)
 }
 
-// siteOf is where a generator is: as the operator found it, else where the Plan says that it runs already, its ports in the links' order.
+// siteOf is where a generator runs: as the operator found it, else as the Plan says for one that runs already, with its ports in the links' order.
 func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
 	i := slices.IndexFunc(j.sites.Generators, func(s plan.Site) bool { return s.Generator == g.Name })
 	if i >= 0 {
@@ -69,10 +69,10 @@ func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
 	return s, nil
 }
 
-// dialPause is between two tries to reach a generator.
+// dialPause is the pause between two tries to reach a generator.
 const dialPause = time.Second
 
-// reachOne tries until the generator answers, its launcher too, or ctx ends. What answers and is no generator is not tried again.
+// reachOne tries until the generator and its launcher answer, or ctx ends. An answer that isn't a generator's ends the tries at once.
 func reachOne(ctx context.Context, site plan.Site, o stl.Options) (g generatorAt, err error) {
 	g.site = site
 	for {
@@ -92,13 +92,13 @@ func reachOne(ctx context.Context, site plan.Site, o stl.Options) (g generatorAt
 			return g, nil
 		}
 		if pause.For(ctx, dialPause) != nil {
-			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; can the runner's pod reach that port?", engine.ErrLost, err)
+			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; does a NetworkPolicy keep the runner's pod from that port?", engine.ErrLost, err)
 		}
 	}
 }
 
-// leave gives up the connections.
-func (all reached) leave() {
+// disconnect closes the connections.
+func (all reached) disconnect() {
 	for _, g := range all {
 		if g.engine != nil {
 			_ = g.engine.Close()
@@ -109,7 +109,7 @@ func (all reached) leave() {
 	}
 }
 
-// driver drives them; their ports are taken from other owners where the job may.
+// driver makes the driver of these generators; it takes ports from other owners where the job may.
 func (all reached) driver(j runnerJob) runner.Driver {
 	var gens []frames.Generator
 	for i, g := range all {
@@ -122,9 +122,9 @@ func (all reached) driver(j runnerJob) runner.Driver {
 	return frames.New(gens, frames.Options{Force: j.force, Whereabouts: j.whereabouts(), Reset: j.reset()})
 }
 
-// watch keeps all launchers from stopping traffic, until stop is called, which returns what there is to tell. A launcher that is lost ends
+// keepAlive sends heartbeats to all launchers, so that none stops its traffic, until stop is called, which returns notes for the Report. A lost launcher ends
 // the run.
-func (all reached) watch(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note) {
+func (all reached) keepAlive(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note) {
 	beating, end := context.WithCancel(context.WithoutCancel(ctx))
 	var hearts sync.WaitGroup
 	var notes []report.Note
@@ -133,7 +133,7 @@ func (all reached) watch(ctx context.Context, begin time.Time, log *slog.Logger,
 		if g.heart == nil {
 			continue
 		}
-		all[i].heart = nil // it is the pulse's to close
+		all[i].heart = nil // the pulse closes it
 		hearts.Go(func() {
 			err := launch.Pulse(beating, g.heart, g.site.Heartbeat, func(what string) {
 				log.Warn(what, "generator", g.site.Generator)
@@ -153,12 +153,12 @@ func (all reached) watch(ctx context.Context, begin time.Time, log *slog.Logger,
 	}
 }
 
-// warnings say which ports generators are on that nobody told the operator of: it couldn't keep other tests off them.
+// warnings name the physical ports that generators use and the operator doesn't know of: it couldn't keep other tests off them.
 func (all reached) warnings() (words []string) {
 	for _, g := range all {
 		for _, d := range g.devices.Links {
 			if d.VirtualFunction && d.PhysicalPort != "" && g.site.PhysicalPort[d.Link] == "" {
-				words = append(words, fmt.Sprintf("generator %s: link %s is on a virtual function of port %s, of which the operator wasn't told (no device-info in Multus' network-status): "+
+				words = append(words, fmt.Sprintf("generator %s: link %s is on a virtual function of port %s, which the operator didn't know (no device-info in Multus' network-status): "+
 					"nothing kept other tests off that port", g.site.Generator, d.Link, d.PhysicalPort))
 			}
 		}
@@ -171,7 +171,7 @@ func (all reached) describe(r *report.Report) {
 	for i := range r.Generators {
 		entry, g := &r.Generators[i], all[i]
 		entry.Pod, entry.Node, entry.Containers = g.site.Pod, g.site.Node, g.site.Containers
-		if m := g.devices.Machine; m.Kernel != "" { // TRex itself tells of no machine but its processors
+		if m := g.devices.Machine; m.Kernel != "" { // TRex itself reports only its machine's processors
 			entry.Processors, entry.Kernel, entry.Hypervisor, entry.Tuning, entry.Allowed = m.Processors, m.Kernel, m.Hypervisor, m.Tuning, m.Allowed
 		}
 		for p := range entry.Ports {

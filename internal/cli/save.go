@@ -18,15 +18,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
-// shelf is the directory where a run's reports are kept. The zero shelf keeps nothing.
-type shelf struct{ dir string }
+// reportFolder is the directory of --save, where a run's Reports are kept. The zero reportFolder keeps nothing.
+type reportFolder struct{ dir string }
 
-// prepare makes the directory and proves that a file can be written there: before anything is sent, not after ten minutes.
-func (s shelf) prepare() error {
+// prepare makes the directory and tests that a file can be written there, before anything is sent.
+func (s reportFolder) prepare() error {
 	if s.dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil { // reports are meant to be read by others
+	if err := os.MkdirAll(s.dir, 0o755); err != nil { // other users may read reports
 		return exit.BadInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
 	}
 	probe, err := os.CreateTemp(s.dir, ".writable-*")
@@ -38,7 +38,7 @@ func (s shelf) prepare() error {
 }
 
 // keep writes the reports as JSON and as one page, and returns the page's path.
-func (s shelf) keep(reports []*report.Report) (page string, err error) {
+func (s reportFolder) keep(reports []*report.Report) (page string, err error) {
 	if s.dir == "" || len(reports) == 0 {
 		return "", nil
 	}
@@ -56,13 +56,13 @@ func (s shelf) keep(reports []*report.Report) (page string, err error) {
 	return filepath.Join(s.dir, page), err
 }
 
-// suiteFile is the file of a suite's report. Directories of Reports are looked through without it: its runs have their own.
+// suiteFile is the name of a suite's document. Verbs that read a directory of Reports skip it: each of the suite's runs has a Report of its own.
 func suiteFile(name string) string { return name + sidebyside.SuiteSuffix }
 
-func (s shelf) path(name string) string { return filepath.Join(s.dir, name) }
+func (s reportFolder) path(name string) string { return filepath.Join(s.dir, name) }
 
-// keepTest keeps the Report of a suite's test, and returns its digest: that of the file.
-func (s shelf) keepTest(r *report.Report) (digest string, err error) {
+// keepTest writes the Report of a suite's test, and returns the file's digest.
+func (s reportFolder) keepTest(r *report.Report) (digest string, err error) {
 	var document bytes.Buffer
 	if err := report.JSON(&document, r); err != nil {
 		return "", exit.NotMeasured("%w", err)
@@ -78,8 +78,8 @@ func (s shelf) keepTest(r *report.Report) (digest string, err error) {
 	return digest, s.writeAll(name+".json", func(w io.Writer) error { _, err := w.Write(document.Bytes()); return err })
 }
 
-// keptTest reads the Report of a suite's test again; why says what is wrong with it.
-func (s shelf) keptTest(name, digest string) (r *report.Report, why string) {
+// keptTest reads the Report of a suite's test from its file; why says what is wrong with the file, and is empty otherwise.
+func (s reportFolder) keptTest(name, digest string) (r *report.Report, why string) {
 	text, err := os.ReadFile(s.path(name + ".json"))
 	if err != nil {
 		return nil, "its Report is gone: " + err.Error()
@@ -97,8 +97,8 @@ func (s shelf) keptTest(name, digest string) (r *report.Report, why string) {
 	return reports[0], ""
 }
 
-// keepSuite keeps a suite's report, and its page where it is the last.
-func (s shelf) keepSuite(document *report.Suite, page bool) error {
+// keepSuite writes a suite's document, and with page also its page.
+func (s reportFolder) keepSuite(document *report.Suite, page bool) error {
 	if s.dir == "" {
 		return nil
 	}
@@ -110,10 +110,10 @@ func (s shelf) keepSuite(document *report.Suite, page bool) error {
 	return s.writeAll(document.Name+".html", func(w io.Writer) error { return render.Write(w, "html", render.OfTests(all), render.TextOptions{}) })
 }
 
-// suites are the documents of all suites that are kept. One that can't be read is told of, and left.
-func (s shelf) suites(told io.Writer) (all []*report.Suite, err error) {
+// suites are the documents of all suites in the directory. One that can't be read is skipped with a message.
+func (s reportFolder) suites(stderr io.Writer) (all []*report.Suite, err error) {
 	if s.dir == "" {
-		return nil, nil // nothing is kept, and nothing is wrong
+		return nil, nil // without a directory there is none, and that is no error
 	}
 	if _, err := os.Stat(s.dir); err != nil {
 		return nil, exit.BadInput("calibrations of earlier suites: %w; name another directory with --calibrations", err)
@@ -125,12 +125,12 @@ func (s shelf) suites(told io.Writer) (all []*report.Suite, err error) {
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			fmt.Fprintf(told, "no calibration is taken from %s: %v\n", name, err)
+			fmt.Fprintf(stderr, "no calibration is reused from %s: %v\n", name, err)
 			continue
 		}
 		document, err := report.ReadSuite(text)
 		if err != nil {
-			fmt.Fprintf(told, "no calibration is taken from %s: %v\n", name, err)
+			fmt.Fprintf(stderr, "no calibration is reused from %s: %v\n", name, err)
 			continue
 		}
 		all = append(all, document)
@@ -138,37 +138,37 @@ func (s shelf) suites(told io.Writer) (all []*report.Suite, err error) {
 	return all, nil
 }
 
-// unfinished is the report that an earlier run of a suite left which didn't measure everything; nil: there is none.
-func (s shelf) unfinished(name string) (*report.Suite, error) {
+// unfinished is the document of an earlier run of the suite that didn't measure all of its tests; nil: there is none.
+func (s reportFolder) unfinished(name string) (*report.Suite, error) {
 	if s.dir == "" {
-		return nil, nil // nothing is kept, and nothing is wrong
+		return nil, nil // without a directory there is none, and that is no error
 	}
 	text, err := os.ReadFile(s.path(suiteFile(name)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it is the first run here
+		return nil, nil // this is the suite's first run in this directory
 	}
 	document, err2 := report.ReadSuite(text)
 	if err = cmp.Or(err, err2); err != nil {
-		return nil, exit.BadInput("%s tells of an earlier run, and can't be read: %w; remove it to begin anew", s.path(suiteFile(name)), err)
+		return nil, exit.BadInput("%s is an earlier run's document, and can't be read: %w; remove it to begin anew", s.path(suiteFile(name)), err)
 	}
 	if document.Name != name || document.Whole() {
-		return nil, nil // that one is over: this is another measurement
+		return nil, nil // the earlier run is complete, so this one begins anew
 	}
-	if !document.Finished.IsZero() && time.Since(document.Finished) > mendedWithin {
-		return nil, nil // nobody mends it any more: this is the next night's
+	if !document.Finished.IsZero() && time.Since(document.Finished) > completableWithin {
+		return nil, nil // the earlier run is too old to be completed, so this one begins anew
 	}
 	return document, nil
 }
 
-// mendedWithin is how long a suite that came to its end, and didn't measure all, may be mended by what is measured later. A nightly suite with a cell that
-// can never be measured would else hold the first night's figures for ever.
-const mendedWithin = 12 * time.Hour
+// completableWithin is how long after its end a suite that didn't measure all of its tests may be completed by another run. Without this bound, a nightly suite with a cell that
+// can never be measured would keep the first night's figures for ever.
+const completableWithin = 12 * time.Hour
 
-func (s shelf) write(name string, r *report.Report, render func(io.Writer, ...*report.Report) error) error {
+func (s reportFolder) write(name string, r *report.Report, render func(io.Writer, ...*report.Report) error) error {
 	return s.writeAll(name, func(w io.Writer) error { return render(w, r) })
 }
 
-func (s shelf) writeAll(name string, render func(io.Writer) error) error {
+func (s reportFolder) writeAll(name string, render func(io.Writer) error) error {
 	path := filepath.Join(s.dir, name)
 	out, err := openOutput(nil, path)
 	if err == nil {
@@ -184,7 +184,7 @@ func notKept(path string, err error) error {
 	return exit.NotMeasured("the report could not be kept as %s: %w; the figures above are all there is: free some space, or name another directory with --save, and run again", path, err)
 }
 
-// fileNames gives each report a name of its own. One that is no whole measurement says so, and never takes the place of one that is.
+// fileNames gives each report a name of its own. An incomplete measurement's name says so, so that it never overwrites a complete one.
 func fileNames(reports []*report.Report) []string {
 	taken := map[string]bool{}
 	names := make([]string, len(reports))

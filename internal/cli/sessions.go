@@ -39,9 +39,9 @@ func newSessions(s Streams) *cobra.Command {
 		Use:     "sessions",
 		Short:   "Serve the end of TCP sessions on an interface of this machine",
 		Example: "  sudo linerate sessions --link west --interface eth1 --listen 192.0.2.1:4501",
-		Long: "Is one end of a test whose traffic is sessions: the runner gives its interface an address and routes, and has it send and receive\n" +
-			"over TCP. What drives it is not authenticated: whoever reaches the address, other than by the link, can make this machine send. All\n" +
-			"connections are dropped when the driver is silent for " + sessions.DriverSilence.String() + ".\n\n" +
+		Long: "Is one end of a test whose traffic is sessions: the runner gives its interface an address and routes, and makes it send and receive\n" +
+			"over TCP. Requests aren't authenticated: whoever reaches the address, other than by the link, can make this machine send. All\n" +
+			"connections are dropped when no request has come for " + sessions.DriverSilence.String() + ".\n\n" +
 			"It needs CAP_NET_ADMIN, for addresses, routes and buffers. The interface should be in a network namespace with no other end of the test.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,9 +50,9 @@ func newSessions(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.link, "link", "", "the test's name of the link")
-	f.StringVar(&o.iface, "interface", "", "the interface that is on it (default: the link's name)")
-	f.StringVar(&o.listen, "listen", "127.0.0.1:4501", "address to be driven at")
-	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long the interface may take to be there, and up")
+	f.StringVar(&o.iface, "interface", "", "the interface on that link (default: the link's name)")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:4501", "address to answer the runner on")
+	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long to wait until the interface exists, and is up")
 	f.Int64Var(&o.slowReader, "fault-read-bytes-per-second", 0, "read no faster on each connection: a receiver that is too slow, for tests")
 	_ = f.MarkHidden("fault-read-bytes-per-second")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
@@ -60,7 +60,7 @@ func newSessions(s Streams) *cobra.Command {
 	return cmd
 }
 
-// newSessionsProbe is what a pod's probes call.
+// newSessionsProbe is the verb that probes of pods call.
 func newSessionsProbe(s Streams) *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
@@ -82,32 +82,32 @@ func newSessionsProbe(s Streams) *cobra.Command {
 	return cmd
 }
 
-func serveSessions(ctx context.Context, talk io.Writer, o sessionsOptions) error {
+func serveSessions(ctx context.Context, stderr io.Writer, o sessionsOptions) error {
 	if o.link == "" {
 		return exit.BadInput("linerate sessions: name the link that it is on, such as --link west")
 	}
 	if o.iface == "" {
 		o.iface = o.link
 	}
-	if err := awaitInterfaces(ctx, talk, []string{o.iface}, o.wait); err != nil {
+	if err := awaitInterfaces(ctx, stderr, []string{o.iface}, o.wait); err != nil {
 		return exit.NotMeasured("%w", err)
 	}
 	l, err := aside.Listen(ctx, o.listen, []string{o.iface})
 	if err != nil {
 		return exit.BadInput("--listen %s: %w", o.listen, err)
 	}
-	fmt.Fprintf(talk, "the end of link %s on %s is driven at %s; Ctrl-C ends\n", o.link, o.iface, l.Addr())
-	return sessions.Ends{{Link: o.link, Interface: o.iface, Product: product(), SlowReader: o.slowReader, Log: logger(talk, true)}}.Serve(ctx, l)
+	fmt.Fprintf(stderr, "end of link %s on interface %s answers on %s; Ctrl-C ends\n", o.link, o.iface, l.Addr())
+	return sessions.Ends{{Link: o.link, Interface: o.iface, Product: product(), SlowReader: o.slowReader, Log: logger(stderr, true)}}.Serve(ctx, l)
 }
 
 func product() string { return "linerate sessions " + version }
 
 // openEnds opens the ends of a lab's links, each in its namespace.
-func openEnds(talk io.Writer, at lab.Bench) (lab.Engine, error) {
+func openEnds(stderr io.Writer, at lab.Bench) (lab.Engine, error) {
 	var ends sessions.Ends
 	signs := &here.Reader{Links: signsOfLinks(at.Device)}
 	for _, p := range at.Ports {
-		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: product(), Signs: signs, Log: logger(talk, true)})
+		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: product(), Signs: signs, Log: logger(stderr, true)})
 	}
 	return ends, nil
 }
@@ -119,18 +119,18 @@ type sessionsSite struct {
 	credentials string
 }
 
-// sessionsHere makes the site of a Plan of sessions.
-func sessionsHere(p *plan.Plan, o runOptions) (site, error) {
+// newSessionsSite makes the site of a Plan of sessions.
+func newSessionsSite(p *plan.Plan, o runOptions) (site, error) {
 	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Ends: true})
 	return sessionsSite{p, topology, o.credentials}, err
 }
 
-// shared is nothing: the lab's cables are its own.
-func (sessionsSite) shared() []string { return nil }
+// sharedPorts is empty: a lab's cables are used by nobody else.
+func (sessionsSite) sharedPorts() []string { return nil }
 
-func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (runner.Driver, func(), error) {
+func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (runner.Driver, func(), error) {
 	var mine claims
-	mine.claimMachine(talk)
+	mine.claimMachine(stderr)
 	l, err := lab.Start(ctx, s.topology, lab.Host{})
 	if err != nil {
 		mine.release()
@@ -147,7 +147,7 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 	}
 	options := s.options(force, l, processors.Watch{Generator: l.PID()})
 	var forget func()
-	options.Collector, forget = collectHere(ctx, s.plan, s.credentials)
+	options.Collector, forget = collectInProcess(ctx, s.plan, s.credentials)
 	return sessions.New(places, options), func() {
 		forget()
 		_ = l.Close()
@@ -155,22 +155,22 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 	}, nil
 }
 
-// options say that ends and device are on this machine, and how they are read here.
+// options are the driver's options for ends and a device on this machine.
 func (s sessionsSite) options(force bool, l *lab.Lab, watch processors.Watch) sessions.Options {
-	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
+	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
 	return sessions.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: observe.Want(s.plan.Observers, true)}, Machine: watch.Read, Limited: limited}
 }
 
-// reachedEnds are the ends of a Plan's links in pods, as the operator found them.
+// reachedEnds are the pods that are the ends of a Plan's links, as the operator found them.
 type reachedEnds []endAt
 
-// endAt is one of them.
+// endAt is one link's end.
 type endAt struct {
 	site  plan.Site
 	place sessions.Place
 }
 
-// reachSessions finds out where the ends are, and waits until each answers: a pod that is ready may still take a moment to be routed to.
+// reachSessions looks up where the ends are, and waits until each answers: it may take a moment until a pod that is ready can be reached.
 func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -211,7 +211,7 @@ func awaitEnd(ctx context.Context, server string) error {
 	}
 }
 
-// driver drives them.
+// driver makes the driver of these ends.
 func (all reachedEnds) driver(j runnerJob) runner.Driver {
 	var places []sessions.Place
 	for _, e := range all {
@@ -222,8 +222,8 @@ func (all reachedEnds) driver(j runnerJob) runner.Driver {
 
 func (reachedEnds) warnings() []string { return nil }
 
-// watch has nothing to do: the driver's own requests keep ends from stopping.
-func (reachedEnds) watch(context.Context, time.Time, *slog.Logger, context.CancelCauseFunc) func() []report.Note {
+// keepAlive has nothing to do: the driver's own requests keep the ends from stopping.
+func (reachedEnds) keepAlive(context.Context, time.Time, *slog.Logger, context.CancelCauseFunc) func() []report.Note {
 	return func() []report.Note { return nil }
 }
 
@@ -242,4 +242,4 @@ func (all reachedEnds) describe(r *report.Report) {
 	}
 }
 
-func (reachedEnds) leave() {}
+func (reachedEnds) disconnect() {}

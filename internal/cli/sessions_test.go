@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/sessions"
 )
 
-func TestTheReportTellsOnWhichNodesAndPodsTheEndsWere(t *testing.T) {
+func TestTheReportNamesNodesAndPodsOfTheEnds(t *testing.T) {
 	ends := reachedEnds{
 		{plan.Site{Generator: "generator-0-west", Pod: "tcp-1-west", Node: "node-1", PhysicalPort: map[string]string{"west": "0000:3b:00.0"}}, sessions.Place{Link: "west"}},
 		{plan.Site{Generator: "generator-0-east", Pod: "tcp-1-east", Node: "node-2"}, sessions.Place{Link: "east"}},

@@ -20,9 +20,9 @@ import (
 // testing/synctest a run there takes milliseconds, and says the same each time.
 type simulated struct{ plan *plan.Plan }
 
-func (s simulated) shared() []string { return nil }
+func (s simulated) sharedPorts() []string { return nil }
 
-func (s simulated) enter(context.Context, io.Writer, bool) (runner.Driver, func(), error) {
+func (s simulated) start(context.Context, io.Writer, bool) (runner.Driver, func(), error) {
 	world := sim.Config{Now: time.Now, Generators: []sim.Generator{{}}}
 	ports := map[string]int{}
 	for i, l := range s.plan.Links {
@@ -33,7 +33,7 @@ func (s simulated) enter(context.Context, io.Writer, bool) (runner.Driver, func(
 	}
 	here := sim.New(world)
 	generator := frames.Generator{Name: s.plan.Generators[0].Name, Engine: here.Generator(0), PortOfLink: ports}
-	options := frames.Options{Reset: resetHere(s.plan)}
+	options := frames.Options{Reset: resetCommand(s.plan)}
 	if s.plan.DUT.Reference != nil {
 		options.Reset = func(context.Context) (string, error) { here.Reset(); return "removed all", nil }
 	}

@@ -26,24 +26,24 @@ type labSite struct {
 	plan     *plan.Plan
 	topology lab.Topology
 	ports    []string
-	onOne    []string // physical ports
+	shared   []string // sentences about physical ports that several interfaces share
 	wanted   *observe.Wanted
-	// credentials is the folder of those that observers show.
+	// credentials is the folder with observers' credentials.
 	credentials string
 }
 
-// labHere makes the site of a Plan whose generator is the software engine in a lab.
-func labHere(p *plan.Plan, o runOptions) (site, error) {
+// newLabSite makes the site of a Plan whose generator is the software engine in a lab.
+func newLabSite(p *plan.Plan, o runOptions) (site, error) {
 	cores, path := o.sending(p)
-	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, TakesXDP: path == string(datapath.PathLive)})
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: cores, Path: path, Batch: o.batch, AcceptsXDP: path == string(datapath.PathLive)})
 	return &labSite{plan: p, topology: topology, ports: o.ports, wanted: observe.Want(p.Observers, true), credentials: o.credentials}, err
 }
 
-func (s *labSite) shared() []string { return s.onOne }
+func (s *labSite) sharedPorts() []string { return s.shared }
 
-// limitedBy is what the device's own limits in a lab counted.
-func limitedBy(ctx context.Context, l *lab.Lab) ([]report.Limiter, error) {
-	taken, err := l.Taken(ctx)
+// limitCounters reads what the Reference's limits in a lab counted.
+func limitCounters(ctx context.Context, l *lab.Lab) ([]report.Limiter, error) {
+	taken, err := l.LimitCounters(ctx)
 	all := make([]report.Limiter, len(taken))
 	for i, t := range taken {
 		all[i] = report.Limiter{Passed: t.Passed, Dropped: t.Dropped}
@@ -51,18 +51,18 @@ func limitedBy(ctx context.Context, l *lab.Lab) ([]report.Limiter, error) {
 	return all, err
 }
 
-func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner.Driver, func(), error) {
+func (s *labSite) start(ctx context.Context, stderr io.Writer, force bool) (runner.Driver, func(), error) {
 	var mine claims
 	err := mine.claimPorts(s.ports)
 	if err == nil {
 		behind := func(name string) launch.Port { return launch.FindPort(os.DirFS("/"), launch.Network{}, name) }
-		s.onOne, err = mine.claimWires(s.ports, behind, s.plan.SharedPort)
+		s.shared, err = mine.claimWires(s.ports, behind, s.plan.SharedPort)
 	}
 	if err != nil {
 		mine.release()
 		return nil, nil, exit.NotMeasured("%w", err)
 	}
-	mine.claimMachine(talk)
+	mine.claimMachine(stderr)
 	l, err := lab.Start(ctx, s.topology, lab.Host{})
 	if err != nil {
 		mine.release()
@@ -81,7 +81,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 	gen := frames.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
 	options := s.options(force, l, watch)
 	var forget func()
-	options.Collector, forget = collectHere(ctx, s.plan, s.credentials)
+	options.Collector, forget = collectInProcess(ctx, s.plan, s.credentials)
 	return frames.New([]frames.Generator{gen}, options), func() {
 		forget()
 		_ = errors.Join(e.Close(), l.Close())
@@ -89,22 +89,22 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 	}, nil
 }
 
-// options say that engine and device are on this machine, and how they are read here.
+// options are the driver's options for an engine and a device on this machine.
 func (s *labSite) options(force bool, l *lab.Lab, watch processors.Watch) frames.Options {
-	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
-	o := frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: s.wanted}, Limited: limited, Machine: watch.Read, Reset: resetHere(s.plan)}
+	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitCounters(ctx, l) }
+	o := frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true, Wanted: s.wanted}, Limited: limited, Machine: watch.Read, Reset: resetCommand(s.plan)}
 	if s.topology.Kind == lab.Reference {
 		o.Reset = l.Reset
 	}
 	return o
 }
 
-// engineOptions is what a Plan wants of a generator beside frames.
+// engineOptions are the options of the connection to a generator that follow from the Plan.
 func engineOptions(p *plan.Plan, wanted *observe.Wanted) stl.Options {
 	return stl.Options{Processors: p.Observes(plan.ObserveProcessors), Signs: wanted.OfGenerators}
 }
 
-// watch watches this machine: the engine's threads, and those who carry frames here.
+// watch names the processes of this machine whose processor time is read: the engine's, and those that forward.
 func (s *labSite) watch(l *lab.Lab) processors.Watch {
 	watch := processors.Watch{Generator: l.PID()}
 	if far, err := lab.FarEndOf(s.ports); err == nil {
@@ -113,7 +113,7 @@ func (s *labSite) watch(l *lab.Lab) processors.Watch {
 	return watch
 }
 
-// labError gives a lab's fault its exit code.
+// labError adds the exit code to a lab's fault.
 func labError(err error) error {
 	if f, ok := errors.AsType[*lab.Fault](err); ok && f.Reason == lab.BadInput {
 		return exit.BadInput("%w", err)
@@ -127,20 +127,20 @@ type externalSite struct {
 	credentials string
 }
 
-// externalHere makes the site of a Plan whose generators run already, and refuses flags that are about this machine's ports.
-func externalHere(p *plan.Plan, o runOptions) (site, error) {
+// newExternalSite makes the site of a Plan whose generators run already, and refuses flags that are about this machine's ports.
+func newExternalSite(p *plan.Plan, o runOptions) (site, error) {
 	if len(o.ports) > 0 {
 		return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")
 	}
 	return externalSite{p, o.credentials}, nil
 }
 
-// shared is nothing that is known of servers elsewhere.
-func (s externalSite) shared() []string { return nil }
+// sharedPorts is empty: nothing is known of the ports of servers elsewhere.
+func (s externalSite) sharedPorts() []string { return nil }
 
-func (s externalSite) enter(ctx context.Context, _ io.Writer, force bool) (runner.Driver, func(), error) {
+func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runner.Driver, func(), error) {
 	var gens []frames.Generator
-	leave := func() {
+	stop := func() {
 		for _, g := range gens {
 			_ = g.Engine.Close()
 		}
@@ -150,28 +150,28 @@ func (s externalSite) enter(ctx context.Context, _ io.Writer, force bool) (runne
 		ports[link.Name] = i
 	}
 	for _, g := range s.plan.Generators {
-		e, err := stl.Dial(ctx, g.Server, engineOptions(s.plan, nil)) // no TRex tells of its machine
+		e, err := stl.Dial(ctx, g.Server, engineOptions(s.plan, nil)) // TRex reports nothing of its machine
 		if err != nil {
-			leave()
+			stop()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
 		}
 		gens = append(gens, frames.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
 	}
 	options := s.options(force)
 	var forget func()
-	options.Collector, forget = collectHere(ctx, s.plan, s.credentials)
+	options.Collector, forget = collectInProcess(ctx, s.plan, s.credentials)
 	return frames.New(gens, options), func() {
 		forget()
-		leave()
+		stop()
 	}, nil
 }
 
-// options leave each server on a machine of its own, whose name nobody here knows: an observer of nodes looks at each, and one of the device at none.
+// options put each server on a machine of its own whose name isn't known here: an observer of generators' nodes reads each of them, and one of the device's node reads none.
 func (s externalSite) options(force bool) frames.Options {
-	return frames.Options{Force: force, Reset: resetHere(s.plan)}
+	return frames.Options{Force: force, Reset: resetCommand(s.plan)}
 }
 
-// logger logs decisions for who asked for them.
+// logger logs decisions where verbose is set, and nothing otherwise.
 func logger(w io.Writer, verbose bool) *slog.Logger {
 	if !verbose {
 		return nil

@@ -7,19 +7,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// terminationLog is where Kubernetes looks for a container's last words (container.terminationMessagePath).
+// terminationLog is the file in which Kubernetes looks for a container's termination message (container.terminationMessagePath).
 const terminationLog = "/dev/termination-log"
 
-// mostLastWords is how much of it Kubernetes keeps.
-const mostLastWords = 4096
+// mostTerminationMessage is how many bytes of it Kubernetes keeps.
+const mostTerminationMessage = 4096
 
-// terminationFlag adds --termination-log, for what the words tell.
+// terminationFlag adds --termination-log; words says what the message holds.
 func terminationFlag(cmd *cobra.Command, into *string, words string) {
 	cmd.Flags().StringVar(into, "termination-log", terminationLog, "file "+words)
 }
 
-// withTermination leaves an error's words in the file, where there is one: outside of a pod there is none, and the words are on stderr
-// anyway. It returns the error.
+// withTermination writes the error's message to the file, and returns the error. Outside of a pod there is no such file, and the message is on stderr
+// anyway.
 func withTermination(file string, err error) error {
 	if err == nil || err.Error() == "" {
 		return err
@@ -28,6 +28,6 @@ func withTermination(file string, err error) error {
 		return err
 	}
 	words := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "")
-	_ = os.WriteFile(file, []byte(words[:min(len(words), mostLastWords)]), 0o600)
+	_ = os.WriteFile(file, []byte(words[:min(len(words), mostTerminationMessage)]), 0o600)
 	return err
 }

@@ -125,19 +125,19 @@ func (p *typist) linerate(line string) {
 	line, filter, piped := strings.Cut(line, " | ")
 	line, talkTo, _ := strings.Cut(line, " 2> ")
 	line, dataTo, _ := strings.Cut(line, " > ")
-	var data, talk bytes.Buffer
+	var data, stderr bytes.Buffer
 	streams := Streams{In: strings.NewReader(""), Out: &p.seen, Err: &p.seen}
 	if piped || dataTo != "" {
 		streams.Out = &data
 	}
 	if talkTo != "" {
-		streams.Err = &talk
+		streams.Err = &stderr
 	}
 	synctest.Test(p.T, func(t *testing.T) {
 		p.code = execute(t.Context(), simulatedRoot(t, streams), publishedFlags(words(line)), streams)
 	})
 	p.keep(dataTo, data.Bytes())
-	p.keep(talkTo, talk.Bytes())
+	p.keep(talkTo, stderr.Bytes())
 	if piped {
 		p.shell(filter, data.Bytes())
 	}
@@ -217,7 +217,7 @@ func keepReport(t *testing.T, by *plan.Plan, dir string, day, limit int64) {
 		}
 		r.Plan.DUT = plan.DUT{Type: "Device", Forwarding: p.DUT.Forwarding} // whose limit nobody knows
 		r.Plan.Test.Name = fmt.Sprintf("router-%d", day)
-		kept := shelf{dir}
+		kept := reportFolder{dir}
 		err = kept.prepare()
 		if err == nil {
 			_, err = kept.keepTest(r)

@@ -39,10 +39,10 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	var o trexLaunchOptions
 	cmd := &cobra.Command{
 		Use:     "trex-launch [flags] [-- TREX-ARGUMENT...]",
-		Short:   "Start TRex in a generator pod, from what the pod was given",
+		Short:   "Start TRex in a generator pod, with the devices, CPUs and memory that the pod has",
 		Example: "  linerate trex-launch --links /etc/linerate/trex/links.yaml --cores 4\n  linerate trex-launch --link west=lab/sriov-west --link east=lab/sriov-east --print",
-		Long: "Writes TRex's configuration from the devices, CPUs and memory of this pod, starts its server, stops all traffic when the runner falls\n" +
-			"silent, and says in the pod's termination message why TRex can't run. docs/trex.md says what an image must hold.",
+		Long: "Writes TRex's configuration from the devices, CPUs and memory of this pod, starts its server, stops all traffic when the runner's heartbeats\n" +
+			"stop, and says in the pod's termination message why TRex can't run. docs/trex.md says what an image must contain.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.decide.Arguments = args
 			return launchTRex(cmd.Context(), s, o)
@@ -54,15 +54,15 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	o.networks.flags(cmd, time.Minute)
 	f.StringVar(&o.directory, "directory", "", "TRex's folder (default: looked for in the usual places)")
 	f.StringVar(&o.configFile, "config-file", "/tmp/trex_cfg.yaml", "where to write TRex's configuration")
-	f.StringVar(&o.extra, "extra-config", "", "file with a YAML map that is merged over TRex's configuration last")
+	f.StringVar(&o.extra, "extra-config", "", "file with a YAML map that overrides parts of TRex's configuration")
 	f.IntVar(&o.decide.Cores, "cores", 0, "threads that send, per pair of ports (default: as many as the pod's CPUs allow)")
 	f.IntVar(&o.decide.MTU, "mtu", 0, "MTU of the ports (default: TRex's own)")
-	f.StringVar(&o.speed, "port-speed", "", "what ports say of their speed, such as 25gbps (default: what they find out)")
+	f.StringVar(&o.speed, "port-speed", "", "the speed that ports report, such as 25gbps (default: what they detect)")
 	f.BoolVar(&o.decide.Kernel, "kernel", false, "use the kernel's interfaces through AF_PACKET, also where there are devices")
 	f.BoolVar(&o.decide.SharedPort, "shared-port", false, "let two links share a physical port")
 	f.IntVar(&o.decide.RPCPort, "rpc-port", 0, "TCP port of TRex's RPC (default 4501)")
-	f.StringVar(&o.heartbeatListen, "heartbeat-listen", ":"+strconv.Itoa(launch.HeartbeatPort), "address for the runner's beats; empty: no one watches")
-	f.DurationVar(&o.heartbeat, "heartbeat", launch.DefaultSilence, "silence of the runner after which all traffic is stopped")
+	f.StringVar(&o.heartbeatListen, "heartbeat-listen", ":"+strconv.Itoa(launch.HeartbeatPort), "address for the runner's heartbeats; empty: traffic isn't stopped when they stop")
+	f.DurationVar(&o.heartbeat, "heartbeat", launch.DefaultSilence, "stop all traffic this long after the runner's last heartbeat")
 	f.DurationVar(&o.grace, "grace", launch.DefaultGrace, "how long TRex may take to end")
 	f.StringVar(&o.reportFile, "report", "", "file for the links' devices as JSON (default: a line on stdout)")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
@@ -71,7 +71,7 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	return cmd
 }
 
-// launchTRex tells what went wrong twice: to who reads the log, and to Kubernetes, which keeps the termination message.
+// launchTRex writes what went wrong to the log, and to the termination message that Kubernetes keeps.
 func launchTRex(ctx context.Context, s Streams, o trexLaunchOptions) error {
 	err := prepareAndServe(ctx, s, o)
 	if err == nil || o.print {
@@ -85,7 +85,7 @@ func launchTRex(ctx context.Context, s Streams, o trexLaunchOptions) error {
 		}
 		faults = append(faults, f)
 	}
-	// Outside a pod there is no such file, and the words are on stderr anyway.
+	// Outside of a pod there is no such file, and the message is on stderr anyway.
 	if _, missing := os.Stat(o.terminationLog); missing == nil {
 		_ = os.WriteFile(o.terminationLog, []byte(launch.TerminationMessage(faults)), 0o600)
 	}
@@ -114,7 +114,7 @@ func prepareAndServe(ctx context.Context, s Streams, o trexLaunchOptions) error 
 	}
 	config, err := o.decideHere(ctx, os.DirFS("/"))
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // asked to stop before anything ran: an orderly end
+		return nil //nolint:nilerr // it was asked to stop before anything ran, which is no error
 	}
 	if err != nil {
 		return exit.NotMeasured("%w", err)
@@ -184,7 +184,7 @@ func (o *trexLaunchOptions) readSettings() error {
 	return nil
 }
 
-// decideHere looks at this machine, and decides.
+// decideHere makes TRex's configuration from what this machine has.
 func (o trexLaunchOptions) decideHere(ctx context.Context, root fs.FS) (launch.Config, error) {
 	var networks []launch.Network
 	if launch.WantNetworks(o.decide.Links) {
@@ -213,7 +213,7 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 	}
 	report := config.Report(os.Getenv("POD_NAME"), os.Getenv("NODE_NAME"), time.Now())
 	report.Machine = machine.This()
-	if err := o.tell(s, report); err != nil {
+	if err := o.printReport(s, report); err != nil {
 		return exit.NotMeasured("report the devices: %w", err)
 	}
 	session := launch.Session{
@@ -229,9 +229,9 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 		links[i] = l.Name
 	}
 	if shut, err := aside.Shut(links); err != nil {
-		log.Warn("TRex's RPC can be reached by the links, too: whoever is on one may drive it", "error", err)
+		log.Warn("TRex's RPC can be reached from the links under test: whoever is on one can drive it", "error", err)
 	} else if len(shut) > 0 {
-		log.Info("TRex's RPC can't be reached by links", "links", shut)
+		log.Info("TRex's RPC can't be reached from the links under test", "links", shut)
 	}
 	if o.heartbeatListen != "" {
 		if session.Heartbeat, err = aside.Listen(ctx, o.heartbeatListen, links); err != nil {
@@ -244,14 +244,14 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 	return nil
 }
 
-func (o trexLaunchOptions) tell(s Streams, report launch.Report) error {
+func (o trexLaunchOptions) printReport(s Streams, report launch.Report) error {
 	line, err := json.Marshal(report)
 	if err != nil {
 		return err
 	}
 	line = append(line, '\n')
 	if o.reportFile != "" {
-		return os.WriteFile(o.reportFile, line, 0o644) // it is meant to be read by others
+		return os.WriteFile(o.reportFile, line, 0o644) // other users may read it
 	}
 	_, err = s.Out.Write(line)
 	return err

@@ -38,7 +38,7 @@ func needsRoot(t *testing.T) {
 }
 
 // launchOn starts a scripted TRex on the loopback interface, and returns its folder.
-func launchOn(t *testing.T, script string) (code int, out, talk, dir string) {
+func launchOn(t *testing.T, script string) (code int, out, said, dir string) {
 	t.Helper()
 	needsRoot(t)
 	dir = t.TempDir()
@@ -57,9 +57,9 @@ func launchOn(t *testing.T, script string) (code int, out, talk, dir string) {
 }
 
 func TestLauncherPassesTheSignalOnAndCallsItSuccess(t *testing.T) {
-	code, out, talk, dir := launchOn(t, signalled)
+	code, out, stderr, dir := launchOn(t, signalled)
 	if code != report.ExitOK {
-		t.Errorf("exit code %d: %s", code, talk)
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	for _, want := range []string{
 		`"node":"node-1"`, `"link":"lo"`, `"kind":"kernel"`, "All cores stopped",
@@ -76,10 +76,10 @@ func TestLauncherPassesTheSignalOnAndCallsItSuccess(t *testing.T) {
 }
 
 func TestLauncherExplainsACrashInTheTerminationMessage(t *testing.T) {
-	code, _, talk, dir := launchOn(t, crashing)
+	code, _, stderr, dir := launchOn(t, crashing)
 	message, err := os.ReadFile(filepath.Join(dir, "termination"))
 	if code != report.ExitNotMeasured || err != nil {
-		t.Errorf("exit code %d, %v: %s", code, err, talk)
+		t.Errorf("exit code %d, %v: %s", code, err, stderr)
 	}
 	if want := "NoHugepages: DPDK found no hugepages"; !strings.HasPrefix(string(message), want) {
 		t.Errorf("termination message %q, want %q", message, want)

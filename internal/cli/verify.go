@@ -19,14 +19,14 @@ func newVerify(s Streams) *cobra.Command {
 	formats := []string{"text", "json"}
 	cmd := &cobra.Command{
 		Use:     "verify REPORT...",
-		Short:   "Recompute saved Reports from their raw counters, and say where they say something else",
+		Short:   "Recompute saved Reports from their raw counters, and name what differs",
 		Example: "  linerate verify linerate-reports/imix.json\n  linerate verify *.json -o json | jq '.reports[].checks[].findings'\n  zcat kept.json.gz | linerate verify -",
 		Long: "Makes each figure of a saved Report anew from the counters in it, by the code that made it when the run was measured: rates and loss of each window, its quality, the\n" +
-			"procedure's next step after it, result, figures and verdict. What stands there otherwise is told: which member, what it is, and what the counters give.\n\n" +
-			"It shows that a document agrees with itself, not who measured it: whoever changes the counters and all that follows from them is not found.\n\n" +
-			"A file holds Reports, packed with gzip where its name ends with .gz; - is stdin. Suites' documents tell of Reports, and are refused.\n\n" +
+			"procedure's next step after it, result, figures and verdict. Each difference is printed: which member, its value, and the value that the counters give.\n\n" +
+			"It shows that a document agrees with itself, not who measured it: a forger who changes the counters, and everything that follows from them, isn't found.\n\n" +
+			"A file holds Reports, packed with gzip where its name ends with .gz; - is stdin. Suites' documents hold no counters, and are refused.\n\n" +
 			"Exit codes: 0 all Reports are verified, 1 something differs, 2 bad input, 3 it could not be printed.",
-		Args: someFiles("at least one Report that linerate run --save kept, or - for stdin"),
+		Args: atLeastOneFile("at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if err := checkFormat(format, formats); err != nil {
 				return err
@@ -42,14 +42,14 @@ func newVerify(s Streams) *cobra.Command {
 	return cmd
 }
 
-// verifyFiles verifies all Reports of all files, and says of which it couldn't read any.
+// verifyFiles verifies all Reports of all files; unread names the files that hold none.
 func verifyFiles(stdin io.Reader, files []string) (found verifications, unread error) {
 	found = verifications{Version: verificationsVersion, Producer: producer(), Reports: []verify.Verification{}}
 	var errs []error
 	for _, name := range files {
 		documents, err := sidebyside.ReadDocuments(stdin, name)
 		if err == nil && len(documents.Suites) > 0 {
-			err = fmt.Errorf("it is a suite's document, which tells of Reports without their counters: verify the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
+			err = fmt.Errorf("it is a suite's document, which holds its runs' results without their counters: verify the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
 		}
 		if err != nil {
 			errs = append(errs, exit.BadInput("%s: %w", name, err))
@@ -66,7 +66,7 @@ func verifyFiles(stdin io.Reader, files []string) (found verifications, unread e
 // verificationsVersion is the kind and version of what -o json writes; its members stay.
 const verificationsVersion = "linerate.dev/verification.v1alpha1"
 
-// verifications are what became of verifying Reports, as a document.
+// verifications are the results of verifying Reports, as a document.
 type verifications struct {
 	Version  string                `json:"version"`
 	Producer string                `json:"producer"` // the linerate that verified
@@ -97,7 +97,7 @@ func (v verifications) write(out io.Writer, format string) error {
 	return nil
 }
 
-// writeVerification writes a line for the Report, and one for each finding and for all that was not verified. Documents are anybody's, so no control character of theirs reaches the terminal.
+// writeVerification writes a line for the Report, and one for each finding and for all that was not verified. A document may come from anybody, so its control characters aren't sent to the terminal.
 func writeVerification(out io.Writer, v verify.Verification) error {
 	lines := []string{v.String()}
 	for _, f := range v.Findings() {

@@ -15,7 +15,7 @@ import (
 )
 
 // typed runs a command line in virtual time.
-func typed(t *testing.T, stdin string, args ...string) (out, talk string, code int) {
+func typed(t *testing.T, stdin string, args ...string) (out, stderr string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
 	s := Streams{In: strings.NewReader(stdin), Out: &o, Err: &e}
@@ -25,8 +25,8 @@ func typed(t *testing.T, stdin string, args ...string) (out, talk string, code i
 
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
-	if _, talk, code := typed(t, "", "run", "-q", "--save", dir, "../../examples/known-answer.yaml"); code != report.ExitOK {
-		t.Fatal(talk)
+	if _, stderr, code := typed(t, "", "run", "-q", "--save", dir, "../../examples/known-answer.yaml"); code != report.ExitOK {
+		t.Fatal(stderr)
 	}
 	saved := filepath.Join(dir, "known-answer.json")
 	text, err := os.ReadFile(saved)
@@ -40,11 +40,11 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		stdin string
-		args  []string
-		out   string
-		talk  string
-		code  int
+		stdin  string
+		args   []string
+		out    string
+		stderr string
+		code   int
 	}{
 		"what was measured":                      {"", []string{saved}, "verified: 11 windows, 18 figures, 0 criteria\n", "", report.ExitOK},
 		"what was changed":                       {changed, []string{"-"}, "result: saturated is false, and the counters give true\n", "", report.ExitFailed},
@@ -56,9 +56,9 @@ func TestVerify(t *testing.T) {
 		"nothing":                                {"", nil, "", "at least one Report", report.ExitBadInput},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, talk, code := typed(t, c.stdin, append([]string{"verify"}, c.args...)...)
-			if !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.Contains(talk, c.talk) || code != c.code {
-				t.Errorf("exit code %d, stdout %s\nstderr %s", code, out, talk)
+			out, stderr, code := typed(t, c.stdin, append([]string{"verify"}, c.args...)...)
+			if !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.Contains(stderr, c.stderr) || code != c.code {
+				t.Errorf("exit code %d, stdout %s\nstderr %s", code, out, stderr)
 			}
 		})
 	}

@@ -24,12 +24,12 @@ func limitOf(of string) *plan.Plan {
 }
 
 // told serves what a Reference's pod does, and is the address.
-func told(t *testing.T, limits func() ([]vitals.Limit, error)) string {
+func serveVitalsOf(t *testing.T, limits func() ([]vitals.Limit, error)) string {
 	t.Helper()
 	return beside(t, &vitals.Server{Limits: limits})
 }
 
-func TestTheRunnerHearsOfTheDevicesNode(t *testing.T) {
+func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 	both := func(second string) func() ([]vitals.Limit, error) {
 		return func() ([]vitals.Limit, error) {
 			return []vitals.Limit{{From: "west", To: "east", Passed: 7, Dropped: 1}, {From: second, To: "west", Passed: 8}}, nil
@@ -41,16 +41,16 @@ func TestTheRunnerHearsOfTheDevicesNode(t *testing.T) {
 		none    string
 	}{
 		"a limit of each direction":            {both("east"), []report.Limiter{{Passed: 7, Dropped: 1}, {Passed: 8}}, ""},
-		"a limit of another direction":         {both("north"), nil, "the Reference tells of a limit from north to west, and east→west is the Plan's"},
+		"a limit of another direction":         {both("north"), nil, "the Reference reports a limit from north to west, and the Plan has east→west"},
 		"a limit that can't be read":           {func() ([]vitals.Limit, error) { return nil, errors.New("its queue is not there") }, nil, "its queue is not there"},
 		"no limit, which is not what was said": {nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := runnerJob{plan: limitOf(plan.OfDUT), sites: plan.Sites{Vitals: told(t, c.limits), Device: &plan.Device{Node: "node-2"}}}
-			node := job.askDevice(t.Context())
-			defer node.leave()
-			last := node.told()
-			for end := time.Now().Add(20 * time.Second); last.Missing != "" && time.Now().Before(end); last = node.told() {
+			job := runnerJob{plan: limitOf(plan.OfDUT), sites: plan.Sites{Vitals: serveVitalsOf(t, c.limits), Device: &plan.Device{Node: "node-2"}}}
+			node := job.followDevice(t.Context())
+			defer node.stop()
+			last := node.latest()
+			for end := time.Now().Add(20 * time.Second); last.Missing != "" && time.Now().Before(end); last = node.latest() {
 				time.Sleep(5 * time.Millisecond)
 			}
 			if last.Missing != "" || len(last.Processors) == 0 || last.Clock == 0 || node.name != "node-2" {
@@ -63,14 +63,14 @@ func TestTheRunnerHearsOfTheDevicesNode(t *testing.T) {
 	}
 }
 
-// TestVitalSignsAreNotToldAtAllAddresses: a link's own address is one of them, and answers from it leave by the link.
-func TestVitalSignsAreNotToldAtAllAddresses(t *testing.T) {
+// TestVitalSignsAreNotServedAtAllAddresses: a link's own address is one of them, and answers from it leave by the link.
+func TestVitalSignsAreNotServedAtAllAddresses(t *testing.T) {
 	for _, address := range []string{"", ":0", "0.0.0.0", "0.0.0.0:0", "::", "[::]:0"} {
 		l, err := listenVitals(t.Context(), address, nil)
 		if err == nil {
 			_ = l.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "name one address of this machine's, of a network that is no link of the test") {
+		if err == nil || !strings.Contains(err.Error(), "name one address of this machine, in a network that is no link of the test") {
 			t.Errorf("at %q: %v", address, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestVitalSignsAreNotToldAtAllAddresses(t *testing.T) {
 	_ = l.Close()
 }
 
-func TestNobodyIsAskedWhoIsNotToBeObserved(t *testing.T) {
+func TestOnlyObservedNodesArePolled(t *testing.T) {
 	const at = "192.0.2.1:4504"
 	for name, c := range map[string]struct {
 		of    string
@@ -91,17 +91,17 @@ func TestNobodyIsAskedWhoIsNotToBeObserved(t *testing.T) {
 	}{
 		"the device is observed":       {plan.OfDUT, plan.Sites{Vitals: at}, true, ""},
 		"each node is":                 {plan.OfNode, plan.Sites{Vitals: at}, true, ""},
-		"generators alone are":         {plan.OfGenerator, plan.Sites{Vitals: at}, false, "nobody of linerate's is on the device's node"},
+		"generators alone are":         {plan.OfGenerator, plan.Sites{Vitals: at}, false, "no pod of linerate runs on the device's node"},
 		"nobody is there":              {plan.OfDUT, plan.Sites{NoVitals: "its pod was refused"}, false, "its pod was refused"},
-		"the device is no pod":         {plan.OfNode, plan.Sites{}, false, "nobody of linerate's is on the device's node"},
-		"an older operator's runner's": {plan.OfDUT, plan.Sites{Device: &plan.Device{Node: "n"}}, false, "nobody of linerate's is on the device's node"},
+		"the device is no pod":         {plan.OfNode, plan.Sites{}, false, "no pod of linerate runs on the device's node"},
+		"an older operator's runner's": {plan.OfDUT, plan.Sites{Device: &plan.Device{Node: "n"}}, false, "no pod of linerate runs on the device's node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
 			end() // what is asked goes nowhere
-			node := runnerJob{plan: limitOf(c.of), sites: c.sites}.askDevice(ctx)
-			defer node.leave()
-			if got := node.told(); (node.follower != nil) != c.asks || !c.asks && got.Missing != c.why || got.Missing == "" {
+			node := runnerJob{plan: limitOf(c.of), sites: c.sites}.followDevice(ctx)
+			defer node.stop()
+			if got := node.latest(); (node.follower != nil) != c.asks || !c.asks && got.Missing != c.why || got.Missing == "" {
 				t.Errorf("asks: %t, %q; want %t, %q", node.follower != nil, got.Missing, c.asks, c.why)
 			}
 		})

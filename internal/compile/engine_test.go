@@ -94,7 +94,7 @@ func (pigeons) resources(*compiler) (devices, kernel Resources) {
 	return Resources{Cores: 7}, Resources{Cores: 3}
 }
 
-func TestOneMoreEngineTakesItsEntryAlone(t *testing.T) {
+func TestAnEngineIsAddedByOneEntry(t *testing.T) {
 	key := plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}
 	engines[key] = pigeons{}
 	t.Cleanup(func() { delete(engines, key) })

@@ -2,7 +2,7 @@
 // for TRex and for the software engine alike; internal/engine/sim implements it in memory for tests.
 //
 // An Engine is one generator process with its ports. It is used by one goroutine at a time unless a method says otherwise. Every
-// method honours its context's deadline and returns a wrapped, typed error; none retries what changed the generator's state, but for a common start that
+// method honours its context's deadline and returns a wrapped, typed error. No method retries a call that changes the generator's state, except a common start that
 // came too late, which is undone first.
 package engine
 
@@ -20,17 +20,17 @@ import (
 
 // The ways in which a generator fails that the runner decides on.
 var (
-	// ErrLost: the generator does not answer, or a restarted one does. Its counters are gone; nothing may be concluded from silence.
+	// ErrLost: the generator doesn't answer, or has restarted. Its counters are lost; no conclusion may be drawn from a missing answer.
 	ErrLost = errors.New("generator lost")
-	// ErrSilent: the generator did not answer as often as it was asked, or not in time.
+	// ErrSilent: the generator didn't answer any of several requests, or not in time.
 	ErrSilent = errors.New("it does not answer")
-	// ErrTaken: somebody else owns a port, or took it during the run.
+	// ErrTaken: another client owns a port, or took it during the run.
 	ErrTaken = errors.New("port is owned by someone else")
-	// ErrIncompatible: what answers is not a generator that we can drive (another API version, another mode).
+	// ErrIncompatible: what answers isn't a generator that linerate can drive (another API version, another mode).
 	ErrIncompatible = errors.New("incompatible generator")
-	// ErrRefused: the generator understood and said no; the message carries its words.
+	// ErrRefused: the generator refused the request; the error has its message.
 	ErrRefused = errors.New("generator refused")
-	// ErrUnresolved: nobody answered for the next hop's address.
+	// ErrUnresolved: there was no answer to ARP or neighbour discovery for the next hop.
 	ErrUnresolved = errors.New("next hop not resolved")
 )
 
@@ -45,7 +45,7 @@ type Engine interface {
 	Address(ctx context.Context, port int, a Addressing) (nextHop MAC, err error)
 	// Load replaces the port's streams. Their rates are relative, and Start gives the absolute one; but those of bursts (single_burst) are absolute, and Start's is to be their sum.
 	Load(ctx context.Context, port int, streams []stream.Stream) error
-	// Start sets all loads going at one instant, for at most duration: the generator stops by itself then, whatever becomes of us.
+	// Start starts all loads at one instant, for at most duration: then the generator stops by itself, even if its client has died.
 	Start(ctx context.Context, loads []PortLoad, duration time.Duration) error
 	// Update changes the rate of running ports without a gap.
 	Update(ctx context.Context, loads []PortLoad) error
@@ -65,28 +65,28 @@ type Engine interface {
 	Close() error
 }
 
-// Remarker is an Engine that may have to say something of calls that went well.
+// Remarker is an Engine that may have remarks on calls that succeeded.
 type Remarker interface {
-	// Remarks are sentences on the calls since it was asked for last.
+	// Remarks are sentences about the calls since Remarks was called last.
 	Remarks() []string
 }
 
-// EdgeReader is an Engine whose ports tell more when they are asked for it, which takes them longer: whose doing it was that frames are missing. Between two readings at edges Read
-// says of that what the last one of these said, or less.
+// EdgeReader is an Engine that can also read slower counters, which show whether the generator or something else lost frames. Between two calls of ReadEdge, Read
+// returns the values of the last ReadEdge for these counters, or leaves them unknown.
 type EdgeReader interface {
-	// ReadEdge is Read with everything that ports can tell.
+	// ReadEdge is Read with all counters of the ports.
 	ReadEdge(ctx context.Context, ports []int) (Reading, error)
 }
 
-// Follower is an Engine that may time each frame of streams with stamps (stream.Flow.Stamped), on ports that say so.
+// Follower is an Engine that can time each frame of streams with stamps (stream.Flow.Stamped), on ports whose Untimed is empty.
 type Follower interface {
-	// Followed says what became of these flow ids' frames since their streams were loaded. One whose frames never came may be missing.
+	// Followed says what became of these flow ids' frames since their streams were loaded. A flow id whose frames never came may be missing.
 	Followed(ctx context.Context, ids []uint32) (map[uint32]Followed, error)
 }
 
-// Sampler is an Engine whose latency streams (rule_type latency) may tell how long each of their frames took.
+// Sampler is an Engine that may report the latency of each frame of its latency streams (rule_type latency).
 type Sampler interface {
-	// Sampled says what became of these latency streams' frames since they were loaded, in whole microseconds, rounded up. One whose frames never came may be missing.
+	// Sampled says what became of these latency streams' frames since they were loaded, in whole microseconds, rounded up. A stream whose frames never came may be missing.
 	Sampled(ctx context.Context, ids []uint32) (map[uint32]Followed, error)
 }
 
@@ -101,14 +101,14 @@ type Capture interface {
 // MAC is an Ethernet address in its usual lower-case notation ("02:00:00:00:00:01").
 type MAC string
 
-// Description is what a generator says of itself.
+// Description is a generator's description of itself.
 type Description struct {
 	Product   string // "TRex v3.08", "linerate software engine v0.1.0"
 	Server    string // host:port
 	Hostname  string
 	CPUModel  string
 	CoreCount int
-	// Processors, Kernel, Hypervisor, Tuning and Allowed are of its machine, where it says them: how many, the release, whose ("none" on bare metal), how it is set up, and on which processors the
+	// Processors, Kernel, Hypervisor, Tuning and Allowed describe its machine, where the generator reports them: the number of processors, the kernel's release, the hypervisor ("none" on bare metal), the machine's settings, and the processors on which the
 	// generator may run.
 	Processors                          int
 	Kernel, Hypervisor, Tuning, Allowed string
@@ -120,43 +120,43 @@ type Port struct {
 	Index  int
 	Name   string // interface name or PCI address
 	Driver string
-	// NIC is the network card's model, Firmware what runs on it; empty where the generator doesn't say.
+	// NIC is the network card's model, Firmware its firmware; empty where the generator doesn't report them.
 	NIC, Firmware string
-	// Path is how the port sends and receives, where it says so: "sends by AF_XDP, receives by eBPF".
+	// Path is how the port sends and receives, if the generator reports it: "sends by AF_XDP, receives by eBPF".
 	Path    string
 	MAC     MAC
 	Virtual bool          // the speed is not a physical one (veth, virtio, AF_PACKET)
-	Speed   units.BitRate // layer-1 line rate as the port says it; 0 unknown
+	Speed   units.BitRate // layer-1 line rate as the port reports it; 0 unknown
 	LinkUp  bool
 	Owner   string // "" free
-	// FlowControl is the pause-frame state: "off", "on", or "unknown" where the port can't say.
+	// FlowControl is the pause-frame state: "off", "on", or "unknown".
 	FlowControl string
-	// ReceiveDrops says whether the port tells of frames that reached it and that it had no room for: where it doesn't, a frame that the generator lost is missing like one that the
-	// device lost. PauseFrames says the same of pause frames that it received; "" is as good as VisibilityUnknown.
+	// ReceiveDrops says whether the port counts frames that reached it and found no room: if it doesn't, a frame that the generator lost looks like one that the
+	// device lost. PauseFrames says the same for received pause frames; "" means VisibilityUnknown.
 	ReceiveDrops, PauseFrames Visibility
-	// Untimed is why the port doesn't follow stamps of every frame; empty: it does.
+	// Untimed is why the port can't time every frame by stamps; empty: it can.
 	Untimed string
-	// ReceiveQueues is how many queues it receives by: frames of several may be seen in another order than they came in. 0: nobody knows.
+	// ReceiveQueues is the number of the port's receive queues: with several, frames may be seen in another order than they arrived in. 0: unknown.
 	ReceiveQueues int
 }
 
-// Visibility is whether a port tells of something.
+// Visibility says whether a port counts some event.
 type Visibility string
 
 // The visibilities.
 const (
-	Counted           Visibility = "counted" // it counts all that it sees
-	Hidden            Visibility = "hidden"  // its driver counts none
-	VisibilityUnknown Visibility = "unknown" // nobody knows whether its driver does
-	// Impossible: there is none to count, as of pause frames on a virtual cable.
+	Counted           Visibility = "counted" // it counts all of them
+	Hidden            Visibility = "hidden"  // its driver doesn't count them
+	VisibilityUnknown Visibility = "unknown" // it isn't known whether its driver counts them
+	// Impossible: they can't happen, such as pause frames on a virtual cable.
 	Impossible Visibility = "none"
 )
 
-// Addressing is a port's side of its link.
+// Addressing is a port's addresses on its link, and its next hop.
 type Addressing struct {
 	Local   []netip.Prefix // ours: at most one IPv4 and one IPv6
 	NextHop []netip.Addr   // the DUT's addresses, resolved if NextHopMAC is empty
-	// NextHopMAC, where given, is used as it is and nothing is resolved.
+	// NextHopMAC, if set, is used as it is, and nothing is resolved.
 	NextHopMAC MAC
 	VLAN       uint16 // 0 untagged
 }
@@ -170,41 +170,41 @@ type PortLoad struct {
 // Reading is one reading of counters with the time at which they were read. Counters are cumulative from an unknown start and only
 // differences mean something.
 type Reading struct {
-	// At is the reading's own time: the generator's clock where it has one, else the middle of the request on ours.
+	// At is when the counters were read: by the generator's clock where it has one, otherwise the middle of the request by the runner's clock.
 	At time.Duration
-	// Uncertainty is half the time in which the counters may have been read: all of the request where At is ours.
+	// Uncertainty is half of the time span in which the counters may have been read: of the whole request, where At is by the runner's clock.
 	Uncertainty time.Duration
 	Ports       map[int]PortCounters
-	// CPUPercent is the busiest sending core's use, as the generator says it; -1 unknown.
+	// CPUPercent is the load of the busiest sending core, as the generator reports it; -1 unknown.
 	CPUPercent float64
 	// QueueFull counts retries on a full transmit queue.
 	QueueFull int64
 	Stolen    Stolen
-	// Processors are those of the generator's machine.
+	// Processors are the times of the processors of the generator's machine.
 	Processors Processors
-	// Signs are what the generator's machine tells of itself besides, of what was asked for; times are the generator's clock.
+	// Signs are the vital signs of the generator's machine that were asked for; their times are by the generator's clock.
 	Signs []signs.Reading
 }
 
-// Stolen is the time that the host of a generator's virtual machine gave to others when one of the generator's processors wanted to run, on average of
+// Stolen is the time in which the generator's processors were ready to run but the host of its virtual machine ran others instead, averaged over
 // them. Only differences mean something.
 type Stolen struct {
 	Time time.Duration
-	// At is when it was read, on the generator's clock: less often than other counters. 0: the generator doesn't say it.
+	// At is when it was read, by the generator's clock: less often than other counters. 0: the generator doesn't report it.
 	At time.Duration
 }
 
 // Processors are how each processor of a generator's machine spent its time since the machine started. Only differences mean something.
 type Processors struct {
 	Each []Processor
-	// At is when they were read, on the generator's clock: less often than other counters. 0: the generator doesn't say it.
+	// At is when they were read, by the generator's clock: less often than other counters. 0: the generator doesn't report them.
 	At time.Duration
 }
 
-// Processor is one of them.
+// Processor is the time of one processor.
 type Processor struct {
 	Number int
-	// Busy is all that wasn't idle, softirqs included and what was stolen excluded.
+	// Busy is all time that wasn't idle, with softirqs and without stolen time.
 	Busy, SoftIRQ, Stolen, Idle time.Duration
 }
 
@@ -212,31 +212,31 @@ type Processor struct {
 type PortCounters struct {
 	Sent     units.Traffic
 	Received units.Traffic
-	// Strays are frames of Received that keep the link up and are nobody's traffic, ARP and neighbour discovery above all; StraysTold: the port tells them apart.
+	// Strays are received frames that aren't the test's traffic, above all ARP and neighbour discovery; they are in Received, too. StraysTold: the port counts them apart.
 	Strays     units.Traffic
 	StraysTold bool
 	SendErrors int64 // frames that did not leave, or not whole (oerrors)
-	// SendDrops are frames that Sent has, or may have, and that did not leave: they are missing at the far end, and the device never had them.
+	// SendDrops are frames that are, or may be, counted in Sent but did not leave: they are missing at the far end, and never reached the device.
 	SendDrops int64
 	// ReceiveErrors are frames that reached the port and were dropped by the generator, for lack of buffers mostly. Damaged ones are among them where the port can't tell them apart.
 	ReceiveErrors int64
-	// Damaged are frames that came broken, with a wrong checksum or length: the device, or the cable to it, did that.
+	// Damaged are frames that arrived with a wrong checksum or length: the device, or the cable to it, damaged them.
 	Damaged     int64
 	LinkUp      bool
 	LinkFlaps   int64 // link changes seen since Claim
 	PauseFrames int64 // received; -1 unknown
-	// PauseFramesSent held the device up, as the port had no room; -1 unknown.
+	// PauseFramesSent are pause frames by which the port held the device up, as it had no room; -1 unknown.
 	PauseFramesSent int64
-	// Kernel is what the machine's kernel counts of the port's interface, all frames included; KernelTold: the generator says it.
+	// Kernel is the kernel's counters of the port's interface, with all frames; KernelTold: the generator reports them.
 	Kernel     KernelCounters
 	KernelTold bool
-	// Sending is how long the latest run of finite streams took, from its first frame to its last; 0: there was none, or the port doesn't tell it.
+	// Sending is how long the latest run of finite streams took, from its first frame to its last; 0: there was none, or the port doesn't report it.
 	Sending time.Duration
-	// Paced: whatever holds the port up, it never makes up for it in a burst.
+	// Paced: after a delay, the port never catches up in a burst.
 	Paced bool
 }
 
-// KernelCounters are frames, as an interface's own counters have them since the generator opened it. Dropped ones found no room, or nobody who wanted them.
+// KernelCounters are the frames that the kernel counted on an interface since the generator opened it. Dropped frames found no room, or no receiver.
 type KernelCounters struct {
 	Received, Sent, Dropped int64
 }
@@ -248,15 +248,15 @@ type CapturedFrame struct {
 	Bytes []byte
 }
 
-// Followed is what became of a stream's frames that each bear their number and when they were sent. Only differences mean something.
+// Followed says what became of a stream's frames that each carry a number and the time at which they were sent. Only differences mean something.
 type Followed struct {
-	// Received are those that came and were timed. Of them Duplicates had come before, Late ones came behind a later one, and of Stale ones, which came later than that, nobody knows which.
+	// Received frames arrived and were timed. Of these, Duplicates had arrived before, Late ones arrived behind a frame that was sent later, and Stale ones arrived so late that they may be either.
 	Received, Duplicates, Late, Stale int64
-	// Merged came, and were not timed, as the kernel had made one buffer of several.
+	// Merged frames arrived and weren't timed, as the kernel had merged several into one buffer.
 	Merged int64
-	// Uncounted came and were timed, and are not in Transits: the engine had no room for their times.
+	// Uncounted frames arrived and were timed, but aren't in Transits: the engine had no room for their times.
 	Uncounted int64
-	// Varied are the differences of Changes pairs of times that followed each other in a stream, added up.
+	// Varied is the sum of the differences between the latencies of successive frames in a stream; Changes is how many differences it has.
 	Varied   time.Duration
 	Changes  int64
 	Transits transit.Histogram

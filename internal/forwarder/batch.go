@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// batchSize is how many requests travel in one message to the kernel, which does them one after another and answers once. A million single requests take ten times as long.
+// batchSize is how many requests go to the kernel in one message; the kernel carries them out one after another and answers once. A million single requests take ten times as long.
 const batchSize = 512
 
 // sendAll has the kernel carry out all requests of a netlink family, in the calling thread's namespace. The error is the first one's that failed.
@@ -52,7 +52,7 @@ func sendAll(family int, requests iter.Seq[*nl.NetlinkRequest]) error {
 	return flush()
 }
 
-// exchangeBatch sends requests and reads until the last one is acknowledged, or one has failed.
+// exchangeBatch sends requests, and reads answers until the last request is acknowledged, or one has failed.
 func exchangeBatch(socket int, batch []byte, last uint32) error {
 	if err := unix.Sendto(socket, batch, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return fmt.Errorf("send to netlink: %w", err)
@@ -80,11 +80,11 @@ func exchangeBatch(socket int, batch []byte, last uint32) error {
 	}
 }
 
-// cut divides a network into n parts that differ in size by a factor of two at most, and have no gap between them: where n is no power of two, the first parts are the wide ones.
+// cut divides a network into n adjacent parts whose sizes differ by a factor of two at most: where n is no power of two, the first parts are the wider ones.
 //
 //	6 of 48.0.0.0/8:  /10 /10 /11 /11 /11 /11
 //
-// Of IPv6 networks the first 2³² addresses are divided, as flows have no others; one part is the whole network.
+// It divides only the first 2³² addresses of an IPv6 network, as flows use no others; with n = 1 the part is the whole network.
 func cut(network netip.Prefix, n int) iter.Seq[netip.Prefix] {
 	network = network.Masked()
 	from := network.Bits()

@@ -5,14 +5,16 @@ import (
 	"slices"
 
 	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
-// forwardBridged joins each pair of links by a bridge of its own. The bridge learns nothing unless that is its mode: with two ports, every frame leaves by the
+// forwardBridged connects the two links of each pair by a bridge of its own. The bridge learns no addresses unless its mode says so: with two ports, every frame leaves by the
 // other one, whatever its addresses, from the first frame on.
 //
 //	west ──┤ lane.0 ├── east        north ──┤ lane.1 ├── south
 //
-// A link's name has no dot in it, so a bridge's name is never a link's.
+// A link's name contains no dot, so no bridge has a link's name.
 func forwardBridged(spec Spec, info *Info) error {
 	for i, pair := range pairs(spec.Directions) {
 		name := fmt.Sprintf("lane.%d", i)
@@ -29,7 +31,7 @@ func forwardBridged(spec Spec, info *Info) error {
 	return nil
 }
 
-// pairs are the directions with those of the same two links taken together.
+// pairs are the directions, but only one of the two between the same two links.
 func pairs(directions []Direction) []Direction {
 	var ps []Direction
 	for _, d := range directions {
@@ -60,7 +62,7 @@ func bridge(name string, pair Direction, learns bool, info *Info) error {
 }
 
 func bridgePort(br *netlink.Bridge, port string, learns bool) error {
-	link, err := find(port)
+	link, err := netif.Find(port)
 	if err != nil {
 		return err
 	}

@@ -6,24 +6,24 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
-// Counted is what the kernel counts of one of the device's interfaces, since it was made (rtnl_link_stats64, include/uapi/linux/if_link.h).
+// Counted is the kernel's counters of one of the device's interfaces, since the interface was made (rtnl_link_stats64, include/uapi/linux/if_link.h).
 type Counted struct {
 	Interface      string
 	Received, Sent int64 // frames
-	Dropped        int64 // found no room, or nobody who wanted them, on their way in or out
-	Errors         int64 // came broken, or could not be sent
+	Dropped        int64 // dropped by the kernel on their way in or out, for lack of room or of a receiver
+	Errors         int64 // damaged when they came in, or could not be sent
 }
 
-// Counters reads them. It is used by one goroutine at a time.
+// Counters reads the device's interfaces. It is used by one goroutine at a time.
 type Counters struct {
 	handle *netlink.Handle
 	links  []Link
 }
 
-// OpenCounters begins to read the interfaces of a spec, in the namespace that was configured; nil is the caller's own.
+// OpenCounters opens the counters of a spec's interfaces, in the namespace that was configured; nil is the caller's own.
 func OpenCounters(ns *netspace.Namespace, spec Spec) (*Counters, error) {
 	c := &Counters{links: spec.Links}
 	err := ns.Do(func() (err error) {
@@ -36,7 +36,7 @@ func OpenCounters(ns *netspace.Namespace, spec Spec) (*Counters, error) {
 	return c, nil
 }
 
-// Read is what the kernel counts by now of each interface, in the spec's order.
+// Read returns the present counters of each interface, in the spec's order.
 func (c *Counters) Read() ([]Counted, error) {
 	all := make([]Counted, 0, len(c.links))
 	for _, l := range c.links {
@@ -54,7 +54,7 @@ func (c *Counters) Read() ([]Counted, error) {
 	return all, nil
 }
 
-// Close ends the reading.
+// Close closes the netlink socket.
 func (c *Counters) Close() error {
 	c.handle.Close()
 	return nil

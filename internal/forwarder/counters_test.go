@@ -34,7 +34,7 @@ func TestADevicesInterfaceIsCounted(t *testing.T) {
 	}
 }
 
-func TestAnInterfaceThatIsNotThereIsNamed(t *testing.T) {
+func TestAMissingInterfaceIsNamed(t *testing.T) {
 	c, err := OpenCounters(nil, Spec{Links: []Link{{Interface: "nowhere"}}})
 	if err != nil {
 		t.Fatal(err)

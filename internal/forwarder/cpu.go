@@ -8,14 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
-// placeWork decides which CPU forwards.
+// chooseCPU sets up which CPU forwards.
 //
 // A virtual cable has no hardware: what one end sends, the kernel forwards at once, on the sender's CPU and time. The device is then
-// never too slow, only the sender is. With its own CPU, each link has a finite receive queue (a ring of 256 frames that drops when
+// never too slow, only the sender is. With OwnCPU, each link has a finite receive queue (a ring of 256 frames that drops when
 // full) and a kernel thread that empties it, as a device with a NIC has:
 //
 //	             sender's CPU                        a thread per link
@@ -24,10 +25,10 @@ import (
 //
 // That takes NAPI on the forwarder's end, which veth has while GRO is on, and its threaded mode (kernel: Documentation/networking/napi.rst).
 // The generator's end must have TCP segmentation off, or veth goes round the ring.
-func placeWork(spec Spec, info *Info) error {
+func chooseCPU(spec Spec, info *Info) error {
 	if !spec.OwnCPU {
 		for _, l := range spec.Links {
-			if err := onSendersCPU(l.Interface, spec.TakesXDP); err != nil {
+			if err := forwardOnSendersCPU(l.Interface, spec.AcceptsXDP); err != nil {
 				info.missing("%v", err)
 			}
 		}
@@ -35,7 +36,7 @@ func placeWork(spec Spec, info *Info) error {
 	}
 	var missing error
 	for _, l := range spec.Links {
-		missing = errors.Join(missing, ownThread(l.Interface))
+		missing = errors.Join(missing, giveOwnThread(l.Interface))
 	}
 	if missing != nil {
 		info.missing("a CPU of the forwarder's own: %v", missing)
@@ -45,49 +46,32 @@ func placeWork(spec Spec, info *Info) error {
 	return nil
 }
 
-// onSendersCPU leaves forwarding to whoever sends, with a queue before it only where XDP's frames are to arrive.
-func onSendersCPU(name string, takesXDP bool) error {
+// forwardOnSendersCPU lets the CPU that sends forward, too; it makes a receive queue only where frames sent by XDP must arrive.
+func forwardOnSendersCPU(name string, takesXDP bool) error {
 	if takesXDP {
-		return TakeXDP(name)
+		return netif.AcceptXDP(name)
 	}
-	if err := SetOffload(name, GenericReceive, false); err != nil {
+	if err := netif.SetOffload(name, netif.GenericReceive, false); err != nil {
 		return fmt.Errorf("receive offload off: %w", err)
 	}
 	return nil
 }
 
-// TakeXDP gives one end of a virtual cable a receive queue (a ring of 256 frames, emptied on the sender's CPU), in which what XDP sends from the other end arrives: without one, the kernel
-// drops it unseen. Segments stay apart.
-func TakeXDP(name string) error {
-	link, err := find(name)
-	if err != nil {
-		return fmt.Errorf("link %s: %w", name, err)
-	}
-	if err := SetOffload(name, GenericReceive, true); err != nil {
-		return err
-	}
-	// GRO is on for its queue only: with room for a single byte, nothing is ever merged.
-	if err := errors.Join(netlink.LinkSetGROMaxSize(link, 1), netlink.LinkSetGROIPv4MaxSize(link, 1)); err != nil {
-		return fmt.Errorf("%s: keep received segments apart: %w", name, err)
-	}
-	return nil
-}
-
-func ownThread(name string) error {
-	if err := TakeXDP(name); err != nil {
+func giveOwnThread(name string) error {
+	if err := netif.AcceptXDP(name); err != nil {
 		return err
 	}
 	if err := setThreaded(name); err != nil {
 		return err
 	}
-	hurryThreads(name)
+	raisePriority(name)
 	return nil
 }
 
-// hurryThreads puts the link's kernel threads before other work, where this user may: a device that has to wait for whatever else the
-// machine does loses frames that no device of its own would lose. Threads are found by their names, which another lab's may share; those
-// deserve no less.
-func hurryThreads(name string) {
+// raisePriority gives the link's kernel threads priority over other work, where this user may: a Reference that has to wait for other work on the
+// machine loses frames that a separate device would not lose. It finds the threads by their names; another lab's threads may have the same names, and get
+// the same priority.
+func raisePriority(name string) {
 	const longest = 15 // bytes of a thread's name that the kernel keeps
 	names, err := filepath.Glob("/proc/[0-9]*/comm")
 	if err != nil {

@@ -140,13 +140,13 @@ func TestEachFrameIsForwardedWithinTheLimit(t *testing.T) {
 	t.Run("XDP", func(t *testing.T) {
 		r := newRig(t, 2)
 		r.plainGenerator(t)
-		r.become(t, plan.Mode{XDP: &plan.XDPMode{}})
+		r.applyMode(t, plan.Mode{XDP: &plan.XDPMode{}})
 		all(t, r, plan.L3)
 	})
 }
 
-// TestTheKernelKeepsTheLimitThatWasAsked: overloading a limit shows its rate to 1 % on a busy machine; that no frame a second is missing, the kernel says.
-func TestTheKernelKeepsTheLimitThatWasAsked(t *testing.T) {
+// TestTheKernelEnforcesTheLimit: overloading a limit shows its rate to 1 % on a busy machine; that no frame a second is missing, the kernel says.
+func TestTheKernelEnforcesTheLimit(t *testing.T) {
 	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
 		t.Run(string(mode), func(t *testing.T) {
 			r := newRig(t, 2)
@@ -302,9 +302,9 @@ func limitText(l plan.Limit) string {
 	return fmt.Sprintf("%d Mbps", l.Layer2BitsPerSecond/1_000_000)
 }
 
-// TestALimitCountsWhatItTakes: what its rules or its queue say that they let through is what came out, and all else of what was sent is what
+// TestALimitCountsWhatItDrops: what its rules or its queue say that they let through is what came out, and all else of what was sent is what
 // they say that they took.
-func TestALimitCountsWhatItTakes(t *testing.T) {
+func TestALimitCountsWhatItDrops(t *testing.T) {
 	for name, limit := range map[string]plan.Limit{
 		"packets": {PacketsPerSecond: 2000, Burst: plan.Duration(20 * time.Millisecond)},
 		"bits":    {Layer2BitsPerSecond: 8_000_000, Burst: plan.Duration(20 * time.Millisecond)},
@@ -315,16 +315,16 @@ func TestALimitCountsWhatItTakes(t *testing.T) {
 				r.configure(t, mode, &limit)
 				sent, _ := send(t, r.socket(t, 0), frames(mode, 0, 1, mixes["IMIX"]), 10_000, 200*time.Millisecond)
 				came := r.settled(t, 1).Packets
-				taken, err := forwarder.ReadTaken(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: &limit})
+				taken, err := forwarder.ReadLimitCounters(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: &limit})
 				a, b := r.links[0].Interface, r.links[1].Interface
-				want := []forwarder.Taken{{From: a, To: b, Passed: came, Dropped: sent - came}, {From: b, To: a}}
+				want := []forwarder.LimitCounters{{From: a, To: b, Passed: came, Dropped: sent - came}, {From: b, To: a}}
 				if err != nil || !slices.Equal(taken, want) || came == 0 || came == sent {
 					t.Errorf("got %+v (%v), want %+v", taken, err, want)
 				}
 			})
 		}
 	}
-	if taken, err := forwarder.ReadTaken(nil, forwarder.Spec{}); err != nil || taken != nil {
+	if taken, err := forwarder.ReadLimitCounters(nil, forwarder.Spec{}); err != nil || taken != nil {
 		t.Errorf("without a limit there is %v (%v), want nothing", taken, err)
 	}
 }

@@ -199,7 +199,7 @@ func (r *rig) askMAC(t *testing.T, link int) []byte {
 	return nil
 }
 
-func TestTheForwarderIsSilentUnasked(t *testing.T) {
+func TestTheForwarderSendsNothingByItself(t *testing.T) {
 	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
 		t.Run(string(mode), func(t *testing.T) {
 			r := newRig(t, 4)

@@ -8,8 +8,8 @@
 //	         │   packets/s      bits/s │
 //	         └─────────────────────────┘
 //
-// A limit in packets is kept where frames come in (an nftables limit per source link), so that what is over it costs no forwarding. A
-// limit in bits is kept where they go out (a token bucket queue per destination link), as nftables' byte limits allow a burst of a
+// A limit in packets is enforced where frames come in (an nftables limit per source link), so that frames over it aren't forwarded first. A
+// limit in bits is enforced where frames go out (a token bucket queue per destination link), as nftables' byte limits allow a burst of a
 // whole second at least and so don't hold within a step.
 package forwarder
 
@@ -19,7 +19,7 @@ import (
 	"net"
 	"net/netip"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -27,21 +27,21 @@ import (
 type Spec struct {
 	Forwarding plan.Forwarding `json:"forwarding"`
 	Links      []Link          `json:"links"`
-	// Directions are from interface to interface. With L3, routes decide, and a direction only says where the limit is kept; with L2
+	// Directions are from interface to interface. With L3, routes decide, and a direction only says where the limit is enforced; with L2
 	// and MACRewrite it also is the way that frames take.
 	Directions []Direction `json:"directions"`
-	// Limit is per direction; nil: what the kernel can.
+	// Limit is per direction; nil: as much as the kernel can forward.
 	Limit *plan.Limit `json:"limit,omitempty"`
-	// Mode is the real device that it is; nil: a plain forwarder.
+	// Mode makes it a real device, such as a filter; nil: a plain forwarder.
 	Mode *plan.Mode `json:"mode,omitempty"`
-	// OwnCPU gives the forwarder a receive queue and a thread for each link, so that it can be overloaded like a device. Without, it
-	// works on the CPU of whoever sends and loses nothing but what a limit takes: right for known answers.
+	// OwnCPU gives the forwarder a receive queue and a thread for each link, so that it can be overloaded like a device. Without it, the forwarder
+	// works on the sender's CPU and loses only what a limit drops: right for known answers.
 	OwnCPU bool `json:"ownCPU,omitempty"`
-	// TakesXDP gives each link a receive queue also where the forwarder has no CPU of its own, so that live frames arrive (TakeXDP).
-	TakesXDP bool `json:"takesXDP,omitempty"`
+	// AcceptsXDP gives each link a receive queue also without OwnCPU, so that live frames arrive (netif.AcceptXDP).
+	AcceptsXDP bool `json:"takesXDP,omitempty"`
 }
 
-// Link is an interface in the forwarder's namespace and what is known of the generator at its other end.
+// Link is an interface in the forwarder's namespace, with what is known of the generator at the cable's other end.
 type Link struct {
 	Interface string         `json:"interface"`
 	Addresses []netip.Prefix `json:"addresses,omitempty"` // the forwarder's own
@@ -59,7 +59,7 @@ type Direction struct {
 	To   string `json:"to"`
 }
 
-// MAC is an Ethernet address that reads in JSON as people write it.
+// MAC is an Ethernet address that is written in JSON with colons.
 type MAC net.HardwareAddr
 
 // MarshalText writes the address with colons.
@@ -76,8 +76,8 @@ func (m *MAC) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Info is what was set up, in words for the report: Applied what was, Missing what was wanted, could not be had and does not change
-// what is measured by itself.
+// Info says in words for the report what was set up (Applied), and which settings could not be made that don't change figures
+// by themselves (Missing).
 type Info struct {
 	Applied []string `json:"applied,omitempty"`
 	Missing []string `json:"missing,omitempty"`
@@ -91,8 +91,8 @@ func (i *Info) missing(format string, args ...any) {
 	i.Missing = append(i.Missing, fmt.Sprintf(format, args...))
 }
 
-// Configure sets the forwarder up in the namespace; nil is the caller's own. It needs CAP_NET_ADMIN there. An error may leave a part
-// set up: give the namespace up then.
+// Configure sets the forwarder up in the namespace; nil is the caller's own. It needs CAP_NET_ADMIN there. After an error a part may be
+// set up: don't use the namespace then.
 func Configure(ctx context.Context, ns *netspace.Namespace, spec Spec) (Info, error) {
 	if err := spec.validate(); err != nil {
 		return Info{}, fmt.Errorf("forwarder: %w", err)
@@ -107,13 +107,13 @@ func Configure(ctx context.Context, ns *netspace.Namespace, spec Spec) (Info, er
 
 func configure(ctx context.Context, spec Spec, info *Info) error {
 	steps := []func(Spec, *Info) error{
-		quieten,      // nothing speaks unasked
+		quieten,      // keep the kernel from sending by itself
 		openLinks,    // plain, up, addressed
 		forward,      // routes, or bridges
-		become,       // rules and tables of a real device
-		limitTraffic, // and header rewriting: both are rules at the source link
-		placeWork,    // which CPU does it
-		forwardByXDP, // or before the kernel's stack
+		applyMode,    // rules and tables of a real device
+		limitTraffic, // and rewrite headers: both are rules at the source link
+		chooseCPU,    // on which CPU
+		forwardByXDP, // before the kernel's stack, if that is the mode
 	}
 	if spec.Mode != nil && spec.Mode.Userspace != nil {
 		steps = []func(Spec, *Info) error{quieten, openLinks, leaveToProgram}

@@ -30,7 +30,7 @@ func limitTraffic(spec Spec, info *Info) error {
 	return nil
 }
 
-// burstPackets is the limit's burst in whole packets, at least one: a bucket that holds less than a packet lets none through.
+// burstPackets is the limit's burst in whole packets, at least one: a bucket that holds less than a packet never lets one through.
 func burstPackets(l plan.Limit) uint32 {
 	return uint32(max(1, min(atRate(l.PacketsPerSecond, l.Depth()), 1<<31)))
 }
@@ -40,12 +40,12 @@ func burstBytes(l plan.Limit, largestFrame int) uint32 {
 	return uint32(max(int64(largestFrame), min(atRate(l.Layer2BitsPerSecond/8, l.Depth()), 1<<31)))
 }
 
-// queueBytes is what waits behind the limit in bytes, at least the largest frame.
+// queueBytes is how many bytes may wait at the limit, at least the largest frame.
 func queueBytes(l plan.Limit, largestFrame int) uint32 {
 	return uint32(max(int64(largestFrame), min(atRate(l.Layer2BitsPerSecond/8, l.Queue.Std()), 1<<31)))
 }
 
-// atRate is what comes in d at a rate per second, rounded to nearest, without overflow.
+// atRate is how much comes in d at a rate per second, rounded to nearest, without overflow.
 func atRate(perSecond int64, d time.Duration) int64 {
 	hi, lo := bits.Mul64(uint64(perSecond), uint64(d))
 	lo, carry := bits.Add64(lo, uint64(time.Second)/2, 0)
@@ -57,10 +57,10 @@ func atRate(perSecond int64, d time.Duration) int64 {
 	return int64(min(q, 1<<62))
 }
 
-// ErrUnsupported is what a limit ends in that this kernel can't keep.
+// ErrUnsupported is the error of a limit or mode that this kernel can't have.
 var ErrUnsupported = errors.New("not supported by this kernel")
 
-// explain says what a kernel lacks that answers as if it had never heard of the thing.
+// explain adds what the kernel lacks to an error that means that the kernel doesn't know a feature.
 func explain(err error, what, option string) error {
 	for _, unknown := range []error{unix.EOPNOTSUPP, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.ENOENT, fs.ErrNotExist} {
 		if errors.Is(err, unknown) {

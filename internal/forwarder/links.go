@@ -4,16 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
+	"os"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// openLinks makes every link plain, addressed and up. In L2 the links have no addresses: nobody talks to a bridge.
+// openLinks sets every link up, with its addresses, and keeps the kernel from sending on it by itself. With L2 the links have no addresses, as nothing is sent to the bridge itself.
 func openLinks(spec Spec, info *Info) error {
 	for _, l := range spec.Links {
 		if err := openLink(l, spec.Forwarding, info); err != nil {
@@ -24,7 +25,7 @@ func openLinks(spec Spec, info *Info) error {
 }
 
 func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
-	link, err := find(l.Interface)
+	link, err := netif.Find(l.Interface)
 	if err != nil {
 		return err
 	}
@@ -42,14 +43,14 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 		return nil
 	}
 	for _, a := range l.Addresses {
-		if err := AddAddress(link, a); err != nil {
+		if err := netif.AddAddress(link, a); err != nil {
 			return fmt.Errorf("address %s: %w", a, err)
 		}
 	}
 	return addNeighbours(link, l)
 }
 
-// disableIPv6 says whether a link without IPv6 addresses has IPv6 at all: then it can't speak it.
+// disableIPv6 is the sysctl disable_ipv6 of a link: "1" where the link has no IPv6 address, so that it sends none.
 func disableIPv6(l Link, forwarding plan.Forwarding) string {
 	if forwarding != plan.L2 {
 		for _, a := range l.Addresses {
@@ -61,44 +62,21 @@ func disableIPv6(l Link, forwarding plan.Forwarding) string {
 	return "1"
 }
 
-func find(name string) (netlink.Link, error) {
-	link, err := netlink.LinkByName(name)
-	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
-		return nil, fmt.Errorf("no interface of that name here (%w)", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look it up: %w", err)
-	}
-	return link, nil
-}
-
-// AddAddress gives an interface of the calling thread's namespace an address that is usable at once, without IPv6's probe on the wire.
-func AddAddress(link netlink.Link, a netip.Prefix) error {
-	addr := &netlink.Addr{IPNet: IPNet(a)}
-	if a.Addr().Is6() {
-		addr.Flags = unix.IFA_F_NODAD
-	}
-	return netlink.AddrReplace(link, addr)
-}
-
-// SetNeighbour says for good who has an address on an interface's link, so that no ARP or neighbour discovery is in the way.
-func SetNeighbour(link netlink.Link, a netip.Addr, mac net.HardwareAddr) error {
-	return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: a.AsSlice(), HardwareAddr: mac})
-}
-
-// IPNet is a prefix as netlink wants it, with the bits of its host.
-func IPNet(p netip.Prefix) *net.IPNet {
-	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
-}
-
 func addNeighbours(link netlink.Link, l Link) error {
 	if l.GeneratorMAC == nil {
 		return nil
 	}
 	for _, g := range l.Generator {
-		if err := SetNeighbour(link, g, net.HardwareAddr(l.GeneratorMAC)); err != nil {
+		if err := netif.SetNeighbour(link, g, net.HardwareAddr(l.GeneratorMAC)); err != nil {
 			return fmt.Errorf("neighbour %s: %w", g, err)
 		}
 	}
 	return nil
+}
+
+// tune sets a value below /proc/sys/net, and notes in info why it could not.
+func tune(info *Info, path, value string) {
+	if err := netif.WriteSysctl(path, value); err != nil && !os.IsNotExist(err) {
+		info.missing("%v", err)
+	}
 }

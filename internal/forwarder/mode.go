@@ -12,17 +12,19 @@ import (
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/nftrule"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// become makes the forwarder the real device that its mode says, on top of routes or bridges.
+// applyMode makes the forwarder the real device that its mode names, on top of routes or bridges.
 //
 //	router     as many routes as it has, in place of one for each network (routesTo)
 //	bridge     bridges that learn (bridgePort)
 //	filter     a chain of rules before what is forwarded
 //	nat        source and destination addresses of the inside link's hosts, and connections tracked
 //	xdp        a program at each link, before the kernel sees a frame
-func become(spec Spec, info *Info) error {
+func applyMode(spec Spec, info *Info) error {
 	switch m := spec.Mode; {
 	case m == nil:
 		return nil
@@ -34,13 +36,13 @@ func become(spec Spec, info *Info) error {
 	return nil
 }
 
-// routesTo are the routes to a link's network i: one, or its part of all that the device has.
+// routesTo is how many routes lead to network i of a link: one, or the network's part of all routes of the device.
 func (s Spec) routesTo(l Link, i int) int {
 	all, n := s.Mode.Routes(), len(l.Networks)
 	return max(1, all*(i+1)/n-all*i/n)
 }
 
-// addRoutes adds n routes that together lead to a network.
+// addRoutes adds n routes that together cover a network.
 func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) error {
 	if room := int64(1) << min(network.Addr().BitLen()-network.Bits(), 32); int64(n) > room {
 		return fmt.Errorf("network %s: %d routes to %d addresses: use fewer routes, or a wider network", network, n, room)
@@ -74,10 +76,10 @@ func addRoutes(link netlink.Link, network netip.Prefix, hop netip.Addr, n int) e
 	return nil
 }
 
-// rulesAtOnce is how many rules one transaction of nftables adds: the answers to more don't fit into a socket's buffer.
+// rulesAtOnce is how many rules one nftables transaction adds: the answers to more don't fit into a socket's buffer.
 const rulesAtOnce = 100
 
-// filter holds what is forwarded against rules that are not about it, and then lets it through. Each drops one source address that no test may have: of plan.FilteredIPv4 or plan.FilteredIPv6.
+// filter makes the kernel compare each forwarded packet with rules that don't match it. Each rule drops one source address that no test may use: of plan.FilteredIPv4 or plan.FilteredIPv6.
 func filter(spec Spec, info *Info) error {
 	conn, err := nftables.New()
 	if err != nil {
@@ -109,16 +111,16 @@ func filter(spec Spec, info *Info) error {
 
 func dropIPv4(i uint32) []expr.Any {
 	first := binary.BigEndian.Uint32(plan.FilteredIPv4.Addr().AsSlice())
-	return []expr.Any{load(expr.PayloadBaseNetworkHeader, 12, 4), equal(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
+	return []expr.Any{nftrule.Load(expr.PayloadBaseNetworkHeader, 12, 4), nftrule.Equal(binaryutil.BigEndian.PutUint32(first + 1 + i)), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
 func dropIPv6(i uint32) []expr.Any {
 	source := append(plan.FilteredIPv6.Addr().AsSlice()[:12], binaryutil.BigEndian.PutUint32(1+i)...)
-	return []expr.Any{load(expr.PayloadBaseNetworkHeader, 8, 16), equal(source), &expr.Verdict{Kind: expr.VerdictDrop}}
+	return []expr.Any{nftrule.Load(expr.PayloadBaseNetworkHeader, 8, 16), nftrule.Equal(source), &expr.Verdict{Kind: expr.VerdictDrop}}
 }
 
-// translate gives what the inside link's hosts send out of other links the addresses that others know them by, and what others send them their own: host by host, so that either side may be
-// the first to speak. The kernel tracks a connection for each pair of addresses and ports.
+// translate replaces the addresses of the inside link's hosts by outside addresses in what they send to other links, and back in what they receive. Each host has one outside address, so that either side may be
+// the first to send. The kernel tracks a connection for each pair of addresses and ports.
 //
 //	inside 16.0.0.7 ──▶ 48.0.0.9        198.19.0.7 ──▶ 48.0.0.9 outside
 //	       16.0.0.7 ◀── 48.0.0.9        198.19.0.7 ◀── 48.0.0.9
@@ -148,26 +150,26 @@ func translate(spec Spec, info *Info) error {
 	return nil
 }
 
-// toNetwork replaces the network's part of an address at an offset of the IP header, of frames that don't come in from the inside link, or don't leave by it.
+// toNetwork is a rule that replaces the network part of the address at an offset of the IP header, for frames that don't come in by the inside link, or don't leave by it.
 func toNetwork(way expr.MetaKey, inside string, offset uint32, from, to netip.Prefix, kind expr.NATType) []expr.Any {
 	name := make([]byte, unix.IFNAMSIZ)
 	copy(name, inside)
-	mask := IPNet(from).Mask
-	first, end := ends(to)
+	mask := netif.IPNet(from).Mask
+	first, end := firstAndLast(to)
 	rule := []expr.Any{
-		&expr.Meta{Key: way, Register: register}, &expr.Cmp{Op: expr.CmpOpNeq, Register: register, Data: name},
-		load(expr.PayloadBaseNetworkHeader, offset, 4),
-		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: 4, Mask: mask, Xor: make([]byte, 4)},
-		equal(from.Masked().Addr().AsSlice()),
+		&expr.Meta{Key: way, Register: nftrule.Register}, &expr.Cmp{Op: expr.CmpOpNeq, Register: nftrule.Register, Data: name},
+		nftrule.Load(expr.PayloadBaseNetworkHeader, offset, 4),
+		&expr.Bitwise{SourceRegister: nftrule.Register, DestRegister: nftrule.Register, Len: 4, Mask: mask, Xor: make([]byte, 4)},
+		nftrule.Equal(from.Masked().Addr().AsSlice()),
 		&expr.Immediate{Register: unix.NFT_REG_1, Data: first},
 		&expr.Immediate{Register: unix.NFT_REG_2, Data: end},
 	}
 	return append(rule, &expr.NAT{Type: kind, Family: unix.NFPROTO_IPV4, RegAddrMin: unix.NFT_REG_1, RegAddrMax: unix.NFT_REG_2, Prefix: true})
 }
 
-// ends are the first and the last address of an IPv4 network.
-func ends(p netip.Prefix) (first, last []byte) {
-	network := IPNet(p.Masked())
+// firstAndLast are the first and the last address of an IPv4 network.
+func firstAndLast(p netip.Prefix) (first, last []byte) {
+	network := netif.IPNet(p.Masked())
 	last = make([]byte, len(network.IP))
 	for i := range last {
 		last[i] = network.IP[i] | ^network.Mask[i]
@@ -178,16 +180,16 @@ func ends(p netip.Prefix) (first, last []byte) {
 // idleSeconds is how long the kernel keeps the connections of silent hosts: longer than any test lasts.
 const idleSeconds = 7 * 24 * 3600
 
-// What of a connection ctnetlink is told (linux/netfilter/nfnetlink_conntrack.h).
+// The attributes of a connection that are sent to ctnetlink (linux/netfilter/nfnetlink_conntrack.h).
 const (
 	ctaNATSource   = 6 // CTA_NAT_SRC
 	ctaNATv4Lowest = 1 // CTA_NAT_V4_MINIP
 
-	// both sides have spoken, as in IPS_SEEN_REPLY, IPS_ASSURED and IPS_CONFIRMED (linux/netfilter/nf_conntrack_common.h): of a full table the kernel drops only what isn't assured
+	// both sides have sent: IPS_SEEN_REPLY, IPS_ASSURED and IPS_CONFIRMED (linux/netfilter/nf_conntrack_common.h). When the table is full, the kernel drops only connections that aren't assured
 	established = 1<<1 | 1<<2 | 1<<3
 )
 
-// trackIdle has the kernel track so many translated connections, of hosts in 100.64.0.0/10 (RFC 6598) with one in 192.0.2.0/24 (RFC 5737), which no test has.
+// trackIdle makes the kernel track that many translated connections, of hosts in 100.64.0.0/10 (RFC 6598) with one in 192.0.2.0/24 (RFC 5737): no test uses these networks.
 func trackIdle(sessions int) error {
 	requests := func(yield func(*nl.NetlinkRequest) bool) {
 		for i := range uint32(sessions) {
@@ -226,7 +228,7 @@ func tuple(kind int, source, destination, sourcePort, destinationPort []byte) *n
 	return t
 }
 
-// retrack has the kernel track the connections of silent hosts again after all were removed; it says what it did.
+// retrack makes the kernel track the connections of silent hosts again after a reset removed all; it says what it did.
 func retrack(m *plan.Mode) (string, error) {
 	if m == nil || m.NAT == nil || m.NAT.Sessions == 0 {
 		return "", nil

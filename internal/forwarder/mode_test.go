@@ -14,15 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// become makes the rig's device a real one, which takes what XDP sends at either end of its cables.
-func (r *rig) become(t *testing.T, mode plan.Mode) forwarder.Spec {
+// applyMode makes the rig's device a real one, which takes what XDP sends at either end of its cables.
+func (r *rig) applyMode(t *testing.T, mode plan.Mode) forwarder.Spec {
 	t.Helper()
-	spec := forwarder.Spec{Forwarding: mode.Forwarding(), Mode: &mode, Links: r.links, Directions: r.bothWays(), TakesXDP: true}
+	spec := forwarder.Spec{Forwarding: mode.Forwarding(), Mode: &mode, Links: r.links, Directions: r.bothWays(), AcceptsXDP: true}
 	for _, l := range r.links {
-		if err := r.generator.Do(func() error { return forwarder.TakeXDP(l.Interface) }); err != nil {
+		if err := r.generator.Do(func() error { return netif.AcceptXDP(l.Interface) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,10 +101,10 @@ func missing(came []bool) (which []int) {
 	return which
 }
 
-// TestARouterLosesWhatItHasNoRouteFor has five routes to 16.1.0.0/16: three of a quarter, and two of an eighth.
-func TestARouterLosesWhatItHasNoRouteFor(t *testing.T) {
+// TestARouterDropsPacketsWithoutARoute has five routes to 16.1.0.0/16: three of a quarter, and two of an eighth.
+func TestARouterDropsPacketsWithoutARoute(t *testing.T) {
 	r := newRig(t, 2)
-	r.become(t, plan.Mode{Router: &plan.RouterMode{Routes: 10}}) // and as many to the network of IPv6
+	r.applyMode(t, plan.Mode{Router: &plan.RouterMode{Routes: 10}}) // and as many to the network of IPv6
 	var routes []netlink.Route
 	in(t, r.dut, func() error {
 		link, err := netlink.LinkByName(r.links[1].Interface)
@@ -145,7 +146,7 @@ func TestARouterLosesWhatItHasNoRouteFor(t *testing.T) {
 // TestABridgeLearns: once the far end has spoken, nobody else gets what is for it; and what the bridge has unlearned goes on.
 func TestABridgeLearns(t *testing.T) {
 	r := newRig(t, 2)
-	spec := r.become(t, plan.Mode{Bridge: &plan.BridgeMode{}})
+	spec := r.applyMode(t, plan.Mode{Bridge: &plan.BridgeMode{}})
 	f := frame4(0, 1, 128)
 	copy(f, generatorMAC(1))
 	back := frame4(1, 0, 128)
@@ -167,10 +168,10 @@ func TestABridgeLearns(t *testing.T) {
 	}
 }
 
-// TestAFilterLosesWhatARuleIsAbout adds a rule about a host of the traffic's to those that are about nobody.
-func TestAFilterLosesWhatARuleIsAbout(t *testing.T) {
+// TestAFilterDropsPacketsThatMatchARule adds a rule about a host of the traffic's to those that are about nobody.
+func TestAFilterDropsPacketsThatMatchARule(t *testing.T) {
 	r := newRig(t, 2)
-	r.become(t, plan.Mode{Filter: &plan.FilterMode{Rules: 1001}})
+	r.applyMode(t, plan.Mode{Filter: &plan.FilterMode{Rules: 1001}})
 	f, other := between(0, "16.0.0.7", "16.1.0.9"), between(0, "16.0.0.8", "16.1.0.9")
 	sent, want := [][]byte{f, other}, [][]byte{routedTo(1, f), routedTo(1, other)}
 	if lost := missing(r.arrives(t, 0, 1, sent, want)); len(lost) > 0 {
@@ -205,7 +206,7 @@ func TestAFilterLosesWhatARuleIsAbout(t *testing.T) {
 func TestNATGivesEachSideItsAddresses(t *testing.T) {
 	r := newRig(t, 2)
 	prefix := netip.MustParsePrefix
-	spec := r.become(t, plan.Mode{NAT: &plan.NATMode{Inside: r.links[0].Interface, Sessions: 1000,
+	spec := r.applyMode(t, plan.Mode{NAT: &plan.NATMode{Inside: r.links[0].Interface, Sessions: 1000,
 		Translations: []plan.Translation{{Inside: prefix("16.0.0.0/24"), Outside: prefix("198.19.3.0/24")}}}})
 	out, back := between(0, "16.0.0.7", "16.1.0.9"), between(1, "16.1.0.10", "198.19.3.8")
 	outWant, backWant := between(0, "198.19.3.7", "16.1.0.9"), between(1, "16.1.0.10", "16.0.0.8")
@@ -230,7 +231,7 @@ func TestNATGivesEachSideItsAddresses(t *testing.T) {
 func TestXDPForwardsBeforeTheKernel(t *testing.T) {
 	r := newRig(t, 2)
 	r.plainGenerator(t)
-	r.become(t, plan.Mode{XDP: &plan.XDPMode{}})
+	r.applyMode(t, plan.Mode{XDP: &plan.XDPMode{}})
 	in(t, r.dut, func() error {
 		conn, err := nftables.New()
 		if err != nil {

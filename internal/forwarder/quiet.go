@@ -4,9 +4,11 @@ import (
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/nftrule"
 )
 
-// quieten keeps the namespace from speaking unasked and from dropping what looks odd in a lab only.
+// quieten keeps the namespace's kernel from sending by itself, and from dropping packets that are unusual outside of a lab.
 //
 // New interfaces take IPv6's "default" settings, so these come first. The settings of "all" count together with the interface's own
 // (kernel: Documentation/networking/ip-sysctl.rst), so a namespace that inherited rp_filter=1 from its host is undone here. A bridge
@@ -31,7 +33,7 @@ func quieten(spec Spec, info *Info) error {
 	return nil
 }
 
-// muteMulticast drops, of what the kernel itself says in IPv6, group reports and router messages: ICMPv6 types 130 to 134 (RFC 2710,
+// muteMulticast drops, of the IPv6 messages that the kernel itself sends, group reports and router messages: ICMPv6 types 130 to 134 (RFC 2710,
 // RFC 4861) and 143 (RFC 3810). Every IPv6 address joins a group, and no sysctl keeps the kernel from reporting that. Forwarded
 // packets don't pass here.
 func muteMulticast(spec Spec, info *Info) {
@@ -49,9 +51,9 @@ func muteMulticast(spec Spec, info *Info) {
 	})
 	for _, types := range [][2]byte{{130, 134}, {143, 143}} {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{unix.IPPROTO_ICMPV6}),
-			load(expr.PayloadBaseTransportHeader, 0, 1),
-			&expr.Range{Op: expr.CmpOpEq, Register: register, FromData: types[:1], ToData: types[1:]},
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: nftrule.Register}, nftrule.Equal([]byte{unix.IPPROTO_ICMPV6}),
+			nftrule.Load(expr.PayloadBaseTransportHeader, 0, 1),
+			&expr.Range{Op: expr.CmpOpEq, Register: nftrule.Register, FromData: types[:1], ToData: types[1:]},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

@@ -11,10 +11,11 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
-// Reset removes what the kernel learned since the namespace is there: neighbours on the links, addresses behind the ports of bridges, and connections, where it
+// Reset removes what the kernel learned since the namespace was set up: neighbours on the links, addresses behind the ports of bridges, and connections, where it
 // tracks any. What was set up stays: static neighbours, routes, rules, and what limits counted. It says what it removed.
 func Reset(ns *netspace.Namespace, spec Spec) (did string, err error) {
 	err = ns.Do(func() (err error) {
@@ -30,7 +31,7 @@ func Reset(ns *netspace.Namespace, spec Spec) (did string, err error) {
 func reset(spec Spec) (string, error) {
 	neighbours, learned := 0, 0
 	for _, l := range spec.Links {
-		link, err := find(l.Interface)
+		link, err := netif.Find(l.Interface)
 		if err != nil {
 			return "", fmt.Errorf("link %s: %w", l.Interface, err)
 		}
@@ -55,7 +56,7 @@ func reset(spec Spec) (string, error) {
 	return fmt.Sprintf("removed %d neighbours, %d learned addresses, %s%s", neighbours, learned, connections, again), err
 }
 
-// forget removes a link's entries of a family that weren't set by hand, and says how many those were.
+// forget removes a link's learned entries of an address family, and returns how many it removed.
 func forget(link netlink.Link, family int) (removed int, err error) {
 	entries, err := netlink.NeighList(link.Attrs().Index, family)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -128,7 +129,7 @@ func (r *rig) configure(t *testing.T, mode plan.Forwarding, limit *plan.Limit) f
 func (r *rig) plainGenerator(t *testing.T) {
 	t.Helper()
 	for _, l := range r.links {
-		if err := r.generator.Do(func() error { return forwarder.SetOffload(l.Interface, forwarder.TCPSegmentation, false) }); err != nil {
+		if err := r.generator.Do(func() error { return netif.SetOffload(l.Interface, netif.TCPSegmentation, false) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,7 +18,7 @@ func TestNetworksBehindSeveralGenerators(t *testing.T) {
 		"each two":                             {[]string{one, two}, []string{"16.0.0.0/24", "16.0.1.0/24", "16.0.2.0/24", "16.0.3.0/24"}, []string{one, one, two, two}, ""},
 		"families apart":                       {[]string{one, six, two, sixTwo}, []string{"16.0.0.0/24", "2001:2:1::/64", "16.0.1.0/24", "2001:2:2::/64"}, []string{one, six, two, sixTwo}, ""},
 		"no networks":                          {[]string{one}, nil, nil, ""},
-		"a network of a family without a hop":  {[]string{one}, []string{"2001:2:1::/64"}, nil, "no address of its family"},
+		"a network of a family without a hop":  {[]string{one}, []string{"2001:2:1::/64"}, nil, "no address of the same IP version"},
 		"networks that can't be parted evenly": {[]string{one, two}, []string{"16.0.0.0/24"}, nil, "as many networks as the others"},
 	}
 	for name, tt := range tests {

@@ -9,6 +9,8 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/nftrule"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -17,7 +19,7 @@ const tableName = "linerate"
 
 // addRules writes, in one transaction, one chain per source link, at the earliest point that nftables has (netdev ingress):
 //
-//	ARP, neighbour discovery ─▶ pass     the next hop must be found also at overload
+//	ARP, neighbour discovery ─▶ pass     the next hop must be found at overload, too
 //	over the packet limit    ─▶ drop     token bucket: rate, burst; both what it drops
 //	within it                ─▶ pass     and what it lets through are counted
 //	MACRewrite: IP to us     ─▶ set both MACs, send out of the other link
@@ -53,7 +55,7 @@ func addRules(spec Spec, info *Info) error {
 }
 
 func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.Any, error) {
-	rules := [][]expr.Any{passARP(), passNeighbourDiscovery()}
+	rules := [][]expr.Any{passARP(), nftrule.PassNeighbourDiscovery()}
 	if limited {
 		burst := burstPackets(*spec.Limit)
 		rules = append(rules, dropOver(spec.Limit.PacketsPerSecond, burst), countPassed())
@@ -62,11 +64,11 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 	if spec.Forwarding != plan.MACRewrite {
 		return rules, nil
 	}
-	from, err := find(d.From)
+	from, err := netif.Find(d.From)
 	if err != nil {
 		return nil, fmt.Errorf("link %s: %w", d.From, err)
 	}
-	to, err := find(d.To)
+	to, err := netif.Find(d.To)
 	if err != nil {
 		return nil, fmt.Errorf("link %s: %w", d.To, err)
 	}
@@ -74,29 +76,8 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 	return append(rules, rewrite(from.Attrs().HardwareAddr, net.HardwareAddr(spec.link(d.To).GeneratorMAC), to.Attrs().HardwareAddr, to.Attrs().Index)), nil
 }
 
-const register = unix.NFT_REG_1
-
-func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
-
-func load(base expr.PayloadBase, offset, length uint32) expr.Any {
-	return &expr.Payload{DestRegister: register, Base: base, Offset: offset, Len: length}
-}
-
-func protocol(etherType uint16) []expr.Any {
-	return []expr.Any{&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: register}, equal(binaryutil.BigEndian.PutUint16(etherType))}
-}
-
 func passARP() []expr.Any {
-	return append(protocol(unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictAccept})
-}
-
-// passNeighbourDiscovery lets through ICMPv6 types 133 to 137 (RFC 4861 §4).
-func passNeighbourDiscovery() []expr.Any {
-	return append(protocol(unix.ETH_P_IPV6),
-		load(expr.PayloadBaseNetworkHeader, 6, 1), equal([]byte{unix.IPPROTO_ICMPV6}),
-		load(expr.PayloadBaseNetworkHeader, 40, 1),
-		&expr.Range{Op: expr.CmpOpEq, Register: register, FromData: []byte{133}, ToData: []byte{137}},
-		&expr.Verdict{Kind: expr.VerdictAccept})
+	return append(nftrule.EtherType(unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictAccept})
 }
 
 func dropOver(packetsPerSecond int64, burst uint32) []expr.Any {
@@ -109,20 +90,20 @@ func dropOver(packetsPerSecond int64, burst uint32) []expr.Any {
 
 func countPassed() []expr.Any { return []expr.Any{&expr.Counter{}} }
 
-// rewrite sends what is addressed to us on to the generator's MAC out of the other interface, from that interface's MAC. The frame goes
+// rewrite sends frames that are addressed to this interface on to the generator's MAC out of the other interface, from that interface's MAC. The frame goes
 // out as a copy without payload of its own ("dup"), and the one that came in is dropped.
 func rewrite(own, generator, source net.HardwareAddr, out int) []expr.Any {
 	setMAC := func(offset uint32, mac net.HardwareAddr) []expr.Any {
 		return []expr.Any{
-			&expr.Immediate{Register: register, Data: mac},
-			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: register, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
+			&expr.Immediate{Register: nftrule.Register, Data: mac},
+			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: nftrule.Register, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
 		}
 	}
-	rule := []expr.Any{load(expr.PayloadBaseLLHeader, 0, 6), equal(own)}
+	rule := []expr.Any{nftrule.Load(expr.PayloadBaseLLHeader, 0, 6), nftrule.Equal(own)}
 	rule = append(rule, setMAC(0, generator)...)
 	rule = append(rule, setMAC(6, source)...)
 	return append(rule,
-		&expr.Immediate{Register: register, Data: binaryutil.NativeEndian.PutUint32(uint32(out))},
-		&expr.Dup{RegDev: register, IsRegDevSet: true},
+		&expr.Immediate{Register: nftrule.Register, Data: binaryutil.NativeEndian.PutUint32(uint32(out))},
+		&expr.Dup{RegDev: nftrule.Register, IsRegDevSet: true},
 		&expr.Verdict{Kind: expr.VerdictDrop})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -15,16 +16,16 @@ import (
 // ethernetHeaderBytes is the header with one VLAN tag; an interface's MTU leaves it out.
 const ethernetHeaderBytes = 14 + 4
 
-// shape puts a token bucket (the kernel's tbf queue) on what leaves the interface. The bucket fills at the limit and holds the burst;
-// each frame takes its size with FCS, which the kernel's own length lacks, so 4 bytes are added to each. Behind the bucket waits one
-// frame of the largest size, no more, so that the limit is a limit and not a delay; or what is asked for, as a router has it: TCP's acknowledgements would be lost
+// shape puts a token bucket (the kernel's tbf queue) on the interface's outgoing frames. The bucket fills at the limit and holds the burst;
+// each frame takes its size with FCS, which the kernel's own length lacks, so 4 bytes are added to each. One
+// frame of the largest size may wait for the bucket, and no more, so that the limit doesn't delay frames; or as many as l.Queue says, as in a router: TCP's acknowledgements would be lost
 // in a queue of one frame as soon as data goes both ways.
 //
 // Each frame that waits costs a timer interrupt, on the CPU of whoever sends. In a virtual machine that is about 15 µs: a limit that lets
 // through more than some 50 000 frames/s uses up that CPU before it is overloaded, and a test then rightly says that the generator was
 // too weak. Such limits are better given in packets, which cost nothing.
 func shape(name string, l plan.Limit) error {
-	link, err := find(name)
+	link, err := netif.Find(name)
 	if err != nil {
 		return fmt.Errorf("link %s: %w", name, err)
 	}

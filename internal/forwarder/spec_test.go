@@ -28,8 +28,8 @@ func TestASpecThatCannotBeSetUpIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 	}{
 		"no forwarding":                  {forwarder.Spec{}, `forwarding "": want L3, L2 or MACRewrite`},
 		"an interface twice":             {forwarder.Spec{Forwarding: plan.L3, Links: append(links, links[0])}, "interface west: named twice"},
-		"a direction to nowhere":         {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "north")}, "direction west to north: want two different links"},
-		"a direction back":               {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "west")}, "direction west to west: want two different links"},
+		"a direction to nowhere":         {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "north")}, "direction west to north: give two different links"},
+		"a direction back":               {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "west")}, "direction west to west: give two different links"},
 		"two directions from one link":   {forwarder.Spec{Forwarding: plan.L3, Links: links, Directions: ways("west", "east", "west", "south")}, "a link may be the source of one direction"},
 		"a bridge of three links":        {forwarder.Spec{Forwarding: plan.L2, Links: links, Directions: ways("west", "east", "east", "south")}, "forwarding L2 joins links in pairs"},
 		"rewriting to an unknown MAC":    {forwarder.Spec{Forwarding: plan.MACRewrite, Links: links, Directions: ways("west", "east")}, "link east: forwarding MACRewrite needs the generator's MAC address"},
@@ -47,7 +47,7 @@ func TestASpecThatCannotBeSetUpIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 	}
 }
 
-func TestAnInterfaceThatIsNotThereIsNamed(t *testing.T) {
+func TestAMissingInterfaceIsNamed(t *testing.T) {
 	needRoot(t)
 	_, err := forwarder.Configure(t.Context(), newNamespace(t), forwarder.Spec{Forwarding: plan.L3, Links: []forwarder.Link{{Interface: "nosuch0"}}})
 	if err == nil || !strings.Contains(err.Error(), "link nosuch0: no interface of that name here") {
@@ -55,7 +55,7 @@ func TestAnInterfaceThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-func TestMACReadsInJSONAsPeopleWriteIt(t *testing.T) {
+func TestAMACIsWrittenWithColons(t *testing.T) {
 	for _, text := range []string{`{"interface":"a","generatorMAC":"02:00:00:00:00:01"}`, `{"interface":"a"}`} {
 		var l forwarder.Link
 		if err := json.Unmarshal([]byte(text), &l); err != nil {

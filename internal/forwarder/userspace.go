@@ -5,10 +5,12 @@ import (
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
-	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/nftrule"
 )
 
-// leaveToProgram keeps the kernel off the links of a program that forwards: it would answer what is for nobody here, or route it to wherever its default route leads. The program sees frames
+// leaveToProgram keeps the kernel's IP stack off the links of a program that forwards: the kernel would answer frames, or route them to wherever its default route leads. The program sees frames
 // before these rules do (packet sockets come first), and as they are on the wire.
 //
 //	ARP, neighbour discovery ─▶ pass      IPv4, IPv6 ─▶ drop
@@ -18,10 +20,9 @@ func leaveToProgram(spec Spec, info *Info) error {
 		return explain(fmt.Errorf("open nftables: %w", err), "nftables", "CONFIG_NF_TABLES_NETDEV")
 	}
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyNetdev, Name: tableName})
-	drop := &expr.Verdict{Kind: expr.VerdictDrop}
 	for _, l := range spec.Links {
-		for _, o := range []Offload{TransmitChecksum, TCPSegmentation, GenericSegmentation, GenericReceive} {
-			if err := SetOffload(l.Interface, o, false); err != nil {
+		for _, o := range []netif.Offload{netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive} {
+			if err := netif.SetOffload(l.Interface, o, false); err != nil {
 				info.missing("%v", err)
 			}
 		}
@@ -29,7 +30,7 @@ func leaveToProgram(spec Spec, info *Info) error {
 			Table: table, Name: "from-" + l.Interface, Device: l.Interface, Type: nftables.ChainTypeFilter,
 			Hooknum: nftables.ChainHookIngress, Priority: nftables.ChainPriorityFilter,
 		})
-		for _, rule := range [][]expr.Any{passNeighbourDiscovery(), append(protocol(unix.ETH_P_IP), drop), append(protocol(unix.ETH_P_IPV6), drop)} {
+		for _, rule := range append([][]expr.Any{nftrule.PassNeighbourDiscovery()}, nftrule.DropIP()...) {
 			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: rule})
 		}
 	}

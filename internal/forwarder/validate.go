@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// The limit's bounds: beneath, a burst of one packet is most of a second; above, a packet costs less than the clock's nanosecond.
+// The bounds of a limit: below the lower one, a burst of one packet is most of a second; above the upper one, a packet takes less than a nanosecond, the clock's unit.
 const (
 	minPacketsPerSecond = 1
 	maxPacketsPerSecond = 500_000_000
@@ -35,7 +35,7 @@ func (s Spec) validate() error {
 func (s Spec) validateDirection(d Direction) error {
 	from, to := s.link(d.From), s.link(d.To)
 	if from == nil || to == nil || from == to {
-		return fmt.Errorf("direction %s to %s: want two different links of the forwarder", d.From, d.To)
+		return fmt.Errorf("direction %s to %s: give two different links of the forwarder", d.From, d.To)
 	}
 	for _, o := range s.Directions {
 		if o != d && (o.From == d.From || o.To == d.To) {

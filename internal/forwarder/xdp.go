@@ -8,11 +8,13 @@ import (
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // The kernel lends its routing table (bpf_fib_lookup) to programs under the GPL alone, so this one may be had under it, too.
 //
-// forwardByXDP puts a program before the kernel's stack at each link. What it can't forward itself the kernel gets: ARP, the first frames to a neighbour that isn't known yet, what is for the device.
+// forwardByXDP attaches a program to each link that forwards frames before the kernel's stack sees them. Frames that it can't forward go to the kernel: ARP, the first frames to a neighbour that isn't known yet, frames for the device itself.
 func forwardByXDP(spec Spec, info *Info) error {
 	if spec.Mode == nil || spec.Mode.XDP == nil {
 		return nil
@@ -24,7 +26,7 @@ func forwardByXDP(spec Spec, info *Info) error {
 	}
 	defer func() { _ = program.Close() }() // the links hold it
 	for _, l := range spec.Links {
-		how, err := attachXDP(l.Interface, program, spec.TakesXDP)
+		how, err := attachXDP(l.Interface, program, spec.AcceptsXDP)
 		if err != nil {
 			return fmt.Errorf("link %s: attach the XDP program: %w", l.Interface, err)
 		}
@@ -33,15 +35,15 @@ func forwardByXDP(spec Spec, info *Info) error {
 	return nil
 }
 
-// attachXDP attaches it for as long as the interface is there: in the driver where what the others send by XDP is taken at their cables' far ends, else in the kernel's generic hook.
+// attachXDP attaches the program until the interface is removed: in the driver where the far ends of the cables accept frames that are sent by XDP, else in the kernel's generic hook.
 func attachXDP(name string, program *ebpf.Program, driver bool) (how string, err error) {
-	l, err := find(name)
+	l, err := netif.Find(name)
 	if err != nil {
 		return "", err
 	}
 	how, flags := "in the driver", link.XDPDriverMode
 	if !driver && l.Type() == "veth" {
-		how, flags = "in the generic hook, as a virtual cable's far end drops what XDP sends unless it is made for that", link.XDPGenericMode
+		how, flags = "in the generic hook, as a virtual cable's far end drops frames that XDP sends unless it is prepared for them", link.XDPGenericMode
 	}
 	attached, err := link.AttachXDP(link.XDPOptions{Interface: l.Attrs().Index, Program: program, Flags: flags})
 	if err != nil && flags == link.XDPDriverMode {
@@ -55,7 +57,7 @@ func attachXDP(name string, program *ebpf.Program, driver bool) (how string, err
 	return how, nil
 }
 
-// held are the links of programs to interfaces, until this process ends: what then becomes of an interface, such as a VF that goes back to its node, no program is left at it.
+// held keeps the programs attached until this process ends: when an interface outlives the process, such as a VF that goes back to its node, no program is left on it.
 var held []link.Link
 
 // Offsets in struct bpf_fib_lookup (linux/bpf.h), which lies on the program's stack.

@@ -65,7 +65,7 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 }
 
 // A generator that is slower than the device fills no buffer, and nothing is claimed of it.
-func TestBurstsOfASlowGeneratorShowNothing(t *testing.T) {
+func TestBurstsOfASlowGeneratorAreInvalid(t *testing.T) {
 	r := scene(backToBack(), onGenerator(func(g *sim.Generator) { g.MaxRate = 8 * kpps })).run(t)
 	if r.Result.Reason != report.GeneratorLimited || !strings.Contains(r.Result.Message, "no answer") {
 		t.Errorf("%+v", r.Result)
@@ -78,7 +78,7 @@ func TestBurstsOfASlowGeneratorShowNothing(t *testing.T) {
 }
 
 // A burst of another length than was asked for isn't judged.
-func TestABurstThatIsCutShortSaysNothing(t *testing.T) {
+func TestABurstThatIsCutShortIsInvalid(t *testing.T) {
 	r := scene(backToBack(func(b *plan.BackToBack) { b.Repetitions = 1 }), onGenerator(func(g *sim.Generator) { g.Cuts = 1 })).run(t)
 	if last := r.Windows[len(r.Windows)-1]; last.Quality != report.Invalid || !strings.Contains(last.Reason, "of a burst of") {
 		t.Errorf("%s: %s", last.Quality, last.Reason)

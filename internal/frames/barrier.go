@@ -2,7 +2,7 @@ package frames
 
 import "sync"
 
-// barrier lets nobody pass before all have come.
+// barrier holds its goroutines back until all of them have arrived.
 type barrier struct{ group sync.WaitGroup }
 
 func newBarrier(n int) *barrier {

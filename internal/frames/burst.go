@@ -24,21 +24,21 @@ const (
 	burstPoll = 50 * time.Millisecond
 	// burstStart is how long generators may take until they begin to send one.
 	burstStart = 5 * time.Second
-	// burstRest is how long the device rests before a burst: what it held has gone by then, and a limit has saved up its rate again.
+	// burstRest is how long the device gets no traffic before a burst: its queues are empty then, and the token bucket of a limit is full again.
 	burstRest = time.Second
-	// stillAfterBurst is for how many polls the counters have to stand still after one: frames of it may all be on their way together, for longer than a poll.
+	// stillAfterBurst is for how many polls the counters must stand still after a burst: all of its frames may be in flight at once, for longer than a poll.
 	stillAfterBurst = 4
 	// mostInAStream is how many frames a finite stream may have.
 	mostInAStream = math.MaxUint32
 )
 
-// burst sends an exact number of frames in each direction: finite streams, which end by themselves. When the run is cut short, what was read until then is kept as an Invalid window, with the
-// error; nil if there is nothing of it.
+// burst sends an exact number of frames in each direction: finite streams, which end by themselves. When the run is cut short, it returns what was read until then as an Invalid window, with the
+// error; nil if nothing was read.
 //
 //	 load │ rest │ counters stand still       all are sent    they stand still again
 //	             │      │ start                     │                │
 //	─────────────┴────read────── ▐███████████▌ ─────┴─── drain ────read──▶
-//	                        how long: by the generators' own clocks
+//	                        its duration: by the generators' own clocks
 func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	moving, err := r.comeToRest(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	}
 	complete := func(now []engine.Reading) bool { return r.allReturned(before, now) }
 	rest, err := r.awaitStandstill(ctx, stillOnce, complete)
-	span.Disturbance = r.machine.Since(ctx) // who waits later, when nothing moves, disturbs nothing
+	span.Disturbance = r.machine.Since(ctx) // a thread that waits later, when no frame moves, disturbs nothing
 	if err == nil {
 		rest, err = r.awaitStandstill(ctx, stillAfterBurst, complete)
 	}
@@ -89,7 +89,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	case moving != "":
 		counted = counted.Void(moving)
 	case !rest.still:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the burst: frames of it may be on their way, or somebody else sends", drainBound))
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the burst: frames of it may still be in flight, or something else sends", drainBound))
 	case why != "":
 		counted = counted.Void(why)
 	}
@@ -99,7 +99,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	return &w, nil
 }
 
-// untilSent waits until the generators have sent the whole burst, or ended it: they say how long it took only then. Counters that are short of it at the end say so in the window.
+// untilSent waits until the generators have sent the whole burst, or given up: only then do they report how long it took. If frames are missing at the end, the window says so.
 func (r *run) untilSent(ctx context.Context, step procedure.Step, before []engine.Reading, end time.Time, keep func([]engine.Reading)) error {
 	for kept := time.Now(); ; {
 		if err := pause.For(ctx, burstPoll); err != nil {
@@ -119,7 +119,7 @@ func (r *run) untilSent(ctx context.Context, step procedure.Step, before []engin
 	}
 }
 
-// notSent says in which direction another number of frames was sent than a burst has; empty: in none.
+// notSent names a direction in which the number of frames sent isn't the burst's; empty: there is none.
 func (r *run) notSent(frames []int64, before, now []engine.Reading) string {
 	for i, d := range r.setup.Directions {
 		if sent := between(d, before, now).Sent.Packets; sent != frames[i] {
@@ -129,7 +129,7 @@ func (r *run) notSent(frames []int64, before, now []engine.Reading) string {
 	return ""
 }
 
-// allReturned says that every frame came back, or was dropped by the generator itself. Where others send, one frame may stand for another, and nobody can say it.
+// allReturned says whether every frame came back, or was dropped by the generator itself. It is false where there is background traffic, as a foreign frame may then be counted in place of a lost one.
 func (r *run) allReturned(before, now []engine.Reading) bool {
 	for _, d := range r.setup.Directions {
 		if t := between(d, before, now); d.Background+d.Strays > 0 || t.Returned.Packets+t.ReceiveErrors != t.Sent.Packets {
@@ -139,8 +139,8 @@ func (r *run) allReturned(before, now []engine.Reading) bool {
 	return true
 }
 
-// loadBursts gives every sending port its part of a burst of its direction, in as many frames of each of its streams as they have of its rate. Streams that measure latency have a rate of
-// their own and no end, and are left out, as are stamps.
+// loadBursts gives every sending port its share of its direction's burst, divided among the port's streams in proportion to their rates. Latency streams have a rate of
+// their own and no end, so they are left out; stamps are left out, too.
 func (r *run) loadBursts(ctx context.Context, frames []int64) error {
 	r.drive.bursting = true
 	return r.each(ctx, callTimeout, "load bursts on", func(ctx context.Context, g int) error {
@@ -148,7 +148,7 @@ func (r *run) loadBursts(ctx context.Context, frames []int64) error {
 			if !r.on(g, d.From) {
 				continue
 			}
-			streams, err := finite(r.planned(g, d.From).Streams, r.shareOf(g, d, frames[i]), r.drive.intended[i].Apportion(r.weights(d)...)[g])
+			streams, err := finiteStreams(r.planned(g, d.From).Streams, r.shareOf(g, d, frames[i]), r.drive.intended[i].Apportion(r.weights(d)...)[g])
 			if err == nil {
 				err = r.gens[g].Engine.Load(ctx, r.gens[g].PortOfLink[d.From], streams)
 			}
@@ -160,7 +160,7 @@ func (r *run) loadBursts(ctx context.Context, frames []int64) error {
 	})
 }
 
-// burstLoads are the rates of those ports that have a part of the bursts.
+// burstLoads are the rates of the ports that have a share of the bursts.
 func (r *run) burstLoads(frames []int64) [][]engine.PortLoad {
 	loads := r.loads(r.drive.intended)
 	for i, d := range r.Plan.Directions {
@@ -173,7 +173,7 @@ func (r *run) burstLoads(frames []int64) [][]engine.PortLoad {
 	return loads
 }
 
-// loadAgain gives the ports the Plan's streams, where they had bursts since.
+// loadAgain gives the ports the Plan's streams again after a burst.
 func (r *run) loadAgain(ctx context.Context) error {
 	if !r.drive.bursting {
 		return nil
@@ -182,7 +182,7 @@ func (r *run) loadAgain(ctx context.Context) error {
 	return r.load(ctx)
 }
 
-// weights are the generators' shares of a direction.
+// weights are the generators' weights in a direction; 0 for those that don't send there.
 func (r *run) weights(d plan.Direction) []int64 {
 	weights := make([]int64, len(r.gens))
 	for g := range r.gens {
@@ -191,13 +191,13 @@ func (r *run) weights(d plan.Direction) []int64 {
 	return weights
 }
 
-// shareOf is a generator's part of a direction's frames: parts add up to them.
+// shareOf is a generator's share of a direction's frames; the shares of all generators add up to them.
 func (r *run) shareOf(g int, d plan.Direction, frames int64) int64 {
-	return parts(frames, r.weights(d))[g]
+	return divide(frames, r.weights(d))[g]
 }
 
-// parts divides so many frames by weights, to the frame.
-func parts(frames int64, weights []int64) []int64 {
+// divide divides frames by weights into shares that add up exactly.
+func divide(frames int64, weights []int64) []int64 {
 	out := make([]int64, len(weights))
 	for i, part := range units.PacketRate(frames).Apportion(weights...) {
 		out[i] = int64(part)
@@ -205,9 +205,9 @@ func parts(frames int64, weights []int64) []int64 {
 	return out
 }
 
-// finite are streams that send so many frames together at a rate, each as many as it has of the rate.
-func finite(streams []stream.Stream, frames int64, rate units.PacketRate) ([]stream.Stream, error) {
-	const fine = 1_000_000 // parts of a rate's unit that weights are in
+// finiteStreams are streams that send that many frames together at a rate, each stream in proportion to its part of the rate.
+func finiteStreams(streams []stream.Stream, frames int64, rate units.PacketRate) ([]stream.Stream, error) {
+	const fine = 1_000_000 // weights are in millionths of a rate's unit
 	var out []stream.Stream
 	var weights []int64
 	all := 0.0
@@ -216,16 +216,16 @@ func finite(streams []stream.Stream, frames int64, rate units.PacketRate) ([]str
 			continue
 		}
 		if s.Mode.Rate.Type != "pps" {
-			return nil, fmt.Errorf("a stream has its rate in %s, so that nobody knows how many frames of a burst are its: give the rates of all streams in packets per second (pps)", s.Mode.Rate.Type)
+			return nil, fmt.Errorf("a stream has its rate in %s, so its share of a burst's frames is unknown: give the rates of all streams in packets per second (pps)", s.Mode.Rate.Type)
 		}
 		s.FlowStats = stream.Flow{}
 		all += s.Mode.Rate.Value
 		out, weights = append(out, s), append(weights, int64(math.Round(s.Mode.Rate.Value*fine)))
 	}
 	if len(out) == 0 {
-		return nil, errors.New("none of its streams has a rate that a burst could be sent at")
+		return nil, errors.New("none of its streams has a rate at which to send a burst")
 	}
-	for i, n := range parts(frames, weights) {
+	for i, n := range divide(frames, weights) {
 		if n > mostInAStream {
 			return nil, fmt.Errorf("a burst of %d frames is more than a stream may have (%d): make longest shorter", n, uint32(mostInAStream))
 		}

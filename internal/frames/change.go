@@ -9,17 +9,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
-// wakes is how long ports that begin to send may take until they all do: an engine appoints a common start a moment ahead. A window that began before would have frames that are on their way at
-// its last edge and none at its first, and take them for lost.
-const wakes = 500 * time.Millisecond
+// startDelay is how long it may take until all of the started ports send: an engine sets a common start a moment ahead. A window that began before it would have frames in flight at
+// its last edge and none at its first, and count them as lost.
+const startDelay = 500 * time.Millisecond
 
-// change has running traffic send other loads. A port that goes on changes its rate without a gap. One that is to send nothing is stopped, as no rate means
-// nothing to every generator: TRex refuses a multiplier of 0, and keeps latency streams at their own rate whatever the multiplier. It is started again where it
-// has a load again, for as long as the others go on.
+// change changes the load of running traffic. A port that goes on sending changes its rate without a gap. A port whose new load is zero is stopped, since a rate of zero
+// doesn't stop every generator: TRex refuses a multiplier of 0, and keeps latency streams at their own rate whatever the multiplier. The port is started again when it
+// gets a load again, for as long as the other ports still send.
 //
 //	west→east ─────┐updated┌──────────┐stopped
 //	               └───────┘          └──────────────
-//	east→west             started ───────┐ wakes ├ settle ┤ judge
+//	east→west             started ───────┐ startDelay ├ settle ┤ judge
 func (r *run) change(ctx context.Context, before, after [][]engine.PortLoad) error {
 	woken := make([]bool, len(r.gens))
 	err := r.each(ctx, updateTimeout, "change the load of", func(ctx context.Context, g int) error {
@@ -48,16 +48,16 @@ func (r *run) change(ctx context.Context, before, after [][]engine.PortLoad) err
 	if err != nil {
 		return err
 	}
-	return pause.For(ctx, wakes)
+	return pause.For(ctx, startDelay)
 }
 
-// changes are what one generator's ports have to do for another load.
+// changes are which of one generator's ports to update, stop and start for another load.
 type changes struct {
 	stop          []int
 	update, start []engine.PortLoad
 }
 
-// changesOf is what leads from one load to the next; nothing where both are the same.
+// changesOf are the changes from one load to the next; none where both are the same.
 func changesOf(before, after []engine.PortLoad) (c changes) {
 	if slices.Equal(before, after) {
 		return c

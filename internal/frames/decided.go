@@ -10,27 +10,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 )
 
-// A trial that has lost more than its procedure forgives in the whole of it is decided: it is ended, as the rest of it would change nothing. While traffic runs, a frame that
-// isn't back is lost or on its way, and counters don't tell which. So it counts as lost after a time, and when the counters stand still it is known: if the frames came back after all, the trial
-// says nothing, and later ones wait for longer.
+// A trial that has lost more frames than its procedure allows for the whole trial is decided, and is ended early: the rest of it would change nothing. While traffic runs, counters don't
+// show whether a frame that hasn't come back is lost or in flight, so it counts as lost after a time. When the counters stand still, the truth is known: if the frames came back after all, the trial
+// is Invalid, and later ones wait longer.
 //
 //	sent      ├──────────────────┤ stopped
 //	returned   ├────────────────────┤ drain ├ counted: decided, or not
 const (
-	// unknownFlight is how long a frame may be on its way before any trial has shown how long frames are; no device's queue holds so much.
+	// unknownFlight is how long a frame may be in flight before any trial has shown how long frames are; no device's queue holds that much.
 	unknownFlight = 750 * time.Millisecond
-	// leastFlight is that where trials showed less: a queue that was empty in them may fill.
+	// leastFlight is the least time that a frame may be in flight, where trials showed shorter times: a queue that was empty in them may fill.
 	leastFlight = 100 * time.Millisecond
 )
 
-// How often counters are read in a trial that may be ended: a twentieth of what is to be sent, within these bounds, and so seldom that reading takes a fifth of the time.
+// How often counters are read in a trial that may be ended early: every twentieth of its duration, within these bounds, and so seldom that reading takes a fifth of the time at most.
 const (
 	decideEveryLeast = 100 * time.Millisecond
 	decideEveryMost  = 250 * time.Millisecond
 	decideParts      = 20
 )
 
-// flight is after what time a frame that isn't back counts as lost: twice as long as frames were seen to be on their way.
+// flight is the time after which a frame that hasn't come back counts as lost: twice the longest time that frames have been in flight so far.
 func (d *drive) flight() time.Duration {
 	if !d.flightKnown {
 		return unknownFlight
@@ -38,36 +38,36 @@ func (d *drive) flight() time.Duration {
 	return min(max(leastFlight, 2*d.longestFlight), drainBound)
 }
 
-// learnFlight takes in for how long frames were on their way in a trial whose counters stood still in the end.
+// learnFlight records how long frames were in flight in a trial whose counters stood still at its end.
 func (d *drive) learnFlight(setup measure.Setup, span measure.Span) {
 	if longest, known := setup.Flight(span); known {
 		d.flightKnown, d.longestFlight = true, max(d.longestFlight, longest)
 	}
 }
 
-// lookout looks out for the moment at which a trial is decided.
-type lookout struct {
+// earlyStop watches a trial for the moment at which its result is decided.
+type earlyStop struct {
 	run   *run
 	stop  measure.Stop
 	begin time.Time
-	span  *measure.Span // of the trial so far
+	span  *measure.Span // the trial so far
 	keep  func([]engine.Reading)
-	took  time.Duration // the latest reading
-	next  time.Time     // the earliest moment to look closely again
+	took  time.Duration // how long the latest reading took
+	next  time.Time     // the earliest moment for the next thorough reading
 
 	suspected bool // the latest readings said that the trial is decided
 }
 
-// lookOut begins to; nil: the trial isn't to be ended before its time.
-func (r *run) lookOut(step procedure.Step, begin time.Time, span *measure.Span, keep func([]engine.Reading)) *lookout {
+// newEarlyStop begins to watch a trial; nil: the trial may not be ended early.
+func (r *run) newEarlyStop(step procedure.Step, begin time.Time, span *measure.Span, keep func([]engine.Reading)) *earlyStop {
 	if step.StopAbove == nil {
 		return nil
 	}
-	return &lookout{run: r, stop: measure.Stop{Planned: step.Judge, Above: *step.StopAbove}, begin: begin, span: span, keep: keep}
+	return &earlyStop{run: r, stop: measure.Stop{Planned: step.Judge, Above: *step.StopAbove}, begin: begin, span: span, keep: keep}
 }
 
-// until waits for a moment, by wait, and says whether the trial was decided before it. The last moment of a trial is no longer before its end.
-func (l *lookout) until(ctx context.Context, moment time.Time, wait func(time.Time) error) (decided bool, err error) {
+// until waits for a moment, by wait, and says whether the trial was decided before that moment.
+func (l *earlyStop) until(ctx context.Context, moment time.Time, wait func(time.Time) error) (decided bool, err error) {
 	if l == nil {
 		return false, wait(moment)
 	}
@@ -93,8 +93,8 @@ func (l *lookout) until(ctx context.Context, moment time.Time, wait func(time.Ti
 	}
 }
 
-// every is how soon counters are read again.
-func (l *lookout) every() time.Duration {
+// every is the time until counters are read again.
+func (l *earlyStop) every() time.Duration {
 	if l.suspected {
 		return max(decideEveryLeast, paceOfReading*l.took)
 	}
@@ -102,10 +102,10 @@ func (l *lookout) every() time.Duration {
 	return max(every, time.Duration(len(l.run.gens))*paceEveryEach, paceOfReading*l.took)
 }
 
-// decided says whether the trial is, by the latest readings and those before: a device that pauses for a moment shows frames that come back, and more that don't, in one reading, and none that come
-// back in the next. Only where both say so, and about once a second, generators are asked for all that they tell of frames that are missing, and the
-// machine for who waited in it: both take their time, and nobody is to be kept from carrying frames where none is lost.
-func (l *lookout) decided(ctx context.Context) (bool, error) {
+// decided says whether the trial is decided, by the latest two readings: a device that pauses for a moment may show more missing frames than it loses in one reading, but not in the
+// next one. Only if both readings say that the trial is decided, and at most about once a second, it asks the generators for all counters of missing frames, and the
+// machine for threads that waited: both requests take processor time, which must not be taken from the device while no frame is lost.
+func (l *earlyStop) decided(ctx context.Context) (bool, error) {
 	if time.Now().Before(l.next) {
 		return false, nil
 	}
@@ -121,7 +121,7 @@ func (l *lookout) decided(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	so.Readings = make([][]engine.Reading, len(readings)) // they follow the latest ones at once and stand for them, and are none of those that pace is seen by
+	so.Readings = make([][]engine.Reading, len(readings)) // these readings replace the latest ones, and the generators' pace isn't judged by them
 	for g := range readings {
 		so.Readings[g] = slices.Clone(l.span.Readings[g])
 		so.Readings[g][len(so.Readings[g])-1] = readings[g]
@@ -130,8 +130,8 @@ func (l *lookout) decided(ctx context.Context) (bool, error) {
 	return l.run.setup.Decided(so, flight), nil
 }
 
-// end stops the trial's traffic on all generators, and says so in its span.
-func (l *lookout) end(ctx context.Context) error {
+// end stops the trial's traffic on all generators, and records that in its span.
+func (l *earlyStop) end(ctx context.Context) error {
 	if err := l.run.stopAll(ctx); err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (l *lookout) end(ctx context.Context) error {
 	return nil
 }
 
-// polls are for how many polls the counters have to stand still after the trial.
-func (l *lookout) polls() int {
+// polls is for how many polls the counters must stand still after the trial.
+func (l *earlyStop) polls() int {
 	if l != nil && l.span.Stopped != nil {
 		return stillTwice
 	}

@@ -149,7 +149,7 @@ func TestFramesThatComeBackAreNotLost(t *testing.T) {
 }
 
 // What the generator, the way in which it sends, or other people's work can explain ends no trial.
-func TestWhatIsNotTheDevicesEndsNoTrial(t *testing.T) {
+func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 	for name, c := range map[string]struct {
 		options []option
 		want    report.Quality // of trials at 8 kpps, which the device carries
@@ -324,7 +324,7 @@ func (e *paused) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 }
 
 // A device that holds frames for a moment and then forwards them loses none, whenever that is and however long.
-func TestADeviceThatPausesIsNotTakenForOneThatLoses(t *testing.T) {
+func TestAPauseOfTheDeviceIsNotLoss(t *testing.T) {
 	for k := range 60 {
 		from, lasts := 8*time.Second+time.Duration(k)*37*time.Millisecond, time.Duration(50+41*k)*time.Millisecond
 		s, _ := tried(0, deviceLimit(0), func(s *scenario) {

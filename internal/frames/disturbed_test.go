@@ -131,7 +131,7 @@ func TestReadingsOfACalmMachineChangeNothing(t *testing.T) {
 }
 
 // A machine is asked before and after windows, never within one: an answer costs the device something.
-func TestAMachineIsAskedBesideWindows(t *testing.T) {
+func TestAMachineIsReadOutsideOfWindows(t *testing.T) {
 	var asked []time.Time
 	rep := scene(func(s *scenario) {
 		s.frames.Machine = func(ctx context.Context) (processors.Reading, error) {
@@ -177,7 +177,7 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 		if !rep.Result.Saturated {
 			t.Errorf("%+v", rep.Result)
 		}
-		if !strings.Contains(trace(rep), "what disturbs this machine can't be told: this kernel counts no waits") {
+		if !strings.Contains(trace(rep), "disturbances of this machine can't be read: this kernel counts no waits") {
 			t.Errorf("nothing says that the machine can't tell\n%s", trace(rep))
 		}
 	})

@@ -16,32 +16,32 @@ import (
 
 // drive is the state of the part of a run in which traffic flows.
 type drive struct {
-	until    time.Time // when traffic of the last start stops by itself
-	latest   time.Time // when all Held traffic has stopped by itself, as was told before the first frame
-	flowing  bool      // Held traffic was started, and not stopped since
+	until    time.Time // when the traffic of the latest start ends by itself
+	latest   time.Time // when all Held traffic ends by itself at the latest, as was logged before the first frame
+	flowing  bool      // Held traffic has been started and not stopped
 	baseline []engine.Reading
 	last     []engine.Reading
 	intended []units.PacketRate
-	bursting bool                // ports have streams of bursts, and not the Plan's
-	held     [][]engine.PortLoad // what running traffic was last told to send, by generator
+	bursting bool                // ports have the streams of a burst instead of the Plan's
+	held     [][]engine.PortLoad // the present load of running traffic, by generator
 	step     procedure.Step
-	quickest time.Duration    // reading of all counters
-	limited  []report.Limiter // what limits counted before traffic began
+	quickest time.Duration    // the shortest time that a reading of all counters took
+	limited  []report.Limiter // the limits' counters before traffic began
 	thefts   []theft          // one for each generator
 
-	flightKnown   bool          // a trial showed for how long frames are on their way,
-	longestFlight time.Duration // at most so
+	flightKnown   bool          // a trial has shown how long frames are in flight:
+	longestFlight time.Duration // the longest time so far
 
-	reset     *report.Reset // before this step; nil: none
-	relearned uint32        // frames that were marked after resets
+	reset     *report.Reset // the device's reset before this step; nil: none
+	relearned uint32        // how many marked frames were sent after resets
 }
 
-// Take has the generators do what the step says. Its window says what they did, what came back, and what that is worth.
+// Take carries out a step. Its window holds what the generators sent, what came back, and the window's quality.
 func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	r.drive.step, r.drive.intended, r.drive.reset = step, step.Intended(r.full, r.warmups), nil
 	r.opts.Wanted.Judge(true)
 	r.Update(func(p *runner.Progress) {
-		p.Load, p.IntendedPacketsPerSecond = r.drive.height(), sum(r.drive.intended).Whole()
+		p.Load, p.IntendedPacketsPerSecond = r.drive.targetShare(), sum(r.drive.intended).Whole()
 	})
 	w, err := r.measureStep(ctx, step)
 	if w == nil {
@@ -54,7 +54,7 @@ func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, er
 	return w, err
 }
 
-// measureStep is the step's window; nil with an error: there is nothing of it.
+// measureStep measures the step's window; with an error the window may be nil: nothing was read.
 func (r *run) measureStep(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	switch step.Kind {
 	case procedure.Held:
@@ -67,11 +67,11 @@ func (r *run) measureStep(ctx context.Context, step procedure.Step) (*report.Win
 	case procedure.Burst:
 		return r.burst(ctx, step)
 	}
-	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which generators of frames can't carry out", step.Kind)
+	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which tests of frames can't carry out", step.Kind)
 }
 
-// height is the step's share of the full rate, for people; a warm-up has a rate of its own.
-func (d *drive) height() units.Ratio {
+// targetShare is the step's share of the target rate, for people; a warm-up has a rate of its own.
+func (d *drive) targetShare() units.Ratio {
 	if d.step.Phase == report.WarmUp {
 		return 0
 	}
@@ -86,30 +86,30 @@ func sum(rates []units.PacketRate) units.PacketRate {
 	return total
 }
 
-// hold starts traffic where none flows, the first time and after a trial, and else changes its rate; in directions whose load is nothing, nothing is sent. Traffic that
-// would end by itself within the step is an error: nothing of it would be measured rightly.
+// hold starts traffic if none flows, at first and after a trial, and otherwise changes its rate. A direction whose load is zero sends nothing. Traffic that
+// would end by itself within the step is an error, as its window would be wrong.
 func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	loads := r.loads(r.drive.intended)
 	if err := r.loadAgain(ctx); err != nil {
 		return err
 	}
 	if end := time.Now().Add(step.Settle + step.Judge); r.Driving && end.After(r.drive.latest) {
-		return fmt.Errorf("the run takes longer than it can, its traffic ends at %s: generators or runner are too slow to answer", r.drive.latest.UTC().Format(time.TimeOnly))
+		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too slowly", r.drive.latest.UTC().Format(time.TimeOnly))
 	}
 	if !r.drive.flowing {
 		r.drive.held, r.drive.flowing = loads, true
 		if err := r.start(ctx, loads, r.longestHeld()); err != nil {
 			return err
 		}
-		return pause.For(ctx, wakes)
+		return pause.For(ctx, startDelay)
 	}
 	before := r.drive.held
 	r.drive.held = loads
 	return r.change(ctx, before, loads)
 }
 
-// longestHeld is how long Held traffic lasts if nobody ends it: as long as the procedure may take, but no longer than the run may; and what is held anew after a trial as long as what
-// was held before.
+// longestHeld is how long Held traffic lasts if it isn't stopped: as long as the procedure may take, but no longer than the run may. Traffic that is started again after a trial ends when the traffic
+// before it would have ended.
 func (r *run) longestHeld() time.Duration {
 	if r.Driving {
 		return time.Until(r.drive.latest)
@@ -121,7 +121,7 @@ func (r *run) longestHeld() time.Duration {
 	return lasts
 }
 
-// start sets all generators going at once for so long, and measures how far apart they were.
+// start starts all generators at once, for a finite duration, and measures how far apart their starts were.
 //
 //	generator 0 ──── ready ─┐barrier┌─ Start ├──call──┤
 //	generator 1 ── ready ───┘       └─ Start  ├──call──┤
@@ -129,7 +129,7 @@ func (r *run) longestHeld() time.Duration {
 func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.Duration) error {
 	if !r.Driving {
 		r.drive.latest = time.Now().Add(r.longestHeld())
-		r.tellUnattended()
+		r.announceLatestEnd()
 	}
 	r.Driving = true
 	r.drive.until = time.Now().Add(lasts)
@@ -150,17 +150,17 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 	return err
 }
 
-// tellUnattended says before the first frame how long generators go on sending if the runner dies.
-func (r *run) tellUnattended() {
-	words := fmt.Sprintf("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", time.Until(r.drive.latest).Round(time.Second), r.drive.latest.UTC().Format(time.RFC3339))
+// announceLatestEnd logs, before the first frame, how long generators go on sending if the runner dies.
+func (r *run) announceLatestEnd() {
+	words := fmt.Sprintf("traffic starts; even if the runner dies, it ends by itself after %s, at %s", time.Until(r.drive.latest).Round(time.Second), r.drive.latest.UTC().Format(time.RFC3339))
 	if b := r.Procedure.Bound(); b.OnlyTrials() {
-		words = fmt.Sprintf("each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after %s at most", b.Trial)
+		words = fmt.Sprintf("each trial is finite; even if the runner dies, its traffic ends by itself, after %s at most", b.Trial)
 	}
 	r.Note("%s", words)
 	r.Update(func(p *runner.Progress) { p.Message = words })
 }
 
-// passOnRemarks notes what generators have to say of what went well.
+// passOnRemarks adds the generators' remarks on successful calls to the Report's notes.
 func (r *run) passOnRemarks() {
 	for _, g := range r.gens {
 		if e, is := g.Engine.(engine.Remarker); is {
@@ -171,7 +171,7 @@ func (r *run) passOnRemarks() {
 	}
 }
 
-// reportSkew reports how much later than the first each generator started; one that sends nothing started at no time.
+// reportSkew reports how much later than the first one each generator started. A generator that sends nothing has no start.
 func (r *run) reportSkew(middles []time.Time) {
 	var first time.Time
 	for _, m := range middles {

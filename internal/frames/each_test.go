@@ -50,7 +50,7 @@ func TestEachDirectionIsMeasuredByItself(t *testing.T) {
 }
 
 // In a direction whose load is nothing, nothing leaves, also not in the moments that aren't judged; and what is held beside says nothing of the window.
-func TestNothingIsSentBesideTheDirectionThatVaries(t *testing.T) {
+func TestOnlyTheDirectionThatVariesSends(t *testing.T) {
 	s := scene(asymmetric, eachDirection(0))
 	r := s.run(t)
 	var varied [2]int
@@ -80,7 +80,7 @@ func TestNothingIsSentBesideTheDirectionThatVaries(t *testing.T) {
 }
 
 // A direction that is held beside the one that varies may lose frames: that is told of it, and ends nobody's ramp.
-func TestLossBesideTheDirectionThatVariesIsTold(t *testing.T) {
+func TestLossInAnotherDirectionIsReported(t *testing.T) {
 	r := scene(eachDirection(units.One*3/10), func(s *scenario) { s.world.Directions[1].Device.Limit = 4 * kpps }).run(t) // 6 kpps through a limit of 4
 	for _, w := range r.Windows {
 		if back := w.Directions[1]; w.Varied == "west→east" && (back.Quality != report.Unjudged || back.LossRatio < units.One/4 || w.Quality == report.Lossy && w.Directions[0].Quality != report.Lossy) {
@@ -110,7 +110,7 @@ func TestEachDirectionThatMayLoseNothing(t *testing.T) {
 }
 
 // Where every direction loses one frame of 5000 and none may be, there is no figure, as what looks clean does so only as far as edges tell, and the message says the way out.
-func TestEachDirectionThatLosesFewFramesIsNotToldToCarryItsLoad(t *testing.T) {
+func TestADirectionThatLosesFewFramesDoesNotCarryItsLoad(t *testing.T) {
 	r := scene(eachDirection(units.One/10), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 }, onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }),
 		onDevice(func(d *sim.Device) { d.Loss = units.One / 5000 })).run(t)
 	for _, says := range []string{"no load of it is known to be clean", "edges of windows that looked so may hide more loss than the limit allows", "set procedure.maxLossRatio"} {

@@ -17,18 +17,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
-// stamped is a stream whose frames are timed: whose it is, its flow id there, and how long its frames are, FCS included; 0: that varies.
+// stamped is a stream whose frames are timed: its generator, its flow id there, and the size of its frames, FCS included; 0: the size varies.
 type stamped struct {
 	direction, generator int
 	id                   uint32
 	size                 int64
-	sample               *report.LatencySample // nil: each frame bears a stamp
+	sample               *report.LatencySample // nil: each frame has a stamp
 }
 
-// sampleResolution is how finely a generator tells the times of its latency streams.
+// sampleResolution is the resolution of the times that a generator reports for its latency streams.
 const sampleResolution = time.Microsecond
 
-// sampleOf is a latency stream that the latency of the procedure is read of; nil: the stream is another.
+// sampleOf describes a latency stream from which the procedure's latency is read; nil: the stream is of another kind.
 func (r *run) sampleOf(s stream.Stream) *report.LatencySample {
 	if r.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
 		return nil
@@ -36,7 +36,7 @@ func (r *run) sampleOf(s stream.Stream) *report.LatencySample {
 	return &report.LatencySample{PacketsPerSecond: int64(math.Round(s.Mode.Rate.Value)), ResolutionNanoseconds: sampleResolution.Nanoseconds()}
 }
 
-// streams are what a generator sends in a direction. Stamps that nobody follows are left out.
+// streams are a generator's streams in a direction, without stamps where its port doesn't follow them.
 func (r *run) streams(g, direction int) []stream.Stream {
 	streams := r.planned(g, r.Plan.Directions[direction].From).Streams
 	if r.untimed(g, r.Plan.Directions[direction]) == "" {
@@ -51,7 +51,7 @@ func (r *run) streams(g, direction int) []stream.Stream {
 	return plain
 }
 
-// findStamped finds the streams whose frames are timed, and says of directions in which they were to be, and aren't, why.
+// findStamped finds the streams whose frames are timed, and notes why the frames of a direction can't be timed where the Plan asks for it.
 func (r *run) findStamped() {
 	r.stamped, r.Report.Untimed = nil, nil
 	for i, d := range r.Plan.Directions {
@@ -99,7 +99,7 @@ func (r *run) untimed(g int, d plan.Direction) string {
 	for _, link := range []string{d.From, d.To} {
 		port, err := r.port(g, link)
 		if err != nil {
-			return fmt.Sprintf("generator %s has no port on %s, and the clock of another machine is another", r.gens[g].Name, link)
+			return fmt.Sprintf("generator %s has no port on %s, and another machine's clock can't time its frames", r.gens[g].Name, link)
 		}
 		if port.Untimed != "" {
 			return fmt.Sprintf("generator %s on %s: %s", r.gens[g].Name, link, port.Untimed)
@@ -108,7 +108,7 @@ func (r *run) untimed(g int, d plan.Direction) string {
 	return ""
 }
 
-// follow reads what became of frames with stamps so far, by generator; nil: there are none, or nobody knows.
+// follow reads what became of frames with stamps so far, by generator; nil: there are none, or it can't be read.
 func (r *run) follow(ctx context.Context) []map[uint32]engine.Followed {
 	if len(r.stamped) == 0 {
 		return nil
@@ -143,16 +143,16 @@ func (r *run) follow(ctx context.Context) []map[uint32]engine.Followed {
 	return all
 }
 
-// sampled reads a generator's latency streams. One that tells no times of theirs, or in a form that can't be read, won't do so later either: they are timed no more, and the Report says why.
+// sampled reads a generator's latency streams. A generator that reports no times for them, or none that can be read, won't do so later either: they are no longer timed, and the Report says why.
 func (r *run) sampled(ctx context.Context, g int, ids []uint32) (map[uint32]engine.Followed, error) {
 	sampler, samples := r.gens[g].Engine.(engine.Sampler)
 	if !samples {
-		return nil, fmt.Errorf("%w: generator %s tells no times of latency streams", engine.ErrIncompatible, r.gens[g].Name)
+		return nil, fmt.Errorf("%w: generator %s reports no times of latency streams", engine.ErrIncompatible, r.gens[g].Name)
 	}
 	return sampler.Sampled(ctx, ids)
 }
 
-// giveUpSamples has no latency stream timed any more.
+// giveUpSamples ends the timing of all latency streams.
 func (r *run) giveUpSamples(why error) {
 	for i, d := range r.Plan.Directions {
 		for _, g := range r.senders(d) {
@@ -164,7 +164,7 @@ func (r *run) giveUpSamples(why error) {
 	r.stamped = slices.DeleteFunc(r.stamped, func(s stamped) bool { return s.sample != nil })
 }
 
-// latency is how long frames were under way between two readings, in the order of the Plan's directions; nil where either is unknown.
+// latency is the latency of frames between two readings, in the order of the Plan's directions; nil where one of the readings is unknown.
 func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Latency {
 	if len(before) == 0 || len(now) == 0 {
 		return nil
@@ -200,7 +200,7 @@ func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Laten
 	return all
 }
 
-// together is a sample of several generators.
+// together is the sample that two generators' samples make together.
 func together(a, b *report.LatencySample) *report.LatencySample {
 	if a == nil {
 		return b
@@ -208,7 +208,7 @@ func together(a, b *report.LatencySample) *report.LatencySample {
 	return &report.LatencySample{PacketsPerSecond: a.PacketsPerSecond + b.PacketsPerSecond, ResolutionNanoseconds: a.ResolutionNanoseconds}
 }
 
-// encoded is a whole distribution for the Report; empty where there is nothing of it.
+// encoded is a whole distribution as the Report holds it; empty where there is none.
 func (r *run) encoded(h transit.Histogram) string {
 	if h.Frames() == 0 {
 		return ""
@@ -239,7 +239,7 @@ func latencyOf(size int64, f engine.Followed) report.Latency {
 	return l
 }
 
-// unstamped are frames that came back in a trial and were none of those with stamps, by direction.
+// unstamped is how many frames without stamps came back in a trial, by direction.
 func (r *run) unstamped(before, now []engine.Reading, latency [][]report.Latency) []int64 {
 	if latency == nil {
 		return nil
@@ -251,10 +251,10 @@ func (r *run) unstamped(before, now []engine.Reading, latency [][]report.Latency
 			others -= l.Frames + l.Merged
 		}
 		if slices.ContainsFunc(r.stamped, func(s stamped) bool { return s.direction == i && s.sample != nil }) {
-			others = 0 // most frames bear no stamp
+			others = 0 // most frames have no stamp
 		}
 		if untimed := func(u report.Untimed) bool { return u.From == d.From && u.To == d.To }; len(latency[i]) == 0 || slices.ContainsFunc(r.Report.Untimed, untimed) {
-			others = 0 // frames without stamps are some generator's own
+			others = 0 // some generator sends frames without stamps
 		}
 		all = append(all, max(others, 0))
 	}

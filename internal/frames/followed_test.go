@@ -51,7 +51,7 @@ func timed(each uint64) func(n int) map[uint32]engine.Followed {
 	}
 }
 
-func TestLatencyStandsInTheWindows(t *testing.T) {
+func TestWindowsHaveLatency(t *testing.T) {
 	for name, procedure := range map[string]option{"held": hold(5), "trials": searching(plan.ClassifySequential, 1, 21)} {
 		t.Run(name, func(t *testing.T) {
 			s := scene(replicas(2), procedure)
@@ -97,8 +97,8 @@ func (u unfollowed) Load(ctx context.Context, port int, streams []stream.Stream)
 	return u.Engine.Load(ctx, port, streams)
 }
 
-// TestWhatIsNotTimedIsSaid: a path that follows no stamps is sent none, and the Report says why nobody knows the latency.
-func TestWhatIsNotTimedIsSaid(t *testing.T) {
+// TestTheReportSaysWhichFramesAreNotTimed: a path that follows no stamps is sent none, and the Report says why nobody knows the latency.
+func TestTheReportSaysWhichFramesAreNotTimed(t *testing.T) {
 	const why = "it receives by AF_PACKET"
 	var loaded []stream.Stream
 	for name, c := range map[string]struct {
@@ -193,8 +193,8 @@ func sampledStreams(s *scenario) {
 	}
 }
 
-// TestLatencyOfASampleSaysThatItIsOne: of a generator that times latency streams alone.
-func TestLatencyOfASampleSaysThatItIsOne(t *testing.T) {
+// TestLatencyOfSampledFramesIsMarked: of a generator that times latency streams alone.
+func TestLatencyOfSampledFramesIsMarked(t *testing.T) {
 	s := scene(hold(2))
 	sampledStreams(s)
 	for g := range s.world.Generators {
@@ -224,7 +224,7 @@ func TestLatencyOfASampleSaysThatItIsOne(t *testing.T) {
 }
 
 // A counter that is read before the histogram is behind it in one reading, and not in the next.
-func TestNoMoreFramesOfASampleAreTimedThanCame(t *testing.T) {
+func TestNoMoreSampledFramesAreTimedThanCame(t *testing.T) {
 	s := scene(hold(2))
 	sampledStreams(s)
 	for g := range s.world.Generators {
@@ -254,7 +254,7 @@ func TestNoMoreFramesOfASampleAreTimedThanCame(t *testing.T) {
 	}
 }
 
-func TestASampleThatTellsNoTimesIsSaid(t *testing.T) {
+func TestAGeneratorWithoutLatencyTimesIsNamed(t *testing.T) {
 	s := scene(hold(2))
 	sampledStreams(s)
 	for g := range s.world.Generators {

@@ -1,5 +1,5 @@
-// Package frames drives generators of frames, TRex and the software engine alike: it claims ports, proves the path with marked frames, listens to the silence,
-// and has each step of a procedure carried out and counted. A driver acts and waits; what a window is worth is decided by measure, what frames prove by path.
+// Package frames drives generators that send frames, TRex and the software engine alike: it claims ports, proves the path with marked frames, measures background traffic,
+// and carries out each step of a procedure. A driver acts and waits; measure decides the quality of a window, and path decides what frames prove.
 //
 //	describe ─▶ rates ─▶ claim ─▶ address ─▶ path ─▶ silence ─▶ load ─▶ first reading    Prepare
 //	hold or try: reset the device, set loads, wait, read ─▶ window                        Take, once for each step
@@ -35,24 +35,24 @@ type Generator struct {
 	NextHopMAC map[string]engine.MAC
 }
 
-// Options are what a caller may want otherwise. The zero value works.
+// Options change how a run is driven. The zero value works.
 type Options struct {
 	// Force takes ports from another owner.
 	Force bool
-	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: each 20 ms, or less often where there are
+	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: every 20 ms, or less often where there are
 	// many generators.
 	PaceEvery time.Duration
-	// Numbered is how many frames are sent in each direction to see whether any comes twice; 0: as many as the loss that is allowed asks for.
+	// Numbered is how many frames are sent in each direction to see whether any comes twice; 0: the number that the allowed loss ratio requires.
 	Numbered int
-	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: nobody can. It is asked at the edges of
-	// windows, at the same time as the generators, and what it can't tell in time stays unknown.
+	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: there are no such counters. It is called at the edges of
+	// windows, at the same time as the generators are read; counters that don't arrive in time stay unknown.
 	Limited func(context.Context) ([]report.Limiter, error)
-	// Machine reads how the threads fare that carry and send frames, on the machine of generator and device; nil: nobody can. It is asked before and after
+	// Machine reads how long the threads that send and forward frames ran and waited, on the machine of generator and device; nil: it can't be read. It is called before and after
 	// windows, and never within one.
 	Machine func(context.Context) (processors.Reading, error)
-	// Reset empties the device's tables, and says what it did; nil: nobody can. It is asked for before each trial where the Plan wants that.
+	// Reset empties the device's tables, and says what it did; nil: it isn't possible. It is called before each trial if the Plan says so.
 	Reset func(context.Context) (did string, err error)
-	// Whereabouts are where generators and device are, for observers.
+	// Whereabouts say which machines generators and device are on, for observers.
 	observe.Whereabouts
 }
 
@@ -76,14 +76,14 @@ type run struct {
 	claimed   []bool
 	setup     measure.Setup
 	stamped   []stamped
-	upkeep    bool // streams of the test look like what keeps a link up: nothing that comes back is a stray
+	upkeep    bool // the test's own streams look like ARP and neighbour discovery, so no returning frame can be told to be a stray
 
 	machine disturbed.Machine
 	vitals  *observe.Log
 	drive   drive
 }
 
-// Prepare does everything up to the first step, in order; the first error ends it.
+// Prepare does everything before the first step, in order; the first error ends it.
 func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	r.Journal = journal
 	for _, step := range []func(context.Context) error{
@@ -109,14 +109,14 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	return nil
 }
 
-// readFirst takes the readings that totals count from.
+// readFirst takes the readings from which totals are counted.
 func (r *run) readFirst(ctx context.Context) error {
 	readings, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return err
 	}
 	if err := r.machine.Begin(ctx); err != nil {
-		r.Note("what disturbs this machine can't be told: %v", err)
+		r.Note("disturbances of this machine can't be read: %v", err)
 	}
 	r.observe(readings, limited)
 	r.drive.limited = limited.Each
@@ -131,5 +131,5 @@ func (e *pathError) Error() string {
 	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
 }
 
-// Ending is how a run ends that such an error ends.
+// Ending is how such an error ends a run.
 func (*pathError) Ending() report.Ending { return report.PathNotProven }

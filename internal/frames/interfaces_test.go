@@ -42,7 +42,7 @@ func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 }
 
 // A device's counters are told from a moment before: of a trial they are those of when all had come to rest.
-func TestADevicesInterfacesHaveAllOfATrial(t *testing.T) {
+func TestADevicesInterfacesCountAWholeTrial(t *testing.T) {
 	s := scene(frameLoss, func(s *scenario) {
 		s.plan.Observers = []plan.Observer{{Name: "device", Of: plan.OfDUT, Type: plan.ObserveInterfaces}}
 	})

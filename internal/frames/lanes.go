@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// A replica's part of a direction leaves by one port and comes back to another. With a port on every link, both are one generator's; with
+// A replica's share of a direction leaves by one port and comes back to another. Where a generator has a port on every link, both ports are its own; with
 // a generator per link, they are on two machines. Replicas keep their order in the Plan, so that the first sender on one link belongs to
 // the first receiver on the other.
 //
@@ -15,7 +15,7 @@ import (
 //	PerLink   generator-0-west: west             west→east: generator-0-west to generator-0-east
 //	          generator-0-east: east
 
-// on says that a generator has a port on a link.
+// on says whether a generator has a port on a link.
 func (r *run) on(g int, link string) bool {
 	for _, p := range r.Plan.Generators[g].Ports {
 		if p.Link == link {
@@ -25,7 +25,7 @@ func (r *run) on(g int, link string) bool {
 	return false
 }
 
-// partner is the generator at the other end of a replica: the one with its port on the far link.
+// partner is the generator at the other end of a replica: the one that has the port on the far link.
 func (r *run) partner(g int, link, far string) (int, error) {
 	if r.on(g, far) {
 		return g, nil
@@ -47,7 +47,7 @@ func (r *run) partner(g int, link, far string) (int, error) {
 	return 0, fmt.Errorf("generator %s on link %s has no counterpart on link %s", r.gens[g].Name, link, far)
 }
 
-// index is a generator's port on a link, which it is on.
+// index is the number of a generator's port on a link; the generator must have one there.
 func (r *run) index(g int, link string) int { return r.gens[g].PortOfLink[link] }
 
 // mac is the MAC of a generator's port on a link.
@@ -56,7 +56,7 @@ func (r *run) mac(g int, link string) (engine.MAC, error) {
 	return p.MAC, err
 }
 
-// senders are the generators that take part in a direction as its source, in the Plan's order.
+// senders are the generators that send in a direction, in the Plan's order.
 func (r *run) senders(d plan.Direction) []int {
 	var senders []int
 	for g := range r.gens {

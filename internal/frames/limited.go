@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// readEdge takes a reading of every generator, with all that its ports can tell, and of the device's limits where they can be asked, at the same time.
+// readEdge reads every generator, with all counters of its ports, and at the same time the Reference's limits where they can be read.
 func (r *run) readEdge(ctx context.Context) ([]engine.Reading, runner.Limits, error) {
 	var limited runner.Limits
 	var asking sync.WaitGroup
@@ -21,7 +21,7 @@ func (r *run) readEdge(ctx context.Context) ([]engine.Reading, runner.Limits, er
 	return readings, limited, err
 }
 
-// since is what limits counted between two readings; nil where either is unknown.
+// since is what limits counted between two readings; nil where one of the readings is unknown.
 func since(before, after []report.Limiter) []report.Limiter {
 	if len(before) != len(after) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-func TestWhatARunComesTo(t *testing.T) {
+func TestTheResultOfARun(t *testing.T) {
 	tests := map[string]struct {
 		scene     *scenario
 		ending    report.Ending

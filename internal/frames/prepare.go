@@ -20,7 +20,7 @@ func (r *run) matchGenerators(context.Context) error {
 	for _, planned := range r.Plan.Generators {
 		i := slices.IndexFunc(r.given, func(g Generator) bool { return g.Name == planned.Name })
 		if i < 0 {
-			return fmt.Errorf("the plan's generator %s is not there", planned.Name)
+			return fmt.Errorf("the plan's generator %s is missing", planned.Name)
 		}
 		for _, port := range planned.Ports {
 			if _, found := r.given[i].PortOfLink[port.Link]; !found {
@@ -35,7 +35,7 @@ func (r *run) matchGenerators(context.Context) error {
 	return nil
 }
 
-// describe asks every generator what it is.
+// describe asks every generator for its description.
 func (r *run) describe(ctx context.Context) error {
 	r.described = make([]engine.Description, len(r.gens))
 	err := r.each(ctx, callTimeout, "describe", func(ctx context.Context, g int) (err error) {
@@ -63,7 +63,7 @@ func (r *run) describe(ctx context.Context) error {
 	return nil
 }
 
-// port is what a generator said of its port on a link.
+// port is the description of a generator's port on a link.
 func (r *run) port(g int, link string) (engine.Port, error) {
 	index := r.gens[g].PortOfLink[link]
 	for _, p := range r.described[g].Ports {
@@ -84,7 +84,7 @@ func (r *run) ports(g int) []int {
 	return ports
 }
 
-// claim takes all ports of all generators, and asks what they are now. What was claimed, or may have been, is released at the end in any
+// claim takes all ports of all generators, and asks for their descriptions again. Ports that were claimed, or may have been, are released at the end in any
 // case.
 func (r *run) claim(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Message = "taking the ports" })
@@ -103,7 +103,7 @@ func (r *run) claim(ctx context.Context) error {
 	return r.reportClaimed()
 }
 
-// reportClaimed reports what ports are while traffic flows: claiming turns flow control off where that can be, and finds out what they count.
+// reportClaimed reports the ports as they are while traffic flows: claiming turns flow control off where possible, and finds out which counters they have.
 func (r *run) reportClaimed() error {
 	for g := range r.Report.Generators {
 		for i := range r.Report.Generators[g].Ports {
@@ -118,7 +118,7 @@ func (r *run) reportClaimed() error {
 	return nil
 }
 
-// address gives every port its addresses and finds its next hop.
+// address gives every port its addresses and resolves its next hop.
 func (r *run) address(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Message = "finding the device's addresses" })
 	r.nextHops = make([]map[string]engine.MAC, len(r.gens))
@@ -150,7 +150,7 @@ func (r *run) address(ctx context.Context) error {
 	return err
 }
 
-// forwarding is how frames are addressed and come back; without a device they come back as they were sent.
+// forwarding is how the device forwards; without a device it is L2, as frames come back unchanged.
 func (r *run) forwarding() plan.Forwarding {
 	if r.Plan.DUT.Loopback() {
 		return plan.L2
@@ -158,14 +158,14 @@ func (r *run) forwarding() plan.Forwarding {
 	return r.Plan.DUT.Forwarding
 }
 
-// device is the plan's, as it forwards.
+// device is the Plan's device, with the way that it really forwards.
 func (r *run) device() plan.DUT {
 	d := r.Plan.DUT
 	d.Forwarding = r.forwarding()
 	return d
 }
 
-// addressing is a port's side of its link. Where the device forwards frames unchanged, the next hop is the replica's own far port.
+// addressing is a port's addresses and next hop on its link. Where the device forwards frames unchanged, the next hop is the replica's own far port.
 func (r *run) addressing(g int, port plan.GeneratorPort) (engine.Addressing, error) {
 	if r.forwarding() == plan.AsConfigured {
 		return engine.Addressing{}, nil
@@ -193,7 +193,7 @@ func (r *run) addressing(g int, port plan.GeneratorPort) (engine.Addressing, err
 	return a, nil
 }
 
-// peerOf is the link that a link exchanges frames with: where it sends to, else where it receives from, else itself.
+// peerOf is the link with which a link exchanges frames: the one that it sends to, else the one that it receives from, else itself.
 func (r *run) peerOf(link string) string {
 	for _, d := range r.Plan.Directions {
 		if d.From == link {
@@ -217,7 +217,7 @@ func (r *run) link(name string) plan.Link {
 	return plan.Link{Name: name}
 }
 
-// hops are the addresses that were asked for, for people.
+// hops are the next hop's addresses, for people.
 func hops(a engine.Addressing) string {
 	if len(a.NextHop) == 0 {
 		return string(a.NextHopMAC)
@@ -245,7 +245,7 @@ func (r *run) load(ctx context.Context) error {
 	})
 }
 
-// planned is the Plan's port of a generator on a link.
+// planned is a generator's port on a link, as the Plan has it.
 func (r *run) planned(g int, link string) plan.GeneratorPort {
 	for _, p := range r.Plan.Generators[g].Ports {
 		if p.Link == link {

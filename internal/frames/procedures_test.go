@@ -116,7 +116,7 @@ func TestTheCurveOfADevice(t *testing.T) {
 	}
 }
 
-func TestWhatComesBackOfAllThatCanBeOffered(t *testing.T) {
+func TestForwardingRateAtTheHighestOfferedLoad(t *testing.T) {
 	most := func(r units.PacketRate) option { return onGenerator(func(g *sim.Generator) { g.MaxRate = r }) }
 	for name, c := range map[string]struct {
 		scene             *scenario
@@ -157,7 +157,7 @@ func TestATrialEndsWithoutItsRunner(t *testing.T) {
 }
 
 // Counters that go on counting after a trial's end are somebody else's frames, or nobody knows whose: such a trial says nothing.
-func TestATrialWhoseCountersDoNotStandStillSaysNothing(t *testing.T) {
+func TestATrialWhoseCountersDoNotStandStillIsInvalid(t *testing.T) {
 	r := scene(frameLoss, onDevice(func(d *sim.Device) { d.Delay = 4 * time.Second })).run(t)
 	for _, w := range r.Windows {
 		if w.Phase == report.Trial && w.Quality != report.Invalid {
@@ -169,15 +169,15 @@ func TestATrialWhoseCountersDoNotStandStillSaysNothing(t *testing.T) {
 	}
 }
 
-// How long generators send if nobody attends to them is told before the first frame, and is no longer than the run may take.
+// How long generators send if nobody attends to them is reported before the first frame, and is no longer than the run may take.
 func TestUnattendedTrafficIsNoLongerThanTheRunMayTake(t *testing.T) {
 	for name, c := range map[string]struct {
 		scene *scenario
 		says  string
 	}{
-		"a ramp without a deadline": {scene(), "it stops by itself after 10m23s"},
-		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it stops by itself after 1m3"},
-		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after 5s at most"},
+		"a ramp without a deadline": {scene(), "it ends by itself after 10m23s"},
+		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it ends by itself after 1m3"},
+		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; even if the runner dies, its traffic ends by itself, after 5s at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []string

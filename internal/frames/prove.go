@@ -19,12 +19,12 @@ import (
 const (
 	proveAttempts = 3                      // a device that is still resolving drops the first frames
 	proveWait     = 2 * time.Second        // for the frames of one attempt
-	provePoll     = 50 * time.Millisecond  // between two looks at the capture
-	proveLinger   = 300 * time.Millisecond // after the last expected frame, for what should not come
+	provePoll     = 50 * time.Millisecond  // between two fetches of the capture
+	proveLinger   = 300 * time.Millisecond // after the last expected frame, for frames that should not come
 	proveGap      = 20 * time.Millisecond  // between two frames: a device that limits its rate must not drop them
 )
 
-// provePaths sends marked frames, one direction at a time, and looks where they come out. All directions are tried, so that the Report
+// provePaths sends marked frames, one direction at a time, and checks where they come out. It tries all directions, also after a failure, so that the Report
 // shows them all.
 func (r *run) provePaths(ctx context.Context) error {
 	for i, d := range r.Plan.Directions {
@@ -79,7 +79,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 	}
 }
 
-// probes marks the first frames of each generator's streams of a direction, numbered from first.
+// probes are the first frames of each generator's streams in a direction, marked and numbered from first.
 func (r *run) probes(direction int, first uint32) ([]path.Probe, error) {
 	var probes []path.Probe
 	err := r.onLanes(r.Plan.Directions[direction], func(g int, lane path.Lane, templates [][]byte) error {
@@ -93,7 +93,7 @@ func (r *run) probes(direction int, first uint32) ([]path.Probe, error) {
 	return probes, nil
 }
 
-// onLanes visits the lanes of a direction, one for each generator g that sends there, with the first frames of its streams.
+// onLanes calls visit for each lane of a direction, one for each generator g that sends there, with the first frames of its streams.
 func (r *run) onLanes(d plan.Direction, visit func(g int, lane path.Lane, templates [][]byte) error) error {
 	for _, g := range r.senders(d) {
 		lane, err := r.lane(g, d)
@@ -107,10 +107,10 @@ func (r *run) onLanes(d plan.Direction, visit func(g int, lane path.Lane, templa
 	return nil
 }
 
-// seed tells this run's tokens from those of others.
+// seed makes this run's tokens differ from those of other runs.
 func (r *run) seed() uint64 { return uint64(r.Started.UnixNano()) }
 
-// lane is a direction as the replica that g sends for takes part in it.
+// lane is the part of a direction that generator g sends.
 func (r *run) lane(g int, d plan.Direction) (path.Lane, error) {
 	back, err := r.partner(g, d.From, d.To)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *run) lane(g int, d plan.Direction) (path.Lane, error) {
 		ReceiverMAC: receive.MAC, NextHopMAC: r.nextHops[g][d.From], DeviceMACAtEnd: r.nextHops[back][d.To]}, err
 }
 
-// templates are the first frames of a port's streams; of a stream that can't be foretold, its template.
+// templates are the first frames of a port's streams; for a stream whose frames can't be computed beforehand, its template.
 func templates(port plan.GeneratorPort) [][]byte {
 	var frames [][]byte
 	if len(port.Streams) == 0 {
@@ -170,7 +170,7 @@ func (r *run) endCaptures(ctx context.Context, captures []engine.Capture) error 
 	})
 }
 
-// teachBridge shows a bridge where every port is, with one broadcast frame each (RFC 2544 section 23), so that it does not flood ours.
+// teachBridge sends a broadcast frame from each port (RFC 2544 section 23), so that a bridge learns where each port is, and doesn't flood the test's frames.
 func (r *run) teachBridge(ctx context.Context) error {
 	if r.forwarding() != plan.L2 {
 		return nil
@@ -181,7 +181,7 @@ func (r *run) teachBridge(ctx context.Context) error {
 	})
 }
 
-// teach sends each port's learning frames out of it, where it has any.
+// teach sends the learning frames of each port that has some.
 func (r *run) teach(ctx context.Context, learning func(port engine.Port, planned plan.GeneratorPort) ([][]byte, error)) error {
 	return r.each(ctx, callTimeout, "send a learning frame from", func(ctx context.Context, g int) error {
 		for _, planned := range r.Plan.Generators[g].Ports {
@@ -222,12 +222,12 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 	})
 }
 
-// allMarked says whether as many marked frames as were sent have come.
+// allMarked says whether all marked frames that were sent have come.
 func allMarked(sent int) func([]path.Seen) bool {
 	return func(seen []path.Seen) bool { return path.Marked(seen) >= sent }
 }
 
-// see collects what the captures hold, beside what was seen before, until that is complete and lingering is over, or the wait is.
+// see adds the captures' frames to seen until complete says that they are all there and linger is over, or until wait is over.
 func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Seen, complete func([]path.Seen) bool, wait, linger time.Duration) ([]path.Seen, error) {
 	for end, lingers := time.Now().Add(wait), false; time.Now().Before(end); {
 		got, err := r.fetch(ctx, captures)

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// resolveRates finds each link's line rate, and what the procedure's rates mean in packets per second for each direction.
+// resolveRates finds each link's line rate, and converts the procedure's rates to packets per second for each direction.
 func (r *run) resolveRates(context.Context) error {
 	for _, l := range r.Plan.Links {
 		rate, source := r.lineRate(l)
@@ -48,7 +48,7 @@ func lineText(rate units.BitRate) string {
 	return rate.FormatSI()
 }
 
-// lineRate is the spec's, else the slowest of the generators' physical ports'; 0 unknown.
+// lineRate is a link's line rate: the spec's, else that of the generators' slowest physical port on it; 0: unknown.
 func (r *run) lineRate(l plan.Link) (rate units.BitRate, source string) {
 	if l.LineRate > 0 {
 		return l.LineRate, "spec"
@@ -91,7 +91,7 @@ func (r *run) slower(d plan.Direction) (string, units.BitRate) {
 	return d.From, from
 }
 
-// prepareMeasure says whose counters a direction's are.
+// prepareMeasure says which ports count each direction.
 func (r *run) prepareMeasure() error {
 	r.setup = measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.SharesGeneratorsKernel()}
 	for _, g := range r.gens {
@@ -116,7 +116,7 @@ func (r *run) prepareMeasure() error {
 	return nil
 }
 
-// loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly. A port that is to send nothing
+// loads are the loads of each generator's ports, whose sum in each direction is exactly the direction's rate. A port that sends nothing
 // isn't among them.
 func (r *run) loads(rates []units.PacketRate) [][]engine.PortLoad {
 	loads := make([][]engine.PortLoad, len(r.gens))

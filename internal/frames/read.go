@@ -19,15 +19,15 @@ const (
 	readAttempts = 3
 )
 
-// read takes one reading of every generator, all at the same time. Reading changes nothing, so it is tried again where the answer was
-// not decisive; a window that was held up by that says so itself.
+// read takes one reading of every generator, all at the same time. Reading changes nothing, so it is tried again after an error that
+// doesn't decide the run; a window that was delayed by that shows the delay.
 func (r *run) read(ctx context.Context) ([]engine.Reading, error) {
 	return r.readBy(ctx, func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error) {
 		return e.Read(ctx, ports)
 	})
 }
 
-// readAll is read with all that ports can tell of frames that are missing, where they tell more for being asked.
+// readAll is read with all counters of missing frames, including those that ports report only on request.
 func (r *run) readAll(ctx context.Context) ([]engine.Reading, error) {
 	return r.readBy(ctx, func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error) {
 		if more, is := e.(engine.EdgeReader); is {
@@ -55,8 +55,8 @@ func (r *run) readBy(ctx context.Context, by reader) ([]engine.Reading, error) {
 	return nil, err
 }
 
-// withoutStrays takes out of readings what came back and keeps links up, where ports tell it apart and no stream of the test sends such frames: a device asks now and then whether its neighbour is
-// still there, and each such question would hide a lost frame.
+// withoutStrays subtracts received ARP and neighbour discovery from readings, where ports count them apart and no stream of the test sends such frames: a device asks now and then whether its neighbour is
+// still there, and each such request would hide a lost frame.
 func (r *run) withoutStrays(readings []engine.Reading) []engine.Reading {
 	if r.upkeep {
 		return readings
@@ -87,10 +87,10 @@ func (r *run) readOne(ctx context.Context, g int, by reader) (engine.Reading, er
 	return engine.Reading{}, fmt.Errorf("%w (%d attempts): %w", engine.ErrSilent, readAttempts, last)
 }
 
-// silence is how long background traffic is listened to.
+// silence is how long background traffic is measured.
 const silence = time.Second
 
-// listen reads what the ports receive while nothing is sent. It is reported, and how much loss it may hide is part of each judgement.
+// listen reads what the ports receive while nothing is sent. The Report has it, and each judgement of a window counts how much loss it may hide.
 func (r *run) listen(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Listening, "listening for background traffic" })
 	began := time.Since(r.Started)
@@ -116,12 +116,12 @@ func (r *run) listen(ctx context.Context) error {
 			r.heard(g, planned.Link, first[g], last[g])
 		}
 	}
-	r.tellStrays(last)
+	r.noteStrays(last)
 	return r.tooLoud()
 }
 
-// tellStrays says what a limit of zero can't rule out where a port doesn't tell strays from the frames that were sent.
-func (r *run) tellStrays(readings []engine.Reading) {
+// noteStrays warns, where a loss limit is zero, of ports that count ARP and neighbour discovery among the test's frames.
+func (r *run) noteStrays(readings []engine.Reading) {
 	if r.goal().MaxLossRatio > 0 || r.upkeep {
 		return
 	}
@@ -136,7 +136,7 @@ func (r *run) tellStrays(readings []engine.Reading) {
 	}
 }
 
-// tooLoud refuses to measure where no load up to the target could be judged.
+// tooLoud is an error where background traffic is so strong that no load up to the target could be judged.
 func (r *run) tooLoud() error {
 	for i, d := range r.setup.Directions {
 		if most := r.full[i].Mul(r.goal().MaxLossRatio); d.Background > most {
@@ -147,7 +147,7 @@ func (r *run) tooLoud() error {
 	return nil
 }
 
-// heard reports the background traffic of one port, and charges it to the direction that comes back there.
+// heard reports the background traffic of one port, and adds it to the direction that comes back there.
 func (r *run) heard(g int, link string, first, last engine.Reading) {
 	port := r.gens[g].PortOfLink[link]
 	took := last.At - first.At

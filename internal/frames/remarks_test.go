@@ -23,7 +23,7 @@ func (r *remarking) Remarks() []string {
 	return said
 }
 
-func TestWhatAGeneratorRemarksIsInTheReport(t *testing.T) {
+func TestAGeneratorsRemarksAreInTheReport(t *testing.T) {
 	s := scene()
 	synctest.Test(t, func(t *testing.T) {
 		e := &remarking{sim.New(s.world).Generator(0), []string{"the server took longer than the 300ms until the common start"}}

@@ -13,19 +13,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// Numbered frames leave each port a few at a time, 2 500 a second, and what was captured is fetched in between:
+// Numbered frames leave each port in small groups, 2 500 a second, and captured frames are fetched in between:
 //
 //	10 frames │ 4 ms │ 10 frames │ 4 ms │ … 250 frames │ fetch │ 10 frames │ …
 //
-// A device that forwards less loses some, which proves nothing; few enough come at once for a short queue.
+// A slower device loses some of them, which proves nothing; a group is small enough for a short queue.
 const (
 	numberedAtOnce = 10
 	numberedGap    = 4 * time.Millisecond
 	numberedFetch  = 250
-	numberedMost   = 10 * time.Second // a generator that takes its time with each request sends fewer
+	numberedMost   = 10 * time.Second // a generator that is slow to answer sends fewer frames
 )
 
-// numberedLane is the numbered frames of a direction that one generator sends, and how many of them it has sent.
+// numberedLane holds the numbered frames that one generator sends in a direction, and how many of them it has sent.
 type numberedLane struct {
 	direction, generator int
 	lane                 path.Lane
@@ -33,7 +33,7 @@ type numberedLane struct {
 	sent                 int
 }
 
-// seekRepeats sends numbered frames, all directions at once, and looks whether any comes twice: what comes twice makes up for what is lost, and counters don't tell one from the other.
+// seekRepeats sends numbered frames, in all directions at once, and checks whether any comes twice: a duplicate replaces a lost frame in the counters, which can't show the difference.
 func (r *run) seekRepeats(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) {
 		p.Phase, p.Message = runner.Proving, "sending numbered frames, to see whether any comes twice"
@@ -78,10 +78,10 @@ func (r *run) judgeRepeats(lanes []*numberedLane, seen []path.Seen) error {
 	return firstUnproven(r.Report.Path)
 }
 
-// numberedOf is how the tokens of a direction are numbered: from here to the next direction's.
+// numberedOf is the distance between the first token numbers of two directions.
 const numberedOf = 1 << 20
 
-// numbered makes the frames of all directions, shared out among the generators that send there.
+// numbered makes the frames of all directions, divided among the generators that send there.
 func (r *run) numbered() ([]*numberedLane, error) {
 	var lanes []*numberedLane
 	for i, d := range r.Plan.Directions {
@@ -100,7 +100,7 @@ func (r *run) numbered() ([]*numberedLane, error) {
 	return lanes, nil
 }
 
-// injectNumbered sends the frames of all lanes side by side, until all are sent or its time is over, and fetches what was captured in between.
+// injectNumbered sends the frames of all lanes at the same time, until all are sent or the time is over, and fetches captured frames in between.
 func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Seen, err error) {
 	waiting := func(l *numberedLane) bool { return l.sent < len(l.probes) }
 	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end); {
@@ -116,7 +116,7 @@ func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lan
 	return seen, nil
 }
 
-// injectRound sends the next frames of each lane, a few at once; each generator's lanes are its own goroutine's.
+// injectRound sends the next group of frames of each lane; one goroutine for each generator.
 func (r *run) injectRound(ctx context.Context, lanes []*numberedLane) error {
 	return r.each(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
 		for range numberedFetch / numberedAtOnce {

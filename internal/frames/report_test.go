@@ -96,7 +96,7 @@ func TestStraysAreReportedAndHideNothing(t *testing.T) {
 	}
 }
 
-func TestAWindowThatIsCutShortIsKeptAndSaysNothing(t *testing.T) {
+func TestAWindowThatIsCutShortIsKeptAsInvalid(t *testing.T) {
 	rep := scene(interrupted(55), onRamp(func(r *plan.Ramp) { r.ConfirmDuration = seconds(60) })).run(t)
 	last := rep.Windows[len(rep.Windows)-1]
 	if last.Phase != report.Confirm || last.Quality != report.Invalid || last.Directions[0].Quality != report.Invalid || last.Directions[0].Sent.Packets == 0 {
@@ -177,7 +177,7 @@ func TestCriteriaMakeTheVerdict(t *testing.T) {
 
 func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 	for says, change := range map[string]func(*scenario){
-		"the plan's generator g9 is not there":     func(s *scenario) { s.plan.Generators[0].Name = "g9" },
+		"the plan's generator g9 is missing":       func(s *scenario) { s.plan.Generators[0].Name = "g9" },
 		"generator g0 has no port on link north":   func(s *scenario) { s.plan.Generators[0].Ports[0].Link = "north" },
 		"there is nothing to measure":              func(s *scenario) { s.plan.Directions = nil },
 		"neither address nor MAC of the device is": func(s *scenario) { s.plan.Links[0].DUT.Addresses = nil },
@@ -192,7 +192,7 @@ func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 	}
 }
 
-func TestFramesThatCameTwiceStandInTheReport(t *testing.T) {
+func TestFramesThatCameTwiceAreInTheReport(t *testing.T) {
 	s := scene(replicas(2), hold(5))
 	s.world.Generators[1].Numbered = map[uint32]engine.LatencyStats{9: {Sent: 500, Received: 500, Duplicate: 5, Dropped: 5, OutOfOrder: 1}, 3: {Sent: 10, Received: 10}}
 	want := []report.Numbered{{Generator: "g1", FlowID: 3, Sent: 10, Received: 10}, {Generator: "g1", FlowID: 9, Sent: 500, Received: 500, Missing: 5, Twice: 5, OutOfOrder: 1}}

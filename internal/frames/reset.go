@@ -15,27 +15,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// resetGrace is how long it may take to hear of a reset beyond what the reset itself may.
+// resetGrace is how long the answer to a reset may take beyond the reset's own time limit.
 const resetGrace = 5 * time.Second
 
-// relearnWait is for how long the first marked frames are waited for that show whether the device forwards again after its reset. Where some are missing then, others are sent and waited
-// for twice as long, up to proveWait: a device that delays needs the longer wait, and one that is still learning needs the other frames.
+// relearnWait is how long to wait for the first marked frames, which show whether the device forwards again after its reset. If some are missing then, new ones are sent, with twice
+// the wait, up to proveWait: a device that delays frames needs the longer wait, and one that is still learning needs the new frames.
 const relearnWait = 500 * time.Millisecond
 
-// mayReset says before anything is sent that the Plan has the device reset, and nobody here can.
+// mayReset is an error, before anything is sent, where the Plan resets the device and this run can't.
 func (r *run) mayReset(context.Context) error {
 	if r.Plan.Procedure.Reset != nil && r.opts.Reset == nil {
-		return errors.New("the plan has the device reset before each trial, and nobody here can: use the same linerate for operator and runner")
+		return errors.New("the plan says to reset the device before each trial, and this run has no way to do it: use the same linerate for operator and runner")
 	}
 	return nil
 }
 
-// resetDevice has the device's tables emptied before a trial, shows the device where the generators are (RFC 2544, section 23), and waits until it forwards. A
-// reset that fails, or a device that doesn't forward in time, ends the run: what a trial would find then is nobody's figure. It says whether counters stand still.
+// resetDevice empties the device's tables before a trial, sends learning frames (RFC 2544, section 23), and waits until the device forwards. A
+// reset that fails, or a device that doesn't forward in time, ends the run, as the next trial would measure something else than the Plan says. It returns whether counters stand still.
 //
 //	counters stand still │ reset │ learning, marked │ learning, marked │ … all are back │ counters stand still │ trial
 //
-// What passes meanwhile is in no trial, and in no total.
+// Frames of that time count in no trial, and in no total.
 func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 	if r.Plan.Procedure.Reset == nil {
 		return true, nil
@@ -51,7 +51,7 @@ func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 	defer cancel()
 	did, err := r.opts.Reset(bounded)
 	if err != nil {
-		return false, fmt.Errorf("reset the device before window %d: %w; without it the trial would find what the one before left: mend procedure.reset, or remove it", window, err)
+		return false, fmt.Errorf("reset the device before window %d: %w; without a reset the trial would depend on the one before: correct procedure.reset, or remove it", window, err)
 	}
 	reset := &report.Reset{Did: did, Took: plan.Duration(time.Since(began))}
 	began = time.Now()
@@ -74,7 +74,7 @@ func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 	return rest.still, nil
 }
 
-// relearn sends learning frames, and behind them marked ones in all directions, until all of those come out where they should. If they don't by then, the
+// relearn sends learning frames, and then marked frames in all directions, until all marked frames of a round come out where they should. If they don't in time, the
 // error names the first direction in which they don't.
 func (r *run) relearn(ctx context.Context, until time.Time) error {
 	for wait := relearnWait; ; wait = min(2*wait, proveWait) {
@@ -89,7 +89,7 @@ func (r *run) relearn(ctx context.Context, until time.Time) error {
 	}
 }
 
-// seeAll sends marked frames once in each direction, waits until they prove all directions or the wait is over, and says where they came out.
+// seeAll sends marked frames once in each direction, waits until they prove all directions or wait is over, and returns where they came out.
 func (r *run) seeAll(ctx context.Context, wait time.Duration) ([]report.PathCheck, error) {
 	probes := make([][]path.Probe, len(r.Plan.Directions))
 	for i := range r.Plan.Directions {
@@ -124,7 +124,7 @@ func (r *run) seeAll(ctx context.Context, wait time.Duration) ([]report.PathChec
 	return judge(seen), nil
 }
 
-// teachRouter asks a router for its address from each of the generators': it learns from the question where they are, and needs to ask nobody for them.
+// teachRouter sends an ARP or neighbour request from each of the generators' addresses to the router, which learns from the request where that address is.
 func (r *run) teachRouter(ctx context.Context) error {
 	if r.forwarding() != plan.L3 {
 		return nil
@@ -134,11 +134,11 @@ func (r *run) teachRouter(ctx context.Context) error {
 	})
 }
 
-// leaveOut moves the readings that totals and graphs count from by what passed between two readings.
+// leaveOut moves the readings from which totals and graphs are counted, so that what was counted between two readings is left out.
 func (r *run) leaveOut(before, after []engine.Reading, limited []report.Limiter) {
 	moved := slices.Clone(r.drive.baseline)
 	for g := range after {
-		moved[g].Ports = maps.Clone(moved[g].Ports) // others have these readings, too
+		moved[g].Ports = maps.Clone(moved[g].Ports) // the readings' maps are shared
 		for port, last := range after[g].Ports {
 			first, base := before[g].Ports[port], moved[g].Ports[port]
 			base.Sent = base.Sent.Add(last.Sent.Sub(first.Sent))

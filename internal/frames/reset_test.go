@@ -64,7 +64,7 @@ func TestAResetKeepsATrialFromSpoilingTheNext(t *testing.T) {
 	}
 }
 
-func TestEachTrialTellsOfItsReset(t *testing.T) {
+func TestEachTrialHasItsReset(t *testing.T) {
 	s := scene(frameLoss, reset(300*time.Millisecond))
 	var last *report.Window
 	s.options.Progress = func(p runner.Progress) {
@@ -135,7 +135,7 @@ func TestAResetThatFailsEndsTheRun(t *testing.T) {
 				return errors.New("conntrack -F: exit status 1")
 			}
 			return nil
-		}), report.Failed, 2, "reset the device before window 3: conntrack -F: exit status 1; without it the trial would find what the one before left"},
+		}), report.Failed, 2, "reset the device before window 3: conntrack -F: exit status 1; without a reset the trial would depend on the one before"},
 		"it doesn't end": {failing(func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }), report.Failed, 0, "reset the device before window 1: context deadline exceeded"},
 		"the device doesn't forward afterwards": {func(s *scenario) {
 			reset(0)(s)
@@ -144,7 +144,7 @@ func TestAResetThatFailsEndsTheRun(t *testing.T) {
 		"nobody can": {func(s *scenario) {
 			reset(0)(s)
 			s.reset = nil
-		}, report.Failed, 0, "nobody here can"},
+		}, report.Failed, 0, "this run has no way to do it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := scene(frameLoss, c.option).run(t)

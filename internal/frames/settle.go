@@ -13,27 +13,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// The bounds of the drain: frames that are still on their way after the stop come back, or never will.
+// The bounds of the drain: the wait for frames that are still in flight after the stop.
 const (
 	drainPoll  = 200 * time.Millisecond
 	drainBound = 3 * time.Second
 )
 
-// The bounds of a drain in which nothing is missing: allBackPoll is for how long the counters have to stand still then, and unsent how much of a trial's traffic may not have been sent, as a
-// share of its rate, for the traffic to be over.
+// The bounds of a drain in which no frame is missing: allBackPoll is how long the counters must stand still then; unsent is the largest part of a trial's traffic, as time at
+// its rate, that may be unsent when the traffic counts as over.
 const (
 	allBackPoll = 50 * time.Millisecond
 	unsent      = 10 * time.Millisecond
 )
 
-// For how many polls the counters have to stand still: for one where traffic ended by itself or its result is settled, for two where it was stopped since frames seemed lost, as just then a device
-// that pauses for a moment would be taken for one that lost them.
+// For how many polls the counters must stand still: for one where traffic ended by itself or its result is known, for two where it was stopped because frames seemed lost. With one, a device
+// that pauses for a moment would look like one that lost them.
 const (
 	stillOnce  = 1
 	stillTwice = 2
 )
 
-// Stop ends the traffic of all generators that can be reached, also when ctx has ended, drains, and settles the totals.
+// Stop ends the traffic of all generators that can be reached, also when ctx has ended, waits for the last frames, and writes the totals.
 func (r *run) Stop(ctx context.Context) error {
 	if !r.Driving {
 		return nil
@@ -42,11 +42,11 @@ func (r *run) Stop(ctx context.Context) error {
 	defer cancel()
 	err := r.stopAll(stopping)
 	if err != nil {
-		r.Note("not all traffic could be stopped; it stops by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
+		r.Note("not all traffic could be stopped; it ends by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
 	}
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
 	r.drain(ctx)
-	r.listenAgain(ctx)
+	r.observeIdleAgain(ctx)
 	r.Report.Observations = r.vitals.Observations()
 	return err
 }
@@ -56,8 +56,8 @@ func (r *run) stopAll(ctx context.Context) error {
 	return r.each(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error { return r.gens[g].Engine.Stop(ctx, r.ports(g)) })
 }
 
-// listenAgain lets observers see what is idle after the traffic, for as long as they saw it before. Who interrupts a run doesn't wait for that.
-func (r *run) listenAgain(ctx context.Context) {
+// observeIdleAgain lets observers read the idle machines after the traffic, for as long as before it. It doesn't keep a person waiting who interrupts the run.
+func (r *run) observeIdleAgain(ctx context.Context) {
 	if len(r.Plan.Observers) == 0 || ctx.Err() != nil {
 		return
 	}
@@ -72,7 +72,7 @@ func (r *run) listenAgain(ctx context.Context) {
 		}
 		readings, limited, err := r.readEdge(ctx)
 		if err != nil {
-			r.Log.Debug("what is idle after the traffic could not be read", "error", err)
+			r.Log.Debug("observers' idle values after the traffic could not be read", "error", err)
 			return
 		}
 		r.observe(readings, limited)
@@ -81,7 +81,7 @@ func (r *run) listenAgain(ctx context.Context) {
 	r.idle(began, true)
 }
 
-// awaitReadings waits for what those who are asked over the network tell of the time after the traffic, where the run has that time.
+// awaitReadings waits for readings from the network of the time after the traffic, if the run has time left.
 func (r *run) awaitReadings(ctx context.Context, began time.Duration) {
 	until := r.Started.Add(began + r.Plan.IdleTime())
 	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(until.Add(silence)) {
@@ -97,12 +97,12 @@ func (r *run) drain(ctx context.Context) {
 	defer cancel()
 	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
 	if err != nil {
-		r.Note("the totals are not settled, they end with the last sample: %v", err)
-		r.settle(r.drive.last, nil, false)
+		r.Note("the totals are not final, they end with the last sample: %v", err)
+		r.writeTotals(r.drive.last, nil, false)
 		return
 	}
 	r.observe(rest.readings, rest.limited)
-	r.settle(rest.readings, rest.limited.Each, rest.still)
+	r.writeTotals(rest.readings, rest.limited.Each, rest.still)
 	r.readNumbers(ctx)
 }
 
@@ -126,16 +126,16 @@ func (r *run) readNumbers(ctx context.Context) {
 	}
 }
 
-// rest are the counters after traffic.
+// rest holds the counters after traffic.
 type rest struct {
 	readings []engine.Reading
 	limited  runner.Limits
-	still    bool      // they stood still; else this is what they were when the drain's bound was over
-	since    time.Time // when it was known what they were at the poll before: they have stood still since then
+	still    bool      // the counters stood still; otherwise these are their values when the drain's time was over
+	since    time.Time // when the poll before had ended: the counters have stood still since then
 }
 
-// awaitStandstill reads until nothing is sent and nothing comes back any more, for so many polls in a row, within the drain's bound. A poll is shorter where complete says that nothing is
-// missing; nil: nobody can say.
+// awaitStandstill reads until nothing is sent and nothing comes back for that many polls in a row, within the drain's time. A poll is shorter where complete says that no frame is
+// missing; a nil complete means that it can't be known.
 func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]engine.Reading) bool) (rest, error) {
 	before, err := r.read(ctx)
 	if err != nil {
@@ -165,9 +165,9 @@ func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]en
 	}
 }
 
-// allBack says of a trial that its traffic is over, and that every frame came back or was dropped by the generator itself. Traffic is over where as much was sent as is planned, which is finite: a
-// generator that stands still for a moment has sent less. Where somebody else's frames were heard before any load, or more came back than was sent, as of a device that sends frames twice, one
-// frame may stand for another that is on its way, and nobody can say that all are back.
+// allBack says whether a trial's traffic is over, and every frame came back or was dropped by the generator itself. Traffic is over once the planned number of frames was sent: a
+// generator that pauses for a moment has sent fewer. It is false where background traffic was heard, or where more came back than was sent, as from a device that sends frames twice: then one
+// frame may be counted in place of another that is still in flight.
 func (r *run) allBack(sending time.Duration, before, now []engine.Reading) bool {
 	for i, d := range r.setup.Directions {
 		t := between(d, before, now)
@@ -179,7 +179,7 @@ func (r *run) allBack(sending time.Duration, before, now []engine.Reading) bool 
 	return true
 }
 
-// still says that nothing but background traffic came between two readings.
+// still says whether nothing but background traffic came between two readings.
 func (r *run) still(before, after []engine.Reading) bool {
 	for _, d := range r.setup.Directions {
 		t := between(d, before, after)
@@ -190,7 +190,7 @@ func (r *run) still(before, after []engine.Reading) bool {
 	return true
 }
 
-// backgroundIn is how many frames of other people's may come in so much time.
+// backgroundIn is how many frames of background traffic may come in a time span.
 func backgroundIn(d measure.Direction, span time.Duration) int64 {
 	rate := d.Background + d.Strays
 	if rate == 0 {
@@ -199,8 +199,8 @@ func backgroundIn(d measure.Direction, span time.Duration) int64 {
 	return 1 + 2*int64(rate.PerSecond()*span.Seconds())
 }
 
-// settle writes, per direction, all that was sent and came back since the first start.
-func (r *run) settle(last []engine.Reading, limited []report.Limiter, still bool) {
+// writeTotals writes, per direction, all that was sent and came back since the first start.
+func (r *run) writeTotals(last []engine.Reading, limited []report.Limiter, still bool) {
 	r.Report.Totals = nil
 	taken := since(r.drive.limited, limited)
 	for i, d := range r.setup.Directions {

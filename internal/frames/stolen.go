@@ -8,13 +8,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// theft follows what a generator's host takes of its processors.
+// theft follows how much processor time the host of a generator's virtual machine takes.
 type theft struct {
 	first, last engine.Stolen
-	worst       float64 // of the time between two readings
+	worst       float64 // the largest share between two readings
 }
 
-// thefts begin with the readings before traffic.
+// thefts begin with the readings before traffic, one for each generator.
 func thefts(readings []engine.Reading) []theft {
 	all := make([]theft, len(readings))
 	for i, r := range readings {
@@ -23,7 +23,7 @@ func thefts(readings []engine.Reading) []theft {
 	return all
 }
 
-// shortest is the least time over which a share says something: the kernel counts in hundredths of a second.
+// shortest is the shortest time over which a share means something: the kernel counts in hundredths of a second.
 const shortest = 800 * time.Millisecond
 
 func (t *theft) add(now engine.Stolen) {
@@ -34,7 +34,7 @@ func (t *theft) add(now engine.Stolen) {
 	t.last = now
 }
 
-// share is what was taken between two readings; 0 where it can't be told.
+// share is the share of processor time that was taken between two readings; 0 where it is unknown.
 func share(from, to engine.Stolen) float64 {
 	if from.At == 0 || to.At <= from.At {
 		return 0
@@ -42,8 +42,8 @@ func share(from, to engine.Stolen) float64 {
 	return max(0, float64(to.Time-from.Time)/float64(to.At-from.At))
 }
 
-// tellStolen writes what was taken so far into the report, if there was anything.
-func (r *run) tellStolen() {
+// reportStolen writes into the Report what was taken so far, if anything.
+func (r *run) reportStolen() {
 	r.Report.Stolen = nil
 	for i, t := range r.drive.thefts {
 		if percent(t.worst) > 0 {

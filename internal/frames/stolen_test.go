@@ -28,7 +28,7 @@ func (r robbed) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	return reading, err
 }
 
-func TestWhatAHostTakesIsInTheReport(t *testing.T) {
+func TestStolenTimeIsInTheReport(t *testing.T) {
 	const before = time.Hour // what was taken before traffic is none of the run's
 	for name, tt := range map[string]struct {
 		taken           func(now time.Duration) time.Duration

@@ -14,15 +14,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// try carries out a finite trial: RFC 2544's, in which all frames that will ever come back have come back before they are counted. Generators end it by
-// themselves; they are not stopped, for a stop would cut short those that began a little later. They are only where the trial is decided before its time.
+// try carries out a finite trial as in RFC 2544: frames are counted after all that will come back have come back. Generators end a trial by
+// themselves; a stop would cut short those that began a little later. They are stopped only where the trial is decided early.
 //
 //	 counters stand still                              they stand still again
 //	      │ start                     each ends by itself       │
 //	──read┴──┬────────────── Judge ──────────────┬─── drain ───read──▶
 //	          readings about once a second, and for the pace
 //
-// When the run is cut short, what was read until then is kept as an Invalid window, with the error; nil if there is nothing of it.
+// When the run is cut short, it returns what was read until then as an Invalid window, with the error; nil if nothing was read.
 func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	moving, err := r.comeToRest(ctx)
 	if err != nil {
@@ -53,9 +53,9 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	}
 	begin := time.Now()
 	r.drive.until = begin.Add(step.Judge)
-	look := r.lookOut(step, begin, &span, keep)
+	look := r.newEarlyStop(step, begin, &span, keep)
 	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, pace, !paced(before)) }
-	for _, moment := range moments(begin, step)[1:] { // the first is the beginning, which was read before the start
+	for _, moment := range moments(begin, step)[1:] { // the first moment is the beginning, and was read before the start
 		readings, err := r.readAt(ctx, moment, look, wait)
 		if err != nil {
 			return r.cutShort(span, opened, step, err), err
@@ -86,7 +86,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	case moving != "":
 		counted = counted.Void(moving)
 	case !rest.still:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may still be in flight, or something else sends", drainBound))
 	}
 	w := measure.Judge(counted, r.goalOf(span))
 	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
@@ -94,8 +94,8 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	return &w, nil
 }
 
-// readAt takes a reading at a moment of a trial; nil: what the trial shows was decided before, and it ends.
-func (r *run) readAt(ctx context.Context, moment time.Time, look *lookout, wait func(time.Time) error) ([]engine.Reading, error) {
+// readAt takes a reading at a moment of a trial; nil: the trial was decided before that moment, and ends.
+func (r *run) readAt(ctx context.Context, moment time.Time, look *earlyStop, wait func(time.Time) error) ([]engine.Reading, error) {
 	decided, err := look.until(ctx, moment, wait)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (r *run) readAt(ctx context.Context, moment time.Time, look *lookout, wait 
 	return r.read(ctx)
 }
 
-// comeToRest ends the load that was held until now and resets the device, where it is to be. moving says why a trial that follows counts for nothing: counters that didn't stand still; empty: they did.
+// comeToRest ends the load that was held until now, and resets the device if the Plan says so. moving is the reason why the next trial is Invalid: the counters didn't stand still; empty: they did.
 func (r *run) comeToRest(ctx context.Context) (moving string, err error) {
 	stood, err := r.endHeld(ctx)
 	if err != nil {
@@ -117,14 +117,14 @@ func (r *run) comeToRest(ctx context.Context) (moving string, err error) {
 	case err != nil:
 		return "", err
 	case !stood:
-		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or somebody else sends", drainBound), nil
+		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or something else sends", drainBound), nil
 	case !rested:
-		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or somebody else sends", drainBound), nil
+		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or something else sends", drainBound), nil
 	}
 	return "", nil
 }
 
-// goalOf is what a trial is judged by: of one that was decided before its time, no more loss than decided it.
+// goalOf is the loss that a trial may have; for a trial that was decided early, the loss that decided it.
 func (r *run) goalOf(span measure.Span) measure.Goal {
 	g := r.goal()
 	if span.Stopped != nil {
@@ -133,7 +133,7 @@ func (r *run) goalOf(span measure.Span) measure.Goal {
 	return g
 }
 
-// endHeld stops traffic that was held until now, and waits until the last of its frames has come back or never will, so that none of them is counted as the trial's. It says whether
+// endHeld stops the traffic that was held until now, and waits for its last frames, so that none of them counts in the next trial. It returns whether
 // counters stand still.
 func (r *run) endHeld(ctx context.Context) (stands bool, err error) {
 	if !r.drive.flowing {

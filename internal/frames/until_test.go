@@ -25,7 +25,7 @@ func (e *ends) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Du
 }
 
 // Whatever becomes of the runner, traffic ends by when it was told to before the first frame: also what is held anew after a trial.
-func TestHeldTrafficThatIsStartedAnewEndsByWhenItWasToldTo(t *testing.T) {
+func TestRestartedHeldTrafficEndsAtTheAnnouncedTime(t *testing.T) {
 	s := scene(asymmetric, eachDirection(units.One/10), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 }, onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }))
 	synctest.Test(t, func(t *testing.T) {
 		g := &ends{Engine: sim.New(s.world).Generator(0)}

@@ -13,14 +13,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// observe lets the Plan's observers take their values from what was just read.
+// observe passes the latest readings to the Plan's observers.
 func (r *run) observe(readings []engine.Reading, limits runner.Limits) {
 	m := r.opts.Moment(time.Since(r.Started))
 	m.Readings, m.Limited, m.Asked, m.Answered = readings, limits.Each, limits.Asked, limits.Answered
 	r.vitals.Add(m)
 }
 
-// readAfterwards has observers see, while a window's load is still held, what takes too much from the device to be read within the window. What can't be read is missing.
+// readAfterwards reads for observers, right after a window while its load is still held, what would disturb the device within the window. What can't be read is missing.
 func (r *run) readAfterwards(ctx context.Context) {
 	if !r.opts.Wanted.Intrusive() {
 		return
@@ -30,16 +30,16 @@ func (r *run) readAfterwards(ctx context.Context) {
 	r.opts.RefreshDevice(ctx)
 	readings, err := r.read(ctx)
 	if err != nil {
-		r.Log.Debug("what observers want to know after a window could not be read", "error", err)
+		r.Log.Debug("observers' values after a window could not be read", "error", err)
 		return
 	}
 	r.observe(readings, runner.Limits{})
 }
 
-// hearings are how often in a silence the device's node is heard: what it told last may be older than what generators are read for.
+// hearings is how many times in a silence the latest values of the device's node are taken: they may be older than the generators' readings.
 const hearings = 4
 
-// keepSilence waits for the silence to pass, and lets observers hear the device's node and the collector meanwhile.
+// keepSilence waits until the silence is over, and passes the values of the device's node and the collector to observers meanwhile.
 func (r *run) keepSilence(ctx context.Context) error {
 	for range hearings {
 		if err := pause.For(ctx, silence/hearings); err != nil {
@@ -52,15 +52,15 @@ func (r *run) keepSilence(ctx context.Context) error {
 	return nil
 }
 
-// observers begin with nothing read.
+// observers starts the log of the Plan's observers.
 func (r *run) observers() *observe.Log {
 	return observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Links: r.links(), Directions: r.Plan.Directions, Whereabouts: r.opts.Whereabouts})
 }
 
-// aged is how old a value may be when it is told: generators look at their processors each 100 ms at most. Nothing is sent in that time before it is listened.
+// aged is how old a value may be: generators read their processors every 100 ms at most. The silence begins that much after the last traffic.
 const aged = 150 * time.Millisecond
 
-// idle is what observers saw without traffic since then: before it, or after it.
+// idle records what observers read without traffic since a moment: before the traffic, or after it.
 func (r *run) idle(since time.Duration, after bool) {
 	r.vitals.Idle(since-aged, time.Since(r.Started), after)
 }
@@ -77,8 +77,8 @@ func (r *run) links() []map[int]string {
 	return all
 }
 
-// readAtRest has observers see what the device's interfaces counted when the counters stood still, and says since when they do: machines tell them from what they read a moment before, which
-// may be from when frames were still on their way. What can't be read is missing.
+// readAtRest reads the counters of the device's interfaces for observers once the generators' counters stand still, and returns since when they do: machines answer with values that they read a moment before, which
+// may be from a time when frames were still in flight. What can't be read is missing.
 func (r *run) readAtRest(ctx context.Context, drained rest) (still time.Duration) {
 	still = drained.since.Sub(r.Started)
 	ofDevice := func(o plan.Observer) bool { return o.Of == plan.OfDUT && o.Type == plan.ObserveInterfaces }
@@ -95,7 +95,7 @@ func (r *run) readAtRest(ctx context.Context, drained rest) (still time.Duration
 	return still
 }
 
-// observed is what they saw in a window; still is since when counters stand still after a trial, and 0 of a load that was held.
+// observed adds observers' values to a window; still is the moment since which counters stand still after a trial, and 0 for a held load.
 func (r *run) observed(w *report.Window, still time.Duration) {
 	from := w.Start.Std()
 	if to := from + w.Duration.Std(); still > 0 {

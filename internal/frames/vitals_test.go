@@ -90,7 +90,7 @@ func TestObserversAreInTheReport(t *testing.T) {
 }
 
 // Who is asked over the network tells every few seconds: a load that is held for long enough has a number of it, and one that isn't says why.
-func TestWhatIsAskedOverTheNetworkIsInTheReport(t *testing.T) {
+func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
 	for name, c := range map[string]struct {
 		every   time.Duration
 		missing string
@@ -171,7 +171,7 @@ func (a asked) told() observe.MachineReading {
 }
 
 // Whatever becomes of who tells of the device's node, the run is the same, and takes as long.
-func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
+func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 	var alone time.Duration
 	for _, c := range []struct {
 		name  string
@@ -308,7 +308,7 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 }
 
 // Of VPP's nodes a window has what a packet took, by what they counted between two readings within it.
-func TestWhatAPacketTakesOfVPPsNodesIsInTheReport(t *testing.T) {
+func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 	const every = 200 * time.Millisecond
 	s := scene(constantLoad("8kpps"), func(s *scenario) {
 		s.plan.Observers = []plan.Observer{{Name: "vpp", Of: plan.OfDUT, Type: plan.ObserveVPP, Every: plan.Duration(every), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}

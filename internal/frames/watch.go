@@ -26,8 +26,8 @@ const (
 	paceOfReading = 5
 )
 
-// watch waits for the step to pass, keeping about one reading a second, and judges its second part by the Plan's goal. When the run is cut short, what was read
-// of the window until then is kept as an Invalid one, with the error; nil if there is nothing of it.
+// watch waits until the step is over, keeps about one reading a second, and judges the step's second part by the Plan's goal. When the run is cut short, what was read
+// of the window until then is returned as an Invalid window, with the error; nil if nothing was read.
 func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	begin := time.Now()
 	edge := begin.Add(step.Settle)
@@ -72,7 +72,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	return &w, nil
 }
 
-// paced says that no generator ever catches up in a burst: there is nothing to look for, and a reading is work for a busy machine.
+// paced says whether no generator ever catches up in a burst: then pace needn't be watched, which saves readings on a busy machine.
 func paced(readings []engine.Reading) bool {
 	for _, r := range readings {
 		for _, port := range r.Ports {
@@ -84,7 +84,7 @@ func paced(readings []engine.Reading) bool {
 	return true
 }
 
-// untilThen waits for a moment, and follows the generators' pace meanwhile if it is to.
+// untilThen waits for a moment, and with follow watches the generators' pace meanwhile.
 func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, follow bool) error {
 	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach, paceOfReading*r.drive.quickest))
 	for next := time.Now().Add(every); follow && moment.Sub(next) >= every; {
@@ -116,7 +116,7 @@ func moments(begin time.Time, step procedure.Step) []time.Time {
 	return at
 }
 
-// cutShort is the window that was interrupted: its figures are kept, and say nothing.
+// cutShort is an interrupted window: it keeps its figures, and is Invalid.
 func (r *run) cutShort(span measure.Span, opened time.Time, step procedure.Step, cause error) *report.Window {
 	if opened.IsZero() || len(span.Readings[0]) < 2 {
 		return nil
@@ -129,18 +129,18 @@ func (r *run) cutShort(span measure.Span, opened time.Time, step procedure.Step,
 	return &w
 }
 
-// goal is what the Plan wants windows judged by.
+// goal is the Plan's goal, by which windows are judged.
 func (r *run) goal() measure.Goal { return measure.Goal{MaxLossRatio: r.Plan.Procedure.MaxLossRatio} }
 
-// sample keeps a reading for graphs, and tells the progress of it.
+// sample keeps a reading for graphs, and reports progress.
 func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
-	s := report.Sample{At: plan.Duration(time.Since(r.Started)), Phase: r.drive.step.Phase, Load: r.drive.height(), CPUPercent: -1}
+	s := report.Sample{At: plan.Duration(time.Since(r.Started)), Phase: r.drive.step.Phase, Load: r.drive.targetShare(), CPUPercent: -1}
 	for g, reading := range readings {
 		s.CPUPercent = max(s.CPUPercent, reading.CPUPercent)
 		s.QueueFull += reading.QueueFull - r.drive.baseline[g].QueueFull
 		r.drive.thefts[g].add(reading.Stolen)
 	}
-	r.tellStolen()
+	r.reportStolen()
 	for i, d := range r.setup.Directions {
 		total := between(d, r.drive.baseline, readings)
 		s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: r.drive.intended[i].Whole(),
@@ -157,7 +157,7 @@ func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
 	})
 }
 
-// pairs makes spans of two readings.
+// pairs are the two readings of each generator as a span.
 func pairs(a, b []engine.Reading) [][]engine.Reading {
 	spans := make([][]engine.Reading, len(a))
 	for g := range a {
@@ -166,7 +166,7 @@ func pairs(a, b []engine.Reading) [][]engine.Reading {
 	return spans
 }
 
-// between is what a direction sent and got between two readings of all generators.
+// between is what a direction sent and received between two readings of all generators.
 func between(d measure.Direction, a, b []engine.Reading) report.Total {
 	t := report.Total{From: d.From, To: d.To}
 	for _, p := range d.Pairs {

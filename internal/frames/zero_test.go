@@ -64,7 +64,7 @@ func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
 }
 
 // A device that loses one frame of 500 000 is never told to lose none: whatever is said of a window has the truth in it.
-func TestADeviceThatLosesFewFramesIsNeverToldToLoseNone(t *testing.T) {
+func TestADeviceThatLosesFewFramesIsNeverLossless(t *testing.T) {
 	const lost = units.One / 500_000
 	for seed := range uint64(tier.Times(8, 20)) {
 		rep := zeroLoss(rand.New(rand.NewPCG(seed, 4)), sim.Device{Loss: lost}).run(t)
@@ -87,7 +87,7 @@ func TestADeviceThatLosesFewFramesIsNeverToldToLoseNone(t *testing.T) {
 }
 
 // Frames of others are neither loss nor its absence: where not one frame may be lost they keep a trial from being a proof, and that is said. So seldom that some trial has none, they don't.
-func TestStraysAreNeitherLossNorItsAbsence(t *testing.T) {
+func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 	for name, c := range map[string]struct {
 		perMinute int64
 		confirmed bool
@@ -113,7 +113,7 @@ func TestStraysAreNeitherLossNorItsAbsence(t *testing.T) {
 }
 
 // Held windows whose edges may hide loss count for a load that is given, and what they may hide is told.
-func TestAConstantLoadTellsWhatItsEdgesHide(t *testing.T) {
+func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 	for name, c := range map[string]struct {
 		loss units.Ratio
 	}{"none is lost": {0}, "one in 500 000 is lost": {units.One / 500_000}} {
@@ -211,7 +211,7 @@ func TestAWeakGeneratorLosesNothingOfTheDevices(t *testing.T) {
 }
 
 // Whenever it is interrupted, also between a held load and a trial, a run leaves nothing running, and claims no confirmation that did not end.
-func TestAnInterruptionAroundATrialLeavesNothingBehind(t *testing.T) {
+func TestAnInterruptionAroundATrialStopsAllTraffic(t *testing.T) {
 	for at := 44.0; at < 58; at += 0.13 {
 		rep := zeroLoss(rand.New(rand.NewPCG(2, 19)), sim.Device{}, interrupted(at)).run(t)
 		if rep.Ending != report.Interrupted && rep.Ending != report.Completed || rep.Ending == report.Interrupted && rep.Result.Confirmed {

@@ -160,9 +160,9 @@ func TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch(t *testing.T) {
 	}
 }
 
-// TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed: with runs that spread by up to 0.3 %, of which trials count 0.1 % wrongly, a release that is 2.5 % less fails in 95 of 100 cases where 2 %
+// TestAWitnessFindsHalfAPercentBeyondTheLimit: with runs that spread by up to 0.3 %, of which trials count 0.1 % wrongly, a release that is 2.5 % less fails in 95 of 100 cases where 2 %
 // is allowed, one that is 1.5 % less passes as often, and one that is just at the edge is judged wrongly no more often than is promised.
-func TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed(t *testing.T) {
+func TestAWitnessFindsHalfAPercentBeyondTheLimit(t *testing.T) {
 	const pairs, spread, counted = 1000, 0.003, 0.001
 	two := comparison.Allowance{MaxRegression: units.One / 50}
 	r := rand.New(rand.NewPCG(3, 5))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// arrivals counts one UDP stream's datagrams by their numbers, which begin with 1: each is counted once, whenever it comes.
+// arrivals counts one UDP stream's datagrams by their numbers, which begin with 1. It counts each datagram once, however late it arrives.
 //
 //	        highest − memory              highest
 //	──────────────┼──────────────────────────┼──────────▶ numbers
@@ -16,23 +16,23 @@ type arrivals struct {
 	distinct   int64
 	reordered  int64
 	duplicates int64
-	tooLate    int64  // not told from duplicates, so not counted as received
-	foreign    int64  // no datagram of a test, or of a number that can't be
-	omitted    uint64 // the highest when the omitted time was over
-	overdue    int64  // of those up to that, how many came later
+	tooLate    int64  // so late that they may be duplicates; not counted as received
+	foreign    int64  // no datagrams of a test, or with an impossible number
+	omitted    uint64 // the highest number when the omitted time was over
+	overdue    int64  // how many numbers up to omitted arrived later
 	jitter     float64
 	transit    time.Duration
 	came       [memory / 64]uint64
 }
 
 const (
-	// memory is how many numbers back a datagram is told from one that came already.
+	// memory is how many numbers back a late datagram can be distinguished from a duplicate.
 	memory = 1 << 16
-	// farthest is how many numbers ahead the next datagram may be: no device loses so many in a row.
+	// farthest is how many numbers ahead the next datagram may be: no device loses that many in a row.
 	farthest = 1 << 32
 )
 
-// read is the sequence number and sending time of a datagram; false: it is none of a test.
+// read returns the sequence number and sending time of a datagram; false: it isn't a datagram of a test.
 func (a *arrivals) read(datagram []byte, short bool) (number uint64, sent time.Time, is bool) {
 	least := leastDatagram
 	if short {
@@ -48,12 +48,12 @@ func (a *arrivals) read(datagram []byte, short bool) (number uint64, sent time.T
 	return unwrap(a.highest, binary.BigEndian.Uint32(datagram[8:])), sent, true
 }
 
-// unwrap is the number nearest to another that ends in these 32 bits.
+// unwrap is the number nearest to near whose low 32 bits are low.
 func unwrap(near uint64, low uint32) uint64 {
 	return near + uint64(int64(int32(low-uint32(near))))
 }
 
-// take counts a datagram that came at a moment.
+// take counts a datagram that arrived at a moment.
 func (a *arrivals) take(datagram []byte, short bool, at time.Time) {
 	number, sent, is := a.read(datagram, short)
 	if !is || number == 0 || number > a.highest+farthest {
@@ -87,7 +87,7 @@ func (a *arrivals) count(number uint64) bool {
 	return true
 }
 
-// forget makes room for the numbers up to a new highest.
+// forget clears the memory for the numbers up to a new highest.
 func (a *arrivals) forget(highest uint64) {
 	if highest-a.highest >= memory {
 		clear(a.came[:])
@@ -109,5 +109,5 @@ func (a *arrivals) delay(transit time.Duration) {
 	a.transit = transit
 }
 
-// missing is how many numbers up to the highest have not come.
+// missing is how many numbers up to the highest have not arrived.
 func (a *arrivals) missing() int64 { return int64(a.highest) - a.distinct }

@@ -77,8 +77,8 @@ func TestLossIsWhatDidNotCome(t *testing.T) {
 	}
 }
 
-// TestShortNumbersGoOn: a counter of 32 bits begins again after an hour of a million a second.
-func TestShortNumbersGoOn(t *testing.T) {
+// TestShortNumbersWrapAround: a counter of 32 bits begins again after an hour of a million a second.
+func TestShortNumbersWrapAround(t *testing.T) {
 	for name, c := range map[string]struct {
 		near uint64
 		low  uint32

@@ -19,26 +19,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// Client makes tests against a server of ours, or iperf3's. It is safe for concurrent use.
+// Client makes tests with a server: linerate's or iperf3's. It is safe for concurrent use.
 type Client struct {
 	Server string // host and port
 	Place  Place
-	// Ours: the server is one of ours, which answers a stream's hello however often it is said. iperf3 takes a second one for a datagram of the test, so it is said once.
+	// Ours: the server is linerate's, which answers every hello of a stream, so the client may repeat it. iperf3 would count a second hello as a datagram of the test.
 	Ours bool
 	// Interval is how often counters are read; 1 s where 0.
 	Interval time.Duration
 	patience time.Duration // for tests; 10 s where 0
 }
 
-// shortestInterval bounds how much memory intervals take; longer tests than some hours take longer ones.
+// shortestInterval bounds how much memory intervals take; tests of several hours have longer intervals.
 const shortestInterval = 100 * time.Millisecond
 
-// interval is a valid one.
+// interval is the interval asked for, within its bounds.
 func interval(asked time.Duration) time.Duration {
 	return max(cmp.Or(asked, time.Second), shortestInterval)
 }
 
-// Run makes one test. When ctx ends, the test does, without a result; when Run returns, nothing of it goes on.
+// Run makes one test. When ctx ends, the test ends without a result. When Run returns, nothing of the test goes on.
 func (c Client) Run(ctx context.Context, t Test) (*Result, error) {
 	s, err := c.Connect(ctx, t)
 	if err != nil {
@@ -48,13 +48,13 @@ func (c Client) Run(ctx context.Context, t Test) (*Result, error) {
 	return s.Carry(ctx)
 }
 
-// Standing is a test of a client's whose streams stand. It must be closed.
+// Standing is a client's test whose streams are open. It must be closed.
 type Standing struct {
 	Live
 	run *clientRun
 }
 
-// Connect reaches the server and makes a test's streams. A server that sends does so at once; a client does when Carry is called.
+// Connect connects to the server and opens a test's streams. A server that sends begins at once; a client begins when Carry is called.
 func (c Client) Connect(ctx context.Context, t Test) (*Standing, error) {
 	t = t.withDefaults()
 	if err := t.check(); err != nil {
@@ -77,7 +77,7 @@ func (c Client) Connect(ctx context.Context, t Test) (*Standing, error) {
 	return &Standing{Live{&r.side}, r}, nil
 }
 
-// Carry has the payload go for the test's time, and returns what both sides counted. It is called once.
+// Carry sends payload for the test's duration, and returns what both sides counted. It is called once.
 func (s *Standing) Carry(ctx context.Context) (result *Result, err error) {
 	err = s.run.bounded(ctx, func() (err error) {
 		result, err = s.run.carry(ctx, s.run.measure, s.run.exchange)
@@ -86,19 +86,19 @@ func (s *Standing) Carry(ctx context.Context) (result *Result, err error) {
 	return result, err
 }
 
-// Close ends the test, whatever it does; when it returns, nothing goes on.
+// Close ends the test; when it returns, nothing of the test goes on.
 func (s *Standing) Close() { s.run.close() }
 
-// bounded does something that ends with ctx; where it fails, the server is told that the test is over.
+// bounded calls do until ctx ends; after an error it tells the server that the test is over.
 func (r *clientRun) bounded(ctx context.Context, do func() error) error {
-	defer context.AfterFunc(ctx, r.terminate)() // wakes who reads or writes the control connection
+	defer context.AfterFunc(ctx, r.terminate)() // ends reads and writes of the control connection
 	err := do()
 	if err == nil {
 		return nil
 	}
 	r.terminate()
 	if ctx.Err() != nil {
-		return fmt.Errorf("the test with %s was ended: %w", r.control.with, context.Cause(ctx))
+		return fmt.Errorf("the test with %s was stopped: %w", r.control.with, context.Cause(ctx))
 	}
 	return err
 }
@@ -112,14 +112,14 @@ func unreachable(ctx context.Context, at netip.AddrPort, err error) error {
 	case errors.Is(err, unix.ECONNREFUSED):
 		return fmt.Errorf("%w at %s, which refuses connections: start one there (iperf3 -s -p %d), or name another port: %w", ErrUnreachable, at, at.Port(), err)
 	case is && timeout.Timeout():
-		return fmt.Errorf("%w at %s within %s: check the address, the way there, and that TCP port %d is let through: %w", ErrUnreachable, at, answerTimeout, at.Port(), err)
+		return fmt.Errorf("%w at %s within %s: check the address, the route, and that firewalls let TCP port %d through: %w", ErrUnreachable, at, answerTimeout, at.Port(), err)
 	case sockets.FromBeyond(err):
 		return fmt.Errorf("%w at %s: %w", ErrUnreachable, at, err)
 	}
-	return fmt.Errorf("connect to %s: %w", at, err) // a fault of this machine's own says nothing of the server
+	return fmt.Errorf("connect to %s: %w", at, err) // a fault of this machine itself shows nothing about the server
 }
 
-// clientRun is one test of a client's.
+// clientRun is one test on the client's side.
 type clientRun struct {
 	Client
 	side
@@ -127,7 +127,7 @@ type clientRun struct {
 	ends sync.Once
 }
 
-// terminate tells the server that the test is over, whatever it does, and hangs up.
+// terminate tells the server that the test is over, and closes the control connection.
 func (r *clientRun) terminate() {
 	r.ends.Do(func() {
 		_ = r.control.SetWriteDeadline(time.Now().Add(time.Second))
@@ -136,7 +136,7 @@ func (r *clientRun) terminate() {
 	})
 }
 
-// newCookie is what the test's connections show, so that the server knows them.
+// newCookie is what the test's connections send first, so that the server recognizes them.
 func newCookie() []byte {
 	const letters = "abcdefghijklmnopqrstuvwxyz234567"
 	cookie := make([]byte, cookieBytes)
@@ -148,7 +148,7 @@ func newCookie() []byte {
 	return cookie
 }
 
-// connect agrees on the test, and makes its streams.
+// connect agrees with the server on the test, and opens its streams.
 func (r *clientRun) connect(ctx context.Context) error {
 	cookie := newCookie()
 	if err := r.control.write(cookie); err != nil {
@@ -160,7 +160,7 @@ func (r *clientRun) connect(ctx context.Context) error {
 	if err := r.control.writeDocument(r.test.parameters()); err != nil {
 		return err
 	}
-	if err := r.control.expect(createStreams, 3*r.control.patience); err != nil { // a server that sets up another test's streams comes to this one's later
+	if err := r.control.expect(createStreams, 3*r.control.patience); err != nil { // a server may set up another test's streams first
 		return err
 	}
 	if err := r.connectStreams(ctx, cookie); err != nil {
@@ -169,16 +169,16 @@ func (r *clientRun) connect(ctx context.Context) error {
 	return r.ready(func(s state) error { return r.control.expect(s, r.control.patience) }, r.Interval)
 }
 
-// first awaits the server's first word, by which other programs than iperf3 are known.
+// first awaits the server's first answer, which shows whether the server is iperf3.
 func (r *clientRun) first() error {
 	err := r.control.expect(paramExchange, r.control.patience)
 	if errors.Is(err, ErrGone) {
-		return fmt.Errorf("%w (after the first word: either that is no iperf3 server, such as iperf 2, which has another protocol and port 5001, or it hangs: start iperf3 -s there)", err)
+		return fmt.Errorf("%w (after its first answer: either it is no iperf3 server, such as iperf 2, which has another protocol and port 5001, or it hangs: start iperf3 -s there)", err)
 	}
 	return err
 }
 
-// expect awaits what the server says next.
+// expect awaits a state from the server.
 func (c *control) expect(want state, patience time.Duration) error {
 	got, err := c.await(patience)
 	if err == nil && got != want {
@@ -187,13 +187,13 @@ func (c *control) expect(want state, patience time.Duration) error {
 	return err
 }
 
-// explain is what it means that the server said something else than was expected.
+// explain is the error for a state that wasn't expected.
 func (c *control) explain(got state) error {
 	switch got {
 	case accessDenied:
 		return fmt.Errorf("%w: %s has another test, and iperf3 takes one at a time: wait for its end, or start a second server there on a port of its own (iperf3 -s -p 5202)", ErrBusy, c.with)
 	case serverTerminate:
-		return fmt.Errorf("%w: %s was ended in the middle of the test: start it again", ErrGone, c.with)
+		return fmt.Errorf("%w: %s was stopped in the middle of the test: start it again", ErrGone, c.with)
 	case serverError:
 		var number [4]byte
 		if err := c.read(number[:], time.Second); err != nil {
@@ -202,10 +202,10 @@ func (c *control) explain(got state) error {
 		return fmt.Errorf("%w: %s can't make this test: %s", ErrRefused, c.with, saidBy(int(int32(binary.BigEndian.Uint32(number[:])))))
 	default:
 	}
-	return fmt.Errorf("%w: %s says %d, which iperf3 doesn't at this point: either it is another program, or an iperf3 of another protocol: use 3.2 or newer there", ErrProtocol, c.with, got)
+	return fmt.Errorf("%w: %s sends state %d, which iperf3 doesn't at this point: it is another program, or a version with another protocol: use iperf3 3.2 or newer there", ErrProtocol, c.with, got)
 }
 
-// connectStreams makes all streams, those that the client sends first.
+// connectStreams opens all streams, first those on which the client sends.
 func (r *clientRun) connectStreams(ctx context.Context, cookie []byte) error {
 	for _, sends := range []bool{true, false} {
 		if sends && !r.test.Flow.sends(false) || !sends && !r.test.Flow.receives(false) {
@@ -226,7 +226,7 @@ func (r *clientRun) connectStreams(ctx context.Context, cookie []byte) error {
 				continue
 			}
 			err = fmt.Errorf("connect stream %d to %s: %w", s.id, r.at, err)
-			if _, is := errors.AsType[*refusal](err); is || !sockets.FromBeyond(err) { // by this machine's own kernel
+			if _, is := errors.AsType[*refusal](err); is || !sockets.FromBeyond(err) { // this machine's own kernel refused it
 				return err
 			}
 			return fmt.Errorf("%w: %w", ErrGone, err)
@@ -242,10 +242,10 @@ func (r *clientRun) connectTCP(ctx context.Context, cookie []byte) (net.Conn, er
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(r.control.patience))
 	_, err = conn.Write(cookie)
-	return conn, errors.Join(err, conn.SetWriteDeadline(time.Time{}), r.test.own(conn.(*net.TCPConn)))
+	return conn, errors.Join(err, conn.SetWriteDeadline(time.Time{}), r.test.configure(conn.(*net.TCPConn)))
 }
 
-// What a client says with UDP before all else, and what a server answers, as numbers in the machine's own byte order; iperf3 before 3.12 has the old ones.
+// The first datagram of a client's UDP stream, and the server's answer, as numbers in the machine's own byte order; iperf3 before 3.12 sends the old ones.
 const (
 	hello       uint32 = 0x36373839
 	helloOld    uint32 = 123456789
@@ -254,7 +254,7 @@ const (
 	helloLength        = 4
 )
 
-// helloEvery is how often a client says hello until it is answered.
+// helloEvery is how often a client sends hello until there is an answer.
 const helloEvery = 250 * time.Millisecond
 
 func isHello(said []byte) bool {
@@ -265,7 +265,7 @@ func isReply(said []byte) bool {
 	return len(said) == helloLength && slices.Contains([]uint32{reply, replyOld}, binary.NativeEndian.Uint32(said))
 }
 
-// connectUDP says hello, and waits for the answer, or in reverse for payload, which says the same where the answer was lost.
+// connectUDP sends hello, and waits for the answer, or with Reverse for payload, which means the same if the answer was lost.
 func (r *clientRun) connectUDP(ctx context.Context) (net.Conn, error) {
 	conn, err := r.Place.dial(ctx, "udp", netip.AddrPort{}, r.at, r.test.shape)
 	if err != nil {
@@ -282,14 +282,14 @@ func (r *clientRun) connectUDP(ctx context.Context) (net.Conn, error) {
 			again = earlier(until, time.Now().Add(helloEvery))
 		}
 		_ = conn.SetReadDeadline(again)
-		err := heard(conn.(*net.UDPConn))
+		err := awaitReply(conn.(*net.UDPConn))
 		switch {
 		case errors.Is(err, unix.ECONNREFUSED):
 			return conn, fmt.Errorf("it refuses UDP: %w", err)
 		case err == nil:
 			return conn, conn.SetReadDeadline(time.Time{})
 		case !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil || !time.Now().Before(until):
-			return conn, fmt.Errorf("it doesn't answer with UDP: check that UDP port %d is let through as TCP port %d is, and that the way there isn't so lossy: %w", r.at.Port(), r.at.Port(), err)
+			return conn, fmt.Errorf("it doesn't answer with UDP: check that firewalls let UDP port %d through as well as TCP port %d, and that the path doesn't lose too many packets: %w", r.at.Port(), r.at.Port(), err)
 		}
 	}
 }
@@ -301,8 +301,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// heard waits for an answer to a hello, and takes it. Payload is left where it is: it counts.
-func heard(conn *net.UDPConn) error {
+// awaitReply waits for the answer to a hello, and reads it. It leaves payload in the socket, as payload counts.
+func awaitReply(conn *net.UDPConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -328,13 +328,13 @@ func heard(conn *net.UDPConn) error {
 	}
 }
 
-// said is what the control connection brings next.
+// said is the next state on the control connection, or its error.
 type said struct {
 	state state
 	err   error
 }
 
-// next awaits what the other side says, beside the payload.
+// next reads the other side's next state while payload goes.
 func (c *control) next(awaiting *sync.WaitGroup) <-chan said {
 	came := make(chan said, 1)
 	awaiting.Go(func() {
@@ -344,10 +344,10 @@ func (c *control) next(awaiting *sync.WaitGroup) <-chan said {
 	return came
 }
 
-// lastWords is for how long a side that lost a stream waits for the other's reason.
-const lastWords = 500 * time.Millisecond
+// reasonWait is how long a side that lost a stream waits for the other side's reason.
+const reasonWait = 500 * time.Millisecond
 
-// measure waits for the payload's end, and returns until when the server was to send.
+// measure waits for the end of the payload, and returns how long the server was to send.
 func (r *clientRun) measure(ctx context.Context) (time.Duration, error) {
 	next := r.control.next(&r.awaiting)
 	whole := time.NewTimer(r.test.Omit + r.test.Duration)
@@ -361,7 +361,7 @@ func (r *clientRun) measure(ctx context.Context) (time.Duration, error) {
 		select {
 		case s := <-next:
 			return 0, r.unasked(s)
-		case <-time.After(lastWords):
+		case <-time.After(reasonWait):
 			return 0, err
 		}
 	case <-whole.C:
@@ -380,14 +380,14 @@ func (r *clientRun) measure(ctx context.Context) (time.Duration, error) {
 			return 0, r.unasked(s)
 		}
 		return planned, nil
-	case <-time.After(r.control.patience + mostDrain): // it may drain, too
-		return 0, fmt.Errorf("%w: %s doesn't say what it counted: of the test only one side is known, which is no result", ErrIncomplete, r.control.with)
+	case <-time.After(r.control.patience + mostDrain): // the server may drain, too
+		return 0, fmt.Errorf("%w: %s doesn't report its counters, and a test needs those of both sides", ErrIncomplete, r.control.with)
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}
 }
 
-// unasked is why the test ends early.
+// unasked is the error for a state that ends the test early.
 func (r *clientRun) unasked(s said) error {
 	if s.err != nil {
 		return s.err
@@ -395,7 +395,7 @@ func (r *clientRun) unasked(s said) error {
 	return r.control.explain(s.state)
 }
 
-// exchange tells what this side counted, and joins it with what the server did.
+// exchange sends this side's counters, and joins them with the server's.
 func (r *clientRun) exchange(planned time.Duration) (*Result, error) {
 	if err := r.control.writeDocument(r.transfer.results(planned, nil)); err != nil {
 		return nil, err
@@ -415,6 +415,6 @@ func (r *clientRun) exchange(planned time.Duration) (*Result, error) {
 	if err := r.control.expect(displayResults, r.control.patience); err != nil {
 		return nil, err
 	}
-	_ = r.control.say(iperfDone) // the result is whole
+	_ = r.control.say(iperfDone) // the result is complete
 	return result, nil
 }

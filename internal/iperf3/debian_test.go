@@ -191,8 +191,8 @@ func TestIperf3Itself(t *testing.T) {
 	}
 }
 
-// TestAServerOfTheirsIsBusy: it takes one test at a time, and has one whose client has agreed on it.
-func TestAServerOfTheirsIsBusy(t *testing.T) {
+// TestARealIperf3ServerIsBusy: it takes one test at a time, and has one whose client has agreed on it.
+func TestARealIperf3ServerIsBusy(t *testing.T) {
 	t.Parallel()
 	program(t)
 	address, _ := theirServer(t)

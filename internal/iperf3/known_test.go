@@ -16,7 +16,8 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/test/impaired"
 )
@@ -79,8 +80,8 @@ func bring(name string, own netip.Prefix) error {
 	if err := os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0o600); err != nil {
 		return err
 	}
-	for _, o := range []forwarder.Offload{forwarder.TransmitChecksum, forwarder.TCPSegmentation, forwarder.GenericSegmentation, forwarder.GenericReceive} {
-		if err := forwarder.SetOffload(name, o, false); err != nil {
+	for _, o := range []netif.Offload{netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive} {
+		if err := netif.SetOffload(name, o, false); err != nil {
 			return err
 		}
 	}
@@ -91,7 +92,7 @@ func bring(name string, own netip.Prefix) error {
 	if err := netlink.LinkSetUp(link); err != nil || !own.IsValid() {
 		return err
 	}
-	return forwarder.AddAddress(link, own)
+	return netif.AddAddress(link, own)
 }
 
 // reach gives a place a neighbour, and a route to the other's network by it.
@@ -102,10 +103,10 @@ func (w *wired) reach(t *testing.T, i int, neighbour netip.Addr, mac net.Hardwar
 		if err != nil {
 			return err
 		}
-		if err := forwarder.SetNeighbour(link, neighbour, mac); err != nil || !network.IsValid() {
+		if err := netif.SetNeighbour(link, neighbour, mac); err != nil || !network.IsValid() {
 			return err
 		}
-		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: forwarder.IPNet(network), Gw: neighbour.AsSlice()})
+		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: netif.IPNet(network), Gw: neighbour.AsSlice()})
 	}))
 }
 

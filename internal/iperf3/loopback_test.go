@@ -104,8 +104,8 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 	}
 }
 
-// TestOurClientAndOurServer: all that is sent is received, whatever the shape of the test.
-func TestOurClientAndOurServer(t *testing.T) {
+// TestLineratesClientAndServer: all that is sent is received, whatever the shape of the test.
+func TestLineratesClientAndServer(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{Most: 64, Interval: 250 * time.Millisecond})
 	client := Client{Server: address, Interval: 250 * time.Millisecond}
@@ -163,8 +163,8 @@ func TestAStreamOutlivesItsCookie(t *testing.T) {
 	}
 }
 
-// TestASenderTellsOfTCP: as fast as it goes, with a congestion control that each kernel has.
-func TestASenderTellsOfTCP(t *testing.T) {
+// TestASenderReportsTCPInfo: as fast as it goes, with a congestion control that each kernel has.
+func TestASenderReportsTCPInfo(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{})
 	r, err := Client{Server: address}.Run(t.Context(), Test{Flow: Both, Duration: time.Second, Parallel: 2, CongestionControl: "reno"})
@@ -303,8 +303,8 @@ func TestWhatAServerRefuses(t *testing.T) {
 	}
 }
 
-// TestACongestionControlThatTheKernelHasNot ends the test before it begins.
-func TestACongestionControlThatTheKernelHasNot(t *testing.T) {
+// TestAnUnknownCongestionControlIsRefused ends the test before it begins.
+func TestAnUnknownCongestionControlIsRefused(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, Server{})
 	_, err := Client{Server: address}.Run(t.Context(), Test{Duration: time.Second, CongestionControl: "warp"})
@@ -325,8 +325,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestAFaultOfOnesOwnIsNoServers: who can't even try says nothing of the server, or of the way there.
-func TestAFaultOfOnesOwnIsNoServers(t *testing.T) {
+// TestALocalFaultIsNotTheServers: who can't even try says nothing of the server, or of the way there.
+func TestALocalFaultIsNotTheServers(t *testing.T) {
 	address, _ := serve(t, Server{})
 	_, err := Client{Server: address, Place: Place{Address: netip.MustParseAddr("192.0.2.1")}}.Connect(t.Context(), Test{Duration: time.Second})
 	if err == nil || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "cannot assign requested address") {
@@ -418,8 +418,8 @@ func lossyRelay(t *testing.T, server string) (address string) {
 	return tcp.Addr().String()
 }
 
-// TestHelloIsSaidUntilItIsAnswered: of each stream the first hello is lost, and the first answer to one.
-func TestHelloIsSaidUntilItIsAnswered(t *testing.T) {
+// TestHelloIsRepeatedUntilAnswered: of each stream the first hello is lost, and the first answer to one.
+func TestHelloIsRepeatedUntilAnswered(t *testing.T) {
 	t.Parallel()
 	for _, flow := range []Flow{Forward, Reverse, Both} {
 		t.Run(string(flow), func(t *testing.T) {
@@ -458,7 +458,7 @@ func TestStreamsEndByAReset(t *testing.T) {
 	all := slices.Concat(s.Conns(true), s.Conns(false), server.Conns(true), server.Conns(false))
 	for _, conn := range all {
 		var linger *unix.Linger
-		err := sockets.On(conn.(*net.TCPConn), func(fd int) (err error) {
+		err := sockets.WithDescriptor(conn.(*net.TCPConn), func(fd int) (err error) {
 			linger, err = unix.GetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER)
 			return err
 		})

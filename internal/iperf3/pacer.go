@@ -2,11 +2,11 @@ package iperf3
 
 import "time"
 
-// pacer says when a stream's next message is due. A sender that was held up makes good for a little of the time at once and for the rest not at all: a burst would overrun
+// pacer says when a stream's next message is due. After a delay, a sender catches up on a little of the time at once, and skips the rest: a burst would overrun
 // buffers, and its loss would look like the device's.
 type pacer struct {
 	gap     time.Duration // between two messages, in full nanoseconds
-	rest    float64       // and a part of one
+	rest    float64       // and a fraction of a nanosecond
 	owed    float64
 	catchUp time.Duration
 	next    time.Duration
@@ -17,7 +17,7 @@ const (
 	mostBurst      = 64 << 10
 )
 
-// newPacer is one for messages of a size at a rate; nil: nothing is ever early.
+// newPacer is a pacer for messages of a size at a rate; nil: no message is ever early.
 func newPacer(bitsPerSecond int64, message int) *pacer {
 	if bitsPerSecond == 0 {
 		return nil
@@ -29,7 +29,7 @@ func newPacer(bitsPerSecond int64, message int) *pacer {
 	return p
 }
 
-// wait is for how long the next message is too early, at a time since the beginning. Once it is 0 the message counts as sent.
+// wait is how long to wait for the next message, at a time since the beginning. Once it is 0 the message counts as sent.
 func (p *pacer) wait(now time.Duration) time.Duration {
 	if p == nil {
 		return 0

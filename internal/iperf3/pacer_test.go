@@ -29,8 +29,8 @@ func TestPaceIsExact(t *testing.T) {
 	}
 }
 
-// TestAHeldUpSenderMakesNoLongBurst: what it couldn't send in a second it doesn't send at once.
-func TestAHeldUpSenderMakesNoLongBurst(t *testing.T) {
+// TestADelayedSenderMakesNoLongBurst: what it couldn't send in a second it doesn't send at once.
+func TestADelayedSenderMakesNoLongBurst(t *testing.T) {
 	for name, c := range map[string]struct {
 		bitsPerSecond int64
 		message       int
@@ -54,7 +54,7 @@ func TestAHeldUpSenderMakesNoLongBurst(t *testing.T) {
 	}
 }
 
-func TestNoRateIsNeverEarly(t *testing.T) {
+func TestWithoutARateNoMessageIsEarly(t *testing.T) {
 	p := newPacer(0, 1460)
 	for range 2 {
 		if p.wait(0) != 0 {

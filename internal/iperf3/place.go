@@ -12,23 +12,23 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// Place is where a side's sockets are made; the zero Place is the program's own namespace, and any interface.
+// Place is where a side's sockets are made; the zero Place is the process's own namespace, and any interface.
 type Place struct {
 	Namespace *netspace.Namespace
 	Interface string
-	// Address is whence connections are made and datagrams sent; the zero Addr: the kernel's choice.
+	// Address is the source of connections and datagrams; the zero Addr: the kernel's choice.
 	Address netip.Addr
-	// Hops is the time to live of all that is sent, and then datagrams are never fragmented unless Fragments says so, and servers keep what was left of it when a stream came; 0: the kernel's own.
+	// Hops is the time to live of all packets that are sent; with it, datagrams aren't fragmented unless Fragments is set, and servers keep the remaining time to live of each stream's first packet. 0: the kernel's own.
 	Hops int
 	// Fragments: datagrams that don't fit into a frame of the interface are sent in fragments.
 	Fragments bool
 }
 
-// control binds a socket to the place's interface before it is bound or connected, and does more.
+// control binds a socket to the place's interface before it is bound or connected, and then calls more.
 func (p Place) control(more func(fd int, six bool) error) func(string, string, syscall.RawConn) error {
 	return func(network, _ string, raw syscall.RawConn) error {
 		var said error
@@ -41,7 +41,7 @@ func (p Place) control(more func(fd int, six bool) error) func(string, string, s
 				}
 			}
 			six := network[len(network)-1] == '6'
-			if said = p.trace(fd, strings.HasPrefix(network, "udp"), six); said == nil {
+			if said = p.setHops(fd, strings.HasPrefix(network, "udp"), six); said == nil {
 				said = more(fd, six)
 			}
 		})
@@ -49,8 +49,8 @@ func (p Place) control(more func(fd int, six bool) error) func(string, string, s
 	}
 }
 
-// trace gives a socket what Hops says.
-func (p Place) trace(fd int, datagrams, six bool) error {
+// setHops sets a socket's time to live, and what Hops says about fragments.
+func (p Place) setHops(fd int, datagrams, six bool) error {
 	if p.Hops == 0 {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (p Place) trace(fd int, datagrams, six bool) error {
 		return err
 	}
 	if !datagrams {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // of who listens; without it nothing is known of what comes
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // for a listener; without it the time to live of arriving streams is unknown
 		return nil
 	}
 	_ = unix.SetsockoptInt(fd, level, tell, 1)
@@ -95,7 +95,7 @@ func (p Place) dial(ctx context.Context, network string, from, to netip.AddrPort
 	return conn, err
 }
 
-// shape gives a stream's socket all that the test wants of it; with TCP before it is connected, so that windows are scaled accordingly.
+// shape sets the options of a stream's socket; with TCP before it is connected, so that the window scale fits.
 func (t Test) shape(fd int, six bool) error {
 	level, name := unix.IPPROTO_IP, unix.IP_TOS
 	if six {
@@ -114,7 +114,7 @@ func (t Test) shape(fd int, six bool) error {
 	return t.tune(fd)
 }
 
-// tune is what can be set of a connection that stands, too.
+// tune sets the options that can be set on an open connection, too.
 func (t Test) tune(fd int) error {
 	if t.Protocol == TCP && t.CongestionControl != "" {
 		if err := sockets.SetCongestionControl(fd, t.CongestionControl); err != nil {
@@ -139,20 +139,20 @@ func (t Test) tune(fd int) error {
 // roomy is the receive buffer of UDP streams where the test names no window: what a receiver drops while its process waits for a processor isn't the device's loss.
 const roomy = 4 << 20
 
-// enlarge gives a receive buffer up to so much as the program may: what it drops is counted all the same.
+// enlarge raises a receive buffer as far as the process may, up to roomy; what it drops is counted in any case.
 func enlarge(fd int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, roomy)
 	}
 }
 
-// unanswered is for how long a connection may have sent without an answer before its kernel gives it up (TCP_USER_TIMEOUT).
+// unanswered is how long a connection may send without an answer before its kernel closes it (TCP_USER_TIMEOUT).
 const unanswered = 20 * time.Second
 
-// own makes a connection that stands what the test wants: Go's defaults are others than iperf3's. Until the test ends as it should, closing it is a reset: also where this process is killed, no kernel
-// goes on with what is left in a buffer.
-func (t Test) own(conn *net.TCPConn) error {
-	return errors.Join(conn.SetNoDelay(t.NoDelay), conn.SetLinger(0), sockets.On(conn, func(fd int) error {
+// configure sets the options of an open connection to iperf3's defaults, which differ from Go's. Until the test ends properly, closing the connection is a reset: even if this process is killed, no kernel
+// goes on sending what is left in a buffer.
+func (t Test) configure(conn *net.TCPConn) error {
+	return errors.Join(conn.SetNoDelay(t.NoDelay), conn.SetLinger(0), sockets.WithDescriptor(conn, func(fd int) error {
 		return sockets.SetOption(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unanswered.Milliseconds()), "TCP_USER_TIMEOUT")
 	}))
 }
@@ -164,10 +164,10 @@ type Listener struct {
 	udp   *net.UDPConn
 }
 
-// portTries is how often a port of the kernel's choice may turn out to be somebody's with UDP.
+// portTries is how many ports of the kernel's choice are tried, as a port that is free with TCP may be taken with UDP.
 const portTries = 16
 
-// Listen takes a port, such as ":5201"; port 0 is one of the kernel's choice.
+// Listen opens a port, such as ":5201"; port 0 is one of the kernel's choice.
 func Listen(ctx context.Context, place Place, address string) (*Listener, error) {
 	to, err := resolve(ctx, address)
 	if err != nil {
@@ -216,7 +216,7 @@ func listen(ctx context.Context, place Place, at netip.AddrPort) (*Listener, err
 // Address is where clients reach the server.
 func (l *Listener) Address() netip.AddrPort { return l.tcp.Addr().(*net.TCPAddr).AddrPort() }
 
-// Close gives the port back. Serve does so, too.
+// Close closes the port. Serve does so, too.
 func (l *Listener) Close() error { return errors.Join(l.tcp.Close(), l.udp.Close()) }
 
 // resolve is the address of a host and port; an empty host is any.

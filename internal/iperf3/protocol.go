@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// state is what a side says of the test, one byte on the control connection (iperf3's src/iperf_api.h).
+// state is a message about the test, one byte on the control connection (iperf3's src/iperf_api.h).
 type state int8
 
 const (
@@ -32,7 +32,7 @@ const (
 	serverError     state = -2
 )
 
-// What the other side may send at most, and for how long it may be silent where it has nothing to do but answer.
+// Bounds of what the other side may send, and how long it may be silent when it only has to answer.
 const (
 	cookieBytes     = 37 // 36 characters, and a zero
 	mostParameters  = 8 << 10
@@ -41,33 +41,33 @@ const (
 	mostIdleControl = 5 * time.Second // from a connection to its cookie
 )
 
-// What went wrong, where a caller decides by it.
+// Errors by which a caller decides.
 var (
-	// ErrUnreachable: nobody answers at the server's address.
+	// ErrUnreachable: there is no answer at the server's address.
 	ErrUnreachable = errors.New("no iperf3 server answers")
-	// ErrBusy: the server has other tests.
+	// ErrBusy: the server runs other tests.
 	ErrBusy = errors.New("the server is busy")
-	// ErrRefused: the other side doesn't make this test.
+	// ErrRefused: the other side refuses this test.
 	ErrRefused = errors.New("the test is refused")
 	// ErrGone: the other side ended, or went silent, in the middle.
 	ErrGone = errors.New("the other side is gone")
 	// ErrProtocol: what the other side says isn't iperf3's protocol, or contradicts itself.
 	ErrProtocol = errors.New("not iperf3's protocol")
-	// ErrIncomplete: the result lacks a side.
+	// ErrIncomplete: the counters of one side are missing.
 	ErrIncomplete = errors.New("the result is incomplete")
 	// ErrTaken: another program has the port.
 	ErrTaken = errors.New("the port is taken")
 )
 
-// control is the connection on which the two sides say what they do. One goroutine reads it at a time, one writes.
+// control is the control connection. One goroutine at a time reads it, and one writes.
 type control struct {
 	net.Conn
-	// with is who the other side is, for sentences; patience for how long it may be silent where it has nothing to do but answer.
+	// with names the other side in sentences; patience is how long it may be silent when it only has to answer.
 	with     string
 	patience time.Duration
 }
 
-// await reads the next state, for so long at most; 0: for as long as it takes.
+// await reads the next state, and waits for at most patience; 0: without a limit.
 func (c *control) await(patience time.Duration) (state, error) {
 	var b [1]byte
 	err := c.read(b[:], patience)
@@ -79,7 +79,7 @@ func (c *control) read(into []byte, patience time.Duration) error {
 	if patience > 0 {
 		deadline = time.Now().Add(patience)
 	}
-	_ = c.SetReadDeadline(deadline) // a connection that can't have one is closed, which reading says
+	_ = c.SetReadDeadline(deadline) // it fails only on a closed connection, and so does the read
 	_, err := io.ReadFull(c.Conn, into)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -102,7 +102,7 @@ func (c *control) write(b []byte) error {
 
 func (c *control) say(s state) error { return c.write([]byte{byte(s)}) }
 
-// readDocument reads a JSON document, of a bounded length: 4 bytes say how long it is.
+// readDocument reads a JSON document of at most the given length, behind 4 bytes with its length.
 func (c *control) readDocument(most int) ([]byte, error) {
 	var head [4]byte
 	if err := c.read(head[:], c.patience); err != nil {
@@ -114,7 +114,7 @@ func (c *control) readDocument(most int) ([]byte, error) {
 	}
 	document := make([]byte, length)
 	if err := c.read(document, c.patience); err != nil {
-		return nil, fmt.Errorf("half a document: %w", err)
+		return nil, fmt.Errorf("an incomplete document: %w", err)
 	}
 	return document, nil
 }
@@ -130,7 +130,7 @@ func (c *control) writeDocument(v any) error {
 // number is a JSON number that counts something; iperf3 writes large ones with an exponent.
 type number int64
 
-// UnmarshalJSON refuses fractions, and what isn't exact in a double. iperf3 writes -1, for what it doesn't count, as the largest number of 64 bits in places.
+// UnmarshalJSON refuses fractions, and numbers that aren't exact in a double. In some places iperf3 writes -1, for what it doesn't count, as the largest number of 64 bits.
 func (n *number) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -189,7 +189,7 @@ type parameters struct {
 	ClientVersion string `json:"client_version,omitempty"`
 }
 
-// parameters is what a client says of the test.
+// parameters are the test's parameters as a client sends them.
 func (t Test) parameters() parameters {
 	p := parameters{
 		TCP: t.Protocol == TCP, UDP: t.Protocol == UDP, Omit: number(t.Omit / time.Second), Time: number(t.Duration / time.Second), Segment: number(t.SegmentBytes),
@@ -202,7 +202,7 @@ func (t Test) parameters() parameters {
 	return p
 }
 
-// parseParameters is the test that a client asks for, and who it says that it is.
+// parseParameters is the test that a client asks for, and the client's name of itself.
 func parseParameters(document []byte) (Test, string, error) {
 	p := parameters{Parallel: 1}
 	if err := json.Unmarshal(document, &p); err != nil {
@@ -238,13 +238,13 @@ func seconds(n number) time.Duration {
 	return time.Duration(bounded(n)) * time.Second
 }
 
-// isCookie says that these bytes are a cookie of an iperf3 client: printable, and a zero. iperf 2 and others send something else.
+// isCookie says whether these bytes are a cookie of an iperf3 client: printable characters and a zero. iperf 2 and other programs send something else.
 func isCookie(b []byte) bool {
 	last := len(b) - 1
 	return len(b) == cookieBytes && b[last] == 0 && !strings.ContainsFunc(string(b[:last]), func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// streamID is the number that both sides have for the nth stream of a test, from 0. iperf3 leaves 2 out.
+// streamID is the number of the nth stream of a test, from 0, on both sides. iperf3 skips 2.
 func streamID(n int) int {
 	if n == 0 {
 		return 1
@@ -262,7 +262,7 @@ type results struct {
 	Streams        []streamResult `json:"streams"`
 }
 
-// streamResult is one stream's part of that. Bytes are without what was omitted. Packets and errors include it; iperf3 tells how many of them were omitted since 3.14.
+// streamResult is one stream's part of the results. Bytes exclude the omitted time; packets and errors include it, and since 3.14 iperf3 reports how many of them belong to it.
 type streamResult struct {
 	ID             *number  `json:"id"`
 	Bytes          *number  `json:"bytes"`
@@ -276,12 +276,12 @@ type streamResult struct {
 	EndTime        *float64 `json:"end_time"`
 }
 
-// lasted is for how long the side counted, without what was omitted.
+// lasted is how long the side counted, without the omitted time.
 func (r streamResult) lasted() time.Duration {
 	return time.Duration((*r.EndTime - *r.StartTime) * float64(time.Second)).Round(time.Microsecond)
 }
 
-// parseResults reads what the other side counted of the streams with these numbers. Without all of them, whole and once, there is no result.
+// parseResults reads the other side's results of the streams with these numbers. It is an error unless each stream is there once, with all its members.
 func parseResults(document []byte, ids []int) (map[int]streamResult, results, error) {
 	var r results
 	if err := json.Unmarshal(document, &r); err != nil {
@@ -300,7 +300,7 @@ func parseResults(document []byte, ids []int) (map[int]streamResult, results, er
 	for _, id := range ids {
 		s, has := of[id]
 		if !has {
-			return nil, r, fmt.Errorf("%w: the other side's has nothing of stream %d, so only one side is known", ErrIncomplete, id)
+			return nil, r, fmt.Errorf("%w: the other side's result lacks stream %d", ErrIncomplete, id)
 		}
 		if err := s.check(); err != nil {
 			return nil, r, fmt.Errorf("stream %d of the other side's result: %w", id, err)
@@ -309,10 +309,10 @@ func parseResults(document []byte, ids []int) (map[int]streamResult, results, er
 	return of, r, nil
 }
 
-// check refuses a stream of which something is missing or can't be.
+// check refuses a stream's result that lacks a member, or has an impossible one.
 func (r streamResult) check() error {
 	if slices.Contains([]*number{r.Bytes, r.Errors, r.Packets}, nil) || slices.Contains([]*float64{r.Jitter, r.StartTime, r.EndTime}, nil) {
-		return fmt.Errorf("%w: bytes, errors, packets, jitter and both times are needed, as iperf3 tells since 3.2: use a newer one there", ErrIncomplete)
+		return fmt.Errorf("%w: bytes, errors, packets, jitter and both times are needed, which iperf3 reports since 3.2: use a newer one there", ErrIncomplete)
 	}
 	omitted := number(0)
 	if r.OmittedPackets != nil {
@@ -325,7 +325,7 @@ func (r streamResult) check() error {
 	return nil
 }
 
-// saidBy is what iperf3's numbers of errors mean, of those that a server may answer with; others are told as numbers.
+// saidBy is the meaning of an iperf3 error number that a server may send; other numbers stay numbers.
 func saidBy(number int) string {
 	switch number {
 	case 5:

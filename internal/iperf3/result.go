@@ -13,41 +13,41 @@ import (
 // Result is what both sides of a test counted.
 type Result struct {
 	Test Test
-	// With is who the other side says that it is; iperf3's servers don't.
+	// With is the other side's name of itself; iperf3's servers send none.
 	With string
-	// Directions are one, or with Both the client's and then the server's.
+	// Directions holds one direction, or with Both the client's and then the server's.
 	Directions []Direction
 }
 
-// Direction is the payload one way.
+// Direction is the result of one direction.
 type Direction struct {
 	// Flow is Forward where the client sends, and Reverse where the server does.
 	Flow           Flow
 	Sent, Received Side
-	// Datagrams is what became of them; nil with TCP.
+	// Datagrams says what became of the datagrams; nil with TCP.
 	Datagrams *Datagrams
-	// Unacknowledged is how many bytes TCP had sent without an answer when the test ended, although it was given time; only of a sender of ours.
+	// Unacknowledged is how many sent bytes TCP had no answer for when the test ended, after some waiting; known only where linerate sends.
 	Unacknowledged int64
 	// Remarks are what a reader of the figures should know.
 	Remarks []string
 }
 
-// Side is what one end of a direction counted, without what was omitted.
+// Side is what one end of a direction counted, without the omitted time.
 type Side struct {
-	// Own: it was counted here. Else it is what the other side told.
+	// Own: it was counted here; otherwise the other side reported it.
 	Own   bool
 	Bytes int64
-	// Lasted is for how long. What was received has at least the time in which it was sent, however early the last of it came.
+	// Lasted is how long it counted. For a receiver it is at least as long as the sender sent, however early the last payload arrived.
 	Lasted time.Duration
-	// Retransmits of TCP's sender; nil: not told, or none's.
+	// Retransmits of a TCP sender; nil: unknown, or no TCP sender.
 	Retransmits *int64
-	// CongestionControl is the sender's, as far as it tells.
+	// CongestionControl is the sender's, if it reports one.
 	CongestionControl string
-	// Intervals are those of our own side: from the beginning, omitted ones too. The Bytes of those that are not omitted add up to Bytes.
+	// Intervals are known for this side only: from the beginning, with omitted ones. The Bytes of those that aren't omitted add up to Bytes.
 	Intervals []Interval
 }
 
-// BitsPerSecond is how much payload a second that is; 0 where no time went by.
+// BitsPerSecond is the rate of payload; 0 where Lasted is 0.
 func (s Side) BitsPerSecond() float64 {
 	if s.Lasted <= 0 {
 		return 0
@@ -55,35 +55,35 @@ func (s Side) BitsPerSecond() float64 {
 	return float64(s.Bytes) * 8 / s.Lasted.Seconds()
 }
 
-// Interval is what one side counted of one direction in a while. What TCP says is of its end.
+// Interval is what one side counted of one direction in a time span. TCP's values are those at its end.
 type Interval struct {
 	Start, End time.Duration // since the payload began
 	Omitted    bool
-	// Draining: nothing was sent any more, and what was under way came.
+	// Draining: sending had ended, and the payload that was in flight arrived.
 	Draining bool
 	Bytes    int64
-	// Datagrams that were sent, or that came, each once. Lost are those of a receiver that others overtook: fewer than none where late ones came.
+	// Datagrams that were sent, or that arrived, each counted once. Lost, at a receiver, are those that later ones have overtaken; it is negative if late ones arrived.
 	Datagrams, Lost, Reordered, Duplicates int64
-	// Dropped is what the receiver's own sockets threw away: lost, but not by the device.
+	// Dropped is what the receiver's own sockets dropped: lost, but not by the device.
 	Dropped int64
-	// Of a TCP sender, all streams: segments sent again, round trips (the streams' mean, the longest, and the shortest ever), and how much may be under way.
+	// Of a TCP sender, all streams together: retransmitted segments, round-trip times (the streams' mean, the longest, and the shortest ever), and the congestion windows.
 	Retransmits                                    int64
 	RoundTrip, LongestRoundTrip, ShortestRoundTrip time.Duration
 	CongestionWindow                               int64 // bytes
 	DeliveryRate                                   int64 // bits per second
 }
 
-// Datagrams are what became of all that were sent.
+// Datagrams says what became of all datagrams that were sent.
 type Datagrams struct {
-	Sent, Received, Lost int64 // Received each once; Sent = Received + Lost
-	// Reordered, Duplicates and Dropped are known where the receiver is ours. Dropped, which are in Lost, are those that the receiver's own sockets threw away.
+	Sent, Received, Lost int64 // Received counts each once; Sent = Received + Lost
+	// Reordered, Duplicates and Dropped are known where linerate receives. Dropped, which is part of Lost, is what the receiver's own sockets dropped.
 	Reordered, Duplicates, Dropped int64
 	Jitter                         time.Duration
-	// WholeRun: these include the time that was omitted, since the receiver doesn't tell them apart (iperf3 before 3.14).
+	// WholeRun: the numbers include the omitted time, since the receiver doesn't report it apart (iperf3 before 3.14).
 	WholeRun bool
 }
 
-// LossRatio is the share of datagrams that didn't come; 0 where none was sent.
+// LossRatio is the share of datagrams that didn't arrive; 0 where none was sent.
 func (d Datagrams) LossRatio() float64 {
 	if d.Sent == 0 {
 		return 0
@@ -91,7 +91,7 @@ func (d Datagrams) LossRatio() float64 {
 	return float64(d.Lost) / float64(d.Sent)
 }
 
-// of are the streams of one direction, and their numbers.
+// of are the streams that this side sends, or those that it receives.
 func (t *transfer) of(sends bool) (of []*stream) {
 	for _, s := range t.streams {
 		if s.sends == sends {
@@ -108,14 +108,14 @@ func ids(streams []*stream) (numbers []int) {
 	return numbers
 }
 
-// tally is what this side counted of a stream: all, what of it was omitted, and the difference.
+// tally is what this side counted of a stream: in all, in the omitted time, and the difference.
 type tally struct{ all, omitted, counted counts }
 
 func (t *transfer) tally(s *stream) tally {
 	t.mu.Lock()
 	omitted := t.omitted[s.id]
 	t.mu.Unlock()
-	all, _ := s.read(false) // mark has told of an error
+	all, _ := s.read(false) // mark has reported an error already
 	return tally{all: all, omitted: omitted, counted: counts{
 		bytes: all.bytes - omitted.bytes, datagrams: all.datagrams - omitted.datagrams, highest: all.highest - omitted.highest, missing: all.missing - omitted.missing,
 		reordered: all.reordered - omitted.reordered, duplicates: all.duplicates - omitted.duplicates, tooLate: all.tooLate - omitted.tooLate,
@@ -123,7 +123,7 @@ func (t *transfer) tally(s *stream) tally {
 	}}
 }
 
-// receivedUntil is when the last payload came, or the time until which it was to come.
+// receivedUntil is when the last payload arrived, or the planned time if that is later.
 func (t *transfer) receivedUntil(planned time.Duration) time.Duration {
 	for _, s := range t.of(false) {
 		planned = max(planned, time.Duration(s.last.Load()))
@@ -131,7 +131,7 @@ func (t *transfer) receivedUntil(planned time.Duration) time.Duration {
 	return planned
 }
 
-// results are what this side tells the other. Planned is until when the other side was to send, and told what it told, if it was first.
+// results are this side's results for the other side. planned is how long the other side was to send, and told is the other side's results if they came first.
 func (t *transfer) results(planned time.Duration, told map[int]streamResult) results {
 	r := results{HasRetransmits: -1}
 	r.CPU, r.CPUUser, r.CPUSystem = t.processor()
@@ -150,7 +150,7 @@ func (t *transfer) results(planned time.Duration, told map[int]streamResult) res
 			}
 		case !tcp:
 			packets, errors, omittedPackets, omittedErrors = counted.highest, counted.missing, omitted.highest, omitted.missing-counted.overdue
-			if sent, is := told[s.id]; is && int64(*sent.Packets) > packets { // the last ones may be missing, which only their sender knows
+			if sent, is := told[s.id]; is && int64(*sent.Packets) > packets { // the last ones may be lost, which only their sender knows
 				errors += int64(*sent.Packets) - packets
 				packets = int64(*sent.Packets)
 			}
@@ -168,7 +168,7 @@ func (t *transfer) results(planned time.Duration, told map[int]streamResult) res
 
 func ptr[T any](v T) *T { return &v }
 
-// processor is how much of a processor this program has had since the beginning, in percent.
+// processor is how much processor time this program has used since the beginning, in percent of one processor.
 func (t *transfer) processor() (total, user, system float64) {
 	var now unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &now) != nil {
@@ -181,7 +181,7 @@ func (t *transfer) processor() (total, user, system float64) {
 	return user + system, user, system
 }
 
-// result joins what both sides counted. Planned is as with results.
+// result joins what both sides counted. planned is as for results.
 func (t *transfer) result(server bool, planned time.Duration, told map[int]streamResult, from results) (*Result, error) {
 	if t.unread != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, t.unread)
@@ -217,7 +217,7 @@ func sum(intervals []Interval) (total Interval) {
 	return total
 }
 
-// joinSent is a direction that this side sent.
+// joinSent completes a direction in which this side sent.
 func (t *transfer) joinSent(d *Direction, told map[int]streamResult) error {
 	streams := t.of(true)
 	total := sum(t.sent.intervals)
@@ -236,13 +236,13 @@ func (t *transfer) joinSent(d *Direction, told map[int]streamResult) error {
 		r := told[s.id]
 		d.Received.Bytes += int64(*r.Bytes)
 		if d.Datagrams != nil {
-			if err := d.Datagrams.addTold(t.tally(s), r, t.test.Omit > 0); err != nil {
+			if err := d.Datagrams.addReported(t.tally(s), r, t.test.Omit > 0); err != nil {
 				return fmt.Errorf("stream %d: %w", s.id, err)
 			}
 		}
 	}
 	if d.Datagrams != nil && d.Datagrams.WholeRun {
-		d.Remarks = append(d.Remarks, "the receiver's iperf3 doesn't tell which datagrams it lost in the time that is omitted: the loss is of the whole test")
+		d.Remarks = append(d.Remarks, "the receiver's iperf3 doesn't report the datagrams lost in the omitted time apart: the loss is that of the whole test")
 	}
 	if d.Unacknowledged > 0 {
 		d.Remarks = append(d.Remarks, fmt.Sprintf("%d bytes that were sent had no answer for %s after the last one", d.Unacknowledged, mostUnmoved))
@@ -250,14 +250,14 @@ func (t *transfer) joinSent(d *Direction, told map[int]streamResult) error {
 	return nil
 }
 
-// addTold adds a stream that we sent, by its receiver's numbers.
-func (d *Datagrams) addTold(own tally, r streamResult, omit bool) error {
+// addReported adds a stream that this side sent, by the receiver's numbers.
+func (d *Datagrams) addReported(own tally, r streamResult, omit bool) error {
 	packets, errors := int64(*r.Packets), int64(*r.Errors)
 	sent := own.all.datagrams
 	if packets > sent || errors < 0 || errors > packets {
-		return fmt.Errorf("%w: %d datagrams were sent, and the receiver tells of %d, of which it misses %d", ErrProtocol, sent, packets, errors)
+		return fmt.Errorf("%w: %d datagrams were sent, and the receiver reports %d, of which %d are missing", ErrProtocol, sent, packets, errors)
 	}
-	lost := sent - packets + errors // the last ones that came no more, and the gaps before
+	lost := sent - packets + errors // the last ones that never arrived, and the gaps before
 	switch {
 	case !omit:
 	case r.OmittedPackets != nil:
@@ -266,7 +266,7 @@ func (d *Datagrams) addTold(own tally, r streamResult, omit bool) error {
 		d.WholeRun = true
 	}
 	if omit {
-		lost = max(lost, 0) // iperf3's omitted errors include those that came after the omitted time
+		lost = max(lost, 0) // iperf3's omitted errors include datagrams that arrived after the omitted time
 	}
 	if lost < 0 || lost > sent {
 		return fmt.Errorf("%w: of %d datagrams %d would be lost", ErrProtocol, sent, lost)
@@ -276,7 +276,7 @@ func (d *Datagrams) addTold(own tally, r streamResult, omit bool) error {
 	return nil
 }
 
-// joinReceived is a direction that this side received.
+// joinReceived completes a direction in which this side received.
 func (t *transfer) joinReceived(d *Direction, planned time.Duration, told map[int]streamResult, from results) error {
 	streams := t.of(false)
 	total := sum(t.received.intervals)
@@ -291,7 +291,7 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, told map[in
 		r := told[s.id]
 		d.Sent.Bytes += int64(*r.Bytes)
 		if d.Sent.Lasted = max(d.Sent.Lasted, r.lasted()); d.Sent.Lasted > t.at()+time.Second {
-			return fmt.Errorf("%w: the other side says that it sent for %s, and the test lasted %s", ErrProtocol, d.Sent.Lasted, t.at())
+			return fmt.Errorf("%w: the other side reports that it sent for %s, and the test lasted %s", ErrProtocol, d.Sent.Lasted, t.at())
 		}
 		if r.Retransmits == nil || *r.Retransmits < 0 {
 			known = false
@@ -301,7 +301,7 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, told map[in
 		if d.Datagrams != nil {
 			own := t.tally(s)
 			if int64(*r.Packets) < own.all.highest {
-				return fmt.Errorf("%w: stream %d: datagram %d came, and the other side says that it sent %d", ErrProtocol, s.id, own.all.highest, *r.Packets)
+				return fmt.Errorf("%w: stream %d: datagram %d arrived, and the other side reports that it sent %d", ErrProtocol, s.id, own.all.highest, *r.Packets)
 			}
 			sent := int64(*r.Packets) - own.omitted.highest
 			received := own.counted.datagrams - own.all.overdue
@@ -310,7 +310,7 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, told map[in
 			d.Datagrams.Jitter = max(d.Datagrams.Jitter, time.Duration(s.arrivals.jitter))
 			s.mu.Unlock()
 			if foreign := own.counted.foreign + own.counted.tooLate; foreign > 0 {
-				d.Remarks = append(d.Remarks, fmt.Sprintf("stream %d: %d datagrams that came are none of the test's, or came too late to be told from duplicates, and don't count as received", s.id, foreign))
+				d.Remarks = append(d.Remarks, fmt.Sprintf("stream %d: %d datagrams aren't the test's, or were so late that they may be duplicates, and don't count as received", s.id, foreign))
 			}
 		}
 	}
@@ -318,13 +318,13 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, told map[in
 		d.Sent.Retransmits = &retransmits
 	}
 	if d.Sent.Lasted <= 0 {
-		return fmt.Errorf("%w: the other side tells no time in which it sent", ErrIncomplete)
+		return fmt.Errorf("%w: the other side doesn't report how long it sent", ErrIncomplete)
 	}
 	if d.Received.Lasted = max(d.Received.Lasted, d.Sent.Lasted); t.test.Protocol == UDP {
-		d.Received.Lasted = d.Sent.Lasted // each datagram that counts was sent in that time
+		d.Received.Lasted = d.Sent.Lasted // all counted datagrams were sent in that time
 	}
 	if d.Datagrams != nil && d.Datagrams.Dropped > 0 {
-		d.Remarks = append(d.Remarks, fmt.Sprintf("%d of the datagrams that were lost came, and the receiver's own sockets had no room for them: that is no loss of the device's; send fewer, or name a larger window", d.Datagrams.Dropped))
+		d.Remarks = append(d.Remarks, fmt.Sprintf("%d of the lost datagrams arrived, but the receiver's own sockets had no room for them: the device didn't lose them; send fewer, or use a larger window", d.Datagrams.Dropped))
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestWhatAReceiverTellsOfDatagrams: of what was sent, what is lost is what it misses, without what was omitted.
-func TestWhatAReceiverTellsOfDatagrams(t *testing.T) {
+// TestAReceiversCountersOfDatagrams: of what was sent, what is lost is what it misses, without what was omitted.
+func TestAReceiversCountersOfDatagrams(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent                                           int64
 		packets, errors, omittedPackets, omittedErrors number
@@ -25,7 +25,7 @@ func TestWhatAReceiverTellsOfDatagrams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var d Datagrams
 			jitter := 0.0
-			err := d.addTold(tally{all: counts{datagrams: c.sent}}, streamResult{Packets: &c.packets, Errors: &c.errors, OmittedPackets: &c.omittedPackets, OmittedErrors: &c.omittedErrors, Jitter: &jitter}, true)
+			err := d.addReported(tally{all: counts{datagrams: c.sent}}, streamResult{Packets: &c.packets, Errors: &c.errors, OmittedPackets: &c.omittedPackets, OmittedErrors: &c.omittedErrors, Jitter: &jitter}, true)
 			sent := c.sent - int64(c.omittedPackets)
 			if !errors.Is(err, c.want) || err == nil && d != (Datagrams{Sent: sent, Received: sent - c.lost, Lost: c.lost}) {
 				t.Errorf("%+v, %v", d, err)
@@ -66,7 +66,7 @@ func TestDatagramsThatAreLateOverTheOmittedTime(t *testing.T) {
 		r := transfer.results(2*time.Second, told).Streams[0]
 		own := tally{all: counts{datagrams: int64(sent)}}
 		d = Direction{Datagrams: &Datagrams{}}
-		if err := d.Datagrams.addTold(own, r, true); err != nil || d.Datagrams.Sent != want.Sent || d.Datagrams.Lost != want.Lost {
+		if err := d.Datagrams.addReported(own, r, true); err != nil || d.Datagrams.Sent != want.Sent || d.Datagrams.Lost != want.Lost {
 			t.Errorf("%v: the sender reads %+v of what it is told, want %+v", err, d.Datagrams, want)
 		}
 	}

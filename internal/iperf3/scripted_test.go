@@ -45,8 +45,8 @@ func hang(c *control) { _, _ = io.Copy(io.Discard, c.Conn) }
 // impatient is the patience with a side that says nothing; who answers may take its time on a busy machine.
 const impatient = 700 * time.Millisecond
 
-// TestServersThatAreNone: each ends the test soon, with a sentence.
-func TestServersThatAreNone(t *testing.T) {
+// TestServersThatAreNotIperf3: each ends the test soon, with a sentence.
+func TestServersThatAreNotIperf3(t *testing.T) {
 	t.Parallel()
 	params := func(c *control) {
 		_ = c.say(paramExchange)
@@ -60,14 +60,14 @@ func TestServersThatAreNone(t *testing.T) {
 	}{
 		"it says nothing, as iperf 2 does":  {func(_ *testing.T, c *control) { hang(c) }, ErrGone, "such as iperf 2", impatient},
 		"it hangs up at once":               {func(*testing.T, *control) {}, ErrGone, "such as iperf 2", 0},
-		"a web server":                      {func(_ *testing.T, c *control) { _ = c.write([]byte("HTTP/1.1 400 Bad Request\r\n")) }, ErrProtocol, "says 72", 0},
+		"a web server":                      {func(_ *testing.T, c *control) { _ = c.write([]byte("HTTP/1.1 400 Bad Request\r\n")) }, ErrProtocol, "sends state 72", 0},
 		"it is busy":                        {func(_ *testing.T, c *control) { _ = c.say(accessDenied) }, ErrBusy, "iperf3 takes one at a time", 0},
 		"it hangs after the parameters":     {func(_ *testing.T, c *control) { params(c); hang(c) }, ErrGone, "said nothing for", impatient},
 		"it refuses, without a reason":      {func(_ *testing.T, c *control) { params(c); _ = c.say(serverError) }, ErrRefused, "its own output does", 0},
 		"it refuses the window":             {func(_ *testing.T, c *control) { params(c); _ = c.write([]byte{0xfe, 0, 0, 0, 141, 0, 0, 0, 0}) }, ErrRefused, "rmem_max", 0},
 		"it refuses for a reason of later":  {func(_ *testing.T, c *control) { params(c); _ = c.write([]byte{0xfe, 0, 0, 3, 232, 0, 0, 0, 0}) }, ErrRefused, "iperf3's error 1000", 0},
-		"it is ended before the test":       {func(_ *testing.T, c *control) { params(c); _ = c.say(serverTerminate) }, ErrGone, "was ended in the middle", 0},
-		"its streams are ready, and no one": {func(_ *testing.T, c *control) { params(c); _ = c.say(testRunning) }, ErrProtocol, "says 2", 0},
+		"it is ended before the test":       {func(_ *testing.T, c *control) { params(c); _ = c.say(serverTerminate) }, ErrGone, "was stopped in the middle", 0},
+		"its streams are ready, and no one": {func(_ *testing.T, c *control) { params(c); _ = c.say(testRunning) }, ErrProtocol, "sends state 2", 0},
 		"it takes no stream":                {func(_ *testing.T, c *control) { params(c); _ = c.say(createStreams); hang(c) }, ErrGone, "connect stream 1 to 127.0.0.1:", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,8 +114,8 @@ func scriptedTest(t *testing.T, then func(c *control)) (address string) {
 	return l.Addr().String()
 }
 
-// TestResultsThatAreNone: a test that was made, and whose result isn't whole.
-func TestResultsThatAreNone(t *testing.T) {
+// TestInvalidResults: a test that was made, and whose result isn't whole.
+func TestInvalidResults(t *testing.T) {
 	t.Parallel()
 	ended := func(c *control) {
 		_, _ = c.await(0)
@@ -130,15 +130,15 @@ func TestResultsThatAreNone(t *testing.T) {
 	}{
 		"the server dies in the middle":      {func(*control) {}, ErrGone, "closed the control connection", 0},
 		"it is ended in the middle":          {func(c *control) { _ = c.say(serverTerminate) }, ErrGone, "start it again", 0},
-		"it says what nobody knows":          {func(c *control) { _ = c.say(77) }, ErrProtocol, "says 77", 0},
-		"it never says what it counted":      {func(c *control) { hang(c) }, ErrIncomplete, "of the test only one side is known", impatient},
+		"it says what nobody knows":          {func(c *control) { _ = c.say(77) }, ErrProtocol, "sends state 77", 0},
+		"it never says what it counted":      {func(c *control) { hang(c) }, ErrIncomplete, "doesn't report its counters", impatient},
 		"it dies instead":                    {func(c *control) { _, _ = c.await(0) }, ErrGone, "closed the control connection", 0},
 		"a document of 2 GiB":                {func(c *control) { ended(c); _ = c.write([]byte{0x80, 0, 0, 0}) }, ErrProtocol, "sends a document of 2147483648 bytes", 0},
-		"half a document":                    {func(c *control) { ended(c); _ = c.write([]byte{0, 0, 1, 0, '{'}) }, ErrIncomplete, "half a document", 0},
+		"half a document":                    {func(c *control) { ended(c); _ = c.write([]byte{0, 0, 1, 0, '{'}) }, ErrIncomplete, "an incomplete document", 0},
 		"a document that doesn't go on":      {func(c *control) { ended(c); _ = c.write([]byte{0, 0, 1, 0, '{'}); hang(c) }, ErrIncomplete, "said nothing for", impatient},
 		"garbage":                            {func(c *control) { ended(c); _ = c.write([]byte("\x00\x00\x00\x07garbage")) }, ErrProtocol, "invalid character", 0},
-		"the result without the stream":      {func(c *control) { ended(c); _ = c.writeDocument(results{}) }, ErrIncomplete, "nothing of stream 1", 0},
-		"the result, and then another word":  {func(c *control) { ended(c); _ = c.writeDocument(wholeResult()); _ = c.say(testRunning) }, ErrProtocol, "says 2", 0},
+		"the result without the stream":      {func(c *control) { ended(c); _ = c.writeDocument(results{}) }, ErrIncomplete, "lacks stream 1", 0},
+		"the result, and then another word":  {func(c *control) { ended(c); _ = c.writeDocument(wholeResult()); _ = c.say(testRunning) }, ErrProtocol, "sends state 2", 0},
 		"the result, and then no other word": {func(c *control) { ended(c); _ = c.writeDocument(wholeResult()) }, ErrGone, "closed the control connection", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,8 +158,8 @@ func wholeResult() results {
 	return results{Streams: []streamResult{{ID: n(1), Bytes: n(5), Retransmits: n(0), Jitter: &zero, Errors: n(0), Packets: n(0), StartTime: &zero, EndTime: &one}}}
 }
 
-// TestAClientThatIsNoneTakesNoTest: whoever connects and isn't iperf3's client, or hangs, keeps nobody else from a test.
-func TestAClientThatIsNoneTakesNoTest(t *testing.T) {
+// TestAForeignClientStartsNoTest: whoever connects and isn't iperf3's client, or hangs, keeps nobody else from a test.
+func TestAForeignClientStartsNoTest(t *testing.T) {
 	t.Parallel()
 	address, tests := serve(t, Server{Most: 1, patience: time.Second})
 	say := func(words string) {
@@ -321,7 +321,7 @@ func TestLossIsCountedExactly(t *testing.T) {
 	if g := *d.Datagrams; g.Sent != sent || g.Received != came || g.Lost != sent-came || g.Reordered != 4 || g.Duplicates != 4 || g.Dropped != 0 {
 		t.Errorf("%+v", g)
 	}
-	if d.Received.Bytes != came*100 || d.Received.Lasted != time.Second || len(d.Remarks) != 1 || !strings.Contains(d.Remarks[0], "1 datagrams that came are none of the test's") {
+	if d.Received.Bytes != came*100 || d.Received.Lasted != time.Second || len(d.Remarks) != 1 || !strings.Contains(d.Remarks[0], "1 datagrams aren't the test's") {
 		t.Errorf("%+v", d)
 	}
 }

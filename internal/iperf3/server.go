@@ -15,17 +15,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// Server makes the tests that clients ask for, several at once.
+// Server runs the tests that clients ask for, several at once.
 type Server struct {
-	// Most is how many tests may run at once; 8 where 0. Who comes then is told that the server is busy.
+	// Most is how many tests may run at once; 8 where 0. Further clients are told that the server is busy.
 	Most int
 	// Longest is how long a test may last, omitted time included; an hour where 0.
 	Longest time.Duration
 	// Interval is how often counters are read; 1 s where 0.
 	Interval time.Duration
-	// Began gets each test whose streams stand, before anything of its payload counts; nil: nobody wants it. It is called by several goroutines.
+	// Began is called for each test once its streams are open, before any payload counts; it may be nil. Several goroutines call it.
 	Began func(client netip.AddrPort, l *Live)
-	// Ended gets the result of each test, or why there is none; nil: nobody wants it. It is called by several goroutines.
+	// Ended is called with the result of each test, or with its error; it may be nil. Several goroutines call it.
 	Ended func(client netip.AddrPort, r *Result, err error)
 	Log   *slog.Logger // nil is silent
 
@@ -36,19 +36,19 @@ const (
 	defaultTests = 8
 	// mostStrangers is how many connections may be open that have not shown a cookie.
 	mostStrangers = 64
-	// mostUnheard is how long the server hears nothing with UDP after the kernel had no memory for it.
+	// mostUnheard is how long the server pauses reading UDP after the kernel had no memory for it.
 	mostUnheard = 100 * time.Millisecond
 	// mostMemory is how much the messages of one test's streams may take together.
 	mostMemory = 64 << 20
-	// grace is how much longer than it says a client may take until it ends a test: until all that it sent is acknowledged.
+	// grace is how much longer than the test's duration a client may take to end it: until everything that it sent is acknowledged.
 	grace = mostUnacked + answerTimeout
 )
 
-// serving is a server at work.
+// serving is a running server.
 type serving struct {
 	Server
 	listener *Listener
-	setup    chan struct{} // has one where no test's UDP streams are set up: their hellos don't say whose they are
+	setup    chan struct{} // holds a value while no test sets up UDP streams: hellos don't say which test they belong to
 
 	mu      sync.Mutex
 	tests   int
@@ -56,19 +56,19 @@ type serving struct {
 	hellos  chan<- greeting            // the test that waits for UDP streams; nil: none does
 }
 
-// greeting is a client's first datagram: whence it came, and what was left of its time to live; 0: unknown.
+// greeting is a client's first datagram: its source, and its remaining time to live; 0: unknown.
 type greeting struct {
 	from netip.AddrPort
 	hops int
 }
 
-// numbered is a connection, and how many were accepted before it: streams have numbers in that order.
+// numbered is a connection, and how many were accepted before it: streams are numbered in that order.
 type numbered struct {
 	order int
 	conn  *net.TCPConn
 }
 
-// Serve makes tests until ctx ends; then none goes on, and the port is free. It returns an error only where it can't take connections any more.
+// Serve runs tests until ctx ends; then all tests have ended, and the port is free. It returns an error only if it can't accept connections any more.
 func (s Server) Serve(ctx context.Context, l *Listener) error {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
@@ -80,7 +80,7 @@ func (s Server) Serve(ctx context.Context, l *Listener) error {
 	defer working.Wait()
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	working.Go(func() { w.hear(ctx) })
+	working.Go(func() { w.readHellos(ctx) })
 	strangers := make(chan struct{}, mostStrangers)
 	for order := 0; ; order++ {
 		conn, err := sockets.Accept(ctx, l.tcp)
@@ -100,27 +100,27 @@ func (s Server) Serve(ctx context.Context, l *Listener) error {
 	}
 }
 
-// hear reads what comes to the port with UDP and belongs to no stream yet, until the listener closes.
-func (w *serving) hear(ctx context.Context) {
-	heard, beside := make([]byte, helloLength+1), make([]byte, 128)
+// readHellos reads datagrams on the port that belong to no stream yet, until the listener closes.
+func (w *serving) readHellos(ctx context.Context) {
+	awaitReply, beside := make([]byte, helloLength+1), make([]byte, 128)
 	for {
-		n, more, _, from, err := w.listener.udp.ReadMsgUDPAddrPort(heard, beside)
+		n, more, _, from, err := w.listener.udp.ReadMsgUDPAddrPort(awaitReply, beside)
 		switch {
 		case errors.Is(err, net.ErrClosed), err != nil && pause.For(ctx, mostUnheard) != nil:
 			return
-		case err != nil || !isHello(heard[:n]):
+		case err != nil || !isHello(awaitReply[:n]):
 			continue
 		}
 		w.mu.Lock()
 		select {
-		case w.hellos <- greeting{from, sockets.ReceivedHops(beside[:more])}: // nobody waits on nil
+		case w.hellos <- greeting{from, sockets.ReceivedHops(beside[:more])}: // a nil channel is never ready
 		default:
 		}
 		w.mu.Unlock()
 	}
 }
 
-// meet reads a connection's cookie, and gives the connection to the test that it is of, or begins one.
+// meet reads a connection's cookie, and passes the connection to its test, or begins a new test.
 func (w *serving) meet(ctx context.Context, n numbered, known func()) {
 	c := &control{Conn: n.conn, with: "the client at " + n.conn.RemoteAddr().String(), patience: cmp.Or(w.patience, answerTimeout)}
 	stop := context.AfterFunc(ctx, func() { _ = n.conn.Close() })
@@ -129,7 +129,7 @@ func (w *serving) meet(ctx context.Context, n numbered, known func()) {
 	_ = n.conn.SetReadDeadline(time.Time{}) // a stream has none
 	known()
 	if !stop() || err != nil || !isCookie(cookie) {
-		w.Log.Debug("somebody connected who is no iperf3 client", "from", n.conn.RemoteAddr())
+		w.Log.Debug("a connection of another program than an iperf3 client", "from", n.conn.RemoteAddr())
 		_ = n.conn.Close()
 		return
 	}

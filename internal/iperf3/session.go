@@ -16,13 +16,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// make makes one test, and tells how it ended.
+// make runs one test, and reports how it ended.
 func (w *serving) make(ctx context.Context, c *control, cookie string) {
 	r := &serverRun{serving: w, side: side{control: c}, cookie: cookie}
 	client := c.RemoteAddr().(*net.TCPAddr).AddrPort()
 	result, err := r.run(ctx)
 	if err != nil {
-		r.tell(ctx, err)
+		r.sendError(ctx, err)
 	}
 	r.close()
 	w.mu.Lock()
@@ -34,21 +34,21 @@ func (w *serving) make(ctx context.Context, c *control, cookie string) {
 	}
 }
 
-// serverRun is one test of a server's.
+// serverRun is one test on the server's side.
 type serverRun struct {
 	*serving
 	side
 	cookie string
 	with   string
-	next   <-chan said // what the client says, once the test is agreed on
+	next   <-chan said // the client's next state, once the test is agreed on
 }
 
-// tell says to the client that there will be no result.
-func (r *serverRun) tell(ctx context.Context, err error) {
+// sendError tells the client that there will be no result.
+func (r *serverRun) sendError(ctx context.Context, err error) {
 	refused, is := errors.AsType[*refusal](err)
 	switch {
 	case is:
-		said := binary.BigEndian.AppendUint32([]byte{0xfe}, uint32(refused.number)) // serverError, and no error of the kernel's
+		said := binary.BigEndian.AppendUint32([]byte{0xfe}, uint32(refused.number)) // serverError, without an error number of the kernel
 		_ = r.control.write(binary.BigEndian.AppendUint32(said, 0))
 	case ctx.Err() != nil || !errors.Is(err, ErrGone):
 		_ = r.control.say(serverTerminate)
@@ -56,7 +56,7 @@ func (r *serverRun) tell(ctx context.Context, err error) {
 }
 
 func (r *serverRun) run(ctx context.Context) (*Result, error) {
-	defer context.AfterFunc(ctx, func() { // wakes who reads the control connection; what is written last still goes
+	defer context.AfterFunc(ctx, func() { // ends reads of the control connection; the last write is still sent
 		_ = r.control.Conn.(*net.TCPConn).CloseRead()
 	})()
 	if err := r.agree(); err != nil {
@@ -75,7 +75,7 @@ func (r *serverRun) run(ctx context.Context) (*Result, error) {
 	return r.carry(ctx, r.measure, r.exchange)
 }
 
-// agree asks what the client wants.
+// agree asks for the test's parameters, and checks them.
 func (r *serverRun) agree() error {
 	if err := r.control.say(paramExchange); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (r *serverRun) agree() error {
 	return nil
 }
 
-// connect awaits all streams: first those that the client sends.
+// connect awaits all streams: first those on which the client sends.
 func (r *serverRun) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.control.patience, fmt.Errorf("%w: %s doesn't connect its streams", ErrGone, r.control.with))
 	defer cancel()
@@ -129,13 +129,13 @@ func (r *serverRun) connect(ctx context.Context) error {
 	return err
 }
 
-// arrived is a stream's socket, and what was left of the time to live of the first packet that came for it; 0: unknown.
+// arrived is a stream's socket, and the remaining time to live of its first packet; 0: unknown.
 type arrived struct {
 	conn net.Conn
 	hops int
 }
 
-// awaitTCP takes the connections that show the test's cookie, in the order in which they were made.
+// awaitTCP accepts the connections that show the test's cookie, in the order in which they were made.
 func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []arrived, err error) {
 	came := make(chan numbered, n)
 	r.mu.Lock()
@@ -146,7 +146,7 @@ func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []arrived, err e
 		r.mu.Lock()
 		delete(r.waiting, r.cookie)
 		r.mu.Unlock()
-		for len(came) > 0 { // nobody adds any more
+		for len(came) > 0 { // no goroutine adds to it any more
 			streams = append(streams, <-came)
 		}
 		slices.SortFunc(streams, func(a, b numbered) int { return cmp.Compare(a.order, b.order) })
@@ -165,7 +165,7 @@ func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []arrived, err e
 		select {
 		case s := <-came:
 			streams = append(streams, s)
-			if err := errors.Join(r.test.own(s.conn), sockets.On(s.conn, func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
+			if err := errors.Join(r.test.configure(s.conn), sockets.WithDescriptor(s.conn, func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
 				return nil, err
 			}
 		case s := <-r.next:
@@ -177,13 +177,13 @@ func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []arrived, err e
 	return nil, nil
 }
 
-// isSix says that a connection is IPv6's: a socket of IPv6 may carry IPv4.
+// isSix says whether a connection is IPv6: an IPv6 socket may carry IPv4.
 func isSix(a net.Addr) bool {
 	tcp, is := a.(*net.TCPAddr)
 	return is && !tcp.AddrPort().Addr().Unmap().Is4()
 }
 
-// awaitUDP makes a socket for each client's socket that says hello, on the server's own port. One test does so at a time. Who says it again is answered again.
+// awaitUDP makes a socket, on the server's own port, for each of the client's sockets that sends hello. One test at a time does so. A repeated hello gets another answer.
 func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err error) {
 	select {
 	case <-r.setup:
@@ -220,7 +220,7 @@ func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err e
 			if from.Addr() != client {
 				continue
 			}
-			if i := slices.IndexFunc(conns, func(c arrived) bool { return c.conn.RemoteAddr().(*net.UDPAddr).AddrPort() == from }); i >= 0 { // it said so twice before it had a socket
+			if i := slices.IndexFunc(conns, func(c arrived) bool { return c.conn.RemoteAddr().(*net.UDPAddr).AddrPort() == from }); i >= 0 { // it sent hello twice before it had a socket
 				_ = answer(conns[i].conn)
 				continue
 			}
@@ -243,13 +243,13 @@ func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err e
 	return conns, nil
 }
 
-// answer says to a client's socket that its stream stands.
+// answer tells a client's socket that its stream is open.
 func answer(conn net.Conn) error {
 	_, err := conn.Write(binary.NativeEndian.AppendUint32(nil, reply))
 	return err
 }
 
-// answerAgain answers a client whose answer was lost, without waiting for any. Before payload goes nothing else comes.
+// answerAgain answers repeated hellos that have arrived, without waiting. Before the payload nothing else arrives.
 func answerAgain(conn net.Conn) {
 	raw, err := conn.(*net.UDPConn).SyscallConn()
 	if err != nil {
@@ -270,7 +270,7 @@ func answerAgain(conn net.Conn) {
 	}
 }
 
-// measure waits until the client ends the test, and returns until when it was to send.
+// measure waits until the client ends the test, and returns how long it was to send.
 func (r *serverRun) measure(ctx context.Context) (time.Duration, error) {
 	allowed := r.test.Omit + r.test.Duration + grace
 	if r.test.endless {
@@ -293,7 +293,7 @@ func (r *serverRun) measure(ctx context.Context) (time.Duration, error) {
 			if err := r.over(s); err != nil {
 				return 0, err
 			}
-		case <-time.After(lastWords):
+		case <-time.After(reasonWait):
 			return 0, err
 		}
 	}
@@ -304,7 +304,7 @@ func (r *serverRun) measure(ctx context.Context) (time.Duration, error) {
 	return planned, r.transfer.end(func() error { return nil })
 }
 
-// early is why a client that said something before the test ran has none.
+// early is the error for a state that arrives before the test runs.
 func (r *serverRun) early(s said) error {
 	if err := r.over(s); err != nil {
 		return err
@@ -312,7 +312,7 @@ func (r *serverRun) early(s said) error {
 	return fmt.Errorf("%w: %s ends the test before it began", ErrProtocol, r.control.with)
 }
 
-// over is nil where the client ended the test as it should.
+// over is nil where the client ended the test properly.
 func (r *serverRun) over(s said) error {
 	switch {
 	case s.err != nil:
@@ -325,7 +325,7 @@ func (r *serverRun) over(s said) error {
 	return nil
 }
 
-// exchange reads what the client counted, and tells what this side did.
+// exchange reads the client's results, and sends this side's.
 func (r *serverRun) exchange(planned time.Duration) (*Result, error) {
 	if err := r.control.say(exchangeResults); err != nil {
 		return nil, err
@@ -349,6 +349,6 @@ func (r *serverRun) exchange(planned time.Duration) (*Result, error) {
 	if err := r.control.say(displayResults); err != nil {
 		return nil, err
 	}
-	_, _ = r.control.await(r.control.patience) // the client's last word, or its end; all is known
+	_, _ = r.control.await(r.control.patience) // the client's last state, or its end; both results are known
 	return result, nil
 }

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// side is what client and server have in common of one test.
+// side is what client and server share of one test.
 type side struct {
 	control  *control
 	test     Test
 	streams  []*stream
 	transfer *transfer
-	awaiting sync.WaitGroup // who waits for what the other side says next
+	awaiting sync.WaitGroup // goroutines that wait for the other side's next state
 }
 
-// ready agrees with the other side that the test runs, once all streams stand; every is how often counters are read.
+// ready agrees with the other side that the test runs, once all streams are open; every is how often counters are read.
 func (s *side) ready(agree func(state) error, every time.Duration) error {
 	for _, is := range []state{testStart, testRunning} {
 		if err := agree(is); err != nil {
@@ -27,7 +27,7 @@ func (s *side) ready(agree func(state) error, every time.Duration) error {
 	return nil
 }
 
-// carry has the payload go until measure says that it is over, and exchanges what both sides counted.
+// carry sends and receives payload until measure returns, and then exchanges the counters of both sides.
 func (s *side) carry(ctx context.Context, measure func(context.Context) (time.Duration, error), exchange func(planned time.Duration) (*Result, error)) (*Result, error) {
 	s.transfer.begin()
 	planned, err := measure(ctx)
@@ -37,7 +37,7 @@ func (s *side) carry(ctx context.Context, measure func(context.Context) (time.Du
 	return exchange(planned)
 }
 
-// close drops the control connection and all streams, and waits for who works on them.
+// close closes the control connection and all streams, and waits for their goroutines.
 func (s *side) close() {
 	_ = s.control.Close()
 	if s.transfer != nil {
@@ -49,23 +49,23 @@ func (s *side) close() {
 	s.awaiting.Wait()
 }
 
-// Live is one side of a test whose streams stand. It is safe for concurrent use, also when the test is over: counters stand still then.
+// Live is one side of a test whose streams are open. It is safe for concurrent use, also after the test: counters stand still then.
 type Live struct{ side *side }
 
-// Counters are what one side has counted by a moment of the streams that it sends, or of those that it receives, from the first byte on: nothing is omitted.
+// Counters are what one side has counted by a moment, of the streams that it sends or of those that it receives, from the first byte on, with the omitted time.
 type Counters struct {
 	Bytes int64
 	// Streams are the datagrams of each; nil with TCP.
 	Streams []Numbers
-	// Of a receiver of datagrams: what its own sockets had no room for is Dropped. Jitter is that of the stream that has most.
+	// Of a receiver of datagrams: Dropped is what its own sockets had no room for, and Jitter is the largest of any stream.
 	Reordered, Duplicates, Dropped int64
 	Jitter                         time.Duration
 }
 
-// Numbers are of one stream's datagrams: the highest number that was sent, or that came, and how many were, each once.
+// Numbers describe one stream's datagrams: the highest number that was sent or has arrived, and how many were, each counted once.
 type Numbers struct{ Highest, Distinct int64 }
 
-// Counters are what this side has counted by now of the streams that it sends, or of the others.
+// Counters are what this side has counted by now, of the streams that it sends, or of those that it receives.
 func (l *Live) Counters(sends bool) (c Counters, err error) {
 	for _, s := range l.side.streams {
 		if s.sends != sends {
@@ -92,7 +92,7 @@ func (l *Live) Counters(sends bool) (c Counters, err error) {
 	return c, nil
 }
 
-// Conns are the streams that this side sends, or the others: *net.TCPConn or *net.UDPConn. Who asks looks at them and does nothing with them.
+// Conns are the streams that this side sends, or those that it receives: *net.TCPConn or *net.UDPConn. The caller may only inspect them.
 func (l *Live) Conns(sends bool) (conns []net.Conn) {
 	for _, s := range l.side.streams {
 		if s.sends == sends {
@@ -102,7 +102,7 @@ func (l *Live) Conns(sends bool) (conns []net.Conn) {
 	return conns
 }
 
-// Hops are what was left of the time to live of the first packet of each stream that this side receives; none where it wasn't asked for (Place.Hops), or the kernel doesn't tell.
+// Hops are the remaining time to live of the first packet of each stream that this side receives; empty without Place.Hops, or if the kernel doesn't keep it.
 func (l *Live) Hops() (left []int) {
 	for _, s := range l.side.streams {
 		if !s.sends && s.hops > 0 {

@@ -17,35 +17,35 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// stream is one connection's payload, one way, and what this side counts of it. A goroutine sends or receives; others read the counters.
+// stream is one connection, which carries payload in one direction, with this side's counters. One goroutine sends or receives; others read the counters.
 type stream struct {
 	id    int
 	sends bool
 	conn  net.Conn // *net.TCPConn or *net.UDPConn
-	hops  int      // what was left of the time to live of the first packet that came; 0: unknown
+	hops  int      // the remaining time to live of the first packet; 0: unknown
 
 	bytes   atomic.Int64
 	packets atomic.Int64 // messages sent
-	last    atomic.Int64 // nanoseconds since the beginning: when the last payload came
+	last    atomic.Int64 // when the last payload arrived, in nanoseconds since the beginning
 
 	mu       sync.Mutex
 	arrivals arrivals // of a receiver of datagrams
 }
 
-// counts is what has been counted by a moment. TCP's are a sender's.
+// counts is what has been counted by a moment. TCP's counters are those of a sender.
 type counts struct {
 	bytes, datagrams                                 int64
 	highest                                          int64
 	missing, reordered, duplicates, tooLate, foreign int64
-	overdue                                          int64 // of those that were missing when the omitted time was over
+	overdue                                          int64 // how many that were missing when the omitted time was over have arrived since
 	dropped                                          int64
 	retransmits                                      int64
-	streams, roundTrips                              int64 // of how many connections the kernel told, in how many of them a round trip
+	streams, roundTrips                              int64 // how many connections have TCP_INFO, and how many of those a round-trip time
 	roundTrip, longest, shortest                     time.Duration
 	window, delivery                                 int64 // bytes, bits per second
 }
 
-// read is what has been counted by now, which may be when the omitted time is over; what the kernel doesn't tell is an error.
+// read is what has been counted by now; omitOver says that the omitted time ends now. Counters that the kernel doesn't report are an error.
 func (s *stream) read(omitOver bool) (counts, error) {
 	c := counts{bytes: s.bytes.Load()}
 	switch conn := s.conn.(type) {
@@ -73,7 +73,7 @@ func (s *stream) read(omitOver bool) (counts, error) {
 	return c, nil
 }
 
-// addTCP adds what the kernel says of a connection.
+// addTCP adds TCP_INFO of a connection.
 func (c *counts) addTCP(conn *net.TCPConn) error {
 	info, err := sockets.TCPInfo(conn)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *stream) send(t *transfer, message []byte) error {
 	p := newPacer(t.test.BitsPerSecond, len(message))
 	_, datagrams := s.conn.(*net.UDPConn)
 	if datagrams {
-		message = append([]byte(nil), message...) // its head changes
+		message = append([]byte(nil), message...) // each message has another head
 	}
 	for t.due(p) {
 		if datagrams {
@@ -145,19 +145,19 @@ func (s *stream) number(datagram []byte, short bool) {
 	binary.BigEndian.PutUint64(datagram[8:], next)
 }
 
-// The end of a transfer. What is under way when the client ends the test still counts: the receiver reads until nothing comes for a while, and until its kernel has nothing left.
+// The end of a transfer. Payload that is in flight when the client ends the test still counts: the receiver reads until nothing arrives for a while, and its kernel has nothing left.
 const (
 	quiet     = 200 * time.Millisecond
 	mostDrain = 3 * time.Second
 )
 
-// receive reads and counts until the transfer ends, and then what is left.
+// receive reads and counts until the transfer ends, and then reads what is left.
 func (s *stream) receive(t *transfer) error {
 	buffer := make([]byte, max(t.test.MessageBytes, leastDatagram))
 	tcp, _ := s.conn.(*net.TCPConn)
 	for {
 		n, err := s.conn.Read(buffer)
-		if tcp != nil && t.test.BitsPerSecond > 0 { // a segment that comes alone would be acknowledged late, and the sender's round trip be longer than the path's
+		if tcp != nil && t.test.BitsPerSecond > 0 { // a single segment would be acknowledged late, and the sender would measure a longer round-trip time than the path's
 			sockets.AcknowledgeNow(tcp)
 		}
 		s.count(t, buffer[:n])
@@ -171,7 +171,7 @@ func (s *stream) receive(t *transfer) error {
 	}
 }
 
-// closed is what becomes of a stream that the other side has closed: its word that the test is over comes on another connection, and may be later.
+// closed is the result for a stream that the other side has closed: the message that the test is over comes on the control connection, and may arrive later.
 func (s *stream) closed(t *transfer, why error) error {
 	select {
 	case <-t.over:
@@ -181,7 +181,7 @@ func (s *stream) closed(t *transfer, why error) error {
 	}
 }
 
-// drain reads until the other side has closed the stream, or nothing comes any more, or the time is over.
+// drain reads until the other side has closed the stream, or nothing arrives any more, or the time is over.
 func (s *stream) drain(t *transfer, buffer []byte, until time.Time) error {
 	for time.Now().Before(until) {
 		_ = s.conn.SetReadDeadline(time.Now().Add(quiet))
@@ -200,7 +200,7 @@ func (s *stream) drain(t *transfer, buffer []byte, until time.Time) error {
 	return nil
 }
 
-// sweep reads what the kernel has, without waiting: a process that had no processor for a while finds its deadline over, whatever has come. Who sends faster than it reads keeps it
+// sweep reads what the kernel has, without waiting: a process that got no processor for a while finds its deadline over although payload has arrived. A sender that is faster than the reader keeps it
 // until the time is over.
 func (s *stream) sweep(t *transfer, buffer []byte, until time.Time) (some bool, err error) {
 	_ = s.conn.SetReadDeadline(time.Time{})
@@ -225,13 +225,13 @@ func (s *stream) sweep(t *transfer, buffer []byte, until time.Time) (some bool, 
 	return some, nil
 }
 
-// count counts what was read at once: a datagram, or a part of a connection's payload.
+// count counts what one read returned: a datagram, or a part of a connection's payload.
 func (s *stream) count(t *transfer, payload []byte) {
 	if len(payload) == 0 {
 		return
 	}
 	if _, datagrams := s.conn.(*net.UDPConn); datagrams {
-		switch { // what is left of how the stream was made
+		switch { // datagrams of the stream's setup
 		case isHello(payload): // by a client whose answer was lost
 			_ = answer(s.conn)
 			return
@@ -244,7 +244,7 @@ func (s *stream) count(t *transfer, payload []byte) {
 		is := s.arrivals.distinct > was
 		s.mu.Unlock()
 		if !is {
-			return // what comes twice is no throughput
+			return // a duplicate is no throughput
 		}
 	}
 	s.bytes.Add(int64(len(payload)))

@@ -1,4 +1,4 @@
-// Package iperf3 speaks iperf3's protocol, as a client and as a server, with ends of ours and with iperf3 itself (3.2 and later).
+// Package iperf3 speaks iperf3's protocol, as a client and as a server, with linerate or iperf3 itself (3.2 and later) on the other side.
 //
 //	client                               server
 //	  │ control connection, TCP: cookie ▶  │
@@ -11,8 +11,8 @@
 //	  │ ◀ results? ─ JSON ─▶ ◀─ JSON ───── │   what each side counted
 //	  │ done ▶                             │
 //
-// What was sent and what was received are always two figures, of the two sides' own counters. Totals are sums of intervals that were counted here; of the other side there is
-// nothing but what it told, and a result in which its side is missing is an error. iperf3 says what its protocol is by its source only; the names are those of its manual page.
+// What was sent and what was received are always two figures, from the two sides' own counters. Totals are sums of intervals that were counted here; the other side reports
+// totals only, and a result without them is an error. The protocol is documented by iperf3's source alone; the names here are those of its manual page.
 package iperf3
 
 import (
@@ -47,24 +47,24 @@ const (
 type Test struct {
 	Protocol Protocol // TCP where empty
 	Flow     Flow     // Forward where empty
-	// Duration is how long payload is counted, Omit how long it is sent before that (-O): whole seconds, since the protocol has no others.
+	// Duration is how long payload is counted, Omit how long it is sent before that (-O): whole seconds, as the protocol has no fractions.
 	Duration, Omit time.Duration
 	// Parallel is the number of streams in each direction (-P); 1 where 0.
 	Parallel int
-	// MessageBytes is how much is written at a time, a datagram's payload with UDP (-l); 128 KiB and 1460 bytes where 0. At a rate TCP writes no more at a time than 10 ms of it.
+	// MessageBytes is the size of each write, and with UDP a datagram's payload (-l); where it is 0, 128 KiB with TCP and 1460 bytes with UDP. With a rate, a write to TCP is at most 10 ms of it.
 	MessageBytes int
 	// WindowBytes is the size of each socket's buffers at both ends (-w); 0: the kernels' own.
 	WindowBytes int
-	// CongestionControl is the kernels' name of it, at both ends (-C); empty: their own choice.
+	// CongestionControl is its name in the kernels, at both ends (-C); empty: their own choice.
 	CongestionControl string
-	// BitsPerSecond is at which rate each stream is sent (-b), counted in payload; 0: as fast as the sockets take it.
+	// BitsPerSecond is the rate of payload of each stream (-b); 0: as fast as the sockets accept it.
 	BitsPerSecond int64
 	// SegmentBytes is the largest TCP segment (-M); 0: the path's.
 	SegmentBytes int
 	// NoDelay sends small segments at once (-N), TOS is the type of service of each packet (-S).
 	NoDelay bool
 	TOS     int
-	// short is for clients that count datagrams in 32 bits, as iperf3 does unless it is told otherwise.
+	// short is for clients that count datagrams in 32 bits, as iperf3 does by default.
 	short bool
 	// endless is for clients that end a test by bytes or blocks, and not by time (-n, -k).
 	endless bool
@@ -72,7 +72,7 @@ type Test struct {
 	pacing int64
 }
 
-// The bounds of a test. Those of iperf3 are these, too; what a server of ours allows beyond its own memory it refuses.
+// The bounds of a test, which are iperf3's. linerate's server also refuses tests that need more memory than it allows.
 const (
 	mostDuration      = 24 * time.Hour
 	mostParallel      = 128
@@ -87,10 +87,10 @@ const (
 	defaultDatagram   = 1460
 )
 
-// longestMessage is how much of a rate's time one message of TCP's takes up: a larger one would be a burst, and silence until the next.
+// longestMessage is the largest write to TCP, as time at the rate: a larger one would be a burst, followed by silence.
 const longestMessage = 10 * time.Millisecond
 
-// Paced is how much is written at a time at a rate, of messages that may be so large; a rate of 0 has no bound. Datagrams are as large as they are.
+// Paced is the size of each write to TCP at a rate, at most messageBytes; a rate of 0 has no bound. It isn't for datagrams, whose size is fixed.
 func Paced(messageBytes, bitsPerSecond int64) int64 {
 	if bitsPerSecond <= 0 {
 		return messageBytes
@@ -98,7 +98,7 @@ func Paced(messageBytes, bitsPerSecond int64) int64 {
 	return min(messageBytes, max(1, bitsPerSecond/8/int64(time.Second/longestMessage)))
 }
 
-// message is how much is written at a time.
+// message is the size of each write.
 func (t Test) message() int {
 	if t.Protocol == UDP {
 		return t.MessageBytes
@@ -106,7 +106,7 @@ func (t Test) message() int {
 	return int(Paced(int64(t.MessageBytes), t.BitsPerSecond))
 }
 
-// withDefaults fills in what isn't said.
+// withDefaults fills in what isn't set.
 func (t Test) withDefaults() Test {
 	if t.Protocol == "" {
 		t.Protocol = TCP
@@ -125,7 +125,7 @@ func (t Test) withDefaults() Test {
 	return t
 }
 
-// check refuses what the protocol or the kernel can't carry, by iperf3's own numbers for what is wrong.
+// check refuses tests that the protocol or the kernel can't make, with iperf3's own error numbers.
 func (t Test) check() error {
 	least, most := 1, mostMessage
 	if t.Protocol == UDP {
@@ -163,7 +163,7 @@ func wholeSeconds(d, least time.Duration) bool {
 	return within(d, least, mostDuration) && d%time.Second == 0
 }
 
-// refusal is why a test can't be, with iperf3's number of the error, by which a client knows it.
+// refusal is why a test is impossible, with iperf3's error number, by which a client knows it.
 type refusal struct {
 	number int
 	words  string
@@ -171,6 +171,6 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.words }
 
-// sends and receives say what the client does in a flow; the server does the opposite.
+// sends and receives say what the client, or the server, does in a flow.
 func (f Flow) sends(server bool) bool    { return f == Both || (f == Reverse) == server }
 func (f Flow) receives(server bool) bool { return f.sends(!server) }

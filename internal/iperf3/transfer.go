@@ -24,11 +24,11 @@ type transfer struct {
 	every   time.Duration
 
 	began   time.Time
-	stopped chan struct{}  // closed when nothing is to be sent any more
-	over    chan struct{}  // closed when nothing more is awaited but what is under way
-	sending sync.WaitGroup // those who send
-	working sync.WaitGroup // all others
-	watched chan struct{}  // closed when nobody looks at the counters by the clock any more
+	stopped chan struct{}  // closed when sending ends
+	over    chan struct{}  // closed when only payload in flight is still awaited
+	sending sync.WaitGroup // goroutines that send
+	working sync.WaitGroup // all other goroutines
+	watched chan struct{}  // closed when intervals are no longer recorded
 	broken  chan error     // gets the first error of a stream
 
 	mu          sync.Mutex
@@ -37,7 +37,7 @@ type transfer struct {
 	omitted     map[int]counts // by stream: what had been counted when the omitted time was over
 	sentUntil   time.Duration
 	lastAck     time.Duration
-	unread      error // why the kernel told nothing
+	unread      error // why the kernel's counters couldn't be read
 	unconfirmed int64
 	usage       unix.Rusage
 }
@@ -51,7 +51,7 @@ type ledger struct {
 	intervals []Interval
 }
 
-// newTransfer is one for streams that stand; every is how often counters are read.
+// newTransfer is a transfer over open streams; every is how often counters are read.
 func newTransfer(test Test, streams []*stream, every time.Duration) *transfer {
 	return &transfer{test: test, streams: streams, every: every, stopped: make(chan struct{}), over: make(chan struct{}), watched: make(chan struct{}), broken: make(chan error, 1), omitted: map[int]counts{}}
 }
@@ -59,7 +59,7 @@ func newTransfer(test Test, streams []*stream, every time.Duration) *transfer {
 // at is the transfer's clock.
 func (t *transfer) at() time.Duration { return time.Since(t.began) }
 
-// begin sends and receives. close must follow.
+// begin starts sending and receiving. The caller must call close afterwards.
 func (t *transfer) begin() {
 	t.began = time.Now()
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &t.usage)
@@ -89,7 +89,7 @@ func (t *transfer) begin() {
 	t.working.Go(t.watch)
 }
 
-// watch writes down an interval after the other.
+// watch records the intervals.
 func (t *transfer) watch() {
 	ticker := time.NewTicker(t.every)
 	defer ticker.Stop()
@@ -153,7 +153,7 @@ func (l *ledger) mark(now time.Duration, c counts) {
 	l.intervals = append(l.intervals, i)
 }
 
-// stop ends sending, and leaves what is under way to the network.
+// stop ends sending; payload in flight goes on.
 func (t *transfer) stop() {
 	if isClosed(t.stopped) {
 		return
@@ -164,7 +164,7 @@ func (t *transfer) stop() {
 			_ = s.conn.SetWriteDeadline(time.Unix(1, 0))
 		}
 	}
-	t.sending.Wait() // what they wrote until now is of the interval that ends here
+	t.sending.Wait() // everything written by now belongs to the interval that ends here
 	t.mark(false)
 	t.mu.Lock()
 	t.sent.draining = true
@@ -173,14 +173,14 @@ func (t *transfer) stop() {
 	t.mu.Unlock()
 }
 
-// What may be under way when sending ends. A connection on which nothing is acknowledged for a while is stuck: what it holds was sent, and not received.
+// Bounds of the wait for payload in flight when sending ends. A connection on which nothing is acknowledged for a while is stuck: its bytes were sent, but not received.
 const (
 	ackPoll     = 2 * time.Millisecond
 	mostUnmoved = 3 * time.Second
 	mostUnacked = 30 * time.Second
 )
 
-// settle waits until all that was sent has been acknowledged, and then for a while, until a receiver that is iperf3 has read it, too: it reads nothing after a test's end.
+// settle waits until everything that was sent is acknowledged, and then a little longer, until the receiver has read it: iperf3 reads nothing after a test's end.
 func (t *transfer) settle(ctx context.Context) error {
 	if len(t.of(true)) == 0 {
 		return nil
@@ -193,7 +193,7 @@ func (t *transfer) settle(ctx context.Context) error {
 	return pause.For(ctx, quiet)
 }
 
-// acknowledged waits until nothing that was sent is without an answer.
+// acknowledged waits until everything that was sent is acknowledged.
 func (t *transfer) acknowledged(ctx context.Context) error {
 	was := -1
 	for moved := time.Now(); ; {
@@ -222,7 +222,7 @@ func (t *transfer) acknowledged(ctx context.Context) error {
 	}
 }
 
-// end ends receiving: what is under way is read, and then there is nothing any more. In between it says so to the other side, which may close its streams then. It returns when
+// end ends receiving: it tells the other side, by say, that it may close its streams, and reads the payload in flight. It returns when
 // all goroutines are done.
 func (t *transfer) end(say func() error) error {
 	t.stop()
@@ -233,7 +233,7 @@ func (t *transfer) end(say func() error) error {
 	t.mu.Unlock()
 	for _, s := range t.streams {
 		if conn, is := s.conn.(*net.TCPConn); is {
-			_ = conn.SetLinger(-1) // what is left may go
+			_ = conn.SetLinger(-1) // buffered data may still be sent
 		}
 	}
 	err := say()
@@ -251,7 +251,7 @@ func (t *transfer) end(say func() error) error {
 	return err
 }
 
-// close drops all streams and waits for who works on them.
+// close closes all streams and waits for their goroutines.
 func (t *transfer) close() {
 	for _, each := range []chan struct{}{t.stopped, t.over, t.watched} {
 		if !isClosed(each) {
@@ -274,10 +274,10 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// shortPause is a wait that Go's timers stretch to a millisecond, which would make bursts of a paced stream.
+// shortPause is a wait that Go's timers would stretch to a millisecond, which would turn a paced stream into bursts.
 const shortPause = 2 * time.Millisecond
 
-// due waits until a stream's next message is due; false: nothing is to be sent any more.
+// due waits until a stream's next message is due; false: sending has ended.
 func (t *transfer) due(p *pacer) bool {
 	for {
 		wait := p.wait(t.at())
@@ -293,11 +293,11 @@ func (t *transfer) due(p *pacer) bool {
 	}
 }
 
-// pauseFor waits so long; false: it was stopped.
+// pauseFor waits for the given time; false: it was stopped.
 func pauseFor(wait time.Duration, stopped <-chan struct{}) bool {
 	if wait <= shortPause {
 		ts := unix.NsecToTimespec(int64(wait))
-		_ = unix.Nanosleep(&ts, nil) // a signal ends it early, and then the pacer says how long it is still
+		_ = unix.Nanosleep(&ts, nil) // a signal may end it early; then the pacer says how long to wait still
 		return true
 	}
 	timer := time.NewTimer(wait - shortPause/2)

@@ -13,17 +13,18 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// built is what was made, and what must be held for it to last: a namespace that nobody holds is gone.
+// built is a topology that was built, with the handles that keep it: a namespace that no process holds is removed.
 type built struct {
 	info   forwarder.Info
 	held   []io.Closer
-	dut    *netspace.Namespace            // the forwarder's; nil: there is none
-	device []*DeviceProcess               // the processes that forward, where the kernel doesn't alone
-	ends   map[string]*netspace.Namespace // by link, where links end in namespaces of their own, the device's by plan.DeviceEnd; nil: they end in the process's
+	dut    *netspace.Namespace            // the Reference's; nil: there is no Reference
+	device []*DeviceProcess               // the processes that forward in user space
+	ends   map[string]*netspace.Namespace // by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end in this process's namespace
 }
 
 func (b *built) close() {
@@ -32,12 +33,12 @@ func (b *built) close() {
 	}
 }
 
-// build makes the topology around the calling process, whose namespace becomes the generator's. For a Device there is nothing to make.
+// build makes the topology; this process's namespace becomes the generator's. For a Device there is nothing to make.
 func build(ctx context.Context, o order) (*built, error) {
 	b := &built{}
 	var err error
 	if o.Topology.Kind != Device {
-		err = b.lay(ctx, o)
+		err = b.layCables(ctx, o)
 	}
 	if err == nil {
 		err = b.shield(o.Topology)
@@ -49,7 +50,7 @@ func build(ctx context.Context, o order) (*built, error) {
 	return b, nil
 }
 
-func (b *built) lay(ctx context.Context, o order) error {
+func (b *built) layCables(ctx context.Context, o order) error {
 	if err := refuseParents(o.ParentNamespace); err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (b *built) lay(ctx context.Context, o order) error {
 		return err
 	}
 	if o.Topology.Ends {
-		if err := b.part(o.Topology); err != nil {
+		if err := b.makeEndNamespaces(o.Topology); err != nil {
 			return err
 		}
 	}
@@ -70,8 +71,8 @@ func (b *built) lay(ctx context.Context, o order) error {
 	return b.reference(ctx, o.Topology)
 }
 
-// part makes a namespace for each link's end.
-func (b *built) part(t Topology) error {
+// makeEndNamespaces makes a namespace for the end of each link.
+func (b *built) makeEndNamespaces(t Topology) error {
 	b.ends = map[string]*netspace.Namespace{}
 	for _, l := range t.Links {
 		ns, err := netspace.New()
@@ -79,36 +80,36 @@ func (b *built) part(t Topology) error {
 			return err
 		}
 		b.ends[l.Name], b.held = ns, append(b.held, ns)
-		if err := l.silence(ns); err != nil {
+		if err := l.disableIPv6(ns); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// silence keeps IPv6 off a namespace at whose end of the link nobody speaks it.
-func (l Link) silence(ns *netspace.Namespace) error {
+// disableIPv6 turns IPv6 off in the namespace of a link without IPv6 addresses, so that the kernel sends none by itself.
+func (l Link) disableIPv6(ns *netspace.Namespace) error {
 	if slices.ContainsFunc(l.Generator, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
 		return nil
 	}
 	return ns.Do(silenceIPv6)
 }
 
-// endpoint makes a device that is an end itself, in a namespace like the others'. It is set up by who speaks there.
+// endpoint makes the namespace of a device that is itself an end of sessions. The program of that end sets its interface up.
 func (b *built) endpoint(l Link, mtu int) error {
 	ns, err := netspace.New()
 	if err != nil {
 		return err
 	}
 	b.held = append(b.held, ns)
-	if err := l.silence(ns); err != nil {
+	if err := l.disableIPv6(ns); err != nil {
 		return err
 	}
 	b.ends[plan.DeviceEnd] = ns
 	return cable(b.endOf(l), cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: ns}, mtu)
 }
 
-// shield has nothing to do for ends that are the kernel's own.
+// shield keeps this machine's IP stack off the test's frames. It does nothing where the ends are sessions, which the kernel itself carries.
 func (b *built) shield(t Topology) error {
 	if t.Ends {
 		return nil
@@ -130,7 +131,7 @@ type closer func() error
 // Close calls the function.
 func (c closer) Close() error { return c() }
 
-// refuseParents makes sure that cables are never laid in the namespace that people work in.
+// refuseParents returns an error in the parent's network namespace: cables must never be laid in the namespace that people work in.
 func refuseParents(parent uint64) error {
 	own, err := netspace.Current()
 	if err != nil {
@@ -147,7 +148,7 @@ func refuseParents(parent uint64) error {
 	return nil
 }
 
-// silenceIPv6 keeps the kernel from speaking IPv6 on the generator's interfaces: what arrives at the far end is what was sent.
+// silenceIPv6 keeps the kernel from sending IPv6 by itself on the generator's interfaces, so that only the test's frames arrive at the far end.
 func silenceIPv6() error {
 	err := os.WriteFile("/proc/sys/net/ipv6/conf/default/disable_ipv6", []byte("1"), 0)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -179,7 +180,7 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
 		if t.sendsByXDP() {
-			if err := b.endOf(l).takeXDP(); err != nil {
+			if err := b.endOf(l).acceptXDP(); err != nil {
 				return fmt.Errorf("link %s: %w", l.Name, err)
 			}
 		}
@@ -188,13 +189,13 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	case t.tunnels():
 		return b.gateways(ctx, t, gateways)
 	case t.Mode != nil && t.Mode.Userspace != nil:
-		return b.userspace(ctx, t)
+		return b.startUserspaceDevice(ctx, t)
 	}
 	b.info, err = forwarder.Configure(ctx, dut, t.forwarderSpec())
 	return err
 }
 
-// endOf is a link's end that is the generator's.
+// endOf is the generator's end of a link.
 func (b *built) endOf(l Link) cableEnd {
 	return cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC), namespace: b.ends[l.Name]}
 }
@@ -207,14 +208,14 @@ func (b *built) loopback(t Topology) error {
 	}
 	for _, d := range t.Directions {
 		from, to := ends[d.From], ends[d.To]
-		if from.name == "" { // the other way of a pair that is cabled
+		if from.name == "" { // the opposite direction of a pair that is cabled already
 			continue
 		}
 		if err := cable(from, to, t.MTU); err != nil {
 			return fmt.Errorf("links %s and %s: %w", d.From, d.To, err)
 		}
-		if t.TakesXDP {
-			if err := errors.Join(from.takeXDP(), to.takeXDP()); err != nil {
+		if t.AcceptsXDP {
+			if err := errors.Join(from.acceptXDP(), to.acceptXDP()); err != nil {
 				return fmt.Errorf("links %s and %s: %w", d.From, d.To, err)
 			}
 		}
@@ -227,7 +228,7 @@ func (b *built) loopback(t Topology) error {
 	return nil
 }
 
-// cableEnd is one end of a virtual cable; a nil namespace is the calling process's. The forwarder sets its own up.
+// cableEnd is one end of a virtual cable; a nil namespace is this process's own.
 type cableEnd struct {
 	name       string
 	mac        net.HardwareAddr
@@ -235,8 +236,8 @@ type cableEnd struct {
 	forwarders bool
 }
 
-func (e cableEnd) takeXDP() error {
-	return e.namespace.Do(func() error { return forwarder.TakeXDP(e.name) })
+func (e cableEnd) acceptXDP() error {
+	return e.namespace.Do(func() error { return netif.AcceptXDP(e.name) })
 }
 
 // cable lays a veth pair and sets the generator's ends up; the forwarder sets up its own. One queue each way, so that all frames of a
@@ -269,7 +270,7 @@ func cable(a, b cableEnd, mtu int) error {
 }
 
 func setUp(name string) error {
-	forwarder.PlainFrames(name)
+	netif.DisableOffloads(name)
 	link, err := netlink.LinkByName(name)
 	if err != nil {
 		return fmt.Errorf("find %s: %w", name, err)
@@ -299,10 +300,10 @@ func (b *built) counters(t Topology) (func() ([]forwarder.Counted, error), error
 	}, nil
 }
 
-// NothingLearned is what resetting a device does that forwards in user space.
+// NothingLearned is what a reset reports of a device that forwards in user space.
 const NothingLearned = "nothing: this mode learns nothing"
 
-// reply is what the forwarder's limits counted, or what resetting it did; nothing where there is no forwarder.
+// reply answers a question of the parent: what the Reference's limits counted, or what its reset did. It is empty where there is no Reference.
 func (b *built) reply(t Topology, q question) (a answer, err error) {
 	switch {
 	case b.dut == nil:
@@ -311,7 +312,7 @@ func (b *built) reply(t Topology, q question) (a answer, err error) {
 	case q.Reset:
 		a.Did, err = forwarder.Reset(b.dut, t.forwarderSpec())
 	default:
-		a.Taken, err = forwarder.ReadTaken(b.dut, t.forwarderSpec())
+		a.Taken, err = forwarder.ReadLimitCounters(b.dut, t.forwarderSpec())
 	}
 	return a, err
 }

@@ -16,17 +16,17 @@ import (
 
 // child is the process that holds the lab.
 type child struct {
-	command *exec.Cmd
-	life    io.WriteCloser // its standard input: the order, then open as long as we live
-	status  io.ReadCloser  // its standard output
-	theirs  io.Closer      // the child's end of that: ours to close once it has its own
-	words   *program.Words // its standard error
-	done    chan struct{}  // closed when it has ended and ended is set
-	ended   error
+	command      *exec.Cmd
+	life         io.WriteCloser // its standard input: first the order; it stays open as long as this process lives
+	status       io.ReadCloser  // its standard output
+	childsStatus io.Closer      // the child's end of that pipe, which this process closes once the child has it
+	words        *program.Words // its standard error
+	done         chan struct{}  // closed when it has ended and ended is set
+	ended        error
 }
 
-// spawn starts the child. Root starts it in a new network namespace; others in a new user namespace as well, in which they are root.
-// A Device is on interfaces of this namespace, so the child stays here.
+// spawn starts the child: as root in a new network namespace, as an ordinary user also in a new user namespace, in which the user is root.
+// For a Device the child stays in this namespace, where the interfaces are.
 func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	rootless := t.Kind != Device && !mayMakeNamespaces()
 	c := &child{words: &program.Words{}, done: make(chan struct{}), command: hostCommand(h)}
@@ -36,7 +36,7 @@ func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	if err := c.pipes(); err != nil {
 		return nil, faultOf(err)
 	}
-	defer func() { _ = c.theirs.Close() }()
+	defer func() { _ = c.childsStatus.Close() }()
 	started := make(chan error)
 	// The parent-death signal is sent when the *thread* that started the child ends (prctl(2), PR_SET_PDEATHSIG). This one waits for
 	// the child and does nothing else, so it can't end before.
@@ -73,36 +73,36 @@ func (c *child) pipes() error {
 	if err != nil {
 		return fmt.Errorf("make a pipe: %w", err)
 	}
-	// Not StdoutPipe: Wait would close it under the reader of the last words.
+	// Not StdoutPipe: Wait would close it before the last answers are read.
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return errors.Join(fmt.Errorf("make a pipe: %w", err), life.Close())
 	}
-	c.life, c.status, c.theirs, c.command.Stdout = life, reader, writer, writer
+	c.life, c.status, c.childsStatus, c.command.Stdout = life, reader, writer, writer
 	return nil
 }
 
-// attributes put the child in its namespaces, and in a session of its own: the terminal's signals don't reach it, as an interrupt is ours to handle, in order, and where its engine puts its session before all others
-// (live frames do, while they are sent) nothing that the user runs beside us comes first with it.
+// attributes put the child in its namespaces, and in a session of its own, for two reasons. An interrupt at the terminal then reaches only us, who stop the child in order. And an engine that raises the
+// priority of its whole session, as one does while it sends live frames, doesn't raise that of the user's other programs.
 func attributes(k Kind, rootless bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if k != Device {
 		a.Cloneflags = unix.CLONE_NEWNET
 	}
 	if rootless {
-		a.Cloneflags |= unix.CLONE_NEWUSER | unix.CLONE_NEWNS // with mounts of its own, so that it may look into its own sysfs
+		a.Cloneflags |= unix.CLONE_NEWUSER | unix.CLONE_NEWNS // with mounts of its own, so that it can mount its own sysfs
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
 	return a
 }
 
-// mayMakeNamespaces says whether we hold what it takes without a user namespace.
+// mayMakeNamespaces says whether this process has the capabilities to make network namespaces without a user namespace.
 func mayMakeNamespaces() bool {
-	return holds(unix.CAP_SYS_ADMIN) && holds(unix.CAP_NET_ADMIN) && holds(unix.CAP_NET_RAW)
+	return hasCapability(unix.CAP_SYS_ADMIN) && hasCapability(unix.CAP_NET_ADMIN) && hasCapability(unix.CAP_NET_RAW)
 }
 
-func holds(capability int) bool {
+func hasCapability(capability int) bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&header, &data[0]); err != nil {
@@ -118,7 +118,7 @@ func (c *child) kill() error {
 	return nil
 }
 
-// fault is what to say of a child that ended by itself.
+// fault is the error for a child that ended by itself.
 func (c *child) fault() *Fault {
 	how := "ended"
 	if c.ended != nil {

@@ -17,19 +17,19 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/program"
 	"github.com/linerate-dev/linerate/internal/tunnel"
 )
 
-// TunnelVerb is the hidden verb of our own binary that runs TunnelMain.
+// TunnelVerb is the hidden verb of linerate's own program that runs TunnelMain.
 const TunnelVerb = "lab-tunnel"
 
-// startWithin bounds how long a device's process may take until it forwards.
+// startWithin is how long a device's process may take until it forwards.
 const startWithin = 30 * time.Second
 
-// DeviceProcess is a process that forwards. It is the child of who started it, and ends with that.
+// DeviceProcess is a process that forwards. It is a child of the process that started it, and ends with it.
 type DeviceProcess struct {
 	name    string
 	command *exec.Cmd
@@ -39,7 +39,7 @@ type DeviceProcess struct {
 	ended   error
 }
 
-// startDevice starts a process in a namespace and waits until it has said that it forwards: a line of its standard output that holds ready.
+// startDevice starts a process in a namespace, and waits until it forwards: until a line of its standard output contains ready.
 func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string, cmd *exec.Cmd, order []byte) (*DeviceProcess, error) {
 	life, err := cmd.StdinPipe()
 	if err != nil {
@@ -86,25 +86,25 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 		return p, nil
 	case <-p.done:
 		return nil, p.Fault()
-	case err := <-refused: // it has ended, or lives and won't read
+	case err := <-refused: // it has ended, or doesn't read
 		why = fmt.Errorf("it doesn't read its order: %w", err)
 	case <-bounded.Done():
 		why = context.Cause(bounded)
 	}
-	_ = p.Close() // then its last words are there
+	_ = p.Close() // its last words are complete then
 	return nil, fmt.Errorf("start %s: %w; its last words: %s", name, why, p.words)
 }
 
-// deviceEnded is the fault of a device's process that ended by itself.
+// deviceEnded is the error of a device's process that ended by itself.
 type deviceEnded struct{ sentence string }
 
 // Error is the sentence.
 func (d *deviceEnded) Error() string { return d.sentence }
 
-// Done is closed when it has ended.
+// Done is closed when the process has ended.
 func (p *DeviceProcess) Done() <-chan struct{} { return p.done }
 
-// Fault is what to say of one that ended by itself.
+// Fault is the error of a process that ended by itself.
 func (p *DeviceProcess) Fault() error {
 	how := "ended"
 	if p.ended != nil {
@@ -113,7 +113,7 @@ func (p *DeviceProcess) Fault() error {
 	return &deviceEnded{fmt.Sprintf("the device's process %s %s; its last words: %s", p.name, how, p.words)}
 }
 
-// Close ends the process, and kills it where it doesn't end by itself.
+// Close ends the process: it closes its standard input, and kills it if that isn't enough.
 func (p *DeviceProcess) Close() error {
 	_ = p.life.Close()
 	_ = p.command.Process.Signal(syscall.SIGTERM)
@@ -158,8 +158,8 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 		if err := ns.Do(func() error { return tunnel.OpenCable(plan.OnTunnelCable(i), t.MTU) }); err != nil {
 			return err
 		}
-		g := tunnel.Gateway{Kind: t.Mode.Tunnel.Kind, PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Secret: keys[0].public, Cipher: t.Mode.Tunnel.Cipher, Behind: t.behind(i),
-			Local: plan.OnTunnelCable(i).Addr(), Asks: i == 1, Peer: netip.AddrPortFrom(plan.OnTunnelCable(1-i).Addr(), tunnel.Port), MTU: t.MTU, Networks: t.behind(1 - i)}
+		g := tunnel.Gateway{Kind: t.Mode.Tunnel.Kind, PrivateKey: keys[i].private, PeerKey: keys[1-i].public, Secret: keys[0].public, Cipher: t.Mode.Tunnel.Cipher, Behind: t.networksBehind(i),
+			Local: plan.OnTunnelCable(i).Addr(), Asks: i == 1, Peer: netip.AddrPortFrom(plan.OnTunnelCable(1-i).Addr(), tunnel.Port), MTU: t.MTU, Networks: t.networksBehind(1 - i)}
 		order, err := json.Marshal(g)
 		if err != nil {
 			return fmt.Errorf("write a gateway's order: %w", err)
@@ -175,10 +175,10 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 	return nil
 }
 
-// gatewaySpec is the part of the forwarder that the first gateway has, or the second.
+// gatewaySpec is the forwarder's specification for the first gateway, or the second.
 func (t Topology) gatewaySpec(end int) forwarder.Spec {
 	all := t.forwarderSpec()
-	spec := forwarder.Spec{Forwarding: all.Forwarding, OwnCPU: all.OwnCPU, TakesXDP: all.TakesXDP}
+	spec := forwarder.Spec{Forwarding: all.Forwarding, OwnCPU: all.OwnCPU, AcceptsXDP: all.AcceptsXDP}
 	for i, l := range t.Links {
 		if t.Mode.Tunnel.Gateway(l.Name) == end {
 			spec.Links = append(spec.Links, all.Links[i])
@@ -187,8 +187,8 @@ func (t Topology) gatewaySpec(end int) forwarder.Spec {
 	return spec
 }
 
-// behind are the networks behind a gateway.
-func (t Topology) behind(end int) (all []netip.Prefix) {
+// networksBehind are the networks behind a gateway.
+func (t Topology) networksBehind(end int) (all []netip.Prefix) {
 	for _, l := range t.Links {
 		if t.Mode.Tunnel.Gateway(l.Name) == end {
 			all = append(append(all, l.Networks...), l.DUT...)
@@ -197,10 +197,10 @@ func (t Topology) behind(end int) (all []netip.Prefix) {
 	return all
 }
 
-// tunnelReady is what a gateway says once it forwards.
+// tunnelReady is the line that a gateway prints once it forwards.
 const tunnelReady = "the tunnel is open"
 
-// TunnelMain is the whole life of a gateway's process: it reads its order from standard input, and ends when that does.
+// TunnelMain is the main function of a gateway's process: it reads its order from standard input, and runs until standard input ends.
 func TunnelMain(ctx context.Context) error {
 	in := bufio.NewReader(os.Stdin)
 	order, err := in.ReadBytes('\n')
@@ -223,8 +223,8 @@ func TunnelMain(ctx context.Context) error {
 	})
 }
 
-// userspace opens the links for testpmd, and starts it.
-func (b *built) userspace(ctx context.Context, t Topology) error {
+// startUserspaceDevice prepares the links for testpmd, and starts it.
+func (b *built) startUserspaceDevice(ctx context.Context, t Topology) error {
 	spec := t.forwarderSpec()
 	info, err := forwarder.Configure(ctx, b.dut, spec)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/lab"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
 // deviceNamespace stands for a machine with Ethernet interfaces eth1 and eth2, cabled to a device that is eth3 and eth4.
@@ -80,7 +80,7 @@ func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return converse(c, "view", &v)
+		return answerQuestions(c, "view", &v)
 	})
 	if !slices.Equal(v.Interfaces, []string{"eth2", "eth1"}) {
 		t.Errorf("the engine has %v", v.Interfaces)
@@ -148,8 +148,8 @@ func TestAnInterfaceThatMustNotOrCannotBeUsedIsRefused(t *testing.T) {
 	}
 }
 
-// TestAUserWhoMayNotIsToldTheWayOut takes away what a lab needs, in user namespaces that stand for machines with other settings.
-func TestAUserWhoMayNotIsToldTheWayOut(t *testing.T) {
+// TestAUserWithoutRightsLearnsTheWayOut takes away what a lab needs, in user namespaces that stand for machines with other settings.
+func TestAUserWithoutRightsLearnsTheWayOut(t *testing.T) {
 	needRoot(t)
 	nobody := []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}
 	noNet := []string{"unshare", "-U", "-r", "sh", "-c", "echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"}

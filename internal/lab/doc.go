@@ -1,4 +1,4 @@
-// Package lab is a run on this machine: the software engine and, where the device is ours too, the forwarder, joined by virtual
+// Package lab is a run on this machine: the software engine and, where the test has a Reference, the forwarder, connected by virtual
 // cables in network namespaces of their own.
 //
 //	 this process                 one child process
@@ -10,10 +10,10 @@
 //	└───────────────┘ inherited │   │generator ns│ veths │   DUT ns   │        │
 //	                            └─────────────────────────────────────────────┘
 //
-// The namespaces have no names and are held by the child alone, so they and everything in them end with it; and it ends with its
-// parent, by the parent-death signal and, should that be lost, by the end of file on its standard input. Nothing is written to disk.
+// The namespaces have no names and are held by the child alone, so they and everything in them end with it; the child ends with its
+// parent: by the parent-death signal and, if that is lost, by the end of file on its standard input. Nothing is written to disk.
 //
-// The engine is reached over a TCP port on loopback that the parent opened in its own namespace and handed to the child: sockets stay
-// in the namespace that they were made in. TRex's RPC has no authentication, so other users of this machine can reach that port too,
-// as long as the run lasts; the port's number is random, and the engine's own rules of port ownership hold.
+// The engine answers on a TCP port on loopback that the parent opened in its own namespace and passed to the child: sockets stay
+// in the namespace that they were made in. TRex's RPC has no authentication, so other users of this machine can drive the engine too,
+// as long as the run lasts; the port's number is random, and they can't take ports that the run owns.
 package lab

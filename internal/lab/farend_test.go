@@ -9,7 +9,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/lab"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
 // TestTheDevicesProcessesAreThoseAtTheFarEnd: a generator's namespace whose port g0 is cabled to a device's, and whose g1 ends in the generator's own.
@@ -49,7 +49,7 @@ func TestTheDevicesProcessesAreThoseAtTheFarEnd(t *testing.T) {
 	})
 }
 
-func TestNoFarEndHoldsNobody(t *testing.T) {
+func TestWithoutAFarEndNoProcessIsTheDevices(t *testing.T) {
 	var none *lab.FarEnd
 	if none.Holds(os.Getpid()) {
 		t.Error("this process is said to be at the far end of nothing")

@@ -11,19 +11,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
-// Reason says whose turn it is when a lab could not be had.
+// Reason says what kept a lab from being built, or ended it, and so who has to act.
 type Reason string
 
 // The reasons.
 const (
-	BadInput    Reason = "BadInput"    // the file or the flags ask for what can't be
-	Permission  Reason = "Permission"  // this user may not
-	Unsupported Reason = "Unsupported" // this kernel can't
+	BadInput    Reason = "BadInput"    // the file or the flags ask for something impossible
+	Permission  Reason = "Permission"  // this user lacks a right
+	Unsupported Reason = "Unsupported" // this kernel lacks a feature
 	Failed      Reason = "Failed"      // something else went wrong while building
-	Died        Reason = "Died"        // it was there, and ended by itself
+	Died        Reason = "Died"        // the lab was running, and ended by itself
 )
 
-// Fault is why there is no lab, or no more: one sentence for a person, with the way out where there is one.
+// Fault is why a lab couldn't be built, or ended by itself: one sentence for a person, with the way out where there is one.
 type Fault struct {
 	Reason   Reason `json:"reason"`
 	Sentence string `json:"sentence"`
@@ -36,7 +36,7 @@ func badInput(format string, args ...any) *Fault {
 	return &Fault{BadInput, fmt.Sprintf(format, args...)}
 }
 
-// faultOf is the fault that an error while building amounts to.
+// faultOf turns an error while building into a Fault.
 func faultOf(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
@@ -70,7 +70,7 @@ func spawnFault(err error, rootless bool) *Fault {
 	}
 }
 
-// permissionHint names the setting that stands in an ordinary user's way.
+// permissionHint names the setting that keeps an ordinary user from building a lab.
 func permissionHint() string {
 	switch {
 	case sysctl("user/max_user_namespaces") == "0":

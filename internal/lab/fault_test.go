@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
-func TestWhatWentWrongIsSaidToAPerson(t *testing.T) {
+func TestFaultsAreSentencesForPeople(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
 		reason Reason

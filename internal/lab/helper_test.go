@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/lab"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -189,12 +189,12 @@ func ask(t *testing.T, address, word string, into any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := converse(c, word, into); err != nil {
+	if err := answerQuestions(c, word, into); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func converse(c net.Conn, word string, into any) error {
+func answerQuestions(c net.Conn, word string, into any) error {
 	defer func() { _ = c.Close() }()
 	if _, err := io.WriteString(c, word+"\n"); err != nil {
 		return err

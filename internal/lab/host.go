@@ -13,21 +13,21 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/awake"
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Port is an interface that the engine plays on: port N of the engine is the Nth.
+// Port is one of the engine's interfaces: port N of the engine is the Nth.
 type Port struct {
 	Link      string
 	Interface string
-	// Namespace is where the interface is, where links end in namespaces of their own; nil: the calling process's.
+	// Namespace is where the interface is, if links end in namespaces of their own; nil: this process's namespace.
 	Namespace *netspace.Namespace
-	Speed     units.BitRate // 0: what the interface says
+	Speed     units.BitRate // the speed that the port reports; 0: the interface's own
 	Cores     int           // threads that may send on it; 0: one
-	Path      string        // how to send, in the software engine's words; "": as it likes
-	Batch     int           // how many frames it has the kernel take in hand at a time; 0: as it likes
+	Path      string        // how to send, as generator.software.path names it; "": the engine chooses
+	Batch     int           // how many live frames the kernel sends as one batch; 0: the engine's default
 }
 
 // Engine is a generator with its ports open.
@@ -36,25 +36,25 @@ type Engine interface {
 	Serve(ctx context.Context, listener net.Listener) error
 }
 
-// Bench is what an engine stands at: its ports, and what can be read of the device beside it.
+// Bench is what an engine gets: its ports, and the counters of the device next to it.
 type Bench struct {
 	Ports []Port
-	// Device reads what the kernel counts of the device's interfaces, which are named by their links; nil: there is no device of the lab's.
+	// Device reads the kernel's counters of the device's interfaces, named by their links; nil: the lab has no device of its own.
 	Device func() ([]forwarder.Counted, error)
 }
 
-// OpenEngine opens what sends on interfaces of the calling process's network namespace, or of the ports' own.
+// OpenEngine opens an engine on interfaces in this process's network namespace, or in the ports' own.
 type OpenEngine func(ctx context.Context, sends plan.Sender, at Bench) (Engine, error)
 
-// errLeft is the cause of an end in order.
+// errLeft is the cause of an orderly end.
 var errLeft = errors.New("the parent has ended, or has closed its end")
 
-// stopGrace is how long the engine may take to stop before the process ends under it.
+// stopGrace is how long the engine may take to stop; after that the process ends anyway.
 const stopGrace = 2 * time.Second
 
-// HostMain is the child's whole life: it reads its order from standard input, builds, says on standard output that it is ready or why
-// it is not, and serves the engine on the listener of file descriptor 3 until standard input ends or the context does. It is for
-// main: what it built ends with the process only.
+// HostMain is the child's main function: it reads its order from standard input, builds the topology, reports on standard output that it is ready or why
+// it is not, and serves the engine on the listener of file descriptor 3 until standard input ends or the context does. Only
+// main may call it: what it builds isn't removed before the process ends.
 func HostMain(ctx context.Context, open OpenEngine) error {
 	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open)
 }
@@ -70,20 +70,20 @@ func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os
 	defer stop(nil)
 	built := make(chan *built, 1)
 	go func() {
-		// It ends when the parent has, or has closed its end.
-		converse(io.MultiReader(decoder.Buffered(), in), answers, func(q question) (answer, error) {
-			b := <-built // nobody asks before it is there
+		// It returns when the parent has ended, or has closed its end of the pipe.
+		answerQuestions(io.MultiReader(decoder.Buffered(), in), answers, func(q question) (answer, error) {
+			b := <-built // the parent asks only once the lab is ready
 			built <- b
 			return b.reply(o.Topology, q)
 		})
 		stop(errLeft)
 	}()
 	serve, b, err := prepare(ctx, o, listener, open)
-	if err := say(answers, err, b.info); err != nil {
+	if err := reportReady(answers, err, b.info); err != nil {
 		return err
 	}
 	if err != nil {
-		return nil // said already, in the better place
+		return nil // the parent has got the error on standard output
 	}
 	built <- b
 	return serve(ctx)
@@ -100,7 +100,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	if err != nil {
 		return nil, &built{}, err
 	}
-	if request, err := awake.Keep(); err == nil { // who may not measures as well as it goes
+	if request, err := awake.Keep(); err == nil { // without the right to, processors may sleep
 		b.held = append(b.held, request)
 	}
 	ports := make([]Port, len(o.Topology.Links))
@@ -135,17 +135,17 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 		err := serveUntilEnd(ctx, engine, l)
 		cause := context.Cause(ctx)
 		if fault, is := errors.AsType[*deviceEnded](cause); is {
-			return fault // without its device there is nothing to measure
+			return fault // there is nothing to measure without the device
 		}
 		if cause != nil && !errors.Is(cause, errLeft) { // as by a signal
-			return fmt.Errorf("told to end: %w", cause)
+			return fmt.Errorf("stopped by a signal: %w", cause)
 		}
 		return err
 	}
 	return serve, b, nil
 }
 
-func say(answers io.Writer, err error, info forwarder.Info) error {
+func reportReady(answers io.Writer, err error, info forwarder.Info) error {
 	s := status{Info: info}
 	if err != nil {
 		s.Fault = faultOf(err)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkInterfaces refuses real interfaces that are not there, can't carry traffic, or carry the user's own.
+// checkInterfaces refuses real interfaces that don't exist, can't carry traffic, or carry this machine's default route.
 func checkInterfaces(t Topology) error {
 	if t.Kind != Device {
 		return nil
@@ -25,7 +25,7 @@ func checkInterfaces(t Topology) error {
 func checkInterface(l Link) error {
 	link, err := netlink.LinkByName(l.Interface)
 	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
-		return badInput("--ports: there is no interface %s on this machine (link %s): \"ip link\" lists what there is", l.Interface, l.Name)
+		return badInput("--ports: there is no interface %s on this machine (link %s): \"ip link\" lists all interfaces", l.Interface, l.Name)
 	}
 	if err != nil {
 		return faultOf(fmt.Errorf("look up interface %s: %w", l.Interface, err))
@@ -78,9 +78,9 @@ func uses(r netlink.Route, index int) bool {
 	return false
 }
 
-// checkPacketSockets finds out in time whether the engine may use interfaces at all.
+// checkPacketSockets finds out, before anything is built, whether this user may open interfaces at all.
 func checkPacketSockets() error {
-	if holds(unix.CAP_NET_RAW) && holds(unix.CAP_NET_ADMIN) {
+	if hasCapability(unix.CAP_NET_RAW) && hasCapability(unix.CAP_NET_ADMIN) {
 		return nil
 	}
 	return &Fault{Permission, "--ports: an ordinary user may not send on real interfaces: run with sudo, or give the binary CAP_NET_RAW and CAP_NET_ADMIN with setcap"}

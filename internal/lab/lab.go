@@ -14,20 +14,20 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
-// Verb is the hidden verb of our own binary that runs HostMain.
+// Verb is the hidden verb of linerate's own program that runs HostMain.
 const Verb = "lab-host"
 
-// closeGrace is how long the child may take to end by itself before it is killed: it has to stop traffic, not more.
+// closeGrace is how long the child may take to end by itself before it is killed; all that it has to do is stop traffic.
 const closeGrace = 3 * time.Second
 
-// Host is the command that runs HostMain. The zero value is this very binary with Verb.
+// Host is the command that runs HostMain. The zero value is this very program with Verb.
 type Host struct {
 	Path string
 	Args []string
-	Env  []string // nil: our own
+	Env  []string // nil: this process's own
 }
 
 // Lab is a running lab. Its methods are safe for concurrent use.
@@ -47,7 +47,7 @@ type Lab struct {
 }
 
 // Start builds the topology in a child process and returns when its engine answers. The context bounds the start only: the lab lasts
-// until Close, or until this process ends for whatever reason. Every error is a *Fault or the context's.
+// until Close, or until this process ends for whatever reason. Every error is a *Fault or the context's error.
 func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	if err := checkInterfaces(t); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 		return nil, faultOf(err)
 	}
 	defer func() { _ = file.Close() }()
-	// The child has its own copy. Should it die, connections are refused rather than queued.
+	// The child has its own copy of the listener. Once this one is closed, connections are refused if the child dies, and don't wait.
 	defer func() { _ = listener.Close() }()
 
 	c, err := spawn(t, h, file)
@@ -88,11 +88,11 @@ func listen() (net.Listener, *os.File, error) {
 // order is what the child reads first on its standard input.
 type order struct {
 	Topology Topology `json:"topology"`
-	// ParentNamespace is the namespace that the child must not build in; 0: it builds nothing.
+	// ParentNamespace is the namespace in which the child must not build; 0: the child builds nothing.
 	ParentNamespace uint64 `json:"parentNamespace,omitempty"`
 }
 
-// status is what the child says once on its standard output.
+// status is the child's first line on its standard output: ready, or why not.
 type status struct {
 	Fault *Fault         `json:"fault,omitempty"`
 	Info  forwarder.Info `json:"info,omitzero"`
@@ -109,7 +109,7 @@ func (l *Lab) awaitReady(ctx context.Context) error {
 		var s status
 		err := decoder.Decode(&s)
 		said <- first{s, err}
-		l.hear(decoder)
+		l.receiveAnswers(decoder)
 	})
 	if err := l.sendOrder(); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (l *Lab) sendOrder() error {
 	return nil
 }
 
-// Address is where the engine's RPC answers, host:port.
+// Address is where the engine's RPC answers: host:port.
 func (l *Lab) Address() string { return l.address }
 
 // PortOfLink is the engine's port number of each link.
@@ -161,7 +161,7 @@ func (l *Lab) PortOfLink() map[string]int {
 	return ports
 }
 
-// DUTMACs are the MACs of the Reference's ends by link; empty for other devices, whose MACs the plan or ARP knows.
+// DUTMACs are the MACs of the Reference's interfaces by link; empty for other devices, whose MACs are in the Plan or found by ARP.
 func (l *Lab) DUTMACs() map[string]string {
 	macs := map[string]string{}
 	if l.topology.Kind == Reference {
@@ -178,7 +178,7 @@ func (l *Lab) Info() forwarder.Info { return l.info }
 // PID is the child's process: the software engine, whose threads send.
 func (l *Lab) PID() int { return l.child.command.Process.Pid }
 
-// Forwards says that a process is the device's: one of those that the lab's own process has started, or that these have.
+// Forwards says whether a process belongs to the device: whether the lab's child, or one of its children, started it.
 func (l *Lab) Forwards(pid int) bool {
 	if m := l.topology.Mode; m == nil || m.Tunnel == nil && m.Userspace == nil {
 		return false
@@ -199,14 +199,14 @@ func parentOf(pid int) int {
 	}
 	var state string
 	var parent int
-	_, _ = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent) // behind the name, which may hold anything
+	_, _ = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent) // after the name, which may contain anything
 	return parent
 }
 
 // Done is closed when the child has ended.
 func (l *Lab) Done() <-chan struct{} { return l.child.done }
 
-// Err is nil while the lab is there and after Close; else the *Fault of its end.
+// Err is nil while the lab runs and after Close; otherwise it is the *Fault of its end.
 func (l *Lab) Err() error {
 	select {
 	case <-l.child.done:
@@ -219,7 +219,7 @@ func (l *Lab) Err() error {
 	}
 }
 
-// Close ends the lab and returns when nothing of it is left but what the kernel still cleans up. It may be called more than once.
+// Close ends the lab and returns once its process has ended; the kernel removes the namespaces a moment later. It may be called more than once.
 func (l *Lab) Close() error { return l.close() }
 
 func (l *Lab) end() error {

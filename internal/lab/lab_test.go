@@ -86,11 +86,11 @@ func TestALab(t *testing.T) {
 	t.Run("tells what its limits took, by link, as often as it is asked", func(t *testing.T) {
 		p := planOf([]string{"lo", "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: 1000}} })
 		l := start(t, topologyOf(t, p, lab.Options{}))
-		want := []forwarder.Taken{{From: "lo", To: "east"}, {From: "east", To: "lo"}}
+		want := []forwarder.LimitCounters{{From: "lo", To: "east"}, {From: "east", To: "lo"}}
 		var askers sync.WaitGroup
 		for range 3 {
 			askers.Go(func() {
-				if taken, err := l.Taken(t.Context()); err != nil || !slices.Equal(taken, want) {
+				if taken, err := l.LimitCounters(t.Context()); err != nil || !slices.Equal(taken, want) {
 					t.Errorf("got %+v (%v), want %+v", taken, err, want)
 				}
 			})
@@ -98,16 +98,16 @@ func TestALab(t *testing.T) {
 		askers.Wait()
 		late, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := l.Taken(late); !errors.Is(err, context.Canceled) {
+		if _, err := l.LimitCounters(late); !errors.Is(err, context.Canceled) {
 			t.Errorf("who doesn't wait got %v", err)
 		}
-		if taken, err := l.Taken(t.Context()); err != nil || !slices.Equal(taken, want) {
+		if taken, err := l.LimitCounters(t.Context()); err != nil || !slices.Equal(taken, want) {
 			t.Errorf("after a question that nobody waited for: %+v (%v)", taken, err)
 		}
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := l.Taken(t.Context()); err == nil {
+		if _, err := l.LimitCounters(t.Context()); err == nil {
 			t.Error("a lab that was closed answers")
 		}
 	})
@@ -123,7 +123,7 @@ func TestALab(t *testing.T) {
 	})
 	t.Run("has nothing to tell without a limit", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
-		if taken, err := l.Taken(t.Context()); err != nil || taken != nil {
+		if taken, err := l.LimitCounters(t.Context()); err != nil || taken != nil {
 			t.Errorf("got %+v (%v)", taken, err)
 		}
 	})
@@ -243,9 +243,9 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 	}
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, what string, hasCapability func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Second); !hasCapability(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within 5 s: %s", what)
 		}

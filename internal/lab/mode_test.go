@@ -39,8 +39,8 @@ func TestRealDevicesOfALab(t *testing.T) {
 	}
 }
 
-// TestARunEndsWithItsDevice kills a gateway's process, without which there is nothing to measure.
-func TestARunEndsWithItsDevice(t *testing.T) {
+// TestALabEndsWithItsDevice kills a gateway's process, without which there is nothing to measure.
+func TestALabEndsWithItsDevice(t *testing.T) {
 	l := start(t, topologyOf(t, planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
 	if !l.Forwards(aGateway(t, l)) || l.Forwards(l.PID()) || l.Forwards(os.Getpid()) {
 		t.Error("the lab doesn't know which processes forward")
@@ -54,14 +54,14 @@ func TestARunEndsWithItsDevice(t *testing.T) {
 	}
 }
 
-// TestALabThatIsToldToEndDoesNotBlameItsDevice: a signal to the lab's process is no fault of the gateways, which end with it.
-func TestALabThatIsToldToEndDoesNotBlameItsDevice(t *testing.T) {
+// TestALabThatIsStoppedDoesNotBlameItsDevice: a signal to the lab's process is no fault of the gateways, which end with it.
+func TestALabThatIsStoppedDoesNotBlameItsDevice(t *testing.T) {
 	l := start(t, topologyOf(t, planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}})), lab.Options{}))
 	if err := syscall.Kill(l.PID(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	<-l.Done()
-	if err := l.Err(); err == nil || !strings.HasSuffix(err.Error(), "its last words: told to end: terminated signal received") {
+	if err := l.Err(); err == nil || !strings.HasSuffix(err.Error(), "its last words: stopped by a signal: terminated signal received") {
 		t.Errorf("it ended as %v", err)
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"github.com/google/nftables"
-	"github.com/google/nftables/binaryutil"
 	"github.com/google/nftables/expr"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/nftrule"
 )
 
-// shield keeps the kernel's IP stack off the test's frames on the engine's interfaces: what comes back from the device is addressed to
-// this machine's MAC, and a kernel that forwards would route it on, to wherever its default route leads. The engine sees frames before
+// shield keeps the kernel's IP stack off the test's frames on the engine's interfaces: frames that come back from the device are addressed to
+// this machine's MAC, and a kernel that forwards would send them on, to wherever its default route leads. The engine sees frames before
 // these rules do (packet sockets and XDP come first), so they only save work:
 //
 //	ARP, neighbour discovery ─▶ pass      own addresses ─▶ pass      other IPv4, IPv6 ─▶ drop
@@ -45,8 +46,6 @@ func shield(links []Link) (*nftables.Conn, error) {
 	return conn, nil
 }
 
-const register = unix.NFT_REG_1
-
 func ownAddresses(name string) ([]netip.Addr, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
@@ -66,31 +65,18 @@ func ownAddresses(name string) ([]netip.Addr, error) {
 }
 
 func shieldRules(own []netip.Addr) [][]expr.Any {
-	accept, drop := &expr.Verdict{Kind: expr.VerdictAccept}, &expr.Verdict{Kind: expr.VerdictDrop}
-	rules := [][]expr.Any{append(protocol(unix.ETH_P_IPV6),
-		field(6, 1), equal([]byte{unix.IPPROTO_ICMPV6}), field(40, 1),
-		&expr.Range{Op: expr.CmpOpEq, Register: register, FromData: []byte{133}, ToData: []byte{137}}, accept)}
+	rules := [][]expr.Any{nftrule.PassNeighbourDiscovery()}
 	for _, a := range own {
 		family, at := uint16(unix.ETH_P_IP), uint32(16)
 		if a.Is6() {
 			family, at = unix.ETH_P_IPV6, 24
 		}
-		rules = append(rules, append(protocol(family), field(at, uint32(a.BitLen()/8)), equal(a.AsSlice()), accept))
+		rules = append(rules, append(nftrule.EtherType(family), nftrule.Load(expr.PayloadBaseNetworkHeader, at, uint32(a.BitLen()/8)), nftrule.Equal(a.AsSlice()), &expr.Verdict{Kind: expr.VerdictAccept}))
 	}
-	return append(rules, append(protocol(unix.ETH_P_IP), drop), append(protocol(unix.ETH_P_IPV6), drop))
+	return append(rules, nftrule.DropIP()...)
 }
 
-func protocol(etherType uint16) []expr.Any {
-	return []expr.Any{&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: register}, equal(binaryutil.BigEndian.PutUint16(etherType))}
-}
-
-func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
-
-func field(offset, length uint32) expr.Any {
-	return &expr.Payload{DestRegister: register, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: length}
-}
-
-// refuseLeaks refuses to test without a shield where the kernel would route what comes back.
+// refuseLeaks refuses a test without a shield on a machine whose kernel would route the returning frames.
 func refuseLeaks(links []Link, cause error) error {
 	for _, path := range []string{"ipv4/ip_forward", "ipv6/conf/all/forwarding"} {
 		value, err := os.ReadFile("/proc/sys/net/" + path)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/processors"
 )
 
@@ -55,7 +55,7 @@ func StartTestpmd(ctx context.Context, ns *netspace.Namespace, spec forwarder.Sp
 	return startDevice(ctx, ns, testpmd, "NIC statistics for port", exec.Command(path, arguments...), nil)
 }
 
-// testpmdArguments are its command line. It forwards between its ports 0 and 1, 2 and 3, and so on, so the links of a pair come one after the other.
+// testpmdArguments are testpmd's command line. It forwards between its ports 0 and 1, 2 and 3, and so on, so the links of a pair come one after the other.
 func testpmdArguments(spec forwarder.Spec, mtu int, mine *unix.CPUSet) ([]string, error) {
 	arguments := []string{"--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf"}
 	if list := threads(mine); list != "" {
@@ -77,12 +77,12 @@ func testpmdArguments(spec forwarder.Spec, mtu int, mine *unix.CPUSet) ([]string
 	return arguments, nil
 }
 
-// enoughProcessors refuses a single one: testpmd's thread never sleeps, so the generator's threads there would come too late for their own connections.
+// enoughProcessors refuses a machine with one processor: testpmd's thread never sleeps, so the generator's threads would get too little time.
 func enoughProcessors(mine *unix.CPUSet) error {
 	if mine.Count() > 1 {
 		return nil
 	}
-	return badInput("dut.reference.mode.userspace: testpmd forwards by a thread that never sleeps, and the one processor that it may use here is everything else's, too: give it two processors at least, or use another mode")
+	return badInput("dut.reference.mode.userspace: testpmd forwards by a thread that never sleeps, and here it may use one processor only, which everything else needs too: give it at least two processors, or use another mode")
 }
 
 // threads are testpmd's two, each on any processor that it may use: by default DPDK ties each to one, where the generator's may be. Empty: DPDK as Debian builds it knows none of the processors.
@@ -100,7 +100,7 @@ func threads(mine *unix.CPUSet) string {
 	return "(0,1)@(" + strings.Join(all, ",") + ")"
 }
 
-// paired are the links that directions are between, those of each pair one after the other.
+// paired are the links of all directions, the two of each pair one after the other.
 func paired(spec forwarder.Spec) ([]forwarder.Link, error) {
 	var order []string
 	for _, d := range spec.Directions {

@@ -10,11 +10,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
-// TestTestpmdWantsASecondProcessor: its thread never sleeps.
-func TestTestpmdWantsASecondProcessor(t *testing.T) {
+// TestTestpmdNeedsASecondProcessor: its thread never sleeps.
+func TestTestpmdNeedsASecondProcessor(t *testing.T) {
 	var mine unix.CPUSet
 	mine.Set(3)
-	if err := enoughProcessors(&mine); err == nil || !strings.Contains(err.Error(), "give it two processors") {
+	if err := enoughProcessors(&mine); err == nil || !strings.Contains(err.Error(), "give it at least two processors") {
 		t.Errorf("one processor: %v", err)
 	}
 	mine.Set(0)
@@ -95,8 +95,8 @@ func TestTestpmdPairsPortsByDirections(t *testing.T) {
 	})
 }
 
-// TestWhereTestpmdIsNotItsPackageIsNamed in the words of who looks for it: a machine, or an image.
-func TestWhereTestpmdIsNotItsPackageIsNamed(t *testing.T) {
+// TestAMissingTestpmdNamesItsPackage in the words of who looks for it: a machine, or an image.
+func TestAMissingTestpmdNamesItsPackage(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := StartTestpmd(t.Context(), nil, forwarder.Spec{}, "the image")
 	if err == nil || err.Error() != "dut.reference.mode.userspace: the image has no dpdk-testpmd: install Debian's package dpdk-dev there" {

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Kind is what the engine's ports are joined to.
+// Kind is what the engine's ports are connected to.
 type Kind string
 
 // The kinds of lab, named as dut.type names them.
@@ -32,14 +32,14 @@ type Topology struct {
 	Mode       *plan.Mode            `json:"mode,omitempty"`
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int `json:"cores,omitempty"`
-	// Path is how the software engine sends, in its own words; "": as it likes. Batch is how many frames it has the kernel take in hand at a time where that makes them; 0: as it likes.
+	// Path is how the software engine sends, as generator.software.path names it; "": the engine chooses. Batch is how many live frames the kernel sends as one batch; 0: the engine's default.
 	Path  string `json:"path,omitempty"`
 	Batch int    `json:"batch,omitempty"`
-	// TakesXDP has the far ends of the lab's own cables take what the engine sends by XDP (forwarder.TakeXDP).
-	TakesXDP bool `json:"takesXDP,omitempty"`
-	// Sends is what the child opens on the ports.
+	// AcceptsXDP prepares the far ends of the lab's own cables for frames that the engine sends by XDP (netif.AcceptXDP).
+	AcceptsXDP bool `json:"takesXDP,omitempty"`
+	// Sends names the engine and kind of traffic that the child opens on the ports.
 	Sends plan.Sender `json:"sends"`
-	// Ends says that each link ends in a namespace of its own, with a program of ours in it that speaks TCP: in one namespace, the kernel would take a shorter way between its own
+	// Ends gives each link's end a namespace of its own, with a program that speaks TCP: within one namespace, the kernel would take a shorter way between its own
 	// addresses than through the device.
 	Ends bool `json:"ends,omitempty"`
 	// MTU of the virtual cables, so that the largest frame of the plan fits.
@@ -60,27 +60,27 @@ type Link struct {
 	DUTMAC       forwarder.MAC  `json:"dutMAC,omitempty"`
 }
 
-// Options are what a run on this machine has beside the Plan.
+// Options are the settings of a run on this machine that aren't in the Plan.
 type Options struct {
 	// Ports are the interfaces to use for a Device, one for each link, in the links' order.
 	Ports []string
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int
-	// Path is how the software engine sends, in its own words; "": as it likes. Batch is how many frames it has the kernel take in hand at a time where that makes them; 0: as it likes.
+	// Path is how the software engine sends, as generator.software.path names it; "": the engine chooses. Batch is how many live frames the kernel sends as one batch; 0: the engine's default.
 	Path  string
 	Batch int
-	// TakesXDP says that the engine may send by XDP, which the far ends of virtual cables drop unless they are made for it.
-	TakesXDP bool
-	// Ends says that what sends is an end on each link, in a namespace of its own, rather than one generator with all ports.
+	// AcceptsXDP is set where the engine may send by XDP: the far ends of virtual cables drop such frames unless they are prepared for them.
+	AcceptsXDP bool
+	// Ends is set where each link has an end of sessions in a namespace of its own, instead of one generator with all ports.
 	Ends bool
 }
 
-// TopologyOf says what to build for a Plan, or why that is impossible on one machine, as a *Fault of reason BadInput.
+// TopologyOf is what to build for a Plan, or a *Fault of reason BadInput that says why one machine can't.
 func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	if len(p.Generators) != 1 && !o.Ends {
 		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, Batch: o.Batch, TakesXDP: o.TakesXDP, Sends: p.Sender(), Ends: o.Ends}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, Batch: o.Batch, AcceptsXDP: o.AcceptsXDP, Sends: p.Sender(), Ends: o.Ends}
 	if p.DUT.Reference != nil {
 		t.Limit, t.Mode = p.DUT.Reference.Limit, p.DUT.Reference.Mode
 	}
@@ -187,7 +187,7 @@ func (t Topology) checkPorts(ports []string) error {
 // forwarderSpec is the forwarder's part of the topology. Where it has a limit, the limit is the only thing that loses; where it has
 // none, it is overloaded like a device.
 func (t Topology) forwarderSpec() forwarder.Spec {
-	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil, TakesXDP: t.TakesXDP || t.sendsByXDP()}
+	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil, AcceptsXDP: t.AcceptsXDP || t.sendsByXDP()}
 	byName := make(map[string]string, len(t.Links))
 	for _, l := range t.Links {
 		byName[l.Name] = l.Interface
@@ -202,10 +202,10 @@ func (t Topology) forwarderSpec() forwarder.Spec {
 	return spec
 }
 
-// sendsByXDP says that the forwarder does, so that its cables' far ends must take that.
+// sendsByXDP says whether the forwarder sends by XDP, so that the far ends of its cables must be prepared for that.
 func (t Topology) sendsByXDP() bool { return t.Mode != nil && t.Mode.XDP != nil }
 
-// tunnels says that the device is two gateways, in a namespace each.
+// tunnels says whether the device is two gateways, each in a namespace of its own.
 func (t Topology) tunnels() bool { return t.Mode != nil && t.Mode.Tunnel != nil }
 
 func addresses(prefixes []netip.Prefix) []netip.Addr {

@@ -47,7 +47,7 @@ func TestAnEngineThatIsNotKnownHasNoPods(t *testing.T) {
 	}
 }
 
-func TestOneMoreEngineTakesItsEntryAlone(t *testing.T) {
+func TestAnEngineIsAddedByOneEntry(t *testing.T) {
 	in := ofPigeons(t)
 	manifests.KeepPigeons(t, plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"})
 	if errs := manifests.Check(in); len(errs) > 0 {

@@ -21,7 +21,7 @@ var mayNameAnEngine = []string{
 	"internal/plan/sends.go",
 	"internal/compile/engine.go",
 	"internal/manifests/engine.go",
-	"internal/cli/sends.go",
+	"internal/cli/generator_kinds.go",
 	"internal/cli/ramp.go",                // the published staircase drives a TRex that runs already
 	"internal/cli/trex_launch.go",         // TRex' own verb
 	"internal/report/reporttest/bench.go", // makes Reports up
@@ -36,7 +36,7 @@ var mayNameAKind = []string{
 	"internal/compile/traffic.go",
 	"internal/compile/engine.go",
 	"internal/manifests/engine.go",
-	"internal/cli/sends.go",
+	"internal/cli/generator_kinds.go",
 	"controllers/metrics/tests.go", // a series for each kind: frames are counted, payload is summed up
 }
 

@@ -42,7 +42,7 @@ type Options struct {
 	// Progress is told, about once a second and at each change of phase, how the run is getting on. It is called from the goroutine
 	// that called Run, and must not block.
 	Progress func(Progress)
-	// ForceHint is how the caller's user asks for ports that somebody else owns, such as "--force": it ends the sentence about them.
+	// ForceHint is how the caller's user asks for ports that another client owns, such as "--force": it ends the sentence about them.
 	ForceHint string
 	// Baseline is what relative criteria are compared with; nil: nothing was given.
 	Baseline *report.Baseline

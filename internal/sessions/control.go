@@ -11,17 +11,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// answerTimeout is how long an end may take to answer what needs no network; what does has connectTimeout on top.
+// answerTimeout is how long an end may take to answer a request that needs no network; other requests have connectTimeout in addition.
 const answerTimeout = 3 * time.Second
 
-// remote is a driver's connection to one end. It is used by one goroutine at a time.
+// remote is the driver's connection to one end. It is used by one goroutine at a time.
 type remote struct {
 	conn    net.Conn
 	lines   *json.Decoder
 	welcome Welcome
 }
 
-// meet reaches an end and becomes its driver.
+// meet connects to an end and becomes its driver.
 func meet(ctx context.Context, server, link, version string, force bool) (*remote, error) {
 	var dialer net.Dialer
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, engine.ErrSilent)
@@ -42,7 +42,7 @@ func meet(ctx context.Context, server, link, version string, force bool) (*remot
 	return r, nil
 }
 
-// ask says one thing, and waits for the answer no longer than ctx, or this long. An end that doesn't answer is lost: nothing may be concluded from silence.
+// ask sends a request, and waits for the answer until ctx ends, at most for patience. An end that doesn't answer is lost: no conclusion may be drawn from its silence.
 func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (answer, error) {
 	deadline := time.Now().Add(patience)
 	if end, has := ctx.Deadline(); has && end.Before(deadline) {
@@ -68,7 +68,7 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	case a.Taken:
 		return answer{}, fmt.Errorf("%w: %s", engine.ErrTaken, a.Error)
-	case a.Error != "" && (a.Path == nil || *a.Path): // from an end that can't tell whose fault it was, it proves no path, as it always did
+	case a.Error != "" && (a.Path == nil || *a.Path): // an older end doesn't say whose fault it was; then the error means that the path isn't proven
 		return answer{}, unansweredError(a.Error)
 	case a.Error != "":
 		return answer{}, errors.New(a.Error)

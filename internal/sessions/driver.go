@@ -20,13 +20,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// Place is where the end of a link answers, or the device's own end where that is one.
+// Place is where the end of a link answers, or the device's own end in a test whose device is an end.
 type Place struct {
 	// Link is its name, or plan.DeviceEnd.
 	Link string
 	// Server is host:port of the end's program.
 	Server string
-	// DUTMAC is the device's on this link, where it is known beforehand; empty: the Plan's, else it is asked for.
+	// DUTMAC is the device's MAC on this link, if it is known beforehand; empty: the Plan's, else the kernel resolves it.
 	DUTMAC string
 }
 
@@ -38,24 +38,24 @@ func (p Place) String() string {
 	return "link " + p.Link
 }
 
-// Options are what a caller may want otherwise. The zero value works.
+// Options change how a run is driven. The zero value works.
 type Options struct {
 	// Force takes ends from another driver.
 	Force bool
-	// Machine reads how the threads fare that carry the connections' frames, on the machine of ends and device; nil: nobody can. It is asked before and after windows, and
+	// Machine reads how long the threads that carry the connections' frames ran and waited, on the machine of ends and device; nil: it can't be read. It is called before and after windows, and
 	// never within one.
 	Machine func(context.Context) (processors.Reading, error)
-	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: nobody can. It is asked with the ends where an observer wants it,
-	// and what it can't tell in time is missing.
+	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: there are no such counters. It is called with each reading of the ends if an observer needs it,
+	// and counters that don't arrive in time are missing.
 	Limited func(context.Context) ([]report.Limiter, error)
-	// Whereabouts are where generators and device are, for observers.
+	// Whereabouts say which machines generators and device are on, for observers.
 	observe.Whereabouts
 }
 
 const (
-	// readEvery is how often counters are read while connections send: an end stops without a word from its driver.
+	// readEvery is how often counters are read while connections send: an end stops when its driver is silent.
 	readEvery = 250 * time.Millisecond
-	// stopTimeout is how long stopping may take, whatever became of the run: an end that can't be reached stops by itself after DriverSilence.
+	// stopTimeout is how long stopping may take, however the run ended: an end that can't be reached stops by itself after DriverSilence.
 	stopTimeout = 5 * time.Second
 )
 
@@ -69,34 +69,34 @@ type run struct {
 	*runner.Journal
 	opts   Options
 	places []Place
-	ends   []*remote // in the places' order; nil: it was not reached
+	ends   []*remote // in the places' order; nil: the end was not reached
 
 	machine disturbed.Machine
 	vitals  *observe.Log
 	sending bool
 	last    []Reading // of each end, at the last edge
-	at      time.Time // when that was
+	at      time.Time // when last was read
 	kept    samples
-	sent    []sentBy         // lately, the oldest first
-	unread  []bool           // of each end: it was told that what it drops isn't known
-	frames  map[string]int64 // in how many each datagram goes, by the link that it is sent from; 0: it is none, or nobody says
+	sent    []sentBy         // the latest readings, the oldest first
+	unread  []bool           // by end: the Report already notes that its drops are unknown
+	frames  map[string]int64 // how many frames each datagram takes, by the link that it is sent from; 0: unknown, or no datagrams
 }
 
-// Prepare reaches the ends, gives them their addresses, and makes the connections: none of them sends yet.
+// Prepare connects to the ends, gives them their addresses, and makes the test's connections, which don't send yet.
 func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	r.Journal, r.ends, r.unread = journal, make([]*remote, len(r.places)), make([]bool, len(r.places))
 	r.frames = map[string]int64{}
 	if r.Plan.Sessions == nil {
-		return errors.New("the plan says nothing of sessions")
+		return errors.New("the plan has no sessions")
 	}
 	r.observers()
-	for _, step := range []func(context.Context) error{r.meet, r.lay, r.connect, func(ctx context.Context) error { return r.idle(ctx, false) }} {
+	for _, step := range []func(context.Context) error{r.meet, r.setUpNetworks, r.connect, func(ctx context.Context) error { return r.idle(ctx, false) }} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	if err := r.machine.Begin(ctx); err != nil {
-		r.Note("what disturbs this machine can't be told: %v", err)
+		r.Note("disturbances of this machine can't be read: %v", err)
 	}
 	return nil
 }
@@ -130,11 +130,11 @@ func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, er
 	return w, err
 }
 
-// start has all connections send, for as long as the procedure may take and no longer.
+// start makes all connections send, for at most as long as the procedure may take.
 func (r *run) start(ctx context.Context) error {
 	r.Driving, r.sending = true, true
 	lasts := r.lasts()
-	r.Note("connections send; whatever becomes of the runner, they are dropped %s after its last word, and after %s at the latest", DriverSilence, lasts.Round(time.Second))
+	r.Note("connections send; even if the runner dies, they are dropped %s after its last request, and after %s at the latest", DriverSilence, lasts.Round(time.Second))
 	return r.each(func(i int) error {
 		if !slices.ContainsFunc(r.Plan.Directions, func(d plan.Direction) bool { return d.From == r.places[i].Link }) {
 			return nil
@@ -147,7 +147,7 @@ func (r *run) start(ctx context.Context) error {
 	})
 }
 
-// lasts is for how long connections send at most.
+// lasts is how long connections send at most.
 func (r *run) lasts() time.Duration {
 	lasts := r.Procedure.Bound().Unattended()
 	if deadline := r.Plan.ActiveDeadline.Std(); deadline > 0 {
@@ -156,7 +156,7 @@ func (r *run) lasts() time.Duration {
 	return lasts
 }
 
-// watch waits for the step to pass, and makes a window of its second part. A step without a settling time goes on where the one before ended.
+// watch waits until the step is over, and makes a window of its second part. The window of a step without a settling time begins where the one before ended.
 //
 //	──┤ settle ├──────── judge ────────┤
 //	          read    …each 250 ms…   read      the last edge is the next window's first
@@ -196,7 +196,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	return w, err
 }
 
-// readUntil reads all ends a few times a second until the moment, and then once more.
+// readUntil reads all ends a few times a second until a moment, and once more at that moment.
 func (r *run) readUntil(ctx context.Context, moment time.Time) (all [][]Reading, err error) {
 	began := time.Now()
 	for {
@@ -212,7 +212,7 @@ func (r *run) readUntil(ctx context.Context, moment time.Time) (all [][]Reading,
 		}
 		all = append(all, r.last)
 		r.sample(moment)
-		r.tell(time.Since(began))
+		r.reportProgress(time.Since(began))
 		if !next.Before(moment) {
 			return all, nil
 		}
@@ -240,25 +240,25 @@ func (r *run) read(ctx context.Context) error {
 	r.last, r.at = readings, at
 	r.overdue()
 	r.observe(counted)
-	r.tellUnread()
+	r.noteUnknownDrops()
 	return nil
 }
 
-// sentBy is how many datagrams the streams of each end had sent by a moment. All ends had answered by then, so none of these datagrams was sent later.
+// sentBy is how many datagrams the streams of each end had sent by a moment. All ends had answered by that moment, so all of these datagrams were sent before it.
 type sentBy struct {
 	at   time.Time
 	sent [][]int64
 }
 
-// overdue notes with each end's datagrams how many of them had been sent so long before that they are lost unless they have come.
+// overdue adds to each end's counters how many datagrams were sent so long ago that those that haven't arrived are lost.
 func (r *run) overdue() {
 	if s := r.Plan.Sessions; s != nil && s.Application == plan.ApplicationIperf2 {
-		return // which tells late of what it counted: what it tells nothing of may be lost, and bounds the loss (LostAtLeast)
+		return // which reports late what it counted: datagrams that it hasn't reported yet may be lost, and only bound the loss (LostAtLeast)
 	}
 	now := sentBy{at: time.Now(), sent: make([][]int64, len(r.last))}
 	for i, reading := range r.last {
 		if reading.Sending != nil {
-			now.sent[i] = reading.Sending.Datagrams // none of TCP's
+			now.sent[i] = reading.Sending.Datagrams // nil for TCP
 		}
 	}
 	r.sent = append(r.sent, now)
@@ -274,32 +274,32 @@ func (r *run) overdue() {
 	}
 }
 
-// tellUnread says once of each end that it can't be told what that drops.
-func (r *run) tellUnread() {
+// noteUnknownDrops notes once for each end whose drops can't be read.
+func (r *run) noteUnknownDrops() {
 	for i, reading := range r.last {
 		if !r.unread[i] && (reading.Drops == nil || reading.Drops.Unread != "") {
-			why := "it is of a linerate that doesn't look"
+			why := "its linerate is too old to count them"
 			if reading.Drops != nil {
 				why = reading.Drops.Unread
 			}
-			r.Note("%s: what it drops itself is not known: %s", r.places[i], why)
+			r.Note("%s: its own drops are unknown: %s", r.places[i], why)
 			r.unread[i] = true
 		}
 	}
 }
 
-// tell passes on how much payload comes.
-func (r *run) tell(inStep time.Duration) {
+// reportProgress reports how much payload arrives at present.
+func (r *run) reportProgress(inStep time.Duration) {
 	goodput := r.kept.goodput()
 	r.Estimate(inStep)
 	r.Update(func(p *runner.Progress) { p.GoodputBitsPerSecond = goodput })
 }
 
-// window is what the readings from a window's first edge to its last amount to.
+// window is the window that the readings from its first edge to its last make.
 func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report.Disturbance) *report.Window {
 	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.at.Sub(opened))}
 	for _, d := range r.Plan.Directions {
-		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.ourselves(),
+		span := measure.SessionSpan{From: d.From, To: d.To, Asked: r.Plan.Sessions.BitsPerSecond(r.Plan.Procedure), Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.onlyThisKernel(),
 			FramesEach: r.frames[d.From], LostAtLeast: r.Plan.Sessions.Application == plan.ApplicationIperf2}
 		for _, at := range readings {
 			if s := at[r.placeOf(d.From)].Sending; s != nil {
@@ -324,7 +324,7 @@ func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report
 	return w
 }
 
-// directionsOf is how many directions the program has an end of that waited so; several ends may be of one program.
+// directionsOf is how many directions have an end in the program whose waits these are; one program may hold several ends.
 func (r *run) directionsOf(program *measure.Waits) (n int) {
 	its := func(link string) bool {
 		w := r.last[r.placeOf(link)].Waits
@@ -338,12 +338,12 @@ func (r *run) directionsOf(program *measure.Waits) (n int) {
 	return n
 }
 
-// ourselves says that the device is this machine's own kernel, whose figure is what the machine has left for it beside the ends: only strangers disturb it.
-func (r *run) ourselves() bool {
+// onlyThisKernel says whether the device is this machine's own kernel: then the ends' own processor time is part of what is measured, and only other programs disturb it.
+func (r *run) onlyThisKernel() bool {
 	return r.Plan.DUT.Type == "Reference" && (r.Plan.DUT.Reference == nil || r.Plan.DUT.Reference.Limit == nil)
 }
 
-// broken is why nothing more can be measured; nil: all connections stand.
+// broken is the error of a broken connection; nil: all connections are open.
 func (r *run) broken() error {
 	for i, reading := range r.last {
 		words := ""
@@ -354,13 +354,13 @@ func (r *run) broken() error {
 			words = cmp.Or(words, reading.Receiving.Broken)
 		}
 		if words != "" {
-			return fmt.Errorf("%s: a connection broke: %s; what was measured until then is kept", r.places[i], words)
+			return fmt.Errorf("%s: a connection broke: %s; windows measured before that are kept", r.places[i], words)
 		}
 	}
 	return nil
 }
 
-// Stop drops all connections of all ends that can be reached, also when ctx has ended; those that can't be drop them by themselves.
+// Stop drops the connections of all ends that can be reached, also when ctx has ended; other ends drop them by themselves.
 func (r *run) Stop(ctx context.Context) error {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
@@ -371,13 +371,13 @@ func (r *run) Stop(ctx context.Context) error {
 			return nil
 		}
 		if _, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doHalt}); err != nil {
-			return fmt.Errorf("%s: it was told to stop, and did not say that it has; it stops by itself %s after the last word: %w", r.places[i], DriverSilence, err)
+			return fmt.Errorf("%s: no answer to the request to stop; it stops by itself %s after the last request: %w", r.places[i], DriverSilence, err)
 		}
 		return nil
 	})
 }
 
-// Release lets go of the ends.
+// Release closes the connections to the ends.
 func (r *run) Release(context.Context) {
 	for _, e := range r.ends {
 		if e != nil {

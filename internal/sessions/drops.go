@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// drops is what this end's interface, and TCP in its namespace, have thrown away by now. What can't be read is said, and nothing is taken for 0.
+// drops is how many packets this end's interface, and TCP in its namespace, have dropped by now. Counters that can't be read are named as unknown, and never count as 0.
 func (e *end) drops() *measure.Drops {
 	d := &measure.Drops{Interface: e.Interface, Counters: map[string]int64{}}
 	err := e.Namespace.Do(func() error {
@@ -34,7 +34,7 @@ func (e *end) drops() *measure.Drops {
 func interfaceDrops(link netlink.Link, into map[string]int64) error {
 	s := link.Attrs().Statistics
 	if s == nil {
-		return fmt.Errorf("the kernel does not tell the drop counters of interface %s", link.Attrs().Name)
+		return fmt.Errorf("the kernel doesn't report the drop counters of interface %s", link.Attrs().Name)
 	}
 	of := map[string]uint64{
 		"rx_dropped": s.RxDropped, "rx_missed_errors": s.RxMissedErrors, "rx_over_errors": s.RxOverErrors, "rx_fifo_errors": s.RxFifoErrors, "rx_errors": s.RxErrors,
@@ -51,8 +51,8 @@ func interfaceDrops(link netlink.Link, into map[string]int64) error {
 	return nil
 }
 
-// queueDrops adds what the interface's queueing discipline dropped before the interface saw it (CoDel what waits too long, any what is too much). The root's counter has what those below it
-// dropped; senders are not told, and no counter of the interface has it. Without a root nothing waits, and nothing is dropped.
+// queueDrops adds what the interface's queueing discipline dropped before the interface saw it (CoDel drops what waits too long, every discipline what is too much). The root's counter includes what the disciplines below it
+// dropped; senders don't notice these drops, and the interface doesn't count them. Without a root nothing waits, and nothing is dropped.
 func queueDrops(link netlink.Link, into map[string]int64) error {
 	name := link.Attrs().Name
 	all, err := netlink.QdiscList(link)
@@ -65,7 +65,7 @@ func queueDrops(link netlink.Link, into map[string]int64) error {
 		switch {
 		case its.Parent != netlink.HANDLE_ROOT:
 		case its.Statistics == nil || its.Statistics.Queue == nil:
-			return fmt.Errorf("the kernel does not tell what the queueing discipline %s of interface %s dropped", q.Type(), name)
+			return fmt.Errorf("the kernel doesn't report what the queueing discipline %s of interface %s dropped", q.Type(), name)
 		default:
 			into[measure.QueueDrops] = int64(its.Statistics.Queue.Drops)
 		}
@@ -84,14 +84,14 @@ func tcpDrops(into map[string]int64) error {
 	for _, c := range measure.TCPDropCounters {
 		v, has := counted[c.Name]
 		if !has {
-			return fmt.Errorf("what TCP dropped: %s does not tell %s: use Linux 4.19 or newer", file, c.Name)
+			return fmt.Errorf("what TCP dropped: %s doesn't have %s: use Linux 4.19 or newer", file, c.Name)
 		}
 		into[c.Name] = v
 	}
 	return nil
 }
 
-// fragmentDrops adds what IP in the calling thread's namespace threw away of fragments that came. One that IPv6 is off in has no counters of that.
+// fragmentDrops adds how many received fragments IP dropped in the calling thread's namespace. A namespace without IPv6 has no counters of IPv6.
 func fragmentDrops(into map[string]int64) error {
 	const file = "/proc/thread-self/net/snmp"
 	text, err := os.ReadFile(file)
@@ -101,7 +101,7 @@ func fragmentDrops(into map[string]int64) error {
 	four := countersOf("Ip:", string(text))
 	fails, has := four["ReasmFails"]
 	if !has {
-		return fmt.Errorf("what IP dropped of fragments: %s does not tell ReasmFails", file)
+		return fmt.Errorf("what IP dropped of fragments: %s doesn't have ReasmFails", file)
 	}
 	into[measure.FragmentDrops] = fails - four["ReasmTimeout"]
 	if text, err = os.ReadFile(file + "6"); err == nil {
@@ -139,7 +139,7 @@ func countersOf(whose, text string) map[string]int64 {
 	return counted
 }
 
-// starts and ends follow a process that an end started, whose waits are the program's, too.
+// starts and ends begin and end to count the waits of a process that an end started as the program's own.
 func (p *program) starts(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +152,7 @@ func (p *program) ends(pid int) {
 	p.started = slices.DeleteFunc(p.started, func(s int) bool { return s == pid })
 }
 
-// waited is for how long the program's threads waited for processors; nil: this kernel doesn't tell.
+// waited is how long the program's threads waited for processors; nil: this kernel doesn't report it.
 func (p *program) waited() *measure.Waits {
 	p.mu.Lock()
 	defer p.mu.Unlock()

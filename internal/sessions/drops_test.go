@@ -127,14 +127,14 @@ func (r *rig) sendNonsense(t *testing.T, name string, frames int) {
 	}))
 }
 
-func TestWhatTheKernelSaysOfTCP(t *testing.T) {
+func TestTCPInfoOfTheKernel(t *testing.T) {
 	got := countersOf("TcpExt:", "IpExt: A B\nIpExt: 1 2\nTcpExt: SyncookiesSent TCPRcvQDrop OfoPruned\nTcpExt: 3 4 5\nMPTcpExt: X\nMPTcpExt: 6\n")
 	if len(got) != 3 || got["TCPRcvQDrop"] != 4 || got["OfoPruned"] != 5 {
 		t.Errorf("%v", got)
 	}
 }
 
-func TestDropsThatCannotBeReadAreSaid(t *testing.T) {
+func TestDropsThatCannotBeReadAreNamed(t *testing.T) {
 	d := (&end{End: End{Link: "west", Interface: "nowhere"}}).drops()
 	if d.Counters != nil || !strings.Contains(d.Unread, "interface nowhere") {
 		t.Errorf("%+v", d)

@@ -17,35 +17,35 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/signs/here"
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// End is where one link ends in a program of ours.
+// End is the end of one link in this program.
 type End struct {
 	Link      string
 	Interface string
-	// Namespace is where the interface is; nil: the program's own.
+	// Namespace is where the interface is; nil: the process's own.
 	Namespace *netspace.Namespace
 	Product   string
-	// Signs reads what the program's machine tells of itself; nil: what its kernel says. It is the same for all ends of a program.
+	// Signs reads the vital signs of the program's machine; nil: those that its kernel reports. It is the same for all ends of a program.
 	Signs *here.Reader
-	// SlowReader is a fault that tests play: how many bytes per second each connection reads at most; 0: all that there is.
+	// SlowReader is a fault for tests: how many bytes per second each connection reads at most; 0: everything that arrives.
 	SlowReader int64
-	// Forgetful is a fault that tests play, too: how often each connection's receive buffer has no room for a moment, so that the end's kernel drops what comes; 0: never.
+	// Forgetful is another fault for tests: how often each connection's receive buffer has no room for a moment, so that the end's kernel drops what arrives; 0: never.
 	Forgetful time.Duration
 	Log       *slog.Logger // nil is silent
 }
 
-// Ends are those of one program: one in a pod, and one for each link in a lab.
+// Ends are the ends in one program: a single one in a pod, and one for each link in a lab.
 type Ends []End
 
-// Serve does what drivers say until ctx ends; then nothing is sent any more. Each end has one driver at a time. It closes the listener.
+// Serve carries out drivers' requests until ctx ends; then it drops all connections and closes the listener. Each end has one driver at a time.
 func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 	s := &server{began: time.Now(), program: &program{id: rand.Text(), signs: &here.Reader{}}}
 	for _, e := range ends {
@@ -70,18 +70,18 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 		select {
 		case seats <- struct{}{}:
 		default:
-			_ = conn.Close() // who is refused may come again
+			_ = conn.Close() // a driver that is refused may try again
 			continue
 		}
 		drivers.Go(func() {
 			defer func() { <-seats }()
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-			s.talk(ctx, conn)
+			s.serveDriver(ctx, conn)
 		})
 	}
 }
 
-// mostDrivers is how many may be connected at once for each end: the one who drives it, who probes it, and some who wait for the one before to leave.
+// mostDrivers is how many connections there may be at once for each end: that of its driver, of probes, and of some drivers that wait for it.
 const mostDrivers = 16
 
 type server struct {
@@ -90,7 +90,7 @@ type server struct {
 	program *program
 }
 
-// program is what all ends of one program have in common. It is safe for concurrent use.
+// program is the state that all ends of one program share. It is safe for concurrent use.
 type program struct {
 	id    string
 	signs *here.Reader
@@ -98,21 +98,21 @@ type program struct {
 	mu      sync.Mutex
 	waits   processors.OwnWaits
 	started []int   // processes that run for an end
-	seen    *Vitals // lately
+	seen    *Vitals // the latest
 }
 
 // at is the ends' own clock.
 func (s *server) at() time.Duration { return time.Since(s.began) }
 
-// longestLine bounds what a driver says at once.
+// longestLine bounds a driver's request.
 const longestLine = 1 << 20
 
-// talk is one driver's whole stay. When it ends, for whatever reason, the end drops all connections.
-func (s *server) talk(ctx context.Context, conn net.Conn) {
+// serveDriver serves one driver's connection. When it ends, for whatever reason, the end drops all connections of the test.
+func (s *server) serveDriver(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	limited := &io.LimitedReader{R: conn}
 	lines := json.NewDecoder(limited)
-	next := func() (r request, err error) { // silence is an error
+	next := func() (r request, err error) { // a driver that is silent for too long is an error
 		limited.N = longestLine
 		if err := conn.SetReadDeadline(time.Now().Add(DriverSilence)); err != nil {
 			return r, err
@@ -130,14 +130,14 @@ func (s *server) talk(ctx context.Context, conn net.Conn) {
 		return
 	}
 	defer e.leave()
-	e.log.Info("a driver came", "link", e.Link, "driver", conn.RemoteAddr())
+	e.log.Info("a driver connected", "link", e.Link, "driver", conn.RemoteAddr())
 	if !say(conn, answer{Welcome: welcome}) {
 		return
 	}
 	for {
 		r, err := next()
 		if err != nil {
-			e.log.Info("the driver is gone, or silent; all connections are dropped", "link", e.Link, "error", err)
+			e.log.Info("the driver has left, or is silent; all connections are dropped", "link", e.Link, "error", err)
 			return
 		}
 		a, err := e.do(ctx, r, s.at)
@@ -162,13 +162,13 @@ func say(conn net.Conn, a answer) bool {
 
 var errTaken = errors.New("it has a driver already")
 
-// welcome gives the driver the end that it asks for.
+// welcome makes the connection the driver of the end that it asks for.
 func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	switch {
 	case r.Do != doHello || r.Hello == nil:
 		return nil, nil, fmt.Errorf("hello comes first, not %q", r.Do)
 	case r.Hello.Version != Version && r.Hello.Version != VersionOfApplications:
-		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use one linerate for both", r.Hello.Version, Version)
+		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use the same linerate for both", r.Hello.Version, Version)
 	}
 	i := slices.IndexFunc(s.ends, func(e *end) bool { return e.Link == r.Hello.Link })
 	if i < 0 {
@@ -176,7 +176,7 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	}
 	e := s.ends[i]
 	if e.cameByLink(conn) {
-		return nil, nil, fmt.Errorf("drive this end by another network, and not by link %s itself: what is on a link drives nobody", e.Link)
+		return nil, nil, fmt.Errorf("drive this end by another network than link %s itself: hosts on a link may not drive it", e.Link)
 	}
 	if err := e.enter(conn, r.Hello.Force); err != nil {
 		return nil, nil, err
@@ -189,8 +189,8 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	return e, w, nil
 }
 
-// cameByLink says that a driver asks for the link's own address, or that answers to it leave by the link: it is the device, or whoever else is on the link, which no policy
-// of a cluster's network keeps off.
+// cameByLink says whether a driver connected to the link's own address, or answers to it leave by the link: then it is the device, or another host on the link, which no NetworkPolicy
+// of a cluster keeps out.
 func (e *end) cameByLink(conn net.Conn) (did bool) {
 	asked, from := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
 	err := e.Namespace.Do(func() error {
@@ -206,7 +206,7 @@ func (e *end) cameByLink(conn net.Conn) (did bool) {
 			n, is := a.(*net.IPNet)
 			return is && n.IP.Equal(asked.AsSlice())
 		})
-		if routes, err := netlink.RouteGet(from.AsSlice()); err == nil && len(routes) > 0 { // who can't be answered hears nothing
+		if routes, err := netlink.RouteGet(from.AsSlice()); err == nil && len(routes) > 0 { // without a route back there is no answer either
 			did = did || routes[0].LinkIndex == i.Index
 		}
 		return nil
@@ -214,7 +214,7 @@ func (e *end) cameByLink(conn net.Conn) (did bool) {
 	return did && err == nil
 }
 
-// end is one link's end: at most one direction's sender, and one's receiver.
+// end is one link's end: it sends in at most one direction, and receives in at most one.
 type end struct {
 	End
 	program *program
@@ -224,16 +224,16 @@ type end struct {
 	driver net.Conn
 	gone   chan struct{} // closed when the driver has left
 
-	// What follows is the driver's own goroutine's.
+	// The fields below are used by the driver's goroutine only.
 	local    Network
-	gift     gift
+	undoList undoList
 	sender   sending
 	receiver receiving
 }
 
-// sending is one direction's sender at an end, and receiving one's receiver, whatever application it is. Both are safe for concurrent use.
+// sending is the sender of one direction, and receiving is a receiver, of any application. Both are safe for concurrent use.
 type sending interface {
-	// send begins to send, for so long; it is called once.
+	// send begins to send, for the given time; it is called once.
 	send(lasts time.Duration) error
 	read(at func() time.Duration) *measure.Sending
 	close()
@@ -246,7 +246,7 @@ type receiving interface {
 	close()
 }
 
-// enter makes conn the end's driver. With force another one has to leave first.
+// enter makes conn the end's driver. With force, it first makes another driver leave.
 func (e *end) enter(conn net.Conn, force bool) error {
 	for {
 		e.mu.Lock()
@@ -265,16 +265,16 @@ func (e *end) enter(conn net.Conn, force bool) error {
 	}
 }
 
-// takeBack takes from the interface what this driver gave it.
+// takeBack removes from the interface what this driver added to it.
 func (e *end) takeBack() {
-	given := e.gift
-	e.gift = nil
-	if err := e.Namespace.Do(given.takeBack); err != nil {
-		e.log.Warn("not all that the interface was given could be taken back", "link", e.Link, "interface", e.Interface, "error", err)
+	given := e.undoList
+	e.undoList = nil
+	if err := e.Namespace.Do(given.undo); err != nil {
+		e.log.Warn("not all settings of the interface could be removed", "link", e.Link, "interface", e.Interface, "error", err)
 	}
 }
 
-// leave drops everything, takes back what the driver gave the interface, and lets the next driver in.
+// leave drops all connections, removes what the driver added to the interface, and lets the next driver in.
 func (e *end) leave() {
 	e.halt()
 	e.takeBack()
@@ -310,14 +310,14 @@ func (e *end) describe() (*Welcome, error) {
 	return w, err
 }
 
-// do is one request carried out.
+// do carries out one request.
 func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a answer, err error) {
 	switch {
 	case r.Do == doLay && r.Lay != nil:
 		e.local = *r.Lay
 		var laid Laid
 		e.takeBack()
-		err = e.Namespace.Do(func() (err error) { laid, e.gift, err = lay(e.Interface, *r.Lay); return err })
+		err = e.Namespace.Do(func() (err error) { laid, e.undoList, err = setUpNetwork(e.Interface, *r.Lay); return err })
 		a.Laid = &laid
 	case r.Do == doListen && r.Listen != nil:
 		err = e.listen(*r.Listen)
@@ -340,15 +340,15 @@ func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a ans
 	case r.Do == doHalt:
 		e.halt()
 	default:
-		return a, fmt.Errorf("this end can't %q now", r.Do)
+		return a, fmt.Errorf("this end can't do %q now", r.Do)
 	}
 	return a, err
 }
 
-// listen begins to take connections of the direction that comes here.
+// listen begins to accept the connections of the direction that this end receives.
 func (e *end) listen(l listenRequest) (err error) {
 	if e.receiver != nil {
-		return errors.New("it receives already")
+		return errors.New("this end receives already")
 	}
 	if err := check(l.Shape, l.Token); err != nil {
 		return err
@@ -364,7 +364,7 @@ func (e *end) listen(l listenRequest) (err error) {
 	})
 }
 
-// keep keeps what was made, and nothing where it was not.
+// keep stores what create made, unless it failed.
 func keep[T any](in *T, create func() (T, error)) error {
 	made, err := create()
 	if err == nil {
@@ -373,10 +373,10 @@ func keep[T any](in *T, create func() (T, error)) error {
 	return err
 }
 
-// connect makes the connections of the direction that goes out from here.
+// connect makes the connections of the direction that this end sends.
 func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, err error) {
 	if e.sender != nil {
-		return nil, errors.New("it is connected already")
+		return nil, errors.New("this end is connected already")
 	}
 	if err := check(c.Shape, c.Token); err != nil {
 		return nil, err
@@ -412,7 +412,7 @@ func (e *end) socket(shape Shape) socket {
 	return socket{program: e.program, namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
 }
 
-// The most that an end takes: what a Plan may ask for is less.
+// The largest values that an end accepts; a Plan may ask for less only.
 const (
 	mostConnections = 1024
 	mostMessage     = 64 << 20
@@ -425,7 +425,7 @@ func check(s Shape, token string) error {
 	case s.MessageBytes < 1 || s.MessageBytes > mostMessage:
 		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, mostMessage)
 	case s.Application != "" && s.Application != plan.ApplicationIperf3 && s.Application != plan.ApplicationIperf2:
-		return fmt.Errorf("application %q is not known to this end, which has %s and %s: use one linerate for both", s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)
+		return fmt.Errorf("this end doesn't know application %q, only %s and %s: use the same linerate for both", s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)
 	case s.Datagrams && s.Application == "":
 		return errors.New("datagrams need an application")
 	case len(token) != tokenBytes:

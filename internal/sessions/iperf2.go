@@ -23,13 +23,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
-// iperf 2 is a program of this machine's, in the ends' namespaces: a server at the receiver, a client at the sender, whose output is read line by line. Connecting and sending are one thing
-// to it, so that the path is proven beforehand by connections of our own, which end before iperf's begin.
+// iperf 2 is a program of this machine's, in the ends' namespaces: a server at the receiver, a client at the sender, whose output is read line by line. iperf 2 connects and
+// sends in one step, so the path is proven before by connections of linerate's own, which end before iperf's begin.
 
 const (
 	iperf2Program = "iperf"
 	iperf2Port    = 5001
-	// iperf2Every is how often iperf tells what it counted.
+	// iperf2Every is how often iperf prints its counters.
 	iperf2Every = 500 * time.Millisecond
 	// iperf2Late is how much longer than its client a server may go on.
 	iperf2Late = 30 * time.Second
@@ -39,12 +39,12 @@ const (
 func iperf2Path() (string, error) {
 	path, err := exec.LookPath(iperf2Program)
 	if err != nil {
-		return "", fmt.Errorf("traffic.sessions.application: iperf 2 is a program of the machine's, and it isn't there: install it (Debian: apt install iperf), or use iperf3, which needs none: %w", err)
+		return "", fmt.Errorf("traffic.sessions.application: iperf 2 isn't installed on this machine: install it (Debian: apt install iperf), or use iperf3, which needs no program: %w", err)
 	}
 	return path, nil
 }
 
-// iperf2Arguments are what client and server have in common.
+// iperf2Arguments are the arguments that client and server share.
 func (s socket) iperf2Arguments() []string {
 	message := s.shape.MessageBytes
 	if !s.shape.Datagrams {
@@ -63,7 +63,7 @@ func (s socket) iperf2Arguments() []string {
 	return a
 }
 
-// iperf2Run is iperf at work. It is safe for concurrent use.
+// iperf2Run is a running iperf process. It is safe for concurrent use.
 type iperf2Run struct {
 	output *iperf2Output
 	kill   context.CancelFunc
@@ -74,7 +74,7 @@ type iperf2Run struct {
 	broken string
 }
 
-// startIperf2 starts the program in a namespace, for so many streams. It dies with this process, whatever becomes of that.
+// startIperf2 starts the program in a namespace, for so many streams. It ends with this process, however that ends.
 func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 	path, err := iperf2Path()
 	if err != nil {
@@ -106,7 +106,7 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 	return r, nil
 }
 
-// over notes why it ended.
+// over records why it ended.
 func (r *iperf2Run) over(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +136,7 @@ func (r *iperf2Run) close() {
 	<-r.ended
 }
 
-// iperf2Sender is a direction's client; until it sends, connections of our own. It is safe for concurrent use.
+// iperf2Sender is a direction's client; until it sends, it has connections of linerate's own. It is safe for concurrent use.
 type iperf2Sender struct {
 	socket
 	to      netip.Addr
@@ -191,7 +191,7 @@ func (w *iperf2Sender) send(lasts time.Duration) error {
 	return nil
 }
 
-// diagnose is what the kernel says of iperf's connections, as it says it of any process' (sock_diag(7)). A kernel that doesn't tell leaves unknown what they wait for.
+// diagnose reads TCP_INFO of iperf's connections, which are another process's, by sock_diag(7). Without it, what the connections wait for is unknown.
 func (w *iperf2Sender) diagnose() (infos []unix.TCPInfo, err error) {
 	family := uint8(unix.AF_INET)
 	if w.local.Is6() {
@@ -246,7 +246,7 @@ func (w *iperf2Sender) close() {
 	}
 }
 
-// iperf2Receiver is a direction's server, and beside it one of our own, by which the path is proven. It is safe for concurrent use.
+// iperf2Receiver is a direction's server, with a server of linerate's own by which the path is proven. It is safe for concurrent use.
 type iperf2Receiver struct {
 	socket
 	proof *receiver
@@ -269,7 +269,7 @@ func listenIperf2(s socket, token string) (*iperf2Receiver, error) {
 	return &iperf2Receiver{s, proof, run}, nil
 }
 
-// free says whether iperf can have its port: it doesn't say itself that it can't but in words.
+// free is an error where iperf's port is taken: iperf itself reports that only as text.
 func (s socket) free() error {
 	return s.namespace.Do(func() error {
 		at := netip.AddrPortFrom(s.local, iperf2Port).String()
@@ -314,7 +314,7 @@ func (r *iperf2Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 // listenPoll is how often the kernel is asked whether iperf listens, which it does a few milliseconds after its start.
 const listenPoll = 5 * time.Millisecond
 
-// listens says that somebody has iperf's port. That was nobody before it started.
+// listens says whether iperf's port is in use. It was free before iperf started.
 func (r *iperf2Receiver) listens() (bool, error) {
 	table, err := r.sockets()
 	return len(ofPort(table, iperf2Port)) > 0, err
@@ -353,7 +353,7 @@ func (r *iperf2Receiver) read(func() time.Duration) *measure.Receiving {
 	return reading
 }
 
-// dropped is what iperf's own sockets had no room for, as the kernel tells that of each socket.
+// dropped is how many packets found no room in iperf's own sockets, by the kernel's table of sockets.
 func (r *iperf2Receiver) dropped() (int64, error) {
 	table, err := r.sockets()
 	if err != nil {
@@ -362,7 +362,7 @@ func (r *iperf2Receiver) dropped() (int64, error) {
 	return udpDrops(table, iperf2Port), nil
 }
 
-// udpDrops adds up the last column of those sockets that have a port.
+// udpDrops adds up the last column (drops) of the sockets on a port.
 func udpDrops(table string, port int) (sum int64) {
 	for _, fields := range ofPort(table, port) {
 		n, _ := strconv.ParseInt(fields[len(fields)-1], 10, 64)
@@ -371,7 +371,7 @@ func udpDrops(table string, port int) (sum int64) {
 	return sum
 }
 
-// ofPort are a table's sockets whose own port it is, each by its columns.
+// ofPort are the sockets in a table that are on a local port, each as its columns.
 func ofPort(table string, port int) (sockets [][]string) {
 	suffix := fmt.Sprintf(":%04X", port)
 	for line := range strings.Lines(table) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// iperf2Output adds up what iperf tells of each stream, interval by interval. Rows of all streams that are of the same interval count together, so that counters and time are of one moment:
+// iperf2Output adds up the rows that iperf prints for each stream and interval. The rows of an interval count once all streams have theirs, so that counters and time belong to the same moment:
 //
 //	[  1] 0.0000-0.5000 sec …   ┐ a row: counted as soon as each stream has it
 //	[  2] 0.0000-0.5000 sec …   ┘
@@ -23,17 +23,17 @@ type iperf2Output struct {
 	mu      sync.Mutex
 	pending map[string][]iperf2Row
 	until   map[string]time.Duration // of each stream, by iperf's number of it: where its last interval ended
-	over    map[string]bool          // and whether iperf has told of its whole test
+	over    map[string]bool          // by stream: iperf has printed the row of its whole test
 	sum     iperf2Counted
-	peers   []string   // from where streams came to a server, in their order
-	only    netip.Addr // from where they may; the zero Addr: that isn't known yet
-	said    string     // what looks like a complaint
+	peers   []string   // the addresses from which streams came to a server, in their order
+	only    netip.Addr // the only address from which streams may come; the zero Addr: not known yet
+	said    string     // the last line that looks like an error message
 }
 
 // iperf2Row is one stream's interval.
 type iperf2Row struct {
 	from, to, jitter  time.Duration
-	bytes, lost, sent int64 // lost of so many that were sent, as a receiver sees it
+	bytes, lost, sent int64 // lost of sent datagrams, by the receiver's count
 }
 
 // iperf2Counted is what all streams had counted by a moment of iperf's clock.
@@ -54,7 +54,7 @@ var (
 	iperf2Failed     = regexp.MustCompile(`(?i)failed|error|unable|unrecognized|invalid`)
 )
 
-// take reads a line of iperf's.
+// take reads a line of iperf's output.
 func (o *iperf2Output) take(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *iperf2Output) take(line string) {
 		return
 	}
 	row := iperf2Row{from: seconds(m[2]), to: seconds(m[3]), bytes: count(m[4])}
-	if row.from != o.until[m[1]] { // the whole test's, in its end
+	if row.from != o.until[m[1]] { // the row of the whole test, at its end
 		o.over[m[1]] = true
 		return
 	}
@@ -115,14 +115,14 @@ func (o *iperf2Output) read() iperf2Counted {
 	return o.sum
 }
 
-// expect says from where a server's streams come.
+// expect sets the address from which a server's streams may come.
 func (o *iperf2Output) expect(from netip.Addr) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.only = from
 }
 
-// stranger says who else came to a server: iperf takes whoever comes, and its figures have them all. Empty: nobody did, as far as is known.
+// stranger names another host that connected to a server: iperf accepts every client, and its figures include them all. Empty: none is known.
 func (o *iperf2Output) stranger() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -135,12 +135,12 @@ func (o *iperf2Output) stranger() string {
 		}
 	}
 	if n := len(o.peers); n > o.streams {
-		return fmt.Sprintf("%d streams came to iperf's port %d, and the test has %d: somebody else at %s sends there, too", n, iperf2Port, o.streams, o.only)
+		return fmt.Sprintf("%d streams came to iperf's port %d, and the test has %d: another program at %s sends there, too", n, iperf2Port, o.streams, o.only)
 	}
 	return ""
 }
 
-// complaint is what iperf said last that went wrong; empty: nothing.
+// complaint is iperf's last error message; empty: there was none.
 func (o *iperf2Output) complaint() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -62,7 +62,7 @@ func heard(streams int, text string) *iperf2Output {
 	return o
 }
 
-func TestWhatIperf2Tells(t *testing.T) {
+func TestReadingIperf2sOutput(t *testing.T) {
 	for name, c := range map[string]struct {
 		streams int
 		text    string
@@ -84,7 +84,7 @@ func TestWhatIperf2Tells(t *testing.T) {
 }
 
 // iperf takes whoever comes to its port: a run that somebody else's streams may be in ends.
-func TestStrangersOfIperf2AreTold(t *testing.T) {
+func TestForeignIperf2ClientsAreReported(t *testing.T) {
 	const (
 		first    = "[  1] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59030 (sock=4) (peer 2.1.8) on 2026-03-14 15:09:26 (UTC)\n"
 		second   = "[  2] local 198.18.1.2%east port 5001 connected with 198.18.0.2 port 59031\n"
@@ -107,7 +107,7 @@ func TestStrangersOfIperf2AreTold(t *testing.T) {
 	}
 }
 
-func TestWhatIperf2sSocketsDropped(t *testing.T) {
+func TestDropsOfIperf2sSockets(t *testing.T) {
 	const table = `   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
  3192: 0201A8C0:1389 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 1044135 2 000000002ae29a3f 7
  3193: 0201A8C0:1389 0100007F:C1A0 01 00000000:00000000 00:00000000 00000000     0        0 1044134 2 00000000e20d2519 5
@@ -211,7 +211,7 @@ func TestIperf2ThroughADeviceThatStopsForwarding(t *testing.T) {
 	}
 }
 
-func TestWhatIperf2CannotHaveIsSaidWithTheWayOut(t *testing.T) {
+func TestIperf2sFaultsNameTheWayOut(t *testing.T) {
 	needsIperf2(t)
 	t.Run("a port that is taken", func(t *testing.T) {
 		r := newRig(t, queued(), iperf2Of(plan.TCP, 0))

@@ -14,13 +14,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// iperf3's protocol instead of a transfer of our own: the sender is its client, and the receiver a server that makes one test. Both count their own side as long as the test runs, so that
-// windows have what was sent from who sent it, and what came from who received it; the protocol's own exchange in the end adds nothing to that.
+// Sessions by iperf3's protocol: the sender is a client, and the receiver a server that makes one test. Both count their own side as long as the test runs, so that
+// windows count what was sent at the sender, and what arrived at the receiver; the results that the protocol exchanges at the end aren't needed.
 
-// ledgerEvery is how often the two sides' own intervals end, which nobody reads here.
+// ledgerEvery is how often the two sides' own intervals end, which aren't used here.
 const ledgerEvery = 10 * time.Second
 
-// iperf3Test is what the client asks for. At a rate no message waits until those before it are acknowledged (Nagle's algorithm): it would leave late, and with others.
+// iperf3Test is what the client asks for. With a rate, Nagle's algorithm is off: a message would otherwise wait until those before it are acknowledged.
 func (s Shape) iperf3Test() iperf3.Test {
 	t := iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: (s.Lasts + time.Second - 1).Truncate(time.Second), Parallel: s.Connections, MessageBytes: int(s.MessageBytes),
 		WindowBytes: int(s.WindowBytes), CongestionControl: s.CongestionControl, BitsPerSecond: s.BitsPerSecond, NoDelay: s.BitsPerSecond > 0}
@@ -34,7 +34,7 @@ func (s socket) place() iperf3.Place {
 	return iperf3.Place{Namespace: s.namespace, Interface: s.iface, Address: s.local, Hops: firstTTL}
 }
 
-// framesEach is in how many frames a datagram leaves the interface. More than one are fragments: each that is lost takes the whole datagram with it.
+// framesEach is how many frames a datagram takes. Several are fragments: if one is lost, the whole datagram is.
 func (s socket) framesEach() (frames int64, err error) {
 	err = s.namespace.Do(func() error {
 		i, err := net.InterfaceByName(s.iface)
@@ -115,7 +115,7 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 	return w, opened, nil
 }
 
-// send begins to send; for how long the two sides have agreed on.
+// send begins to send; the two sides have agreed on the duration.
 func (w *iperf3Sender) send(lasts time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -185,7 +185,7 @@ func (w *iperf3Sender) close() {
 	w.test.Close()
 }
 
-// reset has connections end by a reset, so that no kernel goes on with what is left in a buffer. Streams do so from the beginning, until their test ends as it should.
+// reset makes connections end by a TCP reset, so that no kernel goes on sending what is left in a buffer. Streams end that way from the beginning, until their test ends properly.
 func reset(conns []net.Conn) {
 	for _, conn := range conns {
 		if tcp, is := conn.(*net.TCPConn); is {
@@ -199,10 +199,10 @@ type iperf3Receiver struct {
 	socket
 	cancel  context.CancelFunc
 	serving sync.WaitGroup
-	came    chan struct{} // closed when the test's streams stand
+	came    chan struct{} // closed when the test's streams are open
 
 	mu     sync.Mutex
-	live   *iperf3.Live // nil: nobody has come
+	live   *iperf3.Live // nil: no client has connected
 	client netip.AddrPort
 	closed bool
 	broken string
@@ -226,7 +226,7 @@ func listenIperf3(s socket) (*iperf3Receiver, error) {
 	return r, nil
 }
 
-// began takes the first test whose streams stand; others are somebody else's, and count as nothing.
+// began takes the first test whose streams are open; a later test is another client's, and isn't counted.
 func (r *iperf3Receiver) began(client netip.AddrPort, live *iperf3.Live) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -257,7 +257,7 @@ func (r *iperf3Receiver) breakWith(err error) {
 	}
 }
 
-// awaitAll waits until the test's streams stand.
+// awaitAll waits until the test's streams are open.
 func (r *iperf3Receiver) awaitAll(ctx context.Context) (*Opened, error) {
 	select {
 	case <-r.came:

@@ -32,8 +32,8 @@ func iperf3Of(protocol string, megabits int64) func(*plan.Plan, []End) {
 	}
 }
 
-// TestDatagramsAreThoseThatTheDeviceForwarded holds a Report against the counters of the device's own kernel: of 20 Mb/s a device of 10 Mb/s loses about half.
-func TestDatagramsAreThoseThatTheDeviceForwarded(t *testing.T) {
+// TestReceivedDatagramsAreThoseThatTheDeviceForwarded holds a Report against the counters of the device's own kernel: of 20 Mb/s a device of 10 Mb/s loses about half.
+func TestReceivedDatagramsAreThoseThatTheDeviceForwarded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, &plan.Limit{Layer2BitsPerSecond: 10_000_000, Queue: plan.Duration(10 * time.Millisecond)}, iperf3Of(plan.UDP, 20))
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
@@ -107,7 +107,7 @@ func TestNothingOfIperf3GoesOnAfterTheDriver(t *testing.T) {
 	}
 }
 
-func TestWhatIperf3CannotHaveIsSaidWithTheWayOut(t *testing.T) {
+func TestIperf3sFaultsNameTheWayOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		protocol string

@@ -12,7 +12,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -42,8 +42,8 @@ func newImpairedRig(t *testing.T, ports [2]impaired.Impairment, options ...func(
 		end := End{Link: name, Interface: name, Namespace: namespace(t), Product: "linerate sessions"}
 		cable(t, end.Namespace, r.dut, name, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, byte(i), 1})
 		must(t, r.dut.Do(func() error {
-			for _, o := range []forwarder.Offload{forwarder.TransmitChecksum, forwarder.TCPSegmentation, forwarder.GenericSegmentation, forwarder.GenericReceive} {
-				if err := forwarder.SetOffload(name, o, false); err != nil {
+			for _, o := range []netif.Offload{netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive} {
+				if err := netif.SetOffload(name, o, false); err != nil {
 					return err
 				}
 			}
@@ -87,8 +87,8 @@ func TestLossOfADeviceThatDropsOneInAHundred(t *testing.T) {
 	}
 }
 
-// TestManyStreamsStandOverALossyDevice: of 64 first datagrams, and as many answers, each tenth frame is lost, and the path is proven all the same.
-func TestManyStreamsStandOverALossyDevice(t *testing.T) {
+// TestManyStreamsOpenThroughALossyDevice: of 64 first datagrams, and as many answers, each tenth frame is lost, and the path is proven all the same.
+func TestManyStreamsOpenThroughALossyDevice(t *testing.T) {
 	const streams = 64
 	r, _ := newImpairedRig(t, [2]impaired.Impairment{{LoseOneIn: 10}, {LoseOneIn: 10}}, func(p *plan.Plan, _ []End) {
 		p.Sessions = &plan.Sessions{Protocol: plan.UDP, Application: plan.ApplicationIperf3, Parallel: streams, MessageBytes: 1000}

@@ -10,27 +10,27 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
-// lay gives the interface its address, routes to the other links' networks, and neighbours, in the calling thread's namespace, and makes it send and take frames as they
-// are on the wire: within the MTU, with whole checksums, unless it is to stay as it is. What it gave is in the gift, also where it could not give all.
-func lay(name string, n Network) (laid Laid, g gift, err error) {
+// setUpNetwork gives the interface its address, routes to the other links' networks, and neighbours, in the calling thread's namespace. Unless AsItIs is set, it turns offloads off, so that frames
+// are within the MTU and have whole checksums. The undoList removes what was added, also after an error.
+func setUpNetwork(name string, n Network) (laid Laid, g undoList, err error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
 		return laid, nil, fmt.Errorf("interface %s: %w", name, err)
 	}
 	for _, o := range []struct {
-		forwarder.Offload
+		netif.Offload
 		what string
 	}{
-		{forwarder.TransmitChecksum, "checksums left to hardware"}, {forwarder.TCPSegmentation, "segments larger than the MTU (TSO)"},
-		{forwarder.GenericSegmentation, "segments larger than the MTU (GSO)"}, {forwarder.GenericReceive, "merged segments (GRO)"},
+		{netif.TransmitChecksum, "checksums left to hardware"}, {netif.TCPSegmentation, "segments larger than the MTU (TSO)"},
+		{netif.GenericSegmentation, "segments larger than the MTU (GSO)"}, {netif.GenericReceive, "merged segments (GRO)"},
 	} {
 		if n.AsItIs {
 			break
 		}
-		if err := forwarder.SetOffload(name, o.Offload, false); err != nil {
+		if err := netif.SetOffload(name, o.Offload, false); err != nil {
 			laid.Remarks = append(laid.Remarks, fmt.Sprintf("%s: %s can't be switched off: %v", name, o.what, err))
 		}
 	}
@@ -53,11 +53,11 @@ func lay(name string, n Network) (laid Laid, g gift, err error) {
 	return laid, g, nil
 }
 
-// gift is what an interface was given, each thing with how it is taken back. What was there before stays.
-type gift []func() error
+// undoList undoes what was added to an interface, one function for each addition. What was there before stays.
+type undoList []func() error
 
-// takeBack takes back all, in the reverse order, in the namespace in which it was given. What is gone by itself, as with its interface, is no fault.
-func (g gift) takeBack() error {
+// undo removes all additions, in reverse order; it must run in the namespace in which they were made. An addition that has vanished, for example with its interface, is no error.
+func (g undoList) undo() error {
 	var errs []error
 	for _, undo := range slices.Backward(g) {
 		if err := undo(); err != nil && !slices.ContainsFunc([]error{unix.ESRCH, unix.ENOENT, unix.ENODEV, unix.EADDRNOTAVAIL}, func(gone error) bool { return errors.Is(err, gone) }) {
@@ -74,22 +74,22 @@ func familyOf(a netip.Addr) int {
 	return netlink.FAMILY_V4
 }
 
-func (g *gift) address(link netlink.Link, a netip.Prefix) error {
+func (g *undoList) address(link netlink.Link, a netip.Prefix) error {
 	had, err := netlink.AddrList(link, familyOf(a.Addr()))
 	if err != nil {
 		return err
 	}
-	if err := forwarder.AddAddress(link, a); err != nil {
+	if err := netif.AddAddress(link, a); err != nil {
 		return err
 	}
-	its := forwarder.IPNet(a)
+	its := netif.IPNet(a)
 	if !slices.ContainsFunc(had, func(b netlink.Addr) bool { return b.IPNet.String() == its.String() }) {
 		*g = append(*g, func() error { return netlink.AddrDel(link, &netlink.Addr{IPNet: its}) })
 	}
 	return nil
 }
 
-func (g *gift) neighbour(link netlink.Link, b Neighbour) error {
+func (g *undoList) neighbour(link netlink.Link, b Neighbour) error {
 	mac, err := net.ParseMAC(b.MAC)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (g *gift) neighbour(link netlink.Link, b Neighbour) error {
 	if err != nil {
 		return err
 	}
-	if err := forwarder.SetNeighbour(link, b.Address, mac); err != nil {
+	if err := netif.SetNeighbour(link, b.Address, mac); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(had, func(n netlink.Neigh) bool { return n.IP.Equal(b.Address.AsSlice()) && n.State == netlink.NUD_PERMANENT })
@@ -112,8 +112,8 @@ func (g *gift) neighbour(link netlink.Link, b Neighbour) error {
 	return nil
 }
 
-func (g *gift) route(link netlink.Link, r Route) error {
-	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: forwarder.IPNet(r.To.Masked())}
+func (g *undoList) route(link netlink.Link, r Route) error {
+	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: netif.IPNet(r.To.Masked())}
 	if r.Via.IsValid() {
 		route.Gw = r.Via.AsSlice()
 	} else {
@@ -139,7 +139,7 @@ func (g *gift) route(link netlink.Link, r Route) error {
 	return nil
 }
 
-// routeTo is the way that the kernel would take by the interface: "via 198.18.0.1 dev west". Another interface is an error.
+// routeTo is the kernel's route by the interface: "via 198.18.0.1 dev west". A route by another interface is an error.
 func routeTo(name string, to netip.Addr) (string, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
@@ -150,7 +150,7 @@ func routeTo(name string, to netip.Addr) (string, error) {
 		return "", errors.Join(fmt.Errorf("no route to %s by %s", to, name), err)
 	}
 	if routes[0].LinkIndex != link.Attrs().Index {
-		return "", fmt.Errorf("the kernel's way to %s is not by %s: both ends are in one network namespace", to, name)
+		return "", fmt.Errorf("the kernel's route to %s is not by %s: both ends are in one network namespace", to, name)
 	}
 	if routes[0].Gw == nil {
 		return "on link " + name, nil

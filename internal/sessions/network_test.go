@@ -9,8 +9,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
 // stateOf is all that an interface of a namespace has: addresses, permanent neighbours, routes.
@@ -47,7 +47,7 @@ func stateOf(t *testing.T, ns *netspace.Namespace, name string) (all []string) {
 }
 
 // Who serves an end by hand has the interface afterwards as it was before.
-func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
+func TestSettingsOfAnInterfaceAreUndone(t *testing.T) {
 	prefix, addr := netip.MustParsePrefix, netip.MustParseAddr
 	given := Network{Address: prefix("198.18.0.2/24"), Routes: []Route{{To: prefix("198.18.1.0/24"), Via: addr("198.18.0.1")}},
 		Neighbours: []Neighbour{{Address: addr("198.18.0.1"), MAC: "02:6c:72:00:00:01"}}}
@@ -60,12 +60,12 @@ func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
 		"an interface that had nothing":       {func(netlink.Link) error { return nil }, given},
 		"an interface that had nothing, IPv6": {func(netlink.Link) error { return nil }, given6},
 		"an interface that had all of it": {func(link netlink.Link) error {
-			_, _, err := lay("west", given)
+			_, _, err := setUpNetwork("west", given)
 			return err
 		}, given},
 		"an interface with another way there": {func(link netlink.Link) error {
-			return errors.Join(forwarder.AddAddress(link, prefix("198.18.0.2/24")), forwarder.SetNeighbour(link, addr("198.18.0.1"), net.HardwareAddr{2, 9, 9, 9, 9, 9}),
-				netlink.RouteReplace(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: forwarder.IPNet(prefix("198.18.1.0/24")), Gw: net.IP{198, 18, 0, 9}}))
+			return errors.Join(netif.AddAddress(link, prefix("198.18.0.2/24")), netif.SetNeighbour(link, addr("198.18.0.1"), net.HardwareAddr{2, 9, 9, 9, 9, 9}),
+				netlink.RouteReplace(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: netif.IPNet(prefix("198.18.1.0/24")), Gw: net.IP{198, 18, 0, 9}}))
 		}, given},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +82,8 @@ func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
 				return errors.Join(netlink.LinkSetUp(link), c.before(link))
 			}))
 			before := stateOf(t, ns, "west")
-			var g gift
-			must(t, ns.Do(func() (err error) { _, g, err = lay("west", c.give); return err }))
+			var g undoList
+			must(t, ns.Do(func() (err error) { _, g, err = setUpNetwork("west", c.give); return err }))
 			during := stateOf(t, ns, "west")
 			for _, want := range []string{"address " + c.give.Address.String(), "neighbour " + c.give.Neighbours[0].Address.String() + " 02:6c:72:00:00:01",
 				"route " + c.give.Routes[0].To.String() + " " + c.give.Routes[0].Via.String()} {
@@ -91,11 +91,11 @@ func TestWhatAnInterfaceWasGivenIsTakenBack(t *testing.T) {
 					t.Errorf("it has %q, and not %s", during, want)
 				}
 			}
-			must(t, ns.Do(g.takeBack))
+			must(t, ns.Do(g.undo))
 			if after := stateOf(t, ns, "west"); !slices.Equal(after, before) {
 				t.Errorf("it has %q afterwards, and had %q", after, before)
 			}
-			must(t, ns.Do(g.takeBack)) // what is gone is no fault
+			must(t, ns.Do(g.undo)) // what is gone is no fault
 		})
 	}
 }

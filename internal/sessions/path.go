@@ -12,10 +12,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// prove says what the connections of a direction show of their path through the device, as their two ends saw them.
+// prove decides whether the connections of a direction go through the device, by what their two ends report.
 func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 	if went == nil || came == nil {
-		check.Message = "an end doesn't say what its connections are like"
+		check.Message = "an end doesn't describe its connections"
 		return
 	}
 	check.Received = came.Connections
@@ -34,10 +34,10 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 	ttls := slices.Compact(came.TTLs)
 	switch {
 	case len(ttls) == 0 && forwarding == plan.L3:
-		check.Message += "; the receiver's kernel doesn't tell the first segments' TTL (TCP_SAVED_SYN), so nothing shows that the device routed them: use a kernel that does"
+		check.Message += "; the receiver's kernel doesn't keep the first segments' TTL (TCP_SAVED_SYN), so nothing shows that the device routed them: use a kernel that keeps it"
 		return
 	case len(ttls) == 0:
-		check.Message += "; the kernel doesn't tell the first segments' TTL"
+		check.Message += "; the kernel doesn't keep the first segments' TTL"
 	case len(ttls) == 1 && ttls[0] == expectedTTL(forwarding, ttls[0]):
 		check.Message += fmt.Sprintf("; TTL %d, which was %d", ttls[0], firstTTL)
 	case forwarding == plan.Nothing:
@@ -50,7 +50,7 @@ func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
 	check.Proven = check.Received == check.Sent
 }
 
-// carries says in what the connections carry their payload.
+// carries describes the packets that carry the connections' payload.
 func (o *Opened) carries() string {
 	if o.Application != "" {
 		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes, FramesEach: o.FramesEach}).carries()
@@ -64,7 +64,7 @@ func (o *Opened) carries() string {
 	return fmt.Sprintf("%s, segments of %d bytes", o.CongestionControl, o.SegmentBytes)
 }
 
-// expectedTTL is what is left of the first TTL behind the device; where it may be configured to anything, what is.
+// expectedTTL is the TTL behind the device; for a device that may be configured to any TTL, it is the one that arrived.
 func expectedTTL(forwarding plan.Forwarding, is int) int {
 	switch forwarding {
 	case plan.L3:
@@ -83,15 +83,15 @@ func (e *pathError) Error() string {
 	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
 }
 
-// Ending is how a run ends that such an error ends.
+// Ending is how such an error ends a run.
 func (*pathError) Ending() report.Ending { return report.PathNotProven }
 
-// unansweredError is an end's error that is not its own, or not surely: what it sent through the device was not answered, or nothing came.
+// unansweredError is an end's error that may have come from the path: what it sent through the device got no answer, or nothing arrived.
 type unansweredError string
 
 func (e unansweredError) Error() string { return string(e) }
 
-// fromPath says of an error of connecting that it came from beyond the end: nobody answered in time, or whoever did said no.
+// fromPath says whether an error of connecting came from beyond the end: no answer in time, or a refusal.
 func fromPath(err error) bool {
 	if _, is := errors.AsType[unansweredError](err); is {
 		return true
@@ -99,8 +99,8 @@ func fromPath(err error) bool {
 	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) || sockets.FromBeyond(err)
 }
 
-// errMissing: connections that were made at one end did not come to the other.
-var errMissing = errors.New("the others did not come")
+// errMissing: connections that were made at one end did not arrive at the other.
+var errMissing = errors.New("the others did not arrive")
 
 func isLost(err error) bool {
 	return errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrSilent)

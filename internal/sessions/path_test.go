@@ -23,7 +23,7 @@ import (
 )
 
 // An end's own fault proves nothing of the path, and neither does it disprove it.
-func TestWhoseFaultItIsThatEndsAreNotConnected(t *testing.T) {
+func TestWhoIsAtFaultIfEndsDoNotConnect(t *testing.T) {
 	dialled := func(err error) error {
 		return fmt.Errorf("connect from 198.18.0.2: %w", &net.OpError{Op: "dial", Net: "tcp4", Err: err})
 	}
@@ -36,7 +36,7 @@ func TestWhoseFaultItIsThatEndsAreNotConnected(t *testing.T) {
 		"the far end refuses":                 {dialled(os.NewSyscallError("connect", unix.ECONNREFUSED)), true},
 		"the device has no way":               {dialled(os.NewSyscallError("connect", unix.ENETUNREACH)), true},
 		"a connection is reset":               {dialled(os.NewSyscallError("write", unix.ECONNRESET)), true},
-		"the others did not come":             {fmt.Errorf("3 of 4 connections came to 198.18.1.2, and %w: %w", errMissing, context.DeadlineExceeded), true},
+		"the others did not arrive":           {fmt.Errorf("3 of 4 connections came to 198.18.1.2, and %w: %w", errMissing, context.DeadlineExceeded), true},
 		"what an end said of its path":        {unansweredError("connect from 198.18.0.2: i/o timeout"), true},
 		"the end has no files left":           {dialled(os.NewSyscallError("socket", unix.EMFILE)), false},
 		"the end hasn't that address":         {dialled(os.NewSyscallError("bind", unix.EADDRNOTAVAIL)), false},
@@ -81,7 +81,7 @@ func endThatSays(t *testing.T, lines map[string]string) (server string) {
 
 // An end of an older linerate doesn't say whose fault it is that it isn't connected. What it says proves no path, and no fault of its own either.
 func TestAnOlderEndThatIsNotConnectedProvesNoPath(t *testing.T) {
-	const unproven, own = "the path west→east is not proven: ", "link west: its end can't connect to east, whatever the device does: "
+	const unproven, own = "the path west→east is not proven: ", "link west: its end can't connect to east, and the device isn't the reason: "
 	for name, c := range map[string]struct {
 		says    string // to connect
 		ending  report.Ending
@@ -129,7 +129,7 @@ func (b *broke) Accept() (net.Conn, error) {
 	return b.Listener.Accept()
 }
 
-func TestAnEndOutlivesAWantOfFiles(t *testing.T) {
+func TestAnEndSurvivesALackOfFiles(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

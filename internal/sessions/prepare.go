@@ -16,7 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// meet reaches all ends, and writes down what they say of themselves.
+// meet connects to all ends, and adds their descriptions to the Report.
 func (r *run) meet(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
 	err := r.each(func(i int) (err error) {
@@ -35,7 +35,7 @@ func (r *run) meet(ctx context.Context) error {
 	return err
 }
 
-// version is the oldest of the protocols that can say what the Plan asks for.
+// version is the oldest version of the protocol that supports what the Plan asks for.
 func (r *run) version() string {
 	if r.Plan.Sessions.Application != "" {
 		return VersionOfApplications
@@ -43,7 +43,7 @@ func (r *run) version() string {
 	return Version
 }
 
-// throughSockets is how an end's payload gets to the network card and back.
+// throughSockets is the Report's word for how an end sends: by sockets of its protocol.
 func (r *run) throughSockets() string { return r.Plan.Sessions.Protocol + " sockets" }
 
 // describe is what the ends of a generator's links said of themselves and of their machine, which is one: each link's end is a
@@ -64,7 +64,7 @@ func (r *run) describe(g plan.Generator) report.Generator {
 	return described
 }
 
-// sendsBy writes down by which congestion control the connections from a link send: the kernel's own choice where the Plan makes none.
+// sendsBy adds to the Report the congestion control of the connections from a link: the kernel's own choice where the Plan makes none.
 func (r *run) sendsBy(link, congestionControl string) {
 	for g := range r.Report.Generators {
 		for p := range r.Report.Generators[g].Ports {
@@ -80,8 +80,8 @@ func (r *run) placeOf(link string) int {
 	return slices.IndexFunc(r.places, func(p Place) bool { return p.Link == link })
 }
 
-// lay gives each end its network.
-func (r *run) lay(ctx context.Context) error {
+// setUpNetworks gives each end its addresses, routes and neighbours.
+func (r *run) setUpNetworks(ctx context.Context) error {
 	remarks := make([][]string, len(r.places))
 	err := r.each(func(i int) error {
 		network, err := r.networkOf(i)
@@ -105,7 +105,7 @@ func (r *run) lay(ctx context.Context) error {
 	return err
 }
 
-// networkOf is what the end of a place needs to reach the links that it has a direction with: by the device where that routes, else on the link itself.
+// networkOf is what the end of a place needs to reach the links that it has a direction with: routes by the device if that routes, else addresses on the link itself.
 func (r *run) networkOf(i int) (Network, error) {
 	link := r.places[i].Link
 	own, err := r.address(link)
@@ -167,12 +167,12 @@ func (r *run) address(link string) (netip.Prefix, error) {
 	return netip.Prefix{}, fmt.Errorf("link %s: the plan has no address for its end", link)
 }
 
-// reached is the address by which others reach a link's end: another one where the device translates addresses.
+// reached is the address by which others reach a link's end; it differs from the end's own where the device translates addresses.
 func (r *run) reached(link string, own netip.Prefix) netip.Addr {
 	return r.Plan.DUT.ReachedAt(link, own.Addr())
 }
 
-// device is the device's address on a link, of the kind that the end's is; the zero Addr: there is none.
+// device is the device's address on a link, of the end's IP version; the zero Addr: there is none.
 func (r *run) device(link string) netip.Addr {
 	own, _ := r.address(link)
 	for _, l := range r.Plan.Links {
@@ -185,8 +185,8 @@ func (r *run) device(link string) netip.Addr {
 	return netip.Addr{}
 }
 
-// connect makes each direction's connections, and says what proves their path: the address and interface that they are made from, the kernel's route, and, where the
-// device routes, the hop that it took off. A direction that can't be proven ends the run.
+// connect makes each direction's connections, and proves their path: by the address and interface that they are made from, the kernel's route, and, if the
+// device routes, the TTL that the device decremented. A direction whose path isn't proven ends the run.
 func (r *run) connect(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Proving, "connect the ends through the device" })
 	token := make([]byte, tokenBytes/2)
@@ -237,7 +237,7 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 		return nil, fmt.Errorf("connect %s to %s: %w", d.From, d.To, err)
 	}
 	if !fromPath(err) {
-		return nil, fmt.Errorf("%s: its end can't connect to %s, whatever the device does: %w", r.places[from], d.To, err)
+		return nil, fmt.Errorf("%s: its end can't connect to %s, and the device isn't the reason: %w", r.places[from], d.To, err)
 	}
 	ports := "TCP port"
 	if shape.Datagrams {
@@ -245,12 +245,12 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 	}
 	check.Message = fmt.Sprintf("%v: check that the device forwards between the links, and %s %d with them", err, ports, DataPort)
 	if r.Plan.DUT.Endpoint() {
-		check.Message = fmt.Sprintf("%v: check that the link leads to the device, and that nothing there keeps %s %d off", err, ports, DataPort)
+		check.Message = fmt.Sprintf("%v: check that the link leads to the device, and that nothing there blocks %s %d", err, ports, DataPort)
 	}
 	return check, nil
 }
 
-// shape is what each direction's connections are like.
+// shape is the shape of each direction's connections.
 func (r *run) shape() Shape {
 	s := r.Plan.Sessions
 	shape := Shape{Connections: s.Parallel, WindowBytes: s.WindowBytes, MessageBytes: s.MessageBytes, CongestionControl: s.CongestionControl}
@@ -261,7 +261,7 @@ func (r *run) shape() Shape {
 	return shape
 }
 
-// askLong asks one end for what may take long, while the others hear a word now and then: an end that hears none drops its connections.
+// askLong sends one end a request that may take long, and the others a short request now and then: an end whose driver is silent drops its connections.
 func (r *run) askLong(ctx context.Context, of int, q request) (a answer, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -277,7 +277,7 @@ func (r *run) askLong(ctx context.Context, of int, q request) (a answer, err err
 		case <-ticker.C:
 			for i, e := range r.ends {
 				if i != of {
-					_, _ = e.ask(ctx, answerTimeout, request{Do: doRead}) // whether it is lost is found out when it is needed
+					_, _ = e.ask(ctx, answerTimeout, request{Do: doRead}) // a lost end is noticed with its next request
 				}
 			}
 		}

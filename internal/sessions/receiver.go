@@ -17,12 +17,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// socket is where an end's sockets are made, and what they are like.
+// socket says where an end's sockets are made, and with which options.
 type socket struct {
 	program   *program
 	namespace *netspace.Namespace
@@ -31,7 +31,7 @@ type socket struct {
 	shape     Shape
 }
 
-// control configures a socket before it is bound, and then does more.
+// control configures a socket before it is bound, and then calls more.
 func (s socket) control(more func(fd int) error) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
 		var said error
@@ -51,7 +51,7 @@ func (s socket) network() string {
 	return "tcp4"
 }
 
-// receiver takes one direction's connections, and reads what comes. It is safe for concurrent use.
+// receiver accepts one direction's connections, and reads what arrives. It is safe for concurrent use.
 type receiver struct {
 	socket
 	token    string
@@ -68,11 +68,11 @@ type receiver struct {
 	broken  string
 }
 
-// listen begins to take connections.
+// listen begins to accept connections.
 func listen(s socket, token string, f faults) (*receiver, error) {
 	r := &receiver{socket: s, token: token, faults: f, came: make(chan struct{}, s.shape.Connections), unknown: map[*net.TCPConn]bool{}}
 	config := net.ListenConfig{KeepAlive: -1, Control: s.control(func(fd int) error {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // without it the first segments' TTL stays unknown, which is told
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // if it fails, the first segments' TTL is unknown, and the path check says so
 		return nil
 	})}
 	config.SetMultipathTCP(false)
@@ -87,7 +87,7 @@ func listen(s socket, token string, f faults) (*receiver, error) {
 	return r, nil
 }
 
-// mostStrangers is how many connections beside the test's own may be open that have not shown the token.
+// mostStrangers is how many connections that have not shown the token may be open besides the test's own.
 const mostStrangers = 64
 
 func (r *receiver) accept() {
@@ -113,7 +113,7 @@ func (r *receiver) accept() {
 	}
 }
 
-// take reads a connection that shows the token until it ends; another is closed.
+// take reads a connection until it ends if it shows the token, and closes it otherwise.
 func (r *receiver) take(conn *net.TCPConn) {
 	defer func() { _ = conn.Close() }()
 	shown := make([]byte, tokenBytes)
@@ -128,7 +128,7 @@ func (r *receiver) take(conn *net.TCPConn) {
 	r.breakWith(drain(conn, counted, r.shape.MessageBytes, r.faults))
 }
 
-// keep takes up a connection that is the test's; false: it isn't, there are enough, or the receiver is closed.
+// keep adds a connection to the test; false: it isn't the test's, there are enough, or the receiver is closed.
 func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64, tests bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,18 +162,18 @@ func drain(conn *net.TCPConn, counted *atomic.Int64, message int64, f faults) er
 	}
 }
 
-// faults are those that tests play.
+// faults are faults for tests.
 type faults struct {
-	slow      int64         // bytes per second that each connection reads at most; 0: all that there is
+	slow      int64         // bytes per second that each connection reads at most; 0: everything that arrives
 	forgetful time.Duration // how often a connection's receive buffer has no room for a moment; 0: never
 }
 
-// forget leaves the connection's receive buffer without room for a moment, though its window says otherwise: the kernel drops segments that come meanwhile.
+// forget shrinks the connection's receive buffer for a moment, below the window that it has advertised: the kernel drops segments that arrive meanwhile.
 func forget(conn *net.TCPConn) {
 	const least, roomy, moment = 1, 4 << 20, 10 * time.Millisecond // the kernel has a least size of its own
 	_ = conn.SetReadBuffer(least)
 	time.Sleep(moment)
-	_ = sockets.On(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
+	_ = sockets.WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
 }
 
 func (r *receiver) breakWith(err error) {
@@ -216,7 +216,7 @@ func (r *receiver) read(at func() time.Duration) *measure.Receiving {
 	return reading
 }
 
-// close drops all connections and waits for who reads them.
+// close drops all connections and waits until their readers have ended.
 func (r *receiver) close() {
 	r.mu.Lock()
 	r.closed = true

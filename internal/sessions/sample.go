@@ -9,10 +9,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// sampleInterval is how far apart the samples are that a Report keeps for graphs, as those of frames are: four readings.
+// sampleInterval is the time between the samples that a Report keeps for graphs, as in tests of frames: four readings.
 const sampleInterval = time.Second
 
-// samples makes a Report's samples of readings, and says what the goodput is at the moment. A rate is by the receiver's own clock, which read the bytes and the time at
+// samples makes a Report's samples from readings, and knows the present goodput. A rate is computed by the receiver's own clock, which read the bytes and the time at
 // one moment; the driver's clock only places a sample, since it knows an end's answer when it arrives, which on a busy machine is late by some tens of milliseconds.
 //
 //	readings  · · · · · · · · · · · ·      each 250 ms
@@ -36,7 +36,7 @@ func (r *run) sample(ends time.Time) {
 		k.recent = k.recent[1:]
 	}
 	due := k.kept.IsZero() || r.at.Sub(k.kept) >= sampleInterval-readEvery/2
-	endSoon := ends.Sub(r.at) < sampleInterval/2 // that sample says more
+	endSoon := ends.Sub(r.at) < sampleInterval/2 // the sample at the step's end is kept instead
 	if ended := !r.at.Before(ends); !ended && (!due || endSoon) {
 		return
 	}
@@ -48,7 +48,7 @@ func (r *run) sample(ends time.Time) {
 	r.Report.Samples = append(r.Report.Samples, s)
 }
 
-// soFar is what the connections of each direction had done by the last reading; nil: an end has none of them.
+// soFar is what the connections of each direction had sent and received by the last reading; nil: an end has none.
 func (r *run) soFar() []report.SessionsSoFar {
 	var all []report.SessionsSoFar
 	for i, d := range r.Plan.Directions {
@@ -65,7 +65,7 @@ func (r *run) soFar() []report.SessionsSoFar {
 	return all
 }
 
-// goodput is that of all directions together over the last second or so; nil: there are no two readings yet.
+// goodput is the goodput of all directions together over about the last second; nil: there aren't two readings yet.
 func (k *samples) goodput() *int64 {
 	if len(k.recent) < 2 {
 		return nil

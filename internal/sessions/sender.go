@@ -17,14 +17,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// connectTimeout is how long it may take until all connections of a direction stand: a first segment that was lost is sent again after 1 s, then after 2 s more.
+// connectTimeout is how long it may take until all connections of a direction are open: a lost first segment is sent again after 1 s, then after 2 s more.
 const connectTimeout = 10 * time.Second
 
 // sender makes one direction's connections, and writes to them for a finite time. It is safe for concurrent use.
 type sender struct {
 	socket
 	conns   []*net.TCPConn
-	watched *watched // once all connections stand
+	watched *watched // once all connections are open
 	written atomic.Int64
 	working sync.WaitGroup
 
@@ -65,7 +65,7 @@ func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sende
 	return w, opened, nil
 }
 
-// dial is called in the namespace: the sockets are made there.
+// dial must be called in the namespace in which the sockets are to be made.
 func (w *sender) dial(ctx context.Context, token string, to netip.Addr) error {
 	dialer := net.Dialer{KeepAlive: -1, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(w.local, 0)), Control: w.control(func(int) error { return nil })}
 	dialer.SetMultipathTCP(false)
@@ -82,9 +82,9 @@ func (w *sender) dial(ctx context.Context, token string, to netip.Addr) error {
 	return nil
 }
 
-var errTwice = errors.New("it sends already, or doesn't any more")
+var errTwice = errors.New("it sends already, or has stopped")
 
-// send begins to write to all connections, for so long; it is called once.
+// send begins to write to all connections, for the given time; it is called once.
 func (w *sender) send(lasts time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +94,7 @@ func (w *sender) send(lasts time.Duration) error {
 	w.sending = true
 	until := time.Now().Add(lasts)
 	message := make([]byte, w.shape.MessageBytes)
-	random := rand.NewChaCha8([32]byte{}) // a device that compresses finds nothing
+	random := rand.NewChaCha8([32]byte{}) // a device that compresses gains nothing
 	_, _ = random.Read(message)
 	for _, conn := range w.conns {
 		_ = conn.SetWriteDeadline(until)
@@ -123,7 +123,7 @@ func (w *sender) breakWith(err error, lasts time.Duration) {
 	}
 }
 
-// read is what has been done by now.
+// read is what has been sent by now.
 func (w *sender) read(at func() time.Duration) *measure.Sending {
 	r := w.watched.read(at)
 	w.mu.Lock()
@@ -132,7 +132,7 @@ func (w *sender) read(at func() time.Duration) *measure.Sending {
 	return &r
 }
 
-// close drops all connections and waits for who writes to them.
+// close drops all connections and waits until their writers have ended.
 func (w *sender) close() {
 	w.mu.Lock()
 	was := w.closed

@@ -18,9 +18,9 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -32,8 +32,8 @@ func queued() *plan.Limit {
 	return &plan.Limit{Layer2BitsPerSecond: 50_000_000, Queue: plan.Duration(50 * time.Millisecond)}
 }
 
-// TestWhatIsMeasuredIsWhatTheDeviceForwarded holds a Report against the counters of the device's own kernel, which know nothing of the ends.
-func TestWhatIsMeasuredIsWhatTheDeviceForwarded(t *testing.T) {
+// TestTheGoodputIsWhatTheDeviceForwarded holds a Report against the counters of the device's own kernel, which know nothing of the ends.
+func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
@@ -109,7 +109,7 @@ func TestADeviceThatTranslatesAddresses(t *testing.T) {
 }
 
 // The Report tells what the ends run on, and by which congestion control connections were sent where the Plan leaves that to the kernels.
-func TestTheReportTellsWhatSessionsWereMeasuredIn(t *testing.T) {
+func TestTheReportDescribesTheSessionsEnvironment(t *testing.T) {
 	r := newRig(t, nil, func(p *plan.Plan, _ []End) {
 		p.Directions = p.Directions[:1]
 		p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
@@ -206,7 +206,7 @@ func TestNothingIsSentAfterTheDriver(t *testing.T) {
 	})
 }
 
-func TestAnEndHaltsAtOnceWhoeverElseIsConnected(t *testing.T) {
+func TestAnEndHaltsAtOnceWithOtherClientsConnected(t *testing.T) {
 	r := newRig(t, queued())
 	d := prepared(t, r)
 	must(t, r.dut.Do(func() error {
@@ -270,7 +270,7 @@ func TestAnEndRefuses(t *testing.T) {
 		say  request
 		want string
 	}{
-		"a driver of another version":     {request{Do: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0", Link: "west"}}, "use one linerate for both"},
+		"a driver of another version":     {request{Do: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0", Link: "west"}}, "use the same linerate for both"},
 		"a link that isn't there":         {request{Do: doHello, Hello: &hello{Version: Version, Link: "north"}}, `there is no link "north" here`},
 		"anything before it is addressed": {request{Do: doRead}, "hello comes first"},
 	} {
@@ -292,10 +292,10 @@ func TestAnEndRefuses(t *testing.T) {
 		ask  request
 		want string
 	}{
-		{request{Do: doSend, Send: &sendRequest{time.Second}}, `this end can't "send" now`},
+		{request{Do: doSend, Send: &sendRequest{time.Second}}, `this end can't do "send" now`},
 		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1 << 20, MessageBytes: 1}}}, "an end makes 1 to 1024"},
 		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1, MessageBytes: 1}, Token: "short"}}, "a token has 32 bytes, and this one 5"},
-		{request{Do: "dance"}, `this end can't "dance" now`},
+		{request{Do: "dance"}, `this end can't do "dance" now`},
 	} {
 		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) || fromPath(err) {
 			t.Errorf("%s: %v, as the path's: %t; want %q, as the end's own", c.ask.Do, err, fromPath(err), c.want)
@@ -304,13 +304,13 @@ func TestAnEndRefuses(t *testing.T) {
 }
 
 // A link is the device's and whoever else is on it, and no network policy sees it.
-func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
+func TestAnEndCannotBeDrivenFromItsLink(t *testing.T) {
 	end, device := namespace(t), namespace(t)
 	cable(t, end, device, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
 	layOut := func(ns *netspace.Namespace, address string) {
 		must(t, ns.Do(func() error {
 			lo, err := netlink.LinkByName("lo")
-			_, _, layErr := lay("west", Network{Address: netip.MustParsePrefix(address)})
+			_, _, layErr := setUpNetwork("west", Network{Address: netip.MustParsePrefix(address)})
 			return errors.Join(err, layErr, netlink.LinkSetUp(lo))
 		}))
 	}
@@ -320,10 +320,10 @@ func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
 	must(t, end.Do(func() (err error) {
 		listener, err = net.Listen("tcp4", ":0")
 		lo, loErr := netlink.LinkByName("lo")
-		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: forwarder.IPNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
+		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
 	}))
 	must(t, device.Do(func() error {
-		return netlink.RouteReplace(&netlink.Route{Dst: forwarder.IPNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
+		return netlink.RouteReplace(&netlink.Route{Dst: netif.IPNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
 	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
@@ -339,9 +339,9 @@ func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
 		want string
 	}{
 		{"somebody in the pod", end, "127.0.0.1", ""},
-		{"somebody who asks for the link's address", end, "198.18.0.2", "not by link west itself"},
-		{"the device", device, "198.18.0.2", "not by link west itself"},
-		{"the device, by another address of the pod's", device, "192.0.2.1", "not by link west itself"},
+		{"somebody who asks for the link's address", end, "198.18.0.2", "hosts on a link may not drive it"},
+		{"the device", device, "198.18.0.2", "hosts on a link may not drive it"},
+		{"the device, by another address of the pod's", device, "192.0.2.1", "hosts on a link may not drive it"},
 	} {
 		t.Run(c.who, func(t *testing.T) {
 			var said error
@@ -359,7 +359,7 @@ func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeHadIsSaidWithTheWayOut(t *testing.T) {
+func TestFaultsOfEndsNameTheWayOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*rig)
 		want   string
@@ -397,7 +397,7 @@ func TestWhatConnectionsProve(t *testing.T) {
 		"a bridge takes none":              {plan.L2, []int{64, 64}, 2, true, "TTL 64, which was 64"},
 		"a bridge that routes":             {plan.L2, []int{63, 63}, 2, false, "what forwards L2 makes it 64"},
 		"a kernel that doesn't keep it":    {plan.L3, nil, 2, false, "so nothing shows that the device routed them"},
-		"a bridge, and such a kernel":      {plan.L2, nil, 2, true, "the kernel doesn't tell"},
+		"a bridge, and such a kernel":      {plan.L2, nil, 2, true, "the kernel doesn't keep the first segments' TTL"},
 		"a connection that is missing":     {plan.L3, []int{63}, 1, false, "1 of 2 connections"},
 		"as it is configured, any will do": {plan.AsConfigured, []int{57}, 2, true, "TTL 57"},
 	} {

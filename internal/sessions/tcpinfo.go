@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// heldByPath says that congestion control keeps the connection from sending: its congestion window is full, or it makes good for losses (enum tcp_ca_state: TCP_CA_CWR
+// heldByPath says whether congestion control keeps the connection from sending: its congestion window is full, or it recovers from losses (enum tcp_ca_state: TCP_CA_CWR
 // and above).
 func heldByPath(i unix.TCPInfo) bool {
 	const congestionWindowReduced = 2
@@ -19,8 +19,8 @@ func heldByPath(i unix.TCPInfo) bool {
 
 func microseconds[T uint32 | uint64](v T) time.Duration { return time.Duration(v) * time.Microsecond }
 
-// configure gives a socket that isn't connected yet all that the test wants of it: bound to its interface, buffers before the window's scale is agreed on, and a reset
-// instead of an end that takes as long as there is something to send.
+// configure prepares a socket before it connects: it binds it to its interface, sets buffers before the window scale is negotiated, and makes it close by a reset
+// instead of waiting until everything is sent.
 func configure(fd int, iface string, shape Shape, six bool) error {
 	if err := unix.BindToDevice(fd, iface); err != nil {
 		return fmt.Errorf("bind to interface %s: %w", iface, err)

@@ -14,16 +14,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// Vitals is how the processors of an end's machine spent their time by a moment of the end's clock.
+// Vitals is how the processors of an end's machine have spent their time, at a moment of the end's clock.
 type Vitals struct {
 	At   time.Duration          `json:"atNanoseconds"`
 	Each []processors.Processor `json:"each"`
 }
 
-// vitalsEvery is how often an end looks at its machine's processors at most: often enough for the edges of short windows.
+// vitalsEvery is how often an end reads its machine's processors at most: often enough for the edges of short windows.
 const vitalsEvery = 100 * time.Millisecond
 
-// vitals are how this machine's processors spent their time, read lately; nil: the kernel doesn't tell.
+// vitals are the latest times of this machine's processors; nil: the kernel doesn't report them.
 func (p *program) vitals(at func() time.Duration) *Vitals {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,10 +37,10 @@ func (p *program) vitals(at func() time.Duration) *Vitals {
 	return p.seen
 }
 
-// silence is for how long observers look at what is idle, before the traffic and after it.
+// silence is how long observers read the idle machines, before the traffic and after it.
 const silence = time.Second
 
-// observers begin to follow what the Plan wants observed.
+// observers starts the log of the Plan's observers.
 func (r *run) observers() {
 	setup := observe.Setup{Directions: r.Plan.Directions, Whereabouts: r.opts.Whereabouts}
 	for _, g := range r.machines() {
@@ -49,7 +49,7 @@ func (r *run) observers() {
 	r.vitals = observe.NewLog(r.Plan.Observers, setup)
 }
 
-// machines are the generators whose ends tell of their machine, one of those that are of one program: in a lab that is all of them.
+// machines are the generators by whose ends each machine is read once: one for each program. In a lab one program holds all ends.
 func (r *run) machines() []plan.Generator {
 	var of []plan.Generator
 	seen := map[string]bool{}
@@ -64,7 +64,7 @@ func (r *run) machines() []plan.Generator {
 	return of
 }
 
-// observe lets the Plan's observers take their values from what was just read.
+// observe passes the latest readings to the Plan's observers.
 func (r *run) observe(limits runner.Limits) {
 	if len(r.Plan.Observers) == 0 {
 		return
@@ -77,7 +77,7 @@ func (r *run) observe(limits runner.Limits) {
 	r.vitals.Add(m)
 }
 
-// readAfterwards has observers see, while the sessions still run, what takes too much from the device to be read within a window. The next window begins with this reading.
+// readAfterwards reads for observers, right after a window while the sessions still run, what would disturb the device within the window. The next window begins with this reading.
 func (r *run) readAfterwards(ctx context.Context) error {
 	if !r.opts.Wanted.Intrusive() {
 		return nil
@@ -88,7 +88,7 @@ func (r *run) readAfterwards(ctx context.Context) error {
 	return r.read(ctx)
 }
 
-// machineOf is what the ends of a generator told of their machine, which is one; nothing, where they don't tell.
+// machineOf is the reading of a generator's machine by its ends; empty where they don't report it.
 func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
 	for _, port := range g.Ports {
 		i := r.placeOf(port.Link)
@@ -107,7 +107,7 @@ func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
 	return reading
 }
 
-// askLimits begins to ask the Reference's limits where an observer wants that; what it returns waits for the answer, which is empty where there is none in time.
+// askLimits begins to read the Reference's limits if an observer needs them; the function that it returns waits for the counters, which are empty if they don't arrive in time.
 func (r *run) askLimits(ctx context.Context) func() runner.Limits {
 	wanted := r.Plan.Observes(plan.ObserveLimiter)
 	if r.opts.Limited == nil || !wanted {
@@ -121,7 +121,7 @@ func (r *run) askLimits(ctx context.Context) func() runner.Limits {
 	return func() runner.Limits { asking.Wait(); return limited }
 }
 
-// idle lets observers see what is idle, before the traffic or after it. Who interrupts a run doesn't wait for that.
+// idle lets observers read the idle machines, before the traffic or after it. It doesn't keep a person waiting who interrupts the run.
 func (r *run) idle(ctx context.Context, after bool) error {
 	if len(r.Plan.Observers) == 0 {
 		return nil
@@ -131,7 +131,7 @@ func (r *run) idle(ctx context.Context, after bool) error {
 	if after {
 		lasts = r.idleAfter(ctx)
 	}
-	r.Update(func(p *runner.Progress) { p.Message = "observers look at what is idle" })
+	r.Update(func(p *runner.Progress) { p.Message = "observers read the idle machines" })
 	for end := time.Now().Add(lasts); ; {
 		if err := r.read(ctx); err != nil {
 			return err
@@ -144,11 +144,11 @@ func (r *run) idle(ctx context.Context, after bool) error {
 		}
 	}
 	r.vitals.Idle(began-vitalsEvery/2, time.Since(r.Started), after)
-	r.last = nil // what was idle is no window's edge
+	r.last = nil // an idle reading is no window's edge
 	return nil
 }
 
-// idleAfter is for how long observers look at what is idle after the traffic: until those who are asked over the network have told of it, where the run has that time.
+// idleAfter is how long observers read the idle machines after the traffic: until observers on the network have reported that time, if the run has time left.
 func (r *run) idleAfter(ctx context.Context) time.Duration {
 	lasts := max(silence, r.Plan.IdleTime())
 	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < lasts+silence {
@@ -157,17 +157,17 @@ func (r *run) idleAfter(ctx context.Context) time.Duration {
 	return lasts
 }
 
-// observed writes down what observers saw, once nothing is sent any more, with what is idle then.
+// observed adds observers' values to the Report once the traffic has ended, with the idle values after it.
 func (r *run) observed(ctx context.Context) {
 	if ctx.Err() == nil && r.sending && len(r.Plan.Observers) > 0 {
 		bounded, cancel := context.WithTimeout(ctx, r.idleAfter(ctx)+readEvery+2*answerTimeout)
 		defer cancel()
-		err := pause.For(bounded, readEvery) // what the device still holds is traffic
+		err := pause.For(bounded, readEvery) // frames that the device still holds are traffic
 		if err == nil {
 			err = r.idle(bounded, true)
 		}
 		if err != nil {
-			r.Log.Debug("what is idle after the traffic could not be read", "error", err)
+			r.Log.Debug("observers' idle values after the traffic could not be read", "error", err)
 		}
 	}
 	if r.vitals != nil {

@@ -53,7 +53,7 @@ func unread(rep *report.Report, o report.Observed) bool {
 	return false
 }
 
-func TestVitalSignsBesideSessions(t *testing.T) {
+func TestVitalSignsDuringSessions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), oneWay50, observedBy)
 	began := time.Now()
@@ -93,7 +93,7 @@ func TestVitalSignsBesideSessions(t *testing.T) {
 	}
 }
 
-func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
+func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), oneWay50, observedBy, func(p *plan.Plan, _ []End) {
 		p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
@@ -147,7 +147,7 @@ func TestARunWithoutObserversEndsAtOnce(t *testing.T) {
 }
 
 // Who wants nothing observed has nobody look.
-func TestNobodyLooksWithoutObservers(t *testing.T) {
+func TestNothingIsReadWithoutObservers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, queued(), oneWay50, func(p *plan.Plan, _ []End) { p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window })
 	var asked atomic.Int64

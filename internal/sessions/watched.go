@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
-// watched are a sender's TCP connections, looked at until close, and what their kernel says of them, added up. It is safe for concurrent use.
+// watched samples TCP_INFO of a sender's connections until close, and adds up the samples. It is safe for concurrent use.
 type watched struct {
 	infos   func() ([]unix.TCPInfo, error)
 	working sync.WaitGroup
@@ -39,7 +39,7 @@ func (w *watched) watch() {
 		case <-ticker.C:
 		}
 		w.mu.Lock()
-		infos, _ := w.infos() // what can't be read is found out when it is needed
+		infos, _ := w.infos() // an error shows in the next read
 		for _, info := range infos {
 			w.sample(info)
 		}
@@ -60,7 +60,7 @@ func (w *watched) sample(info unix.TCPInfo) {
 	}
 }
 
-// read is what the connections have done by now. One whose counters can't be read makes the reading a broken one.
+// read is what the connections have sent by now. If the counters of a connection can't be read, the reading is broken.
 func (w *watched) read(at func() time.Duration) measure.Sending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +83,7 @@ func (w *watched) read(at func() time.Duration) measure.Sending {
 	return r
 }
 
-// infosOf reads those of this process' own connections.
+// infosOf reads TCP_INFO of this process's own connections.
 func infosOf(conns []*net.TCPConn) func() ([]unix.TCPInfo, error) {
 	return func() (infos []unix.TCPInfo, err error) {
 		for _, conn := range conns {

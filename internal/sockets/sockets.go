@@ -1,5 +1,5 @@
-// Package sockets has what Go's net package doesn't tell or set of Linux's sockets: TCP_INFO, buffers of a known size, congestion control, what is unacknowledged, what a socket
-// dropped, whose fault an error is.
+// Package sockets reads and sets what Go's net package can't on Linux: TCP_INFO, buffers of a known size, congestion control, unacknowledged bytes, what a socket
+// dropped, and whether an error came from beyond this machine.
 package sockets
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
-// acceptPause is how long Accept waits before it takes connections again, where its machine has nothing to spare for them.
+// acceptPause is how long Accept waits before it tries again, where the machine has no files or memory left.
 const acceptPause = 100 * time.Millisecond
 
-// Accept takes the next connection. That the machine or the process has no files or memory left for one passes: it is tried again until ctx ends.
+// Accept takes the next connection. Where the machine or the process has no files or memory left for one, it tries again until ctx ends.
 func Accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 	for {
 		conn, err := l.Accept()
@@ -32,14 +32,14 @@ func Accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 	}
 }
 
-// scarce says that a connection could not be taken for want of files or memory, or that it was gone before it was taken (accept(2)).
+// scarce says whether a connection could not be taken for lack of files or memory, or was closed before it was taken (accept(2)).
 func scarce(err error) bool {
 	errno, is := errors.AsType[unix.Errno](err)
 	return is && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED}, errno)
 }
 
-// FromBeyond says of an error of connecting, sending or receiving that it came from beyond this machine: nobody answered in time, whoever did said no, or there is no way there. Others are the
-// machine's own, as where it has no files left, or lets nobody send.
+// FromBeyond says whether an error of connecting, sending or receiving came from beyond this machine: no answer in time, a refusal, or no route. Other errors are the
+// machine's own, for example when it has no files left, or a local rule forbids sending.
 func FromBeyond(err error) bool {
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -48,8 +48,8 @@ func FromBeyond(err error) bool {
 	return is && slices.Contains([]unix.Errno{unix.ETIMEDOUT, unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN}, errno)
 }
 
-// On runs fn with the socket's descriptor.
-func On(conn syscall.Conn, fn func(fd int) error) error {
+// WithDescriptor runs fn with the socket's descriptor.
+func WithDescriptor(conn syscall.Conn, fn func(fd int) error) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -58,17 +58,17 @@ func On(conn syscall.Conn, fn func(fd int) error) error {
 	return errors.Join(raw.Control(func(fd uintptr) { said = fn(int(fd)) }), said)
 }
 
-// neededInfo is how much of struct tcp_info (include/uapi/linux/tcp.h) the kernel must fill in: up to tcpi_bytes_retrans, of Linux 4.19. The time of senders
+// neededInfo is how many bytes of struct tcp_info (include/uapi/linux/tcp.h) the kernel must fill in: up to tcpi_bytes_retrans, of Linux 4.19. The time of senders
 // (tcpi_busy_time, tcpi_rwnd_limited, tcpi_sndbuf_limited) comes before that.
 const neededInfo = unsafe.Offsetof(unix.TCPInfo{}.Bytes_retrans) + unsafe.Sizeof(unix.TCPInfo{}.Bytes_retrans)
 
-// TCPInfo is what the kernel says of a connection. One that says less than is needed is an error: what it leaves out would read as zero.
+// TCPInfo is the kernel's TCP_INFO of a connection. A kernel that fills in less than is needed is an error: the missing members would read as zero.
 func TCPInfo(conn *net.TCPConn) (unix.TCPInfo, error) {
 	var info unix.TCPInfo
-	err := On(conn, func(fd int) error {
+	err := WithDescriptor(conn, func(fd int) error {
 		length, err := get(fd, unix.IPPROTO_TCP, unix.TCP_INFO, unsafe.Pointer(&info), unsafe.Sizeof(info))
 		if err == nil && length < neededInfo {
-			err = fmt.Errorf("the kernel says only %d bytes of TCP_INFO, and %d are needed: use Linux 4.19 or newer", length, neededInfo)
+			err = fmt.Errorf("the kernel gives only %d bytes of TCP_INFO, and %d are needed: use Linux 4.19 or newer", length, neededInfo)
 		}
 		return err
 	})
@@ -78,7 +78,7 @@ func TCPInfo(conn *net.TCPConn) (unix.TCPInfo, error) {
 	return info, nil
 }
 
-// SavedHops is what was left of the time to live of the segment that opened an accepted connection: IPv4's, or IPv6's hop limit; 0: the kernel didn't keep it.
+// SavedHops is the remaining time to live (IPv6: hop limit) of the segment that opened an accepted connection; 0: the kernel didn't keep it.
 func SavedHops(conn *net.TCPConn) int {
 	headers := savedHeaders(conn)
 	switch {
@@ -90,7 +90,7 @@ func SavedHops(conn *net.TCPConn) int {
 	return int(headers[8])
 }
 
-// ReceivedHops is the same of a datagram, of what was received beside it (IP_RECVTTL, IPV6_RECVHOPLIMIT); 0: the kernel didn't tell.
+// ReceivedHops is the remaining time to live of a datagram, from its control messages (IP_RECVTTL, IPV6_RECVHOPLIMIT); 0: they don't have it.
 func ReceivedHops(beside []byte) int {
 	messages, err := unix.ParseSocketControlMessage(beside)
 	if err != nil {
@@ -110,7 +110,7 @@ func ReceivedHops(beside []byte) int {
 func savedHeaders(conn *net.TCPConn) []byte {
 	var headers [128]byte
 	var length uintptr
-	err := On(conn, func(fd int) (err error) {
+	err := WithDescriptor(conn, func(fd int) (err error) {
 		length, err = get(fd, unix.IPPROTO_TCP, unix.TCP_SAVED_SYN, unsafe.Pointer(&headers), unsafe.Sizeof(headers))
 		return err
 	})
@@ -124,7 +124,7 @@ func savedHeaders(conn *net.TCPConn) []byte {
 func Dropped(conn syscall.Conn) (int64, error) {
 	const drops = 8 // enum sk_meminfo, include/uapi/linux/sock_diag.h
 	var memory [drops + 1]uint32
-	err := On(conn, func(fd int) error {
+	err := WithDescriptor(conn, func(fd int) error {
 		length, err := get(fd, unix.SOL_SOCKET, unix.SO_MEMINFO, unsafe.Pointer(&memory), unsafe.Sizeof(memory))
 		if err == nil && length < unsafe.Sizeof(memory) {
 			err = errors.New("the kernel doesn't count them: use Linux 4.12 or newer")
@@ -148,19 +148,19 @@ func get(fd, level, name int, into unsafe.Pointer, size uintptr) (uintptr, error
 
 // Unacknowledged is how many bytes were written to a connection and not acknowledged by its other end yet (SIOCOUTQ).
 func Unacknowledged(conn *net.TCPConn) (bytes int, err error) {
-	err = On(conn, func(fd int) (err error) {
+	err = WithDescriptor(conn, func(fd int) (err error) {
 		bytes, err = unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 		return err
 	})
 	return bytes, err
 }
 
-// AcknowledgeNow has the kernel acknowledge what came without waiting for more of it, by up to 40 ms (TCP_QUICKACK). It holds for what has come, and not for what comes.
+// AcknowledgeNow makes the kernel acknowledge at once what has arrived, instead of up to 40 ms later (TCP_QUICKACK). It has no effect on later segments.
 func AcknowledgeNow(conn *net.TCPConn) {
-	_ = On(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) }) // without it an acknowledgement is late, and none is lost
+	_ = WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) }) // if it fails, the acknowledgement is late, but not lost
 }
 
-// SetOption sets an integer option of a socket, and says which it was where it can't.
+// SetOption sets an integer option of a socket; what names it in the error.
 func SetOption(fd, level, name, value int, what string) error {
 	if err := unix.SetsockoptInt(fd, level, name, value); err != nil {
 		return fmt.Errorf("set %s to %d: %w", what, value, err)
@@ -168,7 +168,7 @@ func SetOption(fd, level, name, value int, what string) error {
 	return nil
 }
 
-// SetBuffers gives a socket buffers of a size, past the node's limits where the program may. Less than asked for is an error.
+// SetBuffers sets the size of a socket's buffers, beyond the node's limits where the process has the right. A smaller size than asked for is an error.
 func SetBuffers(fd, size int) error {
 	for _, b := range []struct {
 		force, plain int
@@ -183,7 +183,7 @@ func SetBuffers(fd, size int) error {
 
 // setBuffer sets one buffer. The kernel gives twice the size, for its own bookkeeping (socket(7)).
 func setBuffer(fd, force, plain, size int, setting string) error {
-	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, force, size) != nil { // who may not force it asks
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, force, size) != nil { // without the right to force it, ask within the node's limits
 		if err := SetOption(fd, unix.SOL_SOCKET, plain, size, "the socket's buffer"); err != nil {
 			return err
 		}
@@ -203,10 +203,10 @@ func SetCongestionControl(fd int, name string) error {
 	return nil
 }
 
-// CongestionControl is what the connection really has; empty: the kernel doesn't tell.
+// CongestionControl is what the connection really uses; empty: the kernel doesn't say.
 func CongestionControl(conn *net.TCPConn) string {
 	var name string
-	_ = On(conn, func(fd int) (err error) {
+	_ = WithDescriptor(conn, func(fd int) (err error) {
 		name, err = unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
 		return err
 	})

@@ -26,7 +26,7 @@ func (a addressing) report(own [6]byte) object {
 	return object{"ether": ether, "ipv4": ipv4, "ipv6": ipv6}
 }
 
-// readdress tells the data path which addresses to answer for, and keeps the addressing if it can.
+// readdress gives the data path the addresses to answer for, and stores the addressing unless that fails.
 func (at *port) readdress(a addressing) error {
 	var local []netip.Addr
 	if a.layer3 {
@@ -64,8 +64,8 @@ func (s *Server) setLayer2(p *params) (any, error) {
 	return object{}, at.readdress(next)
 }
 
-// setLayer3 is set_l3: the port answers for src_addr; frames go to resolved_mac, which the client has found out. Without it the port
-// has no destination until the client comes back with one.
+// setLayer3 is set_l3: the port answers for src_addr; frames go to resolved_mac, which the client has resolved. Without it the port
+// has no destination until the client sets one.
 func (s *Server) setLayer3(p *params) (any, error) {
 	at, err := s.port(p)
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	maxCaptures = 10
 )
 
-// capture is capture, whose "command" says which of five things to do.
+// capture is capture, whose "command" chooses one of five operations.
 func (s *Server) capture(p *params) (any, error) {
 	switch p.choice("command", "start", "stop", "fetch", "status", "remove") {
 	case "start":

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 )
 
-// captures are the server's captures, by the ids that clients know them by.
+// captures are the server's captures, by their ids.
 type captures struct {
 	open map[uint32]*recording
 	last uint32
@@ -34,7 +34,7 @@ func (c *captures) removeAll() {
 // recording is one capture: frames of some ports kept up to a limit. The data path fills it from its own goroutines.
 type recording struct {
 	limit             int
-	cyclic            bool // at the limit the oldest frame goes, else the new one
+	cyclic            bool // at the limit the oldest frame is dropped, else the new one
 	text              string
 	wanted            filter
 	transmit, receive map[int]bool
@@ -93,7 +93,7 @@ func (r *recording) offer(port int, f datapath.Frame) {
 	r.frames = append(r.frames, recorded{f, port, r.matched})
 }
 
-// take removes up to so many frames and says how many are left.
+// take removes and returns up to most frames, and says how many are left.
 func (r *recording) take(most int) (frames []recorded, left int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +105,7 @@ func (r *recording) take(most int) (frames []recorded, left int) {
 	return frames, len(r.frames)
 }
 
-// holds is how many frames and bytes wait to be fetched, and how many were wanted in all.
+// holds is how many frames and bytes wait to be fetched, and how many frames have matched in all.
 func (r *recording) holds() (frames, bytes, matched int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -52,8 +52,8 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// TestOurClientDrivesTheEngine is a whole measurement's worth of calls: claim, resolve, load, start together, update, read, end.
-func TestOurClientDrivesTheEngine(t *testing.T) {
+// TestLineratesClientDrivesTheEngine is a whole measurement's worth of calls: claim, resolve, load, start together, update, read, end.
+func TestLineratesClientDrivesTheEngine(t *testing.T) {
 	r := newRig(t)
 	client, ctx := r.ours(t, "tester"), t.Context()
 	if got := client.Version().String(); got != "linerate software engine v0.0.0-test" {
@@ -125,7 +125,7 @@ func latencyOf(id uint32) stream.Stream {
 	return s
 }
 
-func TestOurClientUnderstandsRefusals(t *testing.T) {
+func TestLineratesClientUnderstandsRefusals(t *testing.T) {
 	r := newRig(t)
 	address := serve(t, r.server)
 	connect := func(user string) *trex.Client {
@@ -165,8 +165,8 @@ func TestOurClientUnderstandsRefusals(t *testing.T) {
 	}
 }
 
-// TestFramesOfOurClientTravel: what a path check does.
-func TestFramesOfOurClientTravel(t *testing.T) {
+// TestFramesThatLineratesClientPushesAreSent: what a path check does.
+func TestFramesThatLineratesClientPushesAreSent(t *testing.T) {
 	r := newRig(t)
 	client, ctx := r.ours(t, "tester"), t.Context()
 	for port := range 2 {

@@ -78,7 +78,7 @@ func (s *Server) call(method string, parameters json.RawMessage) (any, error) {
 		s.beat()
 	}
 	if method != "get_port_stats" {
-		s.ahead = nil // another command may change what the counters say
+		s.ahead = nil // another command may change the counters
 	}
 	return known.run(s, p)
 }

@@ -11,7 +11,7 @@ const (
 	product     = "linerate software engine"
 )
 
-// apiSyncV2 is api_sync_v2: the handshake. The name and the major version must be ours, the minor not above ours.
+// apiSyncV2 is api_sync_v2: the handshake. The name and the major version must be the server's, the minor version not above the server's.
 func (s *Server) apiSyncV2(p *params) (any, error) {
 	name, major, minor := p.text("name"), p.integer("major"), p.integer("minor")
 	if err := p.failed(); err != nil {
@@ -73,7 +73,7 @@ func (s *Server) ping(*params) (any, error) { return object{"ts": s.seconds()}, 
 
 func (s *Server) seconds() real { return real(s.cfg.Now().Seconds()) }
 
-// getSystemInfo is get_system_info. processors, kernel and hypervisor, which TRex hasn't, are of the machine that this runs on.
+// getSystemInfo is get_system_info. processors, kernel and hypervisor, which TRex doesn't have, describe the server's machine.
 func (s *Server) getSystemInfo(*params) (any, error) {
 	ports, cores := []object{}, 0
 	for _, at := range s.ports {
@@ -88,9 +88,9 @@ func (s *Server) getSystemInfo(*params) (any, error) {
 	}, nil
 }
 
-// describe is a port's entry. One whose interface has no speed of its own is virtual. path, which TRex hasn't, says how frames are sent and
-// received; nor has it nic and firmware, and receive_drops and pause_frames, which say whether the port tells of these, stamps: "followed", or why the stamps of streams whose every frame has one are not,
-// and receive_queues: how many queues it receives by, 0 where nobody knows.
+// describe is a port's entry. A port whose interface has no speed of its own is virtual. path, which TRex doesn't have, says how frames are sent and
+// received. TRex doesn't have these either: nic and firmware; receive_drops and pause_frames, which say whether the port counts these; stamps, which is "followed" or the reason why frames can't be timed by stamps;
+// and receive_queues, the number of receive queues, or 0 where it is unknown.
 func (at *port) describe(firstCore int) object {
 	info := at.path.Info()
 	stamps := info.Untimed

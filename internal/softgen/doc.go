@@ -1,5 +1,5 @@
 // Package softgen is the software engine's server: it answers the RPC of TRex v3's stateless mode (JSON-RPC 2.0 over a ZeroMQ REP
-// socket) for traffic that datapath plays on Linux interfaces, so that whoever drives TRex drives the software engine with the same
+// socket) for traffic that datapath plays on Linux interfaces, so that a client of TRex drives the software engine with the same
 // code.
 //
 //	client ── ZMTP ──▶ envelope ──▶ command ──▶ port, profile ──▶ datapath.Port

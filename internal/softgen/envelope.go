@@ -17,7 +17,7 @@ type reply struct {
 	Result  any             `json:"result,omitempty"`
 }
 
-// call carries out one method; the id that says who asked is the envelope's business.
+// call carries out one method; the envelope handles the request's id.
 type call func(method string, parameters json.RawMessage) (any, error)
 
 // answer reads a request, a single one or a batch, compressed or not, and returns the answer in the same form. A batch of one is

@@ -2,7 +2,7 @@ package softgen
 
 import "time"
 
-// The kinds of event in get_async_events that the engine tells, with TRex's numbers.
+// The kinds of event that get_async_events returns here, with TRex's numbers.
 const (
 	eventPortStarted     = 0
 	eventPortStopped     = 1
@@ -32,7 +32,7 @@ type event struct {
 	Type int    `json:"type"`
 }
 
-// mailbox holds what one session has not read yet.
+// mailbox holds the events that one session has not read yet.
 type mailbox struct {
 	unread []event
 	next   int // the next event's sequence number
@@ -59,8 +59,8 @@ func (e *events) open(session uint32) *mailbox {
 	return box
 }
 
-// publish tells every session. One that has left events unread for too long is gone: a port's owner misses what is new, anybody else
-// loses the mailbox, and starts again at sequence number 0 when it comes back.
+// publish adds an event to every session's mailbox. A session that has left events unread for too long counts as gone: a port's owner misses the new event, any other session
+// loses its mailbox, and starts again at sequence number 0 when it polls again.
 func (e *events) publish(kind int, data object, isOwner func(session uint32) bool) {
 	for session, box := range e.mailboxes {
 		if len(box.unread) > 0 && e.now()-box.polled > unreadAfter {
@@ -96,7 +96,7 @@ func (s *Server) getAsyncEvents(p *params) (any, error) {
 
 func (s *Server) publish(kind int, data object) { s.events.publish(kind, data, s.ownsAnyPort) }
 
-// publishTraffic tells of a profile and, since one profile at a time plays on a port, of its port.
+// publishTraffic publishes an event of a profile and, since one profile at a time plays on a port, of its port.
 func (s *Server) publishTraffic(profileKind, portKind int, on *port, id string) {
 	s.publish(profileKind, object{"port_id": on.index, "profile_id": id})
 	s.publish(portKind, object{"port_id": on.index})

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// filter says whether a capture wants a frame.
+// filter says whether a capture takes a frame.
 type filter func(frame []byte) bool
 
 // parseFilter reads the part of the pcap filter language that clients use for resolving and pinging: arp, ip, ip6, icmp, icmp6, udp, tcp,
-// vlan, joined by and, or, not and brackets. As in that language, what follows "vlan" looks behind one more tag. An empty text wants
+// vlan, joined by and, or, not and brackets. As in that language, what follows "vlan" looks behind one more tag. An empty text takes
 // everything.
 //
 //	or    = and {"or" and}        and = not {"and" not}

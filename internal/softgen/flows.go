@@ -16,7 +16,7 @@ const (
 // flows are the flow ids of all loaded streams.
 type flows struct {
 	active map[uint32]*flow
-	// versions says how often an id was made anew: counters of another version can't be compared.
+	// versions says how often an id has been used anew: counters of different versions can't be compared.
 	versions map[uint32]int
 }
 
@@ -26,8 +26,8 @@ type flow struct {
 	slot    uint32
 	streams int
 	latency bool
-	stamped bool                // each frame bears a stamp; a latency flow's always does
-	started bool                // by a run, since the id is in use
+	stamped bool                // each frame has a stamp; a latency flow's always has
+	started bool                // a run has sent it since the id is in use
 	gauges  map[int]*flowGauges // by port
 }
 
@@ -35,7 +35,7 @@ type flowGauges struct{ sent, received gauge }
 
 func newFlows() *flows { return &flows{active: map[uint32]*flow{}, versions: map[uint32]int{}} }
 
-// add takes in a stream's flow id.
+// add adds a stream's flow id.
 func (f *flows) add(of stream.Flow) error {
 	if !of.Enabled {
 		return nil
@@ -57,7 +57,7 @@ func (f *flows) add(of stream.Flow) error {
 	return nil
 }
 
-// free finds a slot: the id itself if it can be one, so that captures show it, else the highest that nobody has.
+// free finds a slot: the id itself if possible, so that captures show it, else the highest free one.
 func (f *flows) free(id uint32) uint32 {
 	taken := map[uint32]bool{}
 	for _, one := range f.active {
@@ -73,7 +73,7 @@ func (f *flows) free(id uint32) uint32 {
 	return slot
 }
 
-// remove gives up a stream's flow id; last if it was the last stream with it, whose slot is then free.
+// remove removes a stream's flow id; last says whether it was the last stream with that id, so that its slot is free.
 func (f *flows) remove(of stream.Flow) (slot uint32, last bool) {
 	if !of.Enabled {
 		return 0, false
@@ -86,7 +86,7 @@ func (f *flows) remove(of stream.Flow) (slot uint32, last bool) {
 	return known.slot, true
 }
 
-// start remembers that the profile's flows have been sent.
+// start records that the profile's flows have been sent.
 func (f *flows) start(p *profile) {
 	for _, one := range p.streams {
 		if flow := one.stream.FlowStats; flow.Enabled && one.stream.Enabled {
@@ -109,7 +109,7 @@ func (f *flows) ids(latency bool) []uint32 {
 
 func (f *flows) anyLatency() bool { return len(f.ids(true)) > 0 }
 
-// checkStampedIDs refuses two streams with stamps of one flow id: their sequence numbers could not be told apart.
+// checkStampedIDs refuses two streams with stamps of one flow id: their sequence numbers would be mixed up.
 func (s *Server) checkStampedIDs() error {
 	for _, known := range s.flows.active {
 		if known.stamped && known.streams > 1 {

@@ -9,8 +9,8 @@ import (
 )
 
 // getFlowStats is get_pgid_stats: per flow id and port what was sent and received, and per latency flow that
-// has been sent what its receiver saw. A section without flows is null. Ours beside TRex's, for whoever asks for it with the parameter transits, which TRex doesn't
-// know: how long the stamped frames of each flow id took, in a section of that name, and what their numbers tell, in a section "followed".
+// has been sent what its receiver saw. A section without flows is null. With the parameter transits, which TRex doesn't
+// know, the answer also has the latencies of the stamped frames of each flow id, in a section of that name, and what their numbers show, in a section "followed".
 func (s *Server) getFlowStats(p *params) (any, error) {
 	wanted := p.flag("transits")
 	ids, err := s.wantedFlows(p)
@@ -40,9 +40,9 @@ func (s *Server) getFlowStats(p *params) (any, error) {
 	return stats, nil
 }
 
-// followed is what the numbers of stamped frames tell, by flow id: frames that came and were timed, numbers that did not come, those that came again or late, those that came so late that nobody knows which, those
-// whose stamps were lost in a buffer that the kernel had merged, those of the timed that are in no bucket, and the differences of
-// pairs of times that followed each other, added up in nanoseconds, with how many pairs that were. Flows of which nothing came have none.
+// followed is what the numbers of stamped frames show, by flow id: how many frames came and were timed, were lost, came twice, came late, came so late that they may be either, came in
+// a buffer that the kernel had merged and so without a stamp, or were timed but are in no bucket; and the sum of the differences between
+// successive frames' times in nanoseconds, with the number of differences. Flows without received frames have no entry.
 func (s *Server) followed(ids []uint32, byPort []map[uint32]datapath.Latency) object {
 	flows := object{}
 	for _, id := range ids {
@@ -57,8 +57,8 @@ func (s *Server) followed(ids []uint32, byPort []map[uint32]datapath.Latency) ob
 	return flows
 }
 
-// transits are the frames by flow id and by the shortest time of their bucket, in nanoseconds; buckets follow each other as internal/transit has them, and those without frames are left out. Flows that bring no
-// stamps have none.
+// transits are the frames by flow id and by the shortest time of their bucket, in nanoseconds; the buckets are those of internal/transit, and empty ones are left out. Flows without
+// stamps have no entry.
 func (s *Server) transits(ids []uint32) object {
 	bySlot := map[uint32]transit.Histogram{}
 	for _, at := range s.ports {
@@ -115,7 +115,7 @@ func (s *Server) flowCounters(id uint32, byPort []map[uint32]datapath.FlowCounte
 // delays is a latency flow's statistics as its receiver has them.
 type delays datapath.Latency
 
-// received finds the port that received the flow; one that nobody received has no delays.
+// received is the statistics of the port that received the flow; empty where no port has.
 func received(slot uint32, byPort []map[uint32]datapath.Latency) delays {
 	var most datapath.Latency
 	for _, port := range byPort {

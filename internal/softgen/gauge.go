@@ -6,11 +6,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// gaugeWindow is the least time over which a gauge takes a mean.
+// gaugeWindow is the shortest time over which a gauge takes a mean.
 const gaugeWindow = 500 * time.Millisecond
 
 // gauge shows a counter's rate for people to look at: the mean since the last reading that is at least gaugeWindow old. Nothing is
-// measured with it: that takes two readings of the counter itself.
+// measured with it: measurements use two readings of the counter itself.
 type gauge struct {
 	at          time.Duration
 	seen        units.Traffic

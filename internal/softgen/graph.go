@@ -11,7 +11,7 @@ import (
 // minFrame is what a shorter template is padded to, without FCS.
 const minFrame = 60
 
-// A burst of fewer packets than this counts as next to nothing: one small packet a second.
+// A burst of fewer packets than this counts as one small packet a second.
 const minBurst = 1000
 
 // load is a rate in the three ways in which it can be asked for: packets, bits with FCS, bits on the wire, each per second.
@@ -23,7 +23,7 @@ func (l load) times(factor float64) load {
 	return load{l.pps * factor, l.layer2 * factor, l.layer1 * factor}
 }
 
-// most is the larger in each way by itself.
+// most is the maximum of each of the three rates.
 func (l load) most(o load) load {
 	return load{max(l.pps, o.pps), max(l.layer2, o.layer2), max(l.layer1, o.layer1)}
 }
@@ -50,7 +50,7 @@ type graph struct {
 	duration float64
 }
 
-// newGraph follows every chain of enabled streams from its self-starting one.
+// newGraph follows every chain of enabled streams from its self-starting stream.
 func newGraph(f *profile, speed units.BitRate) graph {
 	g := graph{}
 	for _, id := range f.ids() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The heartbeat is a dead man's switch: every request with a valid api_h is a beat, whoever it is from.
+// The heartbeat stops all traffic when clients fall silent: every request with a valid api_h is a beat, from any client.
 //
 //	request  |   |   |   |                  traffic stopped
 //	─────────┴───┴───┴───┴─── Heartbeat ───▶|
@@ -32,7 +32,7 @@ func (s *Server) watchHeartbeat(ctx context.Context) {
 func (s *Server) beat() {
 	select {
 	case s.beats <- struct{}{}:
-	default: // the last one has not been seen yet, which does as well
+	default: // an earlier beat is still waiting, which has the same effect
 	}
 }
 

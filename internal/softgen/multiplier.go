@@ -9,11 +9,11 @@ import (
 const (
 	// overload is how far above line rate a start may be before it is refused; up to there it is capped.
 	overload = 1.0001
-	// absurd is how far above line rate nothing may be, force or not: beyond, times between packets can't be told from nothing.
+	// absurd is the bound above line rate that even force can't pass: beyond it the time between packets is practically zero.
 	absurd = 1000
 )
 
-// multiplier is "mul": how a client says a profile's rate.
+// multiplier is "mul": the form in which a client gives a profile's rate.
 type multiplier struct {
 	kind, op string
 	value    float64

@@ -1,7 +1,7 @@
 package softgen
 
-// notice sees to what happened by itself: runs that ended, links that changed. It comes before every request, so that no answer is
-// older than what it tells of.
+// notice updates the server's state by what has happened since: runs that ended, links that changed. It runs before every request, so that no answer is
+// out of date.
 func (s *Server) notice() {
 	for _, at := range s.ports {
 		s.noticeEnd(at)
@@ -13,7 +13,7 @@ func (s *Server) noticeEnd(at *port) {
 	if at.run == nil || !at.run.over() {
 		return
 	}
-	if failure := at.path.Stop(); failure != nil { // nothing to stop, but the way to learn how it ended
+	if failure := at.path.Stop(); failure != nil { // there is nothing to stop, but this returns how it ended
 		s.failed(at, failure)
 		return
 	}

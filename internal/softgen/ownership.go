@@ -2,7 +2,7 @@ package softgen
 
 import "crypto/rand"
 
-// owner is who may change a port's streams and traffic. The zero owner is nobody.
+// owner is the client that may change a port's streams and traffic. The zero owner means that the port is free.
 type owner struct {
 	user    string
 	session uint32
@@ -12,8 +12,8 @@ type owner struct {
 // secret returns a random handle of eight characters, the length of TRex's.
 func secret() string { return rand.Text()[:8] }
 
-// acquire is acquire: it takes a port that is free or, with force, somebody's. The same session asking again without force gets the
-// handler that it has, which is how a client finds its port again after a broken connection. Traffic and streams are left as they are.
+// acquire is acquire: it takes a free port or, with force, another owner's. The same session asking again without force gets the
+// handler that it already has, so that a client can continue after a broken connection. Traffic and streams stay as they are.
 func (s *Server) acquire(p *params) (any, error) {
 	at, err := s.port(p)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) getOwner(p *params) (any, error) {
 	return object{"owner": at.owner.user}, nil
 }
 
-// ownedPort reads port_id and handler, and refuses who doesn't own the port.
+// ownedPort reads port_id and handler, and refuses a client that doesn't own the port.
 func (s *Server) ownedPort(p *params) (*port, error) {
 	at, err := s.port(p)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// params reads the members of a JSON object and remembers the first thing wrong, so that a handler reads all it wants and then asks
-// once. Members that nobody asks for are ignored; a missing member and a null one are the same, as in TRex.
+// params reads the members of a JSON object and stores the first fault, so that a handler reads all members that it needs and then checks
+// once. Other members are ignored; a missing member and a null one are the same, as in TRex.
 type params struct {
 	members map[string]json.RawMessage
 	wrong   *string // shared with the objects inside

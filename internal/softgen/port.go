@@ -23,7 +23,7 @@ type port struct {
 	service, serviceFiltered bool
 	promiscuous, multicast   bool
 	layer                    addressing
-	up                       bool // the link, as clients were last told
+	up                       bool // the link's state in the last event
 	sent, received           gauge
 }
 
@@ -33,7 +33,7 @@ type run struct {
 	done    <-chan struct{}
 }
 
-// over is whether it has ended, by itself or by Stop.
+// over says whether it has ended, by itself or by Stop.
 func (r *run) over() bool {
 	select {
 	case <-r.done:
@@ -43,10 +43,10 @@ func (r *run) over() bool {
 	}
 }
 
-// addressing is how a port is known on its link and where it sends to.
+// addressing is a port's addresses on its link, and its next hop.
 type addressing struct {
 	nextHop  [6]byte
-	resolved bool // nextHop may be sent to
+	resolved bool // the next hop's MAC is known
 	layer3   bool
 	local4   netip.Addr
 	remote4  netip.Addr
@@ -82,7 +82,7 @@ func (s *Server) port(p *params) (*port, error) {
 	return s.ports[index], nil
 }
 
-// state is that of the busiest profile.
+// state is the state of the busiest profile.
 func (at *port) state() state {
 	most := idle
 	for _, f := range at.profiles {

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
-// defaultProfile is the profile of who names none, and everyProfile stands for all where a command allows it.
+// defaultProfile is the profile of a request that names none; everyProfile means all profiles, where a command allows it.
 const (
 	defaultProfile = "_"
 	everyProfile   = "*"

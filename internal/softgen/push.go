@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maxPush is how long frames pushed in one request may take, since the server answers nobody else meanwhile.
+// maxPush is how long frames pushed in one request may take, since the server answers no other request meanwhile.
 const maxPush = time.Second
 
 // pushPackets is push_pkts: it sends frames as they are, once, out of a port that plays nothing (unless forced).

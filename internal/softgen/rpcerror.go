@@ -11,7 +11,7 @@ func badParameters(format string, args ...any) error {
 	return &wire.Error{Code: wire.CodeParams, Message: "Bad parameters for method", Specific: fmt.Sprintf(format, args...)}
 }
 
-// refused says that the request was understood and can't be done.
+// refused is the error for a valid request that can't be carried out.
 func refused(format string, args ...any) error {
 	return &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf(format, args...)}
 }

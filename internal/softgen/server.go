@@ -20,7 +20,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// DefaultSpeed is the line rate of a port that has none: what TRex says of a kernel interface too.
+// DefaultSpeed is the line rate of a port that has none; TRex reports the same for a kernel interface.
 const DefaultSpeed = 10 * units.Gbps
 
 // PortConfig is one port of the server; its place in Config.Ports is its port_id.
@@ -37,23 +37,23 @@ type PortConfig struct {
 // Config is what a Server is made of.
 type Config struct {
 	Ports []PortConfig
-	// Version is the software engine's own; get_version carries it beside the TRex version whose RPC is spoken.
+	// Version is the software engine's own; get_version returns it together with the TRex version whose RPC the engine speaks.
 	Version string
-	// Heartbeat stops all traffic when no request with a valid api_h has come for so long; 0 never.
+	// Heartbeat is the time without a request with a valid api_h after which all traffic is stopped; 0: never.
 	Heartbeat time.Duration
 	// AllowShutdown lets the RPC "shutdown" end Serve.
 	AllowShutdown bool
 	// Now is the clock of ping, of start_at_ts and of counters; it must be the data path's. nil: CLOCK_MONOTONIC.
 	Now func() time.Duration
-	// Processors is how each of the machine's processors spent its time; nil: what the kernel says.
+	// Processors reads how each of the machine's processors spent its time; nil: from the kernel.
 	Processors func() ([]processors.Processor, error)
-	// Signs reads what the machine tells of itself besides, for whoever asks for it; nil: what the kernel says.
+	// Signs reads the machine's vital signs; nil: from the kernel.
 	Signs *here.Reader
-	// Stolen is what of it the host of the machine gave to others, of a processor's time since the machine's start; nil: that of the processors that this process may use.
+	// Stolen reads how much processor time the machine's host took since the machine's start; nil: the mean of the processors that this process may use.
 	Stolen func([]processors.Processor) (time.Duration, error)
 	// Log gets state changes; nil drops them.
 	Log *slog.Logger
-	// Hostname and Machine are reported; empty asks the system.
+	// Hostname and Machine are reported; empty: the system's own.
 	Hostname string
 	Machine  machine.Machine
 	// Started is reported as the server's start; zero: now.
@@ -79,7 +79,7 @@ type Server struct {
 	ahead    map[int]datapath.Counters // of ports that the present request has not asked for yet, as of the moment when it first asked
 }
 
-// New makes a server for the ports. The ports stay the caller's to close.
+// New makes a server for the ports. The caller closes the ports.
 func New(cfg Config) (*Server, error) {
 	if len(cfg.Ports) == 0 {
 		return nil, errors.New("software engine: no ports")

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 )
 
-// read returns a reading of the port's counters and brings its gauges up to date. All ports are read at the same moment: who asks for
+// read returns a reading of the port's counters and brings its gauges up to date. All ports are read at the same moment: a client that asks for
 // several, one after the other in a batch, compares what one sent with what another received.
 func (s *Server) read(at *port) datapath.Counters {
 	now, ahead := s.ahead[at.index]
@@ -21,13 +21,13 @@ func (s *Server) read(at *port) datapath.Counters {
 	return now
 }
 
-// Ports are read within so short a time, or again: what passes between the reading of one and of another looks like loss, or hides some.
+// The time within which all ports must be read, or they are read again: frames that pass between the readings of two ports look like loss, or hide loss.
 const (
 	narrowEnough = 200 * time.Microsecond
 	readTries    = 3
 )
 
-// readAll reads all ports at one moment, as far as the machine lets us: of a few readings the one that took least.
+// readAll reads all ports at about the same moment: it takes a few readings and returns the shortest.
 func (s *Server) readAll() map[int]datapath.Counters {
 	best := s.readOnce()
 	for try := 1; try < readTries && width(best) > narrowEnough; try++ {
@@ -65,7 +65,7 @@ func (s *Server) readOnce() []datapath.Counters {
 	return readings
 }
 
-// getPortStats is get_port_stats: counters since the port was opened, bytes with FCS. Ours beside TRex's: ts is the server's clock at
+// getPortStats is get_port_stats: counters since the port was opened, bytes with FCS. In addition to TRex's members: ts is the server's clock at
 // the reading, give or take ts_width seconds; behind is how many packets should have left by then and have not; queue_full counts
 // retries; peer_full is how many of those sent found the far end of a veth full; link_flaps counts link changes; sending is how many seconds the latest run of finite streams took, from its first frame to its last; damaged are packets that came with a wrong checksum
 // or length, which TRex has in ierrors; kernel are the frames that the interface received, sent and dropped by the kernel's own count; send_drops those of opackets that the driver dropped later; stray_packets and stray_bytes are what of ipackets and ibytes keeps the link up, such as ARP.
@@ -105,10 +105,10 @@ func (s *Server) total() totals {
 	return t
 }
 
-// getGlobalStats is get_global_stats. What a stateless engine on kernel interfaces doesn't have is 0. Ours beside TRex's, where the kernel says it: stolen
+// getGlobalStats is get_global_stats. What a stateless engine on kernel interfaces doesn't have is 0. In addition to TRex's members, where the kernel reports them: stolen
 // is how many seconds of a processor's time the machine's host gave to others, up to stolen_ts on the server's clock; processors is what each of the machine's
-// did, up to processors_ts, for whoever asks for it with the parameter processors, and signs what the machine tells of itself besides, of the types that the parameter signs names. TRex
-// knows neither.
+// did, up to processors_ts, with the parameter processors; signs is the machine's vital signs of the types that the parameter signs names. TRex
+// has neither.
 func (s *Server) getGlobalStats(p *params) (any, error) {
 	wanted, signs := p.flag("processors"), p.texts("signs")
 	if err := p.failed(); err != nil {
@@ -123,14 +123,14 @@ func (s *Server) getGlobalStats(p *params) (any, error) {
 		"m_total_rx_pkts": t.Received.Packets, "m_total_rx_bytes": t.Received.Bytes, "m_total_queue_full": t.QueueFull,
 	}
 	if wanted {
-		if s.vitals.ask(now); s.vitals.known {
+		if s.vitals.refresh(now); s.vitals.known {
 			stats["processors"], stats["processors_ts"] = s.vitals.table(), real(s.vitals.at.Seconds())
 		}
 	}
 	if len(signs) > 0 {
 		stats["signs"] = s.cfg.Signs.Read(signs, s.cfg.Now)
 	}
-	if s.theft.ask(now, &s.vitals); s.theft.known {
+	if s.theft.refresh(now, &s.vitals); s.theft.known {
 		stats["stolen"], stats["stolen_ts"] = real(s.theft.total.Seconds()), real(s.theft.at.Seconds())
 	}
 	for _, name := range []string{

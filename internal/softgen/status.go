@@ -30,8 +30,8 @@ func (s *Server) getPortStatus(p *params) (any, error) {
 	return status, nil
 }
 
-// attributes are what set_port_attr, set_l2, set_l3, set_vlan and conf_ipv6 set, and what the interface says of itself. The speed is
-// in Gb/s. link.flaps is ours: how often the link has changed.
+// attributes are what set_port_attr, set_l2, set_l3, set_vlan and conf_ipv6 set, and the interface's own properties. The speed is
+// in Gb/s. link.flaps, which TRex doesn't have, is how often the link has changed.
 func (at *port) attributes() object {
 	info := at.path.Info()
 	filter := "hw"
@@ -58,7 +58,7 @@ func (s *Server) receiveInfo(at *port) object {
 	}
 }
 
-// setPortAttributes is set_port_attr. Like TRex, it asks for no ownership. What a kernel interface can't do is refused in TRex's words.
+// setPortAttributes is set_port_attr. Like TRex, it needs no ownership. What a kernel interface can't do is refused in TRex's words.
 func (s *Server) setPortAttributes(p *params) (any, error) {
 	at, err := s.port(p)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Server) setPortAttributes(p *params) (any, error) {
 	return object{}, p.failed()
 }
 
-// setService is service: it brings what the port receives to captures. Off, nothing may be capturing on the port.
+// setService is service: it turns captures on the port on or off. It can't be turned off while a capture runs.
 func (s *Server) setService(p *params) (any, error) {
 	at, err := s.ownedPort(p)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Server) setService(p *params) (any, error) {
 	return object{}, nil
 }
 
-// setReceiveFeature is set_rx_feature: only turning a feature off can be done, as none is there.
+// setReceiveFeature is set_rx_feature: features can only be turned off, as there are none.
 func (s *Server) setReceiveFeature(p *params) (any, error) {
 	_, err := s.port(p)
 	if err != nil {

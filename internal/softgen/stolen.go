@@ -6,23 +6,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/processors"
 )
 
-// vitals follow how the machine's processors spend their time, for whoever wonders what a load costs, and for what its host took of them.
+// vitals reads how the machine's processors spend their time, for observers, and how much of it the machine's host took.
 //
 //	get_global_stats                 theft: each 500 ms at most ─┐
 //	get_global_stats {processors}    table: each 100 ms at most ─┴─▶ /proc/stat, once for both
 type vitals struct {
 	read  func() ([]processors.Processor, error)
 	known bool
-	// at is when they were read, on the server's clock.
+	// at is when they were read, by the server's clock.
 	at  time.Duration
 	all []processors.Processor
 }
 
-// vitalsEvery is how often the kernel is asked at most: it makes up all of /proc/stat for an answer, and readings come fifty times a second. It is often enough for the edges of short windows.
+// vitalsEvery is how often /proc/stat is read at most: the kernel computes all of it each time, and readings come fifty times a second. It is often enough for the edges of short windows.
 const vitalsEvery = 100 * time.Millisecond
 
-// ask reads them again where the last time is a while ago. Where the kernel doesn't say, nothing is known.
-func (v *vitals) ask(now time.Duration) {
+// refresh reads them again if the last reading is older than vitalsEvery. Where the kernel doesn't report them, they stay unknown.
+func (v *vitals) refresh(now time.Duration) {
 	if v.known && now-v.at < vitalsEvery {
 		return
 	}
@@ -39,24 +39,24 @@ func (v *vitals) table() [][]real {
 	return rows
 }
 
-// stolenEvery is how often it is found out at most what the host took: nobody asks for that, so it has to cost little.
+// stolenEvery is how often stolen time is read at most: it is read without a request, so it must cost little.
 const stolenEvery = 500 * time.Millisecond
 
-// theft follows how long a virtual machine's host had others run when one of our processors wanted to: what was sent late then, or lost, is the
-// host's doing. Processors that nobody shares have none of it.
+// theft records how long a virtual machine's host ran others while one of this machine's processors was ready to run: frames that were sent late then, or lost, are the
+// host's fault. Processors that aren't shared have none of it.
 type theft struct {
 	from  func([]processors.Processor) (time.Duration, error)
 	known bool
-	// at is when it was read, on the server's clock, and total what it was.
+	// at is when it was read, by the server's clock, and total is its value.
 	at, total time.Duration
 }
 
-// ask takes it from the vitals again where the last time is long ago. Where the kernel doesn't say, nothing is known.
-func (t *theft) ask(now time.Duration, v *vitals) {
+// refresh takes it from the vitals again if the last reading is older than stolenEvery. Where the kernel doesn't report it, it stays unknown.
+func (t *theft) refresh(now time.Duration, v *vitals) {
 	if t.known && now-t.at < stolenEvery {
 		return
 	}
-	if v.ask(now); !v.known {
+	if v.refresh(now); !v.known {
 		t.known = false
 		return
 	}
@@ -64,7 +64,7 @@ func (t *theft) ask(now time.Duration, v *vitals) {
 	t.known, t.at, t.total = err == nil, v.at, total
 }
 
-// stolen is the time since the machine's start that its host gave to others, on average of the processors that this process may use (steal).
+// stolen is the stolen time since the machine's start, averaged over the processors that this process may use (steal in /proc/stat).
 func stolen(all []processors.Processor) (time.Duration, error) {
 	mine, err := processors.Mine()
 	if err != nil {

@@ -20,7 +20,7 @@ type stolenStats struct {
 // nobody tells of processors in a test that has a host's take of them made up.
 func nobody() ([]processors.Processor, error) { return nil, nil }
 
-func TestWhatAHostTookIsAskedForNowAndThen(t *testing.T) {
+func TestStolenTimeIsReadSeldom(t *testing.T) {
 	taken, asked := 3*time.Second, 0
 	r := newRig(t, func(c *Config) {
 		c.Processors, c.Stolen = nobody, func([]processors.Processor) (time.Duration, error) { asked++; return taken, nil }
@@ -49,7 +49,7 @@ func TestWhatAHostTookIsAskedForNowAndThen(t *testing.T) {
 	}
 }
 
-func TestAKernelThatDoesNotSayWhatAHostTook(t *testing.T) {
+func TestAKernelWithoutStolenTime(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"nothing of processors": func(c *Config) {
 			c.Processors = func() ([]processors.Processor, error) { return nil, errors.New("no /proc") }
@@ -64,7 +64,7 @@ func TestAKernelThatDoesNotSayWhatAHostTook(t *testing.T) {
 	}
 }
 
-func TestThisKernelSaysWhatItsHostTook(t *testing.T) {
+func TestThisKernelReportsStolenTime(t *testing.T) {
 	read := func() time.Duration {
 		all, err := processors.All()
 		ok(t, err)
@@ -83,7 +83,7 @@ type vitalStats struct {
 	At         *float64    `json:"processors_ts"`
 }
 
-func TestProcessorsAreAskedForNowAndThen(t *testing.T) {
+func TestProcessorsAreReadSeldom(t *testing.T) {
 	busy, asked := 3*time.Second, 0
 	r := newRig(t, func(c *Config) {
 		c.Processors = func() ([]processors.Processor, error) {
@@ -112,8 +112,8 @@ func TestProcessorsAreAskedForNowAndThen(t *testing.T) {
 	}
 }
 
-// TestTheKernelIsAskedOnceForBoth: the table that an observer reads says what the host took, too.
-func TestTheKernelIsAskedOnceForBoth(t *testing.T) {
+// TestOneReadingServesStolenTimeAndProcessors: the table that an observer reads says what the host took, too.
+func TestOneReadingServesStolenTimeAndProcessors(t *testing.T) {
 	for name, c := range map[string]struct {
 		asks object
 		want int // in 2 s, with a request each 20 ms
@@ -143,12 +143,12 @@ func TestTheKernelIsAskedOnceForBoth(t *testing.T) {
 	}
 }
 
-func TestATableIsAskedForByYesOrNo(t *testing.T) {
+func TestTheParameterProcessorsIsABoolean(t *testing.T) {
 	newRig(t).refuses(t, "get_global_stats", object{"processors": "yes"}, wire.CodeParams, "'processors' is 'string', expecting 'boolean'")
 }
 
-// TestVitalSignsOfTheMachineAreToldToWhoNamesThem, with the server's clock: an observer of others costs this machine nothing.
-func TestVitalSignsOfTheMachineAreToldToWhoNamesThem(t *testing.T) {
+// TestVitalSignsAreReportedOnRequest, with the server's clock: an observer of others costs this machine nothing.
+func TestVitalSignsAreReportedOnRequest(t *testing.T) {
 	links := 0
 	r := newRig(t, func(cfg *Config) {
 		cfg.Signs = &here.Reader{Links: func() ([]signs.Value, error) {

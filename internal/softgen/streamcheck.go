@@ -19,7 +19,7 @@ const maxGap = 1e13
 // Bits of a stream's "flags".
 const flagNull = 8
 
-// readStream reads a stream object and checks all that needs no other stream. Its errors are add_stream's texts.
+// readStream reads a stream object and checks everything that doesn't depend on other streams. Its errors are add_stream's texts.
 func readStream(p *params) (stream.Stream, error) {
 	s := stream.Stream{
 		Enabled: p.boolean("enabled"), SelfStart: p.boolean("self_start"), StartPaused: p.flag("start_paused"),

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// addStream is add_stream. The profile is made by its first stream and stays.
+// addStream is add_stream. The first stream makes its profile, which stays.
 func (s *Server) addStream(p *params) (any, error) {
 	at, err := s.ownedPort(p)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Server) removeAllStreams(p *params) (any, error) {
 	return object{}, nil
 }
 
-// forget drops streams, and the counters of flow ids that no stream has any more.
+// forget removes streams, and the counters of flow ids that no stream uses any more.
 func (s *Server) forget(f *profile, ids ...uint32) {
 	var gone []uint32
 	for _, id := range ids {

@@ -106,7 +106,7 @@ func (s *Server) play(at *port, f *profile, factor float64, want startRequest) e
 	return nil
 }
 
-// compile is what the data path gets to play: the enabled streams with their rates in packets per second and their flows' slots.
+// compile makes the streams for the data path: the enabled ones, with their rates in packets per second and their flows' slots.
 func (s *Server) compile(at *port, f *profile) ([]datapath.RunStream, error) {
 	if err := s.checkStampedIDs(); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (s *Server) compile(at *port, f *profile) ([]datapath.RunStream, error) {
 	return streams, nil
 }
 
-// finite is the factor for the data path; an infinite one comes with nothing to scale.
+// finite is the factor for the data path; the factor is infinite where no stream can be scaled.
 func finite(factor float64) float64 {
 	if math.IsInf(factor, 0) {
 		return 1
@@ -201,8 +201,8 @@ func (s *Server) stopTraffic(p *params) (any, error) {
 	return object{}, nil
 }
 
-// stop ends what the port plays. Where it wasn't a client's wish, the events carry the cause. Traffic that had failed before has ended
-// too, and is told as failed.
+// stop ends the port's traffic. If no client asked for it, the events have the cause. Traffic that failed before is reported
+// as failed.
 func (s *Server) stop(at *port, cause string) error {
 	failure := at.path.Stop()
 	if failure != nil && !at.run.over() {
@@ -223,7 +223,7 @@ func (s *Server) stop(at *port, cause string) error {
 	return nil
 }
 
-// failed tells that the port's traffic ended because the data path could not go on.
+// failed publishes that the port's traffic ended because the data path could not go on.
 func (s *Server) failed(at *port, failure error) {
 	id, cause := at.ended(), failure.Error()
 	s.publish(eventProfileFailed, object{"port_id": at.index, "profile_id": id, "cause": cause})
@@ -242,7 +242,7 @@ func (s *Server) stopAll(cause string) error {
 	return errors.Join(failures...)
 }
 
-// ended marks the port's run as over and says whose it was.
+// ended marks the port's run as over and returns its profile.
 func (at *port) ended() string {
 	f := at.run.profile
 	f.playing, at.run = "", nil

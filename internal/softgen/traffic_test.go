@@ -190,7 +190,7 @@ func TestStartIsRefused(t *testing.T) {
 	}
 }
 
-func TestFailedTrafficIsToldAsFailed(t *testing.T) {
+func TestFailedTrafficIsReportedAsFailed(t *testing.T) {
 	begin := func(t *testing.T) *rig {
 		t.Helper()
 		r := newRig(t)
@@ -220,7 +220,7 @@ func TestFailedTrafficIsToldAsFailed(t *testing.T) {
 	})
 }
 
-func TestLinkChangesAreTold(t *testing.T) {
+func TestLinkChangesAreReported(t *testing.T) {
 	r := newRig(t)
 	r.told(t, 7)
 	r.west.SetLink(false)
@@ -331,8 +331,8 @@ func TestEveryFramesStamp(t *testing.T) {
 	}
 }
 
-// TestWhatNumbersTell: each count has a value of its own here, so that none is told as another, and none is left out.
-func TestWhatNumbersTell(t *testing.T) {
+// TestWhatSequenceNumbersShow: each count has a value of its own here, so that none is told as another, and none is left out.
+func TestWhatSequenceNumbersShow(t *testing.T) {
 	seen := datapath.Latency{Received: 1, Dropped: 2, Duplicate: 3, OutOfOrder: 4, Stale: 5, Merged: 6, Uncounted: 7, Varied: 8, Changes: 9, SequenceTooHigh: 10, SequenceTooLow: 20}
 	s := &Server{flows: newFlows()}
 	s.flows.active[7] = &flow{slot: 2, stamped: true}

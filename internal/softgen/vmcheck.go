@@ -13,7 +13,7 @@ const (
 	maxValueList = 65535
 )
 
-// readProgram reads a field engine program and checks each instruction by itself; what depends on others and on the frame is
+// readProgram reads a field engine program and checks each instruction by itself; what depends on other instructions and on the frame is
 // checked when the profile is compiled.
 func readProgram(p *params) stream.VM {
 	vm := stream.VM{Instructions: []stream.Instruction{}}
@@ -62,7 +62,7 @@ func readInstruction(p *params, text json.RawMessage) stream.Instruction {
 	return i
 }
 
-// requireMembers refuses an instruction that lacks what TRex insists on.
+// requireMembers refuses an instruction that lacks a member that TRex requires.
 func requireMembers(p *params, kind string) {
 	needs := map[string][]string{
 		"flow_var":            {"name", "size", "op", "step"},

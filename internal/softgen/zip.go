@@ -18,8 +18,8 @@ const (
 	zipHeader = 8
 )
 
-// unzip returns what is inside a compressed message, at most limit+1 bytes of it. ok is false where the message isn't a whole and
-// sound compressed one; it is then to be read as it is.
+// unzip returns what is inside a compressed message, at most limit+1 bytes of it. ok is false where the message isn't a complete and
+// valid compressed one; then it must be read as it is.
 func unzip(message []byte, limit int) (inside []byte, ok bool) {
 	if len(message) < zipHeader || binary.BigEndian.Uint32(message) != zipMagic {
 		return nil, false

@@ -23,7 +23,7 @@ type call struct {
 	port   int // for errors; -1: concerns no port
 	params params
 	result any   // where the result is decoded to; nil: not needed
-	once   bool  // a busy server is not asked again
+	once   bool  // the call isn't repeated if the server is busy
 	err    error // the server's refusal, classified
 }
 
@@ -37,7 +37,7 @@ func (c *Client) one(ctx context.Context, k call) error {
 
 // all sends the calls as one request, a batch if they are several, and fills in their outcomes. Its own error concerns all of them: no
 // answer came, or none that can be read. Calls after a refused one still run. Calls whose answer is that the server is
-// busy, or working on it, are asked again until they are done or patience ends.
+// busy, or still working on it, are repeated until they are done or patience ends.
 func (c *Client) all(ctx context.Context, calls ...*call) error {
 	patient, cancel := context.WithTimeout(ctx, c.options.Patience)
 	defer cancel()
@@ -52,7 +52,7 @@ func (c *Client) all(ctx context.Context, calls ...*call) error {
 	return nil
 }
 
-// awaitDone asks again for what the server put off, until patient ends.
+// awaitDone repeats a call that the server has deferred, until it is done or patient ends.
 func (c *Client) awaitDone(ctx, patient context.Context, k *call) error {
 	for {
 		again := followUp(k)
@@ -70,7 +70,7 @@ func (c *Client) awaitDone(ctx, patient context.Context, k *call) error {
 	}
 }
 
-// followUp is the call by which to learn the outcome of one that was put off; nil: it was not.
+// followUp is the call that asks for the outcome of a deferred call; nil: the call wasn't deferred.
 func followUp(k *call) *call {
 	refusal, ok := errors.AsType[*RPCError](k.err)
 	if !ok || k.once {
@@ -106,7 +106,7 @@ func (c *Client) exchange(ctx context.Context, calls []*call) error {
 	if err != nil {
 		return err
 	}
-	return c.settle(calls, requests, answer)
+	return c.distribute(calls, requests, answer)
 }
 
 func (c *Client) roundTrip(ctx context.Context, method string, text []byte) ([]byte, error) {
@@ -121,7 +121,7 @@ func (c *Client) roundTrip(ctx context.Context, method string, text []byte) ([]b
 	return answer, nil
 }
 
-// timeoutInWords tells our own time limit from the caller's.
+// timeoutInWords says in the error if the client's own time limit was reached, and not the caller's.
 func (c *Client) timeoutInWords(ctx context.Context, err error) error {
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("nothing within %v: %w", c.options.Timeout, err)
@@ -161,8 +161,8 @@ func encode(requests []wire.Request) ([]byte, error) {
 	return json.Marshal(requests)
 }
 
-// settle hands each call its answer.
-func (c *Client) settle(calls []*call, requests []wire.Request, answer []byte) error {
+// distribute gives each call its answer.
+func (c *Client) distribute(calls []*call, requests []wire.Request, answer []byte) error {
 	responses, err := wire.ParseResponses(answer)
 	if err == nil {
 		err = matching(requests, responses)

@@ -73,7 +73,7 @@ func (k *Capture) fetch(ctx context.Context) (frames []CapturedFrame, pending in
 	return frames, result.Pending, nil
 }
 
-// Close ends the capture and has the server forget it.
+// Close ends the capture and removes it from the server.
 func (k *Capture) Close(ctx context.Context) error {
 	for _, command := range []string{"stop", "remove"} {
 		p := params{"command": command, "capture_id": k.id}
@@ -84,8 +84,8 @@ func (k *Capture) Close(ctx context.Context) error {
 	return nil
 }
 
-// left is a capture as the server lists it.
-type left struct {
+// listed is a capture in the server's list.
+type listed struct {
 	ID     int `json:"id"`
 	Filter struct {
 		TX portSet `json:"tx"`
@@ -111,10 +111,10 @@ func (s *portSet) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// RemoveCaptures ends the captures on a port that an earlier client left behind. Captures have no owner and outlive who started them, and a
+// RemoveCaptures ends the captures on a port that an earlier client left behind. Captures have no owner and outlive the client that started them, and a
 // port with one can't leave service mode.
 func (c *Client) RemoveCaptures(ctx context.Context, port int) error {
-	var all []left
+	var all []listed
 	if err := c.one(ctx, call{method: "capture", port: -1, params: params{"command": "status"}, result: &all}); err != nil {
 		return fmt.Errorf("list captures: %w", err)
 	}
@@ -136,10 +136,10 @@ type pushed struct {
 	Source      bool   `json:"use_port_src_mac"`
 }
 
-// weight is what it weighs in JSON, on the safe side.
+// weight is an upper bound for its size in JSON.
 func (p pushed) weight() int { return len(p.Binary)*4/3 + 100 }
 
-// PushFrames sends frames once, as they are and in order, out of a port that isn't sending. Padding to the minimum size is the server's.
+// PushFrames sends frames once, as they are and in order, out of a port that isn't sending. The server pads them to the minimum size.
 func (c *Client) PushFrames(ctx context.Context, port int, frames [][]byte) error {
 	var batch []pushed
 	size := 0

@@ -21,21 +21,21 @@ const (
 	DefaultUser     = "linerate"
 )
 
-// Options says how to talk to a server. The zero value is good.
+// Options says how to connect to a server. The zero value works.
 type Options struct {
-	// User is the name that others see as owner of our ports.
+	// User is the name that others see as the owner of this client's ports.
 	User string
-	// Session tells the sessions of one user apart. 0: a random one. The same user and session may take up their running session again.
+	// Session distinguishes the sessions of one user. 0: a random one. A client with the same user and session can continue a running session.
 	Session uint32
 	// Timeout bounds every exchange with the server, on top of the context.
 	Timeout time.Duration
-	// Patience bounds how long a server that says that it is busy is asked again, on top of the context.
+	// Patience bounds how long a call to a busy server is repeated, on top of the context.
 	Patience time.Duration
-	// Poll is the pause between two looks at something that takes its time.
+	// Poll is the pause between two polls of something that takes long.
 	Poll time.Duration
 	// Compress sends compressed requests, and so gets compressed answers.
 	Compress bool
-	// Logger gets every request and answer at debug level; nil: nobody does.
+	// Logger logs every request and answer at debug level; nil: they aren't logged.
 	Logger *slog.Logger
 	// Dial makes the connection; nil: TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
@@ -70,7 +70,7 @@ func positiveOr(d, fallback time.Duration) time.Duration {
 	return fallback
 }
 
-// Client is one connection to a server, and what we own there. It is safe for concurrent use.
+// Client is one connection to a server, with the ports that it owns there. It is safe for concurrent use.
 type Client struct {
 	options Options
 	wire    *transport
@@ -79,7 +79,7 @@ type Client struct {
 	mu       sync.Mutex
 	nextID   int
 	handle   string         // api_h of the server process
-	handlers map[int]string // of the ports that are ours
+	handlers map[int]string // of the ports that this client owns
 	loaded   map[int]bool   // ports whose default profile exists on the server
 }
 
@@ -113,7 +113,7 @@ func (c *Client) Address() string { return c.wire.address }
 // Options are the options in use, defaults and the session id filled in: what a second Client of the same session needs.
 func (c *Client) Options() Options { return c.options }
 
-// Version is what the server said of itself when it was greeted.
+// Version is the server's answer to the greeting.
 func (c *Client) Version() Version { return c.version }
 
 // Close ends the connection. Traffic, streams and ownership stay as they are on the server: StopTraffic and Release end those.

@@ -140,7 +140,7 @@ func TestServersThatCannotBeDriven(t *testing.T) {
 	}
 }
 
-func TestNobodyThere(t *testing.T) {
+func TestAServerThatIsNotThere(t *testing.T) {
 	t.Run("a closed port is told apart from a lost answer", func(t *testing.T) {
 		s := trextest.Serve(t, trextest.NewGenerator())
 		s.Die()
@@ -280,7 +280,7 @@ func TestAServerThatDies(t *testing.T) {
 	l := newLab(t)
 	l.On("get_port_stats", fail(trextest.ErrDie))
 	_, err := l.client.PortStats(t.Context(), 0)
-	if lost := as[*trex.LostError](t, err); !lost.Unknown || !strings.Contains(lost.Error(), "hung up") {
+	if lost := as[*trex.LostError](t, err); !lost.Unknown || !strings.Contains(lost.Error(), "closed the connection") {
 		t.Errorf("got %q, unknown %v", lost, lost.Unknown)
 	}
 	_, err = l.client.PortStats(t.Context(), 0)
@@ -301,7 +301,7 @@ func TestAHangUpWhileIdleIsHealed(t *testing.T) {
 	}
 }
 
-func TestAnswersThatDoNotFit(t *testing.T) {
+func TestAnswersThatDoNotMatchTheRequest(t *testing.T) {
 	l := newLab(t)
 	l.On("get_supported_cmds", func(trextest.Call) (any, error) { return map[string]int{"not": 1}, nil })
 	if _, err := l.client.SupportedCommands(t.Context()); err == nil || !strings.Contains(err.Error(), "get_supported_cmds: answer can't be read") {

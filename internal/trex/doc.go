@@ -4,10 +4,10 @@
 //	Acquire ─▶ Reset ─▶ SetL3/Resolve ─▶ AddStreams ─▶ Validate ─▶ StartTraffic ─▶ UpdateTraffic … ─▶ StopTraffic ─▶ Release
 //	                                     Snapshot, FlowStats, Events at any time
 //
-// The client keeps to what is safe for a shared server. It never starts traffic without a duration after which the server stops by
+// The client uses only what is safe for a shared server. It never starts traffic without a duration after which the server stops by
 // itself, since the server knows no keepalive and would send for ever on behalf of a dead client. It uses the default profile only. It
 // refuses to send the few inputs that abort a server (a zero session id, unknown profiles, some field-engine ranges, core pinning).
 //
 // One Client is one connection, and the RPC is strictly one request, then its answer: calls of one Client wait for each other. Who
-// needs answers on time while another call may block (counters under load) opens a second Client with the same user and session.
+// needs answers on time while another call may block (counters under load) must open a second Client with the same user and session.
 package trex

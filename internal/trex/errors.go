@@ -13,7 +13,7 @@ import (
 // unwraps to it.
 type RPCError = wire.Error
 
-// LostError says that no answer came: the server can't be reached, hung up, or didn't answer in time.
+// LostError says that no answer came: the server can't be reached, closed the connection, or didn't answer in time.
 type LostError struct {
 	Address string
 	Method  string // what was asked; several in a batch are named by the first
@@ -48,9 +48,9 @@ func (e *RestartedError) Unwrap() error { return e.Err }
 // TakenError says that a port belongs to someone else.
 type TakenError struct {
 	Port int
-	// Owner is the other's user name; "" when the port is free, so that it was ours no longer but nobody else's either.
+	// Owner is the other owner's user name; "" when the port is free: this client has lost it, but nobody has taken it.
 	Owner string
-	// SameUser: another session of our own user name has it.
+	// SameUser: another session of this client's user name owns it.
 	SameUser bool
 	Err      error
 }
@@ -58,9 +58,9 @@ type TakenError struct {
 func (e *TakenError) Error() string {
 	switch {
 	case e.Owner == "":
-		return fmt.Sprintf("port %d is not ours any more", e.Port)
+		return fmt.Sprintf("port %d is no longer owned by this session", e.Port)
 	case e.SameUser:
-		return fmt.Sprintf("port %d is owned by another session of our own user %q", e.Port, e.Owner)
+		return fmt.Sprintf("port %d is owned by another session of the same user %q", e.Port, e.Owner)
 	}
 	return fmt.Sprintf("port %d is owned by %q", e.Port, e.Owner)
 }
@@ -83,8 +83,8 @@ func (e *StateError) Error() string {
 // Unwrap gives the server's words.
 func (e *StateError) Unwrap() error { return e.Err }
 
-// LateError says that a common start was refused, and that the instant appointed for it had passed, or was too close, when the server came to it.
-// Ports that it came to before may go at that instant: stop them all.
+// LateError says that a common start was refused, as the instant set for it had passed, or was too close, when the server came to it.
+// Ports that the server came to before may start at that instant: stop them all.
 type LateError struct {
 	Lead time.Duration // how far ahead the instant was
 	Err  error
@@ -138,7 +138,7 @@ type UnsafeError struct {
 
 func (e *UnsafeError) Error() string { return e.What + ": " + e.Why }
 
-// UnresolvedError says that nobody answered for an address.
+// UnresolvedError says that no neighbour answered for an address.
 type UnresolvedError struct {
 	Port   int
 	Target string
@@ -146,7 +146,7 @@ type UnresolvedError struct {
 }
 
 func (e *UnresolvedError) Error() string {
-	return fmt.Sprintf("nobody answered on port %d for %s (asked %d times)", e.Port, e.Target, e.Asked)
+	return fmt.Sprintf("no answer on port %d for %s (asked %d times)", e.Port, e.Target, e.Asked)
 }
 
 var (
@@ -155,7 +155,7 @@ var (
 	wrongState   = regexp.MustCompile(`^command '([^']*)' cannot be executed on current state: '([A-Z_]+)`)
 )
 
-// classify finds out what a refusal means, by its code and its words: the code alone says little.
+// classify turns a refusal into a typed error by its code and its words: the code alone says little.
 func classify(address string, port int, e *RPCError) error {
 	words := e.Specific
 	if e.Code != wire.CodeRefused {

@@ -38,7 +38,7 @@ type Event struct {
 	Session  uint32
 	Force    bool
 	Cause    string
-	// LinkUp is the new state of the link where the event tells it.
+	// LinkUp is the new state of the link, if the event has it.
 	LinkUp *bool
 }
 
@@ -91,8 +91,8 @@ func (c *Client) eventsCall(result *eventList) *call {
 	}
 }
 
-// Events returns what happened since the last call, of this client or another of the same session. A server keeps events for those only
-// who ask at least every 10 seconds. A session's own acts are told too.
+// Events returns what happened since the last call, of this client or another of the same session. A server keeps events only for sessions
+// that ask at least every 10 seconds. A session also gets the events of its own calls.
 func (c *Client) Events(ctx context.Context) ([]Event, error) {
 	var list eventList
 	err := c.one(ctx, *c.eventsCall(&list))

@@ -16,7 +16,7 @@ type FlowStats struct {
 	Flows map[uint32]FlowCounters
 	// Latency is what receivers of "latency" streams saw.
 	Latency map[uint32]Latency
-	// Versions grow when a flow id is made anew: differences to an earlier version's counters mean nothing.
+	// Versions grow when a flow id is used again: differences to an earlier version's counters mean nothing.
 	Versions map[uint32]int64
 }
 

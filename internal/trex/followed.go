@@ -9,22 +9,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
-// Followed is what became of a stream whose every frame bears a number and the time at which it was sent (stream.Flow.Stamped). Only the software engine knows of it.
+// Followed says what became of the frames of a stream in which each frame carries a number and the time at which it was sent (stream.Flow.Stamped). Only the software engine has it.
 type Followed struct {
 	// Received are frames whose numbers and times were followed; Lost are numbers that did not come, Duplicate those that came again, Late those that came after a later one.
 	Received  wire.Count `json:"received"`
 	Lost      wire.Count `json:"lost"`
 	Duplicate wire.Count `json:"duplicate"`
 	Late      wire.Count `json:"late"`
-	// Stale came so late that nobody knows whether they had come before. Merged came in buffers in which the kernel leaves one stamp of several: they are not among Received.
+	// Stale came so late that they may have come before. Merged came in buffers in which the kernel keeps one stamp of several: they are not among Received.
 	Stale  wire.Count `json:"stale"`
 	Merged wire.Count `json:"merged"`
 	// Uncounted are among Received, and in no bucket of Transits.
 	Uncounted wire.Count `json:"uncounted"`
-	// Varied are the differences, in nanoseconds and added up, of Changes pairs of times that followed each other.
+	// Varied is the sum of the differences between successive frames' times, in nanoseconds; Changes is how many differences it has.
 	Varied  wire.Count `json:"varied"`
 	Changes wire.Count `json:"changes"`
-	// Anew are jumps of the numbers that only another sender makes.
+	// Anew are jumps of the numbers that only a new sender can cause.
 	Anew wire.Count `json:"anew"`
 	// Transits are frames by the shortest time of their bucket; the buckets are those of package transit.
 	Transits map[time.Duration]int64 `json:"-"`

@@ -14,7 +14,7 @@ const (
 	maxFrame = 9238
 )
 
-// CheckStream refuses a stream that is known to abort a server, or that the server would only refuse at start.
+// CheckStream refuses a stream that is known to abort a server, or that the server would refuse no earlier than at the start.
 func CheckStream(s stream.Stream) error {
 	switch {
 	case s.CoreID != -1:

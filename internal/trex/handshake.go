@@ -37,7 +37,7 @@ func (v Version) String() string {
 	return "TRex " + orUnknown(v.Version)
 }
 
-// greet learns what the server is, and gets the API handle.
+// greet finds out what the server is, and gets the API handle.
 func (c *Client) greet(ctx context.Context) error {
 	if err := c.one(ctx, call{method: "get_version", port: -1, result: &c.version}); err != nil {
 		return c.notTRex(err)
@@ -113,9 +113,9 @@ func inUnits(v float64, unit time.Duration) time.Duration {
 	return time.Duration(math.Round(d))
 }
 
-// Reconnect takes a session up again on a new connection: it greets, and acquires the ports that were ours under the same user and
+// Reconnect continues a session on a new connection: it greets, and acquires the ports that the client owned under the same user and
 // session, which gives back their handlers and leaves their streams and traffic alone. A server that restarted meanwhile is a
-// *RestartedError (the ports are then forgotten), a port that was stolen a *TakenError with the thief's name.
+// *RestartedError (the ports are then forgotten), a port that another client has taken a *TakenError with its owner's name.
 func (c *Client) Reconnect(ctx context.Context) error {
 	c.wire.reset()
 	handle, err := c.syncAPI(ctx)
@@ -133,7 +133,7 @@ func (c *Client) Reconnect(ctx context.Context) error {
 	return nil
 }
 
-// forgetIfNew drops all that was known of an earlier server process.
+// forgetIfNew drops everything that was known of an earlier server process.
 func (c *Client) forgetIfNew(handle string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

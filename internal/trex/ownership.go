@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// free is how get_owner names nobody.
+// free is get_owner's answer for a port without owner.
 const free = "<FREE>"
 
-// Acquire makes a port ours; with force also from another owner, whose traffic and streams stay as they are: Reset ends those. Without
-// force somebody else's port is a *TakenError. A port that this user and session own already is simply confirmed.
+// Acquire takes a port; with force also from another owner, whose traffic and streams stay as they are: Reset ends those. Without
+// force, another owner's port is a *TakenError. To acquire a port that this user and session own already succeeds.
 func (c *Client) Acquire(ctx context.Context, port int, force bool) error {
 	if c.options.Session == 0 {
 		return &UnsafeError{What: "session id 0", Why: "it would abort the server"}
@@ -41,7 +41,7 @@ func (c *Client) Release(ctx context.Context, port int) error {
 	return err
 }
 
-// Owner says whose port it is; "" free.
+// Owner is the port's owner; "" free.
 func (c *Client) Owner(ctx context.Context, port int) (string, error) {
 	var result struct {
 		Owner string `json:"owner"`
@@ -53,7 +53,7 @@ func (c *Client) Owner(ctx context.Context, port int) (string, error) {
 	return result.Owner, err
 }
 
-// owned makes a call that needs the port to be ours.
+// owned makes a call on a port that this client must own.
 func (c *Client) owned(ctx context.Context, port int, method string, p params, result any) error {
 	k, err := c.ownedCall(port, method, p, result)
 	if err != nil {
@@ -62,10 +62,10 @@ func (c *Client) owned(ctx context.Context, port int, method string, p params, r
 	if err := c.all(ctx, k); err != nil {
 		return err
 	}
-	return c.nameThief(ctx, k.err)
+	return c.addNewOwner(ctx, k.err)
 }
 
-// ownedCall prepares a call that needs the port to be ours.
+// ownedCall prepares a call on a port that this client must own.
 func (c *Client) ownedCall(port int, method string, p params, result any) (*call, error) {
 	handler, err := c.handler(port)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Client) ownedCall(port int, method string, p params, result any) (*call
 	return &call{method: method, port: port, params: all, result: result}, nil
 }
 
-// ownedBatch runs prepared calls in one exchange. Every refusal is reported, with the thief's name where there is one.
+// ownedBatch runs prepared calls in one exchange. Every refusal is reported, with the new owner's name where there is one.
 func (c *Client) ownedBatch(ctx context.Context, calls []*call) error {
 	if len(calls) == 0 {
 		return nil
@@ -88,13 +88,13 @@ func (c *Client) ownedBatch(ctx context.Context, calls []*call) error {
 	}
 	errs := make([]error, len(calls))
 	for i, k := range calls {
-		errs[i] = c.nameThief(ctx, k.err)
+		errs[i] = c.addNewOwner(ctx, k.err)
 	}
 	return errors.Join(errs...)
 }
 
-// nameThief completes the error of an owned call on a port that isn't ours any more: the server's refusal doesn't say whose it is.
-func (c *Client) nameThief(ctx context.Context, err error) error {
+// addNewOwner adds the new owner's name to the error of a call on a port that this client no longer owns: the server's refusal doesn't have it.
+func (c *Client) addNewOwner(ctx context.Context, err error) error {
 	taken, ok := errors.AsType[*TakenError](err)
 	if !ok || taken.Owner != "" {
 		return err

@@ -11,7 +11,7 @@ const (
 	allProfiles    = "*"
 )
 
-// Reset clears what an earlier client left on a port of ours: its traffic is stopped and its streams, in all profiles, and their receive
+// Reset clears what an earlier client left on a port that this client owns: its traffic is stopped and its streams, in all profiles, and their receive
 // filters are removed. Nothing else ends these: neither acquiring nor releasing does, and starting a left-over
 // profile would send the wrong traffic.
 func (c *Client) Reset(ctx context.Context, port int) error {

@@ -14,13 +14,13 @@ import (
 const (
 	askEvery     = 500 * time.Millisecond // between two requests
 	askLimit     = 6                      // requests, unless the context ends first
-	lookEvery    = 20 * time.Millisecond  // between two looks at what was received
+	lookEvery    = 20 * time.Millisecond  // between two fetches of received frames
 	captureLimit = 1000                   // frames
 	cleanupTime  = 5 * time.Second        // for undoing, also after the context ended
 )
 
-// Resolve asks on a port of ours who has the query's target, by ARP or neighbour discovery, and returns its MAC. Nobody
-// answering is an *UnresolvedError. The port is in service mode meanwhile and must not be sending.
+// Resolve resolves the query's target on a port of this client, by ARP or neighbour discovery, and returns its MAC. No
+// answer is an *UnresolvedError. The port is in service mode meanwhile and must not be sending.
 func (c *Client) Resolve(ctx context.Context, port int, q neighbor.Query) (mac net.HardwareAddr, err error) {
 	request, err := q.Frame()
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Client) listen(ctx context.Context, q neighbor.Query, capture *Capture)
 	}
 }
 
-// unlessOver forgives a fetch that was cut short by the caller's own deadline: the finding is then that nobody answered.
+// unlessOver drops the error of a fetch that the caller's own deadline cut short: the result is then that there was no answer.
 func unlessOver(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil

@@ -121,7 +121,7 @@ func TestCleaningUpAfterAnEarlierClient(t *testing.T) {
 	}
 }
 
-func TestBeingRobbed(t *testing.T) {
+func TestAPortTakenByAnotherClient(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
 	l.generator.Steal(0, "thief")
@@ -140,7 +140,7 @@ func TestBeingRobbed(t *testing.T) {
 	}
 }
 
-func TestTakingARunningSessionUpAgain(t *testing.T) {
+func TestARunningSessionIsContinued(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0, 1)
 	t.Run("on a new connection of the same client", func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestWrongStates(t *testing.T) {
 	}
 }
 
-func TestNobodyAnswersForAnAddress(t *testing.T) {
+func TestAnAddressWithoutAnswer(t *testing.T) {
 	inBubble(t, func(t *testing.T, l lab) {
 		l.claim(t, 0)
 		began := time.Now()

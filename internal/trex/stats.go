@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
-// PortStats is get_port_stats' answer: counters since the server started (there is no clearing them), bytes with FCS. The server's
+// PortStats is get_port_stats' answer: counters since the server started (they can't be cleared), bytes with FCS. The server's
 // smoothed rates are left out: rates come from differences of counters.
 type PortStats struct {
 	SentPackets     wire.Count `json:"opackets"`
@@ -18,24 +18,24 @@ type PortStats struct {
 	ReceivedBytes   wire.Count `json:"ibytes"`
 	SendErrors      wire.Count `json:"oerrors"`
 	// ReceiveErrors are frames that reached the port and were not received. TRex adds up those that it had no buffers for and those that came damaged; the port's extended statistics
-	// tell them apart, with names and meanings that are up to its driver.
+	// count them apart, with names and meanings that depend on its driver.
 	ReceiveErrors wire.Count `json:"ierrors"`
-	// Damaged are frames that came with a wrong checksum or length, which are not among ReceiveErrors, and SendDrops frames that SentPackets has and that never left, for servers that say
+	// Damaged are frames that came with a wrong checksum or length, which are not among ReceiveErrors, and SendDrops frames that are counted in SentPackets but never left, for servers that report
 	// them with their counters; TRex doesn't.
 	Damaged   *wire.Count `json:"damaged"`
 	SendDrops *wire.Count `json:"send_drops"`
-	// StrayPackets and StrayBytes are what of ReceivedPackets and ReceivedBytes keeps the link up, ARP and the like, for servers that tell it apart; TRex doesn't.
+	// StrayPackets and StrayBytes are the part of ReceivedPackets and ReceivedBytes that is ARP and the like, for servers that count it apart; TRex doesn't.
 	StrayPackets *wire.Count `json:"stray_packets"`
 	StrayBytes   *wire.Count `json:"stray_bytes"`
-	// Kernel is what the kernel of the server's machine counts of the port's interface: frames received, sent and dropped. The software engine says it; TRex has no such interface.
+	// Kernel is the kernel's counters of the port's interface: frames received, sent and dropped. The software engine reports them; TRex has no such interface.
 	Kernel []wire.Count `json:"kernel"`
 	// CPUPercent is the use of the cores that serve this port.
 	CPUPercent wire.Float `json:"m_cpu_util"`
-	// TS is the server's clock at which these counters were read, for servers that say it; TRex doesn't.
+	// TS is when these counters were read, by the server's clock, for servers that report it; TRex doesn't.
 	TS *seconds `json:"ts"`
-	// TSWidth is by how much TS may be off, to either side, for servers that say it.
+	// TSWidth is by how much TS may be off, to either side, for servers that report it.
 	TSWidth seconds `json:"ts_width"`
-	// Behind is how many frames should have left by then and haven't, for servers that say it: they send what they are behind with hardly faster
+	// Behind is how many frames should have left by then and haven't, for servers that report it: such a server sends the delayed frames hardly faster
 	// than the rest, or never. TRex doesn't, and catches up at once.
 	Behind *wire.Count `json:"behind"`
 	// Sending is how many seconds the latest run of finite streams took, from its first frame to its last, for servers that time it.
@@ -44,7 +44,7 @@ type PortStats struct {
 	LinkChanges *wire.Count `json:"link_flaps"`
 }
 
-// At is the server's clock at which the counters were read, give or take its width, if it says so.
+// At is when the counters were read, by the server's clock, to within width; known: the server reports it.
 func (s PortStats) At() (at, width time.Duration, known bool) {
 	if s.TS == nil {
 		return 0, 0, false
@@ -59,15 +59,15 @@ type GlobalStats struct {
 	QueueFull         wire.Count `json:"m_total_queue_full"`
 	QueueDrop         wire.Count `json:"m_total_queue_drop"` // only servers that drop rather than retry
 	AllocationErrors  wire.Count `json:"m_total_alloc_error"`
-	// Stolen is how long the server's host had others run when one of its processors wanted to, up to StolenTS on the server's clock, for servers that say
+	// Stolen is how long the server's processors were ready to run while the host ran others, up to StolenTS on the server's clock, for servers that report
 	// it; TRex doesn't.
 	Stolen   seconds `json:"stolen"`
 	StolenTS seconds `json:"stolen_ts"`
 	// Processors is a row for each processor of the server's machine: its number, and how many seconds it was busy, in softirqs, stolen and idle, up to
-	// ProcessorsTS on the server's clock. The software engine says it to whoever asks for it (Detail.Processors).
+	// ProcessorsTS on the server's clock. The software engine reports it on request (Detail.Processors).
 	Processors   [][]wire.Float `json:"processors"`
 	ProcessorsTS seconds        `json:"processors_ts"`
-	// Signs are what the server's machine tells of itself besides, at times on the server's clock. The software engine says it to whoever asks for it (Detail.Signs).
+	// Signs are vital signs of the server's machine, at times on the server's clock. The software engine reports them on request (Detail.Signs).
 	Signs []signs.Reading `json:"signs"`
 }
 
@@ -77,7 +77,7 @@ type ProcessorTime struct {
 	Busy, SoftIRQ, Stolen, Idle time.Duration
 }
 
-// ProcessorTimes are those of the server's machine, and when they were read on the server's clock; none where it doesn't say it.
+// ProcessorTimes are the times of the processors of the server's machine, and when they were read, by the server's clock; none where the server doesn't report them.
 func (s GlobalStats) ProcessorTimes() (all []ProcessorTime, at time.Duration) {
 	for _, row := range s.Processors {
 		if len(row) < 5 {
@@ -89,12 +89,12 @@ func (s GlobalStats) ProcessorTimes() (all []ProcessorTime, at time.Duration) {
 	return all, s.ProcessorsTS.duration()
 }
 
-// StolenAt is the processor time that the server's host took, and when that was read on the server's clock; 0, 0 where it doesn't say it.
+// StolenAt is the processor time that the server's host took, and when it was read, by the server's clock; 0, 0 where the server doesn't report it.
 func (s GlobalStats) StolenAt() (stolen, at time.Duration) {
 	return s.Stolen.duration(), s.StolenTS.duration()
 }
 
-// Snapshot is one exchange's worth of counters.
+// Snapshot is the counters that were read in one exchange.
 type Snapshot struct {
 	// Before and After are the server's clock when it began and ended to read the ports' counters.
 	Before, After time.Duration
@@ -107,11 +107,11 @@ type Snapshot struct {
 	ExtendedStats map[int][]wire.Count
 }
 
-// Detail says what else a Snapshot shall hold.
+// Detail says what a Snapshot holds in addition.
 type Detail struct {
 	Status        bool
 	ExtendedStats []int // of these ports
-	// Processors asks for GlobalStats.Processors, which TRex doesn't have and isn't to be asked for.
+	// Processors asks for GlobalStats.Processors. TRex doesn't have them: don't ask it.
 	Processors bool
 	// Signs asks for GlobalStats.Signs of these types, which TRex doesn't have either.
 	Signs []string
@@ -254,7 +254,7 @@ func (c *Client) ExtendedStatNames(ctx context.Context, port int) ([]string, err
 	return result.Names, err
 }
 
-// ExtendedStats reads a port's extended counters by name. Which there are is up to its driver.
+// ExtendedStats reads a port's extended counters by name. They depend on its driver.
 func (c *Client) ExtendedStats(ctx context.Context, port int) (map[string]int64, error) {
 	names, err := c.ExtendedStatNames(ctx, port)
 	if err != nil {

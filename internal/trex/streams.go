@@ -15,10 +15,10 @@ import (
 // batchBytes is the size up to which calls go into one batch, well below wire.MaxRequest.
 const batchBytes = 500_000
 
-// envelopeBytes is what a call weighs beside its stream, on the safe side.
+// envelopeBytes is an upper bound for the size of a call without its stream.
 const envelopeBytes = 300
 
-// AddStreams adds streams to a port of ours that isn't sending, numbered by their position from 1. In a chain NextStreamID counts so too.
+// AddStreams adds streams to an owned port that isn't sending, numbered by their position from 1. In a chain NextStreamID counts so too.
 // Existing streams stay: Reset or RemoveStreams come first.
 func (c *Client) AddStreams(ctx context.Context, port int, streams []stream.Stream) error {
 	var batch []*call
@@ -63,7 +63,7 @@ func (c *Client) addBatch(ctx context.Context, port int, batch []*call) error {
 	}
 	for _, k := range batch {
 		if k.err != nil {
-			return fmt.Errorf("stream %v: %w", k.params["stream_id"], c.nameThief(ctx, k.err))
+			return fmt.Errorf("stream %v: %w", k.params["stream_id"], c.addNewOwner(ctx, k.err))
 		}
 	}
 	c.noteLoaded(port)
@@ -110,7 +110,7 @@ type Validation struct {
 // Load is a rate in the three ways to state it. Bits of layer 2 include the FCS, those of layer 1 also preamble and gap.
 type Load struct{ PacketsPerSecond, L1BitsPerSecond, L2BitsPerSecond wire.Float }
 
-// Validate has the server compile a port's streams as a start would, and so finds what it dislikes about them.
+// Validate makes the server compile a port's streams as for a start, and returns what it refuses about them.
 func (c *Client) Validate(ctx context.Context, port int) (Validation, error) {
 	if err := c.requireProfile(ctx, port, "validate"); err != nil {
 		return Validation{}, err

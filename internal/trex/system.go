@@ -14,7 +14,7 @@ type SystemInfo struct {
 	Uptime    string `json:"uptime"` // when the server started, as text
 	CoreCount int    `json:"dp_core_count"`
 	CoreType  string `json:"core_type"` // the CPU's model
-	// Processors to Allowed are of the machine; only the software engine says them.
+	// Processors to Allowed describe the machine; only the software engine reports them.
 	Processors int    `json:"processors"`
 	Kernel     string `json:"kernel"`
 	Hypervisor string `json:"hypervisor"`
@@ -25,20 +25,20 @@ type SystemInfo struct {
 	Ports    []PortInfo `json:"ports"` // by index, which may skip
 }
 
-// PortInfo is what get_system_info says of a port. Its speed stands in PortStatus.
+// PortInfo is get_system_info's description of a port. Its speed is in PortStatus.
 type PortInfo struct {
 	Index       int    `json:"index"`
 	Driver      string `json:"driver"` // "net_af_packet", "net_mlx5"
 	Description string `json:"description"`
-	Path        string `json:"path"` // how it sends and receives; only the software engine says so
-	NIC         string `json:"nic"`  // the card's PCI ids; only the software engine says them, and Firmware
+	Path        string `json:"path"` // how it sends and receives; only the software engine reports it
+	NIC         string `json:"nic"`  // the card's PCI ids; only the software engine reports them, and Firmware
 	Firmware    string `json:"firmware"`
-	// ReceiveDrops and PauseFrames say whether the port counts frames that it had no room for, and pause frames: "counted", "hidden", "unknown" or "none"; only the software engine says so.
+	// ReceiveDrops and PauseFrames say whether the port counts frames that it had no room for, and pause frames: "counted", "hidden", "unknown" or "none"; only the software engine reports it.
 	ReceiveDrops string `json:"receive_drops"`
 	PauseFrames  string `json:"pause_frames"`
-	// Stamps is "followed" where the port follows the stamps of streams whose every frame has one, else why it doesn't; only the software engine says it.
+	// Stamps is "followed" where the port can time every frame by stamps, else why it can't; only the software engine reports it.
 	Stamps string `json:"stamps"`
-	// ReceiveQueues is how many queues it receives by; 0: nobody knows. Only the software engine says it.
+	// ReceiveQueues is the number of its receive queues; 0: unknown. Only the software engine reports it.
 	ReceiveQueues int    `json:"receive_queues"`
 	PCIAddress    string `json:"pci_addr"` // "N/A" for what isn't on PCI
 	NUMA          int    `json:"numa"`
@@ -77,7 +77,7 @@ type PortStatus struct {
 	Attributes PortAttributes    `json:"attr"`
 }
 
-// PortAttributes are a port's settings and what it senses.
+// PortAttributes are a port's settings and its link's state.
 type PortAttributes struct {
 	SpeedGbps wire.Float `json:"speed"` // layer-1 line rate in Gb/s; of virtual ports a constant that means nothing
 	Link      struct {

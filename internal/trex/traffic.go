@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
-// minLead is how far ahead of its clock a server wants an appointed start.
+// minLead is how far ahead of the server's clock a common start must be.
 const minLead = 100 * time.Millisecond
 
 // allCores lets every core of a port send.
@@ -38,7 +38,7 @@ func (m Multiplier) check() error {
 	return nil
 }
 
-// Start is the order to start one port.
+// Start says how to start one port.
 type Start struct {
 	Port       int
 	Multiplier Multiplier
@@ -51,7 +51,7 @@ type Start struct {
 	Force bool
 }
 
-// Started is what a server made of a Start.
+// Started is a server's answer to a Start.
 type Started struct {
 	// Factor is what the streams' rates are multiplied by; infinite if there are only latency streams.
 	Factor wire.Float `json:"multiplier"`
@@ -75,7 +75,7 @@ func (c *Client) StartTraffic(ctx context.Context, starts ...Start) ([]Started, 
 
 func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call, error) {
 	if s.Duration <= 0 {
-		return nil, &UnsafeError{What: fmt.Sprintf("start of port %d for %v", s.Port, s.Duration), Why: "without an end the server would send for ever if we died"}
+		return nil, &UnsafeError{What: fmt.Sprintf("start of port %d for %v", s.Port, s.Duration), Why: "without an end the server would send for ever if the client died"}
 	}
 	if s.Multiplier.Op != "abs" {
 		return nil, fmt.Errorf("start of port %d: multiplier op %q: only abs can start", s.Port, s.Multiplier.Op)

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/zmtp"
 )
 
-// transport is a request socket that is made when it is needed, and made anew after an exchange went wrong: a late answer to an earlier
+// transport is a request socket that is opened when it is needed, and opened again after an exchange failed: a late answer to an earlier
 // request must never be taken for the answer to the next.
 type transport struct {
 	address  string
@@ -36,7 +36,7 @@ func (t *transport) exchange(ctx context.Context, request []byte) (answer []byte
 		request = wire.Compress(request)
 	}
 	answer, err = t.attempt(ctx, request)
-	if errors.Is(err, zmtp.ErrClosed) { // gone before anything was sent: the server hung up while we were silent
+	if errors.Is(err, zmtp.ErrClosed) { // closed before anything was sent: the server closed the connection while it was idle
 		answer, err = t.attempt(ctx, request)
 	}
 	if err != nil {
@@ -47,12 +47,12 @@ func (t *transport) exchange(ctx context.Context, request []byte) (answer []byte
 	return answer, true, err
 }
 
-// unsentError marks what went wrong before the request left.
+// unsentError marks an error that happened before the request left.
 type unsentError struct{ error }
 
 func (e *unsentError) Unwrap() error { return e.error }
 
-// attempt runs with the turn.
+// attempt makes one exchange; the caller holds turn.
 func (t *transport) attempt(ctx context.Context, request []byte) ([]byte, error) {
 	if err := t.connect(ctx); err != nil {
 		return nil, &unsentError{err}
@@ -93,7 +93,7 @@ func (t *transport) reset() {
 	t.hangUp()
 }
 
-// close waits for an exchange under way, which its own deadline bounds.
+// close waits for a running exchange, which its own deadline bounds.
 func (t *transport) close() error {
 	t.turn <- struct{}{}
 	defer func() { <-t.turn }()

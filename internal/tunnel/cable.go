@@ -8,13 +8,13 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // OpenCable gives a gateway's end of the cable its address, and sets it up. It refuses one without room for packets of the tunnel's MTU with their headers.
 func OpenCable(local netip.Prefix, mtu int) error {
-	forwarder.PlainFrames(plan.TunnelCable)
+	netif.DisableOffloads(plan.TunnelCable)
 	l, err := netlink.LinkByName(plan.TunnelCable)
 	if err != nil {
 		return fmt.Errorf("find the cable between the gateways, %s: %w", plan.TunnelCable, err)
@@ -22,7 +22,7 @@ func OpenCable(local netip.Prefix, mtu int) error {
 	if err := roomOn(l.Attrs().MTU, mtu); err != nil {
 		return err
 	}
-	if err := forwarder.AddAddress(l, local); err != nil {
+	if err := netif.AddAddress(l, local); err != nil {
 		return fmt.Errorf("%s: address %s: %w", plan.TunnelCable, local, err)
 	}
 	if err := netlink.LinkSetUp(l); err != nil {

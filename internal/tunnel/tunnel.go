@@ -17,7 +17,7 @@ import (
 	"golang.zx2c4.com/wireguard/device"
 	"golang.zx2c4.com/wireguard/tun"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -146,14 +146,14 @@ func (g Gateway) route(name string, mtu int) error {
 	if err := netlink.LinkSetMTU(l, mtu); err != nil {
 		return fmt.Errorf("%s: MTU %d: %w", name, mtu, err)
 	}
-	if err := forwarder.Route(l); err != nil {
+	if err := netif.ForwardIPv4(l); err != nil {
 		return fmt.Errorf("%s: forward what comes out of it: %w", name, err)
 	}
 	if err := netlink.LinkSetUp(l); err != nil {
 		return fmt.Errorf("set %s up: %w", name, err)
 	}
 	for _, network := range g.Networks {
-		err := netlink.RouteReplace(&netlink.Route{LinkIndex: l.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: forwarder.IPNet(network.Masked())})
+		err := netlink.RouteReplace(&netlink.Route{LinkIndex: l.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: netif.IPNet(network.Masked())})
 		if err != nil {
 			return fmt.Errorf("route %s by %s: %w", network, name, err)
 		}

@@ -29,7 +29,7 @@ type quantity struct {
 	read     func(v1alpha1.LoadTestSpec) error
 }
 
-// quantities are all kinds that a rule of ours judges. Nothing assigns to it.
+// quantities are all kinds of quantity that linerate's rules check. It is never assigned to.
 var quantities = []quantity{
 	{"duration", "activeDeadline: %s", "0195.hms-+ µund", []string{"1h", "90m", "1h30m", "30.5s", "10000ms", "000100s", "1.000000001h"},
 		func(s v1alpha1.LoadTestSpec) error { _, err := s.ActiveDeadline.Std(); return err }},

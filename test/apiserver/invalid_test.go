@@ -20,7 +20,7 @@ import (
 // invalid is an example of a fault, with what its first two lines say of it.
 type invalid struct {
 	document   []byte
-	want       string // what its author must be told
+	want       string // the message that its author must get
 	byCompiler bool   // the server can't see the fault
 	inCluster  bool   // it is one in a cluster only
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A client that drops what it doesn't know drops a misspelt field, too: what is measured, and with what, is never a default in its place.
-func TestWhatIsTestedMustBeSaid(t *testing.T) {
+func TestADUTIsRequired(t *testing.T) {
 	const links = "  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
 	for name, c := range map[string]struct{ spec, want string }{
 		"no dut":                     {"", "spec.dut.type: Invalid value: say what is tested: dut: {type: Pod"},
@@ -72,7 +72,7 @@ func TestARampIsStoredWhereItIsSaidOnly(t *testing.T) {
 }
 
 // What programs in Go read and write again must not turn a 0 that means something into the default.
-func TestACurveThatGoesAllTheWayDownStaysThatWay(t *testing.T) {
+func TestADescendingCurveStaysDescending(t *testing.T) {
 	test := newShortest(t, "  procedure: {type: FrameLoss, frameLoss: {stopAfterClean: 0}}\n")
 	test.Labels = map[string]string{"seen": "yes"}
 	if err := typed.Update(t.Context(), test); err != nil {
@@ -82,6 +82,6 @@ func TestACurveThatGoesAllTheWayDownStaysThatWay(t *testing.T) {
 		t.Errorf("stopAfterClean is stored as %v", clean)
 	}
 	if ramp := test.Spec.Procedure.Ramp; ramp != (v1alpha1.RampSpec{}) {
-		t.Errorf("beside the curve stands %+v", ramp)
+		t.Errorf("the object also has the ramp %+v", ramp)
 	}
 }

@@ -44,25 +44,25 @@ const unchangeable = "spec can't be changed, but for suspend, stop, activeDeadli
 func TestASpecCannotBeChanged(t *testing.T) {
 	const links = `"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "east", "lineRate": "1gbps"}]`
 	for name, patch := range map[string]string{
-		"a value that was given":            `{"links": [{"name": "west", "lineRate": "10gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
-		"a value that was a default":        `{"procedure": {"ramp": {"targetRate": "50%"}}}`,
-		"a procedure of another type":       `{"procedure": {"type": "FrameLoss", "ramp": null}}`,
-		"a list that was not there":         `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0"}]}`,
-		"a list that was not there, empty":  `{"criteria": []}`,
-		"an object that was not there":      `{"generator": {"pod": {}}}`,
-		"a field that was not there":        `{"generator": {"coresPerPortPair": 1}}`,
-		"a layout that is the default":      `{"generator": {"layout": "Paired"}}`,
-		"a hook that was not there":         `{"dut": {"setup": {"template": {}}}}`,
-		"a network that was not there":      `{"links": [{"name": "west", "lineRate": "1gbps", "network": "a"}, {"name": "east", "lineRate": "1gbps"}]}`,
-		"the order of links":                `{"links": [{"name": "east", "lineRate": "1gbps"}, {"name": "west", "lineRate": "1gbps"}]}`,
-		"a rate that means the same one":    `{"links": [{"name": "west", "lineRate": "1000mbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
-		"something beside what may change":  `{"suspend": true, "traffic": {"profile": "FixedSize", "frameSize": 64}}`,
-		"a shared port that is the default": `{"sharedPort": "Refused"}`,
-		"a shared port":                     `{"sharedPort": "Allowed"}`,
-		"a baseline that was not there":     `{"baseline": {"loadTest": "vpp-main"}}`,
-		"another link between the two":      `{"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "north", "lineRate": "1gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
-		"another name of a link":            `{"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "north", "lineRate": "1gbps"}]}`,
-		"all at once":                       `{"dut": {"type": "Device"}, ` + links + `, "generator": {"replicas": 2}}`,
+		"a value that was given":                         `{"links": [{"name": "west", "lineRate": "10gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"a value that was a default":                     `{"procedure": {"ramp": {"targetRate": "50%"}}}`,
+		"a procedure of another type":                    `{"procedure": {"type": "FrameLoss", "ramp": null}}`,
+		"a list that was not there":                      `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0"}]}`,
+		"a list that was not there, empty":               `{"criteria": []}`,
+		"an object that was not there":                   `{"generator": {"pod": {}}}`,
+		"a field that was not there":                     `{"generator": {"coresPerPortPair": 1}}`,
+		"a layout that is the default":                   `{"generator": {"layout": "Paired"}}`,
+		"a hook that was not there":                      `{"dut": {"setup": {"template": {}}}}`,
+		"a network that was not there":                   `{"links": [{"name": "west", "lineRate": "1gbps", "network": "a"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"the order of links":                             `{"links": [{"name": "east", "lineRate": "1gbps"}, {"name": "west", "lineRate": "1gbps"}]}`,
+		"a rate that means the same one":                 `{"links": [{"name": "west", "lineRate": "1000mbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"a field that may not change, with one that may": `{"suspend": true, "traffic": {"profile": "FixedSize", "frameSize": 64}}`,
+		"a shared port that is the default":              `{"sharedPort": "Refused"}`,
+		"a shared port":                                  `{"sharedPort": "Allowed"}`,
+		"a baseline that was not there":                  `{"baseline": {"loadTest": "vpp-main"}}`,
+		"another link between the two":                   `{"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "north", "lineRate": "1gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"another name of a link":                         `{"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "north", "lineRate": "1gbps"}]}`,
+		"all at once":                                    `{"dut": {"type": "Device"}, ` + links + `, "generator": {"replicas": 2}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			refusedChange(t, newShortest(t), patch)
@@ -111,11 +111,11 @@ func newEverything(t *testing.T) *v1alpha1.LoadTest {
 	return stored(t, namespace, "everything")
 }
 
-func TestWhatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
+func TestFieldsThatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
 	for name, patch := range map[string]string{
 		"a container's image":           `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:2", "env": [{"name": "A", "value": "b"}]}]}}}}}`,
 		"a variable deep in it":         `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:1", "env": [{"name": "A", "value": "c"}]}]}}}}}`,
-		"a field that nobody knows":     `{"dut": {"pod": {"template": {"spec": {"colour": "blue"}}}}}`,
+		"an unknown field":              `{"dut": {"pod": {"template": {"spec": {"colour": "blue"}}}}}`,
 		"a label that is taken away":    `{"dut": {"pod": {"template": {"metadata": {"labels": {"app": null}}}}}}`,
 		"the order of arguments":        `{"dut": {"setup": {"template": {"spec": {"containers": [{"name": "setup", "image": "a:1", "args": ["y", "x"]}]}}}}}`,
 		"a hook that is taken away":     `{"dut": {"teardown": null}}`,
@@ -147,7 +147,7 @@ func TestWhatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeChanged(t *testing.T) {
+func TestWhichFieldsMayChange(t *testing.T) {
 	for name, patch := range map[string]string{
 		"suspend":                       `{"suspend": true}`,
 		"activeDeadline":                `{"activeDeadline": "2h"}`,
@@ -223,7 +223,7 @@ func TestAStoppedTestStaysStopped(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotSpecCanBeChanged(t *testing.T) {
+func TestMetadataMayChange(t *testing.T) {
 	t.Run("labels", func(t *testing.T) {
 		test := newShortest(t)
 		if err := merge(t, test, `{"metadata": {"labels": {"linerate.dev/product": "Linux"}}}`); err != nil || test.Labels["linerate.dev/product"] != "Linux" {

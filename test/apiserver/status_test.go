@@ -85,14 +85,14 @@ func TestAStatusIsOwnedAsAWhole(t *testing.T) {
 	}
 	i := slices.IndexFunc(test.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Subresource == "status" })
 	if i < 0 {
-		t.Fatalf("nobody owns the status: %v", test.ManagedFields)
+		t.Fatalf("the status has no owner: %v", test.ManagedFields)
 	}
 	if got := test.ManagedFields[i].FieldsV1.GetRawString(); got != `{"f:status":{}}` {
 		t.Errorf("its owner owns %s", got)
 	}
 }
 
-// Tools that wait for objects take one without conditions for done, unless it says that nobody has looked at it yet.
+// Tools that wait for objects treat an object without conditions as done, unless it says that no controller has seen it yet.
 func TestAFreshLoadTestIsInProgressForTools(t *testing.T) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(newShortest(t))
 	if err != nil {
@@ -127,7 +127,7 @@ const (
 func TestColumnsAnswerAtAGlance(t *testing.T) {
 	same := []string{"Name=shortest", "DUT=Reference", "Profile=IMIX", "Engine=Software"}
 	for _, c := range []struct{ name, status, want string }{
-		{"nobody has looked at it yet", `{}`, "State= Pods= Node= Step= %= Result= Passed= Why= Latency="},
+		{"no controller has seen it yet", `{}`, "State= Pods= Node= Step= %= Result= Passed= Why= Latency="},
 		{"queued, and what for", at("Waiting", "ResourceMissing", "Unknown", ""), "State=Waiting Pods=ResourceMissing Node= Step= %= Result= Passed=Unknown Why= Latency="},
 		{"running, how far, and where", at("Running", "AllScheduled", "Unknown", podsOnNodes+`"progress": {"step": "Ramping", "percent": 42},`),
 			"State=Running Pods=AllScheduled Node=node-2 Step=Ramping %=42 Result= Passed=Unknown Why= Latency="},

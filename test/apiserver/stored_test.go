@@ -14,7 +14,7 @@ import (
 
 // LoadTests that a release has stored stay what they were under the schema that came after it: all that was stored is taken, and what could be done to them
 // still can.
-func TestWhatReleasesHaveStoredIsTaken(t *testing.T) {
+func TestObjectsOfEarlierReleasesAreAccepted(t *testing.T) {
 	files, err := filepath.Glob("../e2e/testdata/v*/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no release has stored anything (%v)", err)

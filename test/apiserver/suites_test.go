@@ -37,7 +37,7 @@ func judgeOf(t *testing.T, admit *admission.Server) suite.Judge {
 	return suite.JudgeWith(admit, suite.InCluster)
 }
 
-func TestSampleSuitesAreTaken(t *testing.T) {
+func TestSampleSuitesAreAccepted(t *testing.T) {
 	namespace, admit := newNamespace(t), newAdmission(t)
 	for _, file := range slices.Concat(exampleFiles(t, "config/samples/suites/*.yaml"), exampleFiles(t, "examples/suites/*.yaml")) {
 		t.Run(base(file), func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestInvalidSuitesAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatOfASuiteMayChange(t *testing.T) {
+func TestWhichFieldsOfASuiteMayChange(t *testing.T) {
 	namespace := newNamespace(t)
 	const document = `
 apiVersion: linerate.dev/v1alpha1

@@ -14,7 +14,7 @@ import (
 )
 
 // What is stored as it stands can be anything that is a mapping: it must be listed, be the same for admission, and be read or refused.
-func TestWhateverStandsInATemplateIsListedAndRead(t *testing.T) {
+func TestATemplatesContentIsListedAndRead(t *testing.T) {
 	namespace, admit := newNamespace(t), newAdmission(t)
 	taken := 0
 	for i, text := range []string{

@@ -139,7 +139,7 @@ func withStatus(t *testing.T, server client.Client, o *unstructured.Unstructured
 	return o
 }
 
-// replace puts the kind of today in the place of the one that there is, and waits until the server takes what only the new one allows.
+// replace replaces the stored definition by today's, and waits until the server accepts what only the new one allows.
 func replace(t *testing.T, server client.Client, allowed *unstructured.Unstructured) {
 	t.Helper()
 	document, err := os.ReadFile("../../config/crd/bases/linerate.dev_loadtests.yaml")

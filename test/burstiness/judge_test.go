@@ -68,7 +68,7 @@ func TestNoSmallerQueueWouldDo(t *testing.T) {
 			t.Fatalf("a queue of %d frames loses %d of %d", got.Most, lost, len(whole))
 		}
 		if lost := lostBy(got.Most-1, whole, rate); lost == 0 {
-			t.Fatalf("a queue of %d frames loses none, and %d is said to be the smallest", got.Most-1, got.Most)
+			t.Fatalf("a queue of %d frames loses none, and the answer is that %d is the smallest", got.Most-1, got.Most)
 		}
 	}
 }

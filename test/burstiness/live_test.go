@@ -19,7 +19,7 @@ import (
 // unit is a stream's rate at factor 1, in packets/s: factors are rates in kpps.
 const unit = 1000
 
-// liveSender has the kernel send over a cable, at so many kpps in batches of so many frames (0: as it likes), to a recorder with room for so many frames.
+// liveSender sends live frames over a cable, at a rate in kpps, in batches of a given size (0: the default), to a recorder with room for a given number of frames.
 func liveSender(t *testing.T, kpps float64, batch, room int) (*Recorder, datapath.Port) {
 	t.Helper()
 	request, err := awake.Keep() // as linerate run does

@@ -10,7 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
 // cable is a virtual cable in a namespace of its own.
@@ -70,7 +70,7 @@ func (c *cable) lay() error {
 	return unix.Bind(c.sends, &unix.SockaddrLinklayer{Ifindex: index["near"]})
 }
 
-// carry waits until the cable's ends carry frames: the kernel tells them so a moment after they were set up, and drops silently what is sent before.
+// carry waits until the cable's ends have a carrier: that takes a moment after they were set up, and the kernel silently drops what is sent before.
 func carry(ends ...string) error {
 	end := time.Now().Add(10 * time.Second)
 	for _, name := range ends {
@@ -151,7 +151,7 @@ func TestFramesBeforeTheBeginArentNoted(t *testing.T) {
 	}
 }
 
-func TestWhatThereIsNoRoomForIsntNoted(t *testing.T) {
+func TestFramesBeyondTheRecordersRoomArentNoted(t *testing.T) {
 	c := newCable(t)
 	r := c.record(t, 7)
 	r.Begin(0)

@@ -28,7 +28,7 @@ func TestWhatDisturbs(t *testing.T) {
 	}
 }
 
-func TestWhatARowComesTo(t *testing.T) {
+func TestTheResultOfARow(t *testing.T) {
 	quiet, disturbed, faults := Taken{realTime: true}, Taken{worst: 0.3}, []string{"2 % off"}
 	for _, c := range []struct {
 		taken  Taken
@@ -59,7 +59,7 @@ func TestAWatchHears(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); w.Since(w.begin).latest == 0; time.Sleep(beat) {
 		if time.Now().After(end) {
-			t.Fatal("no beat was heard in a minute")
+			t.Fatal("there was no beat in a minute")
 		}
 	}
 }

@@ -14,13 +14,13 @@ const (
 	muchLate = 20 * time.Millisecond
 )
 
-// Taken is what a machine took from those who ran on it.
+// Taken is the processor time that a machine took from the programs that ran on it.
 type Taken struct {
 	seconds  int
 	share    float64       // of all processors' time, by the host
-	worst    float64       // that share in the worst stretch
+	worst    float64       // the largest share in any stretch
 	latest   time.Duration // the latest beat's lateness
-	realTime bool          // else lateness says nothing of the machine
+	realTime bool          // otherwise lateness has no meaning
 }
 
 func sum(seconds []second, processors int, realTime bool) Taken {
@@ -41,22 +41,22 @@ func sum(seconds []second, processors int, realTime bool) Taken {
 	return t
 }
 
-// Disturbed says whether that was so much that who measured may have had too little.
+// Disturbed says whether that was so much that a measurement may have had too little.
 func (t Taken) Disturbed() bool {
 	return t.worst >= muchStolen || t.realTime && t.latest >= muchLate
 }
 
-// Outcome is what a row of the full tier came to.
+// Outcome is the outcome of a row of the full tier.
 type Outcome string
 
-// The outcomes, as they stand in tables.
+// The outcomes, as tables have them.
 const (
 	Right     Outcome = "as it should be"
 	Disturbed Outcome = "**disturbed**" // it isn't as it should be, and proves nothing: the machine took too much meanwhile
 	Wrong     Outcome = "**WRONG**"
 )
 
-// Outcome is what a row came to that has these faults.
+// Outcome is the outcome of a row with these faults.
 func (t Taken) Outcome(faults []string) Outcome {
 	switch {
 	case len(faults) == 0:

@@ -170,7 +170,7 @@ func TestTheDashboardsPanelsHaveTheirPlace(t *testing.T) {
 }
 
 // What a query refers to exists: its variables, and in docs/observability.md our metrics. What is renamed or has a unit in a table is a query's.
-func TestTheDashboardRefersToWhatThereIs(t *testing.T) {
+func TestTheDashboardsReferencesExist(t *testing.T) {
 	d, documented := theDashboard(t), read(t, "docs/observability.md")
 	known := []string{"__rate_interval", "__range"}
 	for _, v := range d.Templating.List {

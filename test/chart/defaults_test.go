@@ -75,7 +75,7 @@ func definitionIsTheProjects(t *testing.T, plural string) {
 	})
 }
 
-func TestCopiesAreWhatTheyAreCopiesOf(t *testing.T) {
+func TestCopiesEqualTheirOriginals(t *testing.T) {
 	for copied, original := range map[string]string{
 		"charts/linerate/generated/loadtests.yaml": "config/crd/bases/linerate.dev_loadtests.yaml",
 		"charts/linerate/generated/role.yaml":      "config/rbac/role.yaml",

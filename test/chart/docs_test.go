@@ -21,7 +21,7 @@ import (
 // fence is a block of YAML, indented or not.
 var fence = regexp.MustCompile("(?ms)^( *)```yaml\n(.*?)^ *```$")
 
-// snippets are the blocks of YAML in a document, as somebody would copy them.
+// snippets are the blocks of YAML in a document, as a reader would copy them.
 func snippets(t *testing.T, file string) (all []string) {
 	t.Helper()
 	for _, match := range fence.FindAllStringSubmatch(read(t, file), -1) {
@@ -73,7 +73,7 @@ func kindOf(t *testing.T, text string) string {
 	}
 }
 
-// objectsShown are all that somebody is told to apply, typed.
+// objectsShown are all objects that the documents tell a reader to apply, typed.
 func objectsShown(t *testing.T) (all []object) {
 	t.Helper()
 	_, after, _ := strings.Cut(render(t, "").notes, "<<'YAML'\n")

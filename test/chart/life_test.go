@@ -17,7 +17,7 @@ spec:
 `
 )
 
-func TestTheServerTakesWhatIsInstalled(t *testing.T) {
+func TestTheServerAcceptsTheInstalledObjects(t *testing.T) {
 	makeNamespace(t, releaseNamespace)
 	makeNamespace(t, "a")
 	everything := `{replicas: 2, watchNamespaces: [a], networkPolicy: {manager: {create: true, metricsFrom: {team: monitoring}}, generators: {create: false}},
@@ -39,7 +39,7 @@ func TestTheServerTakesWhatIsInstalled(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an object with a field that nobody knows is refused", func(t *testing.T) {
+	t.Run("an object with an unknown field is refused", func(t *testing.T) {
 		wrong := strings.Replace(render(t, "").manifest, "terminationGracePeriodSeconds:", "terminationGraceSeconds:", 1)
 		if _, err := tryKubectl(t, wrong, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"); err == nil {
 			t.Error("it was taken")
@@ -134,7 +134,7 @@ func applyDefinitions(t *testing.T) (said string) {
 	return said
 }
 
-// What the notes tell a person to type is typed.
+// The commands in the notes are run.
 func theFirstTestOfTheNotesIsTaken(t *testing.T) {
 	_, after, found := strings.Cut(render(t, "").notes, "apply -n lab -f - <<'YAML'\n")
 	typed, _, ended := strings.Cut(after, "\nYAML\n")

@@ -39,7 +39,7 @@ func (m *midway) manager() (end func()) {
 	var once sync.Once
 	end = func() {
 		once.Do(func() {
-			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended: that is told below
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended already, which is checked below
 			select {
 			case err := <-ended:
 				if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// A release is upgraded, removed and installed again while a LoadTest is in the middle of its run: the run goes on, and its result is told.
+// A release is upgraded, removed and installed again while a LoadTest is in the middle of its run: the run goes on, and its result is in the status.
 func TestAReleaseChangesInTheMiddleOfARun(t *testing.T) {
 	m := newMidway(t)
 	makeNamespace(t, releaseNamespace)
@@ -22,14 +22,14 @@ func TestAReleaseChangesInTheMiddleOfARun(t *testing.T) {
 	end := m.manager()
 	kubectl(t, inTheMiddle, "apply", "-f", "-")
 	m.run()
-	m.tell("Ramping", 10)
+	m.reportProgress("Ramping", 10)
 	m.uids = m.children()
 
 	// An upgrade replaces the manager, and the next one goes on where it was.
 	must(t, upgrade(t, releaseNamespace, "{logLevel: debug, maxConcurrent: 4}"))
 	end()
 	end = m.manager()
-	m.tell("Refining", 60)
+	m.reportProgress("Refining", 60)
 	m.unchanged()
 
 	// The end of the release leaves the run, and what its runner may do.
@@ -39,7 +39,7 @@ func TestAReleaseChangesInTheMiddleOfARun(t *testing.T) {
 	m.endsByItself()
 	m.report()
 
-	// The release that comes back tells the result.
+	// The release that is installed again writes the result.
 	must(t, install(t, releaseNamespace, ""))
 	end = m.manager()
 	m.await("the result", func() bool { return m.says(v1alpha1.ConditionComplete) == v1alpha1.ReasonMeasured })

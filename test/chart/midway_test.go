@@ -184,8 +184,8 @@ func (m *midway) asRunner(name string, write func(*corev1.ConfigMap)) {
 	must(m.T, c.Update(m.Context(), &kept))
 }
 
-// tell is the runner's progress, and waits until the manager has told it.
-func (m *midway) tell(phase string, percent int) {
+// reportProgress writes the runner's progress, and waits until the status has it.
+func (m *midway) reportProgress(phase string, percent int) {
 	m.Helper()
 	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: m.runnerPod(), RunnerUID: runnerUID, At: time.Now().UTC(), Phase: phase, Percent: percent, LossRatio: "0"})
 	must(m.T, err)

@@ -15,7 +15,7 @@ func monitoringKinds() []string {
 
 // What the Prometheus Operator is to find is what its own definitions take, read strictly by an API server: an unknown field would be dropped there, and
 // nobody scraped or warned.
-func TestThePrometheusOperatorTakesWhatItIsToFind(t *testing.T) {
+func TestThePrometheusOperatorFindsTheMonitor(t *testing.T) {
 	for _, name := range monitoringKinds() {
 		kubectl(t, definitionOf(t, name), "create", "-f", "-")
 		t.Cleanup(func() { kubectl(t, "", "delete", "crd", name) })

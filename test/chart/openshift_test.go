@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// constraints are OpenShift's SecurityContextConstraints, as far as any pod of ours could break them.
+// constraints are OpenShift's SecurityContextConstraints, as far as linerate's pods could violate them.
 type constraints struct {
 	AllowHostDirVolumePlugin, AllowHostIPC, AllowHostNetwork, AllowHostPID, AllowHostPorts, AllowPrivilegedContainer, AllowPrivilegeEscalation bool
 
@@ -47,7 +47,7 @@ func constraintsOf(t *testing.T, text string) (c constraints) {
 	return c
 }
 
-// refuse is what a pod has that OpenShift wouldn't let it have. A user's range is the namespace's, which nobody knows beforehand: so whoever names a user is outside of it.
+// refuse lists what OpenShift wouldn't allow of a pod. The range of user ids is the namespace's, which isn't known beforehand, so a pod that names a user is refused.
 func (c constraints) refuse(pod *corev1.PodSpec) (faults []string) {
 	say := func(format string, of ...any) { faults = append(faults, fmt.Sprintf(format, of...)) }
 	if pod.HostNetwork || pod.HostPID || pod.HostIPC {
@@ -156,7 +156,7 @@ func podsOfTests(t *testing.T) map[string][]corev1.PodSpec {
 	return pods
 }
 
-func TestOpenShiftTakesThePods(t *testing.T) {
+func TestOpenShiftAdmitsThePods(t *testing.T) {
 	chart := render(t, "openshift: {testNamespaces: [lab]}").manifest
 	generators := constraintsOf(t, documentOf(t, chart, "SecurityContextConstraints"))
 	restricted := constraintsOf(t, restrictedV2)
@@ -187,8 +187,8 @@ func TestOpenShiftTakesThePods(t *testing.T) {
 	}
 }
 
-// Who may use it is nobody but pods of the namespaces that are named, and nothing of it goes further than it must.
-func TestOpenShiftsConstraintsGoNoFurtherThanTheyMust(t *testing.T) {
+// Only pods of the named namespaces may use it, and it allows no more than they need.
+func TestOpenShiftsConstraintsAreMinimal(t *testing.T) {
 	chart := render(t, "openshift: {testNamespaces: [lab, ci]}").manifest
 	c := constraintsOf(t, documentOf(t, chart, "SecurityContextConstraints"))
 	needed := map[corev1.Capability]bool{}
@@ -205,7 +205,7 @@ func TestOpenShiftsConstraintsGoNoFurtherThanTheyMust(t *testing.T) {
 	}
 	for _, capability := range c.AllowedCapabilities {
 		if !needed[capability] {
-			t.Errorf("nobody needs %s", capability)
+			t.Errorf("no pod needs %s", capability)
 		}
 	}
 	if c.AllowHostDirVolumePlugin || c.AllowHostIPC || c.AllowHostNetwork || c.AllowHostPID || c.AllowHostPorts || c.AllowPrivilegedContainer || c.AllowPrivilegeEscalation {

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/prometheus/promql"
 )
 
-// What a real manager told in a played morning (test/operator writes it), as Prometheus would have scraped it each 15 s:
+// The metrics of a real manager in a played morning (test/operator writes them), as Prometheus would have scraped them every 15 s:
 //
 //	start            sessions         during               end
 //	├────────────────┼────────────────┼────────────────────┼───────────────────┤
@@ -146,14 +146,14 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 		scrapes []string
 		fires   bool
 	}{
-		"no test waits long":          {"LinerateTestWaits", []string{during}, false},
-		"one has waited an hour":      {"LinerateTestWaits", []string{during + "\nlinerate_oldest_waiting_seconds 3601\n"}, true},
-		"the operator tells":          {"LinerateOperatorDown", []string{during}, false},
-		"only a replica that waits":   {"LinerateOperatorDown", []string{"linerate_status_conflicts_total 0\n"}, true},
-		"nobody tells":                {"LinerateOperatorDown", nil, true},
-		"no run is lost":              {"LinerateRunsLost", []string{during, during}, false},
-		"a runner is lost":            {"LinerateRunsLost", []string{during, lost(during, "RunnerFailed")}, true},
-		"somebody suspended the test": {"LinerateRunsLost", []string{during, lost(during, "Suspended")}, false},
+		"no test waits long":         {"LinerateTestWaits", []string{during}, false},
+		"one has waited an hour":     {"LinerateTestWaits", []string{during + "\nlinerate_oldest_waiting_seconds 3601\n"}, true},
+		"the operator is scraped":    {"LinerateOperatorDown", []string{during}, false},
+		"only a replica that waits":  {"LinerateOperatorDown", []string{"linerate_status_conflicts_total 0\n"}, true},
+		"the operator isn't scraped": {"LinerateOperatorDown", nil, true},
+		"no run is lost":             {"LinerateRunsLost", []string{during, during}, false},
+		"a runner is lost":           {"LinerateRunsLost", []string{during, lost(during, "RunnerFailed")}, true},
+		"the test was suspended":     {"LinerateRunsLost", []string{during, lost(during, "Suspended")}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

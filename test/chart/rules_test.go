@@ -204,8 +204,8 @@ func aggregated(r *rbacv1.ClusterRole) (into []string) {
 	return into
 }
 
-// A binding to a role or account that isn't there would be found out by nobody: the manager would just be refused.
-func TestEveryBindingBindsWhatIsThere(t *testing.T) {
+// A binding to a role or account that doesn't exist wouldn't be noticed otherwise: the manager would only be refused.
+func TestEveryBindingsRoleExists(t *testing.T) {
 	for way, all := range everyWay(t) {
 		bindings := 0
 		for _, o := range all {

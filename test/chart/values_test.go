@@ -62,7 +62,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 	}
 }
 
-// The schema refuses what isn't in it, and what is in it but not among the values would be known to nobody.
+// The schema refuses values that it doesn't have; a value that only the schema has would be undocumented.
 func TestTheSchemaKnowsEveryValueAndNoOther(t *testing.T) {
 	type schema struct {
 		Properties           map[string]json.RawMessage
@@ -78,7 +78,7 @@ func TestTheSchemaKnowsEveryValueAndNoOther(t *testing.T) {
 			return // free, or Kubernetes' own
 		}
 		if string(s.AdditionalProperties) != "false" {
-			t.Errorf("%s takes values that nobody knows", path)
+			t.Errorf("%s accepts unknown values", path)
 		}
 		delete(s.Properties, "global") // Helm's own
 		got := value.(map[string]any)
@@ -150,7 +150,7 @@ func TestSwitches(t *testing.T) {
 			t.Errorf("%s %v", c.ImagePullPolicy, c.Args)
 		}
 	})
-	t.Run("namespaces are told to the manager, and have their roles", func(t *testing.T) {
+	t.Run("the manager gets the namespaces, and each has its roles", func(t *testing.T) {
 		const text = "watchNamespaces: [a, b]"
 		if args := managerOf(t, text).Containers[0].Args; !slices.Contains(args, "--namespaces=a,b") {
 			t.Errorf("arguments %v", args)
@@ -160,7 +160,7 @@ func TestSwitches(t *testing.T) {
 			t.Errorf("%d RoleBindings", n)
 		}
 	})
-	t.Run("where physical ports' Leases are kept is told to the manager, which may keep them there", func(t *testing.T) {
+	t.Run("the manager gets the namespace of physical ports' Leases, and may write there", func(t *testing.T) {
 		for text, roles := range map[string]int{"physicalPorts: {namespace: other}": 1, "physicalPorts: {namespace: " + releaseNamespace + "}": 0} {
 			namespace := strings.TrimSuffix(strings.TrimPrefix(text, "physicalPorts: {namespace: "), "}")
 			if args := managerOf(t, text).Containers[0].Args; !slices.Contains(args, "--port-leases-namespace="+namespace) {
@@ -180,10 +180,10 @@ func TestSwitches(t *testing.T) {
 			}
 		}
 		if args := managerOf(t, "").Containers[0].Args; slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--port-leases-namespace") }) {
-			t.Errorf("nobody said where, and the arguments are %v", args)
+			t.Errorf("without a value, the arguments are %v", args)
 		}
 	})
-	t.Run("bounds of kept Reports are told to the manager", func(t *testing.T) {
+	t.Run("the manager gets the bounds of kept Reports", func(t *testing.T) {
 		args := managerOf(t, "keptReports: {age: 90h, namespaces: {lab-b: {count: 1000, age: 17520h}, lab-a: {count: 50}}}").Containers[0].Args
 		for _, want := range []string{"--keep-reports=200/90h", "--keep-reports-in=lab-a=50/0,lab-b=1000/17520h"} {
 			if !slices.Contains(args, want) {
@@ -227,7 +227,7 @@ resources: {limits: {memory: 1Gi}}
 			t.Errorf("%+v", pod)
 		}
 	})
-	t.Run("Go's collector is told nine tenths of the memory limit", func(t *testing.T) {
+	t.Run("GOMEMLIMIT is nine tenths of the memory limit", func(t *testing.T) {
 		for values, want := range map[string]string{
 			"": "460MiB", "resources: {limits: {memory: 1Gi}}": "921MiB", "resources: {limits: {memory: 1048576Ki}}": "943718KiB", "resources: {limits: {memory: 1000000000}}": "900000000B",
 			"resources: {limits: {memory: 1G}}": "", "resources: {limits: {memory: null}}": "", "resources: null": "",
@@ -260,7 +260,7 @@ crds: {install: false}
 			t.Errorf("%+v", pod)
 		}
 	})
-	t.Run("only who reads metrics reaches the manager", func(t *testing.T) {
+	t.Run("only readers of metrics reach the manager", func(t *testing.T) {
 		all := objects(t, render(t, "networkPolicy: {manager: {create: true, metricsFrom: {team: monitoring}}}").manifest)
 		policy := find[*networkingv1.NetworkPolicy](t, all, releaseNamespace, "linerate").Spec
 		if !subset(policy.PodSelector.MatchLabels, onlyDeployment(t, all).Spec.Template.Labels) || len(policy.Ingress) != 1 ||
@@ -285,19 +285,19 @@ crds: {install: false}
 			}
 		}
 	})
-	t.Run("whoever is named may read metrics", func(t *testing.T) {
+	t.Run("named accounts may read metrics", func(t *testing.T) {
 		all := objects(t, render(t, "metrics: {readers: [{namespace: monitoring, name: prometheus-k8s}]}").manifest)
 		binding := find[*rbacv1.ClusterRoleBinding](t, all, "", "linerate-linerate-system-metrics-reader")
 		find[*rbacv1.ClusterRole](t, all, "", binding.RoleRef.Name)
 		binds(t, binding.Subjects, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "monitoring", Name: "prometheus-k8s"}})
 	})
-	t.Run("nobody reaches the manager where nobody is named", func(t *testing.T) {
+	t.Run("without named readers the manager can't be reached", func(t *testing.T) {
 		all := objects(t, render(t, "networkPolicy: {manager: {create: true}}").manifest)
 		if policy := find[*networkingv1.NetworkPolicy](t, all, releaseNamespace, "linerate").Spec; len(policy.Ingress) != 0 || len(policy.PolicyTypes) != 1 {
 			t.Errorf("%+v", policy)
 		}
 	})
-	t.Run("what stands in namespaces of tests can be left to others", func(t *testing.T) {
+	t.Run("objects in namespaces of tests can be left to others", func(t *testing.T) {
 		for values, want := range map[string][]string{
 			"": {"--network-policies=true", "--disruption-budgets=true"},
 			"{networkPolicy: {generators: {create: false}}, podDisruptionBudget: {tests: false}}": {"--network-policies=false", "--disruption-budgets=false"},
@@ -316,7 +316,7 @@ crds: {install: false}
 }
 
 // The manager is asked itself whether it takes what it is started with.
-func TestTheManagerTakesItsArguments(t *testing.T) {
+func TestTheManagerAcceptsItsArguments(t *testing.T) {
 	binary, err := built.Program("manager")
 	must(t, err)
 	full := `{image: {pullSecrets: [a]}, watchNamespaces: [a, b], testPods: {labels: {cost-centre: "4711"}, annotations: {a.example/b: '{"c": "d, $(e)"}'}}, extraArgs: [--leader-election-namespace=x]}`

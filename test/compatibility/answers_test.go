@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// added is what this linerate prints of old documents besides what their release printed, and why. What it prints in other words than that release belongs
+// added is what this linerate prints of old documents in addition to what their release printed, and why. What it prints in other words than that release belongs
 // here, too, with the words that it had.
 var added = []struct{ command, words, why string }{
 	{
@@ -22,7 +22,7 @@ var added = []struct{ command, words, why string }{
 	},
 }
 
-func TestTheCommandLinePrintsOfOldReportsWhatTheirReleasePrinted(t *testing.T) {
+func TestTheCommandLinePrintsOldReportsAsTheirReleaseDid(t *testing.T) {
 	archive := txtar.Parse(read(t, "answers.txtar"))
 	t.Chdir(filepath.Join(stored, "reports"))
 	for _, answer := range archive.Files {

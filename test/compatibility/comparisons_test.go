@@ -39,8 +39,8 @@ func asJudgedBefore(c report.CriterionResult) report.CriterionResult {
 	return c
 }
 
-// Each of these words is said, or the list would hide what changed by mistake.
-func TestWhatComparisonsSayNowIsSaid(t *testing.T) {
+// Each of these sentences must appear, or the list would hide an unintended change.
+func TestChangedSentencesOfComparisonsAreListed(t *testing.T) {
 	said := ""
 	for _, r := range append(reports(t, "slower-than-its-baseline"), reports(t, "as-fast-as-its-baseline")...) {
 		for _, c := range r.Verdict.Criteria {

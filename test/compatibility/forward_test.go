@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// ofTheFuture is a document as a later linerate of the same version might write it: each of its objects has members that nobody knows yet.
+// ofTheFuture is a document as a later linerate of the same version might write it: each of its objects has unknown members.
 func ofTheFuture(t *testing.T, document []byte) []byte {
 	t.Helper()
 	var v any
@@ -52,7 +52,7 @@ func asNow(document []byte) []byte {
 	return bytes.Replace(document, []byte(report.VersionBefore), []byte(report.Version), 1)
 }
 
-func TestAReportWithMembersThatNobodyKnowsIsRead(t *testing.T) {
+func TestAReportWithUnknownMembersIsRead(t *testing.T) {
 	for _, name := range []string{"limit", "interrupted", "path-not-proven", "slower-than-its-baseline"} {
 		now := asNow(unpacked(t, read(t, "reports/"+name+".json.gz")))
 		got, err := report.Read(bytes.NewReader(ofTheFuture(t, now)))
@@ -65,7 +65,7 @@ func TestAReportWithMembersThatNobodyKnowsIsRead(t *testing.T) {
 	}
 }
 
-func TestASuitesReportWithMembersThatNobodyKnowsIsRead(t *testing.T) {
+func TestASuitesReportWithUnknownMembersIsRead(t *testing.T) {
 	document := unpacked(t, read(t, "reports/four-systems.suite.json.gz"))
 	want, err := report.ReadSuite(document)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestASuitesReportWithMembersThatNobodyKnowsIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsPackedWithMembersThatNobodyKnowsIsRead(t *testing.T) {
+func TestAPackedReportWithUnknownMembersIsRead(t *testing.T) {
 	t.Run("a Plan", func(t *testing.T) {
 		sites := read(t, "configmaps/sites.json")
 		for _, name := range named(t, "plans", ".json.gz") {

@@ -49,7 +49,7 @@ func TestOldRunsAreJudgedAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestTheResultOfOldWindowsIsWhatItWas(t *testing.T) {
+func TestOldWindowsKeepTheirResult(t *testing.T) {
 	for _, name := range named(t, "reports", ".json.gz") {
 		if name == "unresolved" { // its resolution isn't what its windows say
 			continue
@@ -62,7 +62,7 @@ func TestTheResultOfOldWindowsIsWhatItWas(t *testing.T) {
 	}
 }
 
-// asItWas is a result without what is told of each direction by itself since: which of them are at a limit of their own, and whose loss set the load.
+// asItWas is a result without the members added since: which directions are at a limit of their own, and whose loss set the load.
 func asItWas(r report.Result) report.Result {
 	r.SetBy, r.Directions = nil, slices.Clone(r.Directions)
 	for i := range r.Directions {
@@ -90,7 +90,7 @@ func TestABaselineThatAnOldOperatorPackedJudgesANewRunAsBefore(t *testing.T) {
 	}
 }
 
-func TestOldReportsAreTheBaselineThatTheyWere(t *testing.T) {
+func TestOldReportsAreTheSameBaseline(t *testing.T) {
 	var kept []analysis.Kept
 	for document := json.NewDecoder(bytes.NewReader(unpacked(t, read(t, "reports/v1.4.json.gz")))); document.More(); {
 		var text json.RawMessage

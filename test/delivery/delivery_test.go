@@ -46,7 +46,7 @@ func TestARunnerThatIsTerminated(t *testing.T) {
 	}
 }
 
-func TestAGeneratorThatIsNotThere(t *testing.T) {
+func TestAMissingGenerator(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
 	r := &rig{files: t.TempDir()}

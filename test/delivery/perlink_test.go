@@ -11,8 +11,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -99,10 +99,10 @@ func launcher(t *testing.T, device string) (address string, stop func()) {
 	return l.Addr().String(), func() { _ = l.Close() }
 }
 
-func TestALauncherThatWantsBeats(t *testing.T) {
+func TestALauncherThatNeedsHeartbeats(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
-	t.Run("tells of its devices", func(t *testing.T) {
+	t.Run("reports its devices", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, known("8s"))
 		address, _ := launcher(t, "0000:03:02.1")

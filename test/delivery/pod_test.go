@@ -17,7 +17,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -27,7 +27,7 @@ const asInAPod = `mount --make-rprivate / && mount --bind /proc/sys /proc/sys &&
 	mount --bind "$WRITABLE" "$WRITABLE" && mount -o remount,bind,ro / &&
 	exec setpriv --no-new-privs --inh-caps=-all --bounding-set="-all,$CAPABILITIES" "$0" "$@"`
 
-// container is a process of ours as a pod's container.
+// container is a process that runs like a pod's container.
 type container struct {
 	cmd  *exec.Cmd
 	talk bytes.Buffer
@@ -97,11 +97,11 @@ func writeSpec(t *testing.T, spec forwarder.Spec) string {
 	return file
 }
 
-func TestWhatAGeneratorSaysOfItsRights(t *testing.T) {
+func TestAGeneratorReportsItsRights(t *testing.T) {
 	needRoot(t)
 	ns, far := space(t), space(t)
 	cable(t, ns, far)
-	t.Run("with NET_RAW and NET_ADMIN it sets its interfaces up, and tells what it does without", func(t *testing.T) {
+	t.Run("with NET_RAW and NET_ADMIN it sets its interfaces up, and names the rights that it lacks", func(t *testing.T) {
 		c := contain(t, ns, podRights, "generator", "--ports", "west,east", "--speed", "1gbps,2gbps", "--wait", "1s")
 		probe(t, ns, c, "generator")
 		_ = c.cmd.Process.Signal(syscall.SIGTERM)
@@ -116,9 +116,9 @@ func TestWhatAGeneratorSaysOfItsRights(t *testing.T) {
 	for name, tt := range map[string]struct {
 		capabilities, ports, want string
 	}{
-		"without NET_ADMIN it can't set an interface up":      {"+net_raw", "down", "can't be set up: operation not permitted; that needs the capability NET_ADMIN"},
-		"without NET_RAW it can't open an interface":          {"+net_admin", "west", "run it as root, or in a container with the capability NET_RAW and user id 0"},
-		"an interface that never comes is told, with the way": {podRights, "north", "interface north doesn't exist in this network namespace; in a pod, look at the annotation"},
+		"without NET_ADMIN it can't set an interface up": {"+net_raw", "down", "can't be set up: operation not permitted; that needs the capability NET_ADMIN"},
+		"without NET_RAW it can't open an interface":     {"+net_admin", "west", "run it as root, or in a container with the capability NET_RAW and user id 0"},
+		"a missing interface is named, with the way out": {podRights, "north", "interface north doesn't exist in this network namespace; in a pod, look at the annotation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.ports == "down" {
@@ -176,7 +176,7 @@ func TestAForwarderInAPod(t *testing.T) {
 			t.Errorf("last words %q", words)
 		}
 	})
-	t.Run("is told of interfaces that never came", func(t *testing.T) {
+	t.Run("names missing interfaces", func(t *testing.T) {
 		spec := forwarderSpec("16.0.0.0/24", "48.0.0.0/24")
 		spec.Links[0].Interface, spec.Directions = "north", nil
 		words := contain(t, ns, "+net_admin", "forwarder", "--spec", writeSpec(t, spec), "--wait", "200ms").words(t)
@@ -184,7 +184,7 @@ func TestAForwarderInAPod(t *testing.T) {
 			t.Errorf("last words %q", words)
 		}
 	})
-	t.Run("forwards with NET_ADMIN alone, until it is told to stop", func(t *testing.T) {
+	t.Run("forwards with NET_ADMIN alone, until it is stopped", func(t *testing.T) {
 		c := contain(t, ns, "+net_admin", "forwarder", "--spec", writeSpec(t, forwarderSpec("16.0.0.0/24", "48.0.0.0/24")))
 		probe(t, ns, c, "forwarder")
 		_ = c.cmd.Process.Signal(syscall.SIGTERM)
@@ -205,7 +205,7 @@ func TestLinksOfAPod(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	t.Run("a status that never comes is told, with the way out", func(t *testing.T) {
+	t.Run("a missing network status is named, with the way out", func(t *testing.T) {
 		write(t, status, "")
 		if out, err := run(); err == nil || !strings.Contains(out, "stayed empty") {
 			t.Errorf("%v: %s", err, out)

@@ -23,7 +23,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -31,7 +31,7 @@ import (
 // links are the cables between generator and forwarder, of the same names at both ends.
 var links = []string{"west", "east"}
 
-// rig is a test in the cluster, with its generator and its forwarder beside it.
+// rig is a test in the cluster, with its generator and its forwarder.
 type rig struct {
 	namespace string
 	gate      *gate
@@ -282,10 +282,10 @@ func (r *rig) await(t *testing.T, uid, phase string) {
 			return
 		}
 	}
-	t.Fatalf("runner %s never came to phase %s: %+v", uid, phase, r.progress(t))
+	t.Fatalf("runner %s never reached phase %s: %+v", uid, phase, r.progress(t))
 }
 
-// report is what stands in the cluster.
+// report is the Report in the cluster.
 func (r *rig) report(t *testing.T) (*report.Report, delivery.Envelope) {
 	t.Helper()
 	cm, err := cluster.CoreV1().ConfigMaps(r.namespace).Get(t.Context(), "t-report", metav1.GetOptions{})

@@ -65,7 +65,7 @@ func TestARunnerThatIsKilled(t *testing.T) {
 	}
 }
 
-func TestARunnerThatIsSucceededWhileItLives(t *testing.T) {
+func TestARunnerThatIsReplacedWhileItLives(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, known("16s"))
 	first := r.start(t, "a")

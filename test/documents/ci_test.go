@@ -58,15 +58,15 @@ func TestTheExampleForGitLab(t *testing.T) {
 	timeout, err := time.ParseDuration(strings.ReplaceAll(j.Timeout, " ", ""))
 	script := strings.Join(j.Script, "\n")
 	for what, fine := range map[string]bool{
-		"its stage is one of the stages":                      slices.Contains(p.Stages, j.Stage),
-		"when artifacts are kept":                             slices.Contains([]string{"always", "on_success", "on_failure"}, j.Artifacts.When),
-		"how often it is tried again":                         j.Retry.Max >= 0 && j.Retry.Max <= 2,
-		"a verdict isn't tried again":                         j.Retry.When == "runner_system_failure",
-		"only undecided is a warning":                         slices.Equal(j.AllowFailure.ExitCodes, []int{3}),
-		"GitLab is given what the gate writes":                strings.Contains(script, "junit="+j.Artifacts.Reports.JUnit) && slices.Contains(j.Artifacts.Paths, j.Artifacts.Reports.JUnit),
-		"it says itself what it waited for":                   err == nil && timeout > 340*time.Minute && strings.Contains(script, "--timeout 340m"),
-		"every variable of the script is one of the job's":    variablesKnown(script, j.Variables),
-		"it runs for merge requests, by a rule that there is": len(j.Rules) == 1 && strings.HasPrefix(j.Rules[0].If, "$CI_PIPELINE_SOURCE == "),
+		"its stage is one of the stages":                    slices.Contains(p.Stages, j.Stage),
+		"when artifacts are kept":                           slices.Contains([]string{"always", "on_success", "on_failure"}, j.Artifacts.When),
+		"how often it is tried again":                       j.Retry.Max >= 0 && j.Retry.Max <= 2,
+		"a verdict isn't tried again":                       j.Retry.When == "runner_system_failure",
+		"only undecided is a warning":                       slices.Equal(j.AllowFailure.ExitCodes, []int{3}),
+		"GitLab is given what the gate writes":              strings.Contains(script, "junit="+j.Artifacts.Reports.JUnit) && slices.Contains(j.Artifacts.Paths, j.Artifacts.Reports.JUnit),
+		"it says itself what it waited for":                 err == nil && timeout > 340*time.Minute && strings.Contains(script, "--timeout 340m"),
+		"every variable of the script is one of the job's":  variablesKnown(script, j.Variables),
+		"it runs for merge requests, by a rule that exists": len(j.Rules) == 1 && strings.HasPrefix(j.Rules[0].If, "$CI_PIPELINE_SOURCE == "),
 	} {
 		if !fine {
 			t.Errorf("not so: %s: %+v", what, j)

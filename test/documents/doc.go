@@ -1,2 +1,2 @@
-// Package documents holds docs/ to what there is: where a page names a test as its proof, the test must exist.
+// Package documents checks docs/ against the code: where a page names a test as its proof, the test must exist.
 package documents

@@ -10,7 +10,7 @@ import (
 )
 
 // What a page says of -o is what the programs take.
-func TestPagesNameTheFormatsThatThereAre(t *testing.T) {
+func TestPagesNameExistingFormats(t *testing.T) {
 	kinds := []render.Kind{render.Tests, render.Table, render.Comparison, render.Trend, render.Gate}
 	lists := regexp.MustCompile(`-o ((?:[a-z]+\|)+[a-z]+)|-o FORMAT\[=FILE\],…` + "`: " + `((?:[a-z]+, )+[a-z]+);`)
 	found := 0

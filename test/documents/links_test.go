@@ -88,7 +88,7 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// TestTheIndexHasEachPage: who looks for something begins there, in each folder of pages.
+// TestTheIndexHasEachPage: readers begin there, in each folder of pages.
 func TestTheIndexHasEachPage(t *testing.T) {
 	all := pages(t)
 	for name := range all {
@@ -102,8 +102,8 @@ func TestTheIndexHasEachPage(t *testing.T) {
 	}
 }
 
-// TestWhatIsNamedIsThere: messages, help and comments send their readers to pages and examples, and so do the pages' own commands.
-func TestWhatIsNamedIsThere(t *testing.T) {
+// TestNamedFilesExist: messages, help and comments send their readers to pages and examples, and so do the pages' own commands.
+func TestNamedFilesExist(t *testing.T) {
 	seen := 0
 	err := fs.WalkDir(os.DirFS(tree), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -135,7 +135,7 @@ func TestWhatIsNamedIsThere(t *testing.T) {
 	}
 }
 
-func TestALinkThatLeadsNowhereIsFound(t *testing.T) {
+func TestABrokenLinkIsFound(t *testing.T) {
 	all := map[string]string{"README.md": "# A `b` page: c\n```\n# not one\n```\n"}
 	for to, want := range map[string]string{
 		"none/none.md":        "there is no none/none.md",

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTheMakefilesTestsAreThere: a test that the Makefile names for the race detector, and that has another name by now, would silently go without.
-func TestTheMakefilesTestsAreThere(t *testing.T) {
+// TestTheMakefilesTestsExist: a test that the Makefile names for the race detector, and that has another name by now, would silently go without.
+func TestTheMakefilesTestsExist(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(tree, "Makefile"))
 	if err != nil {
 		t.Fatal(err)

@@ -24,8 +24,8 @@ func machine(t *testing.T, uid string, programs ...string) (dir string) {
 	return dir
 }
 
-// TestWhatAMachineLacksIsInstalled: whoever types a target of the Makefile has taken no step before.
-func TestWhatAMachineLacksIsInstalled(t *testing.T) {
+// TestMissingPackagesAreInstalled: a target of the Makefile needs no other step before.
+func TestMissingPackagesAreInstalled(t *testing.T) {
 	everything := []string{"apt-get", "gcc", "make", "runc", "nft", "ip", "host-device", "iperf3", "iperf", "snmpd"}
 	for name, c := range map[string]struct {
 		uid, want string

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestEachPainNamesTestsThatThereAre holds docs/user-pains.md to the tree: each row names tests, in directories that have them, or says why there
+// TestEachPainNamesExistingTests holds docs/user-pains.md to the tree: each row names tests, in directories that have them, or says why there
 // are none.
-func TestEachPainNamesTestsThatThereAre(t *testing.T) {
+func TestEachPainNamesExistingTests(t *testing.T) {
 	text, err := os.ReadFile("../../docs/user-pains.md")
 	if err != nil {
 		t.Fatal(err)
@@ -78,8 +78,8 @@ func exists(t *testing.T, want proof) bool {
 	return false
 }
 
-func TestATestThatIsGoneIsFound(t *testing.T) {
-	if exists(t, proof{"test/documents", "TestThatNobody" + "Wrote"}) || exists(t, proof{"no/such/place", "TestEachPainNamesTestsThatThereAre"}) {
+func TestAMissingTestIsFound(t *testing.T) {
+	if exists(t, proof{"test/documents", "TestThatNobody" + "Wrote"}) || exists(t, proof{"no/such/place", "TestEachPainNamesExistingTests"}) {
 		t.Error("a test that isn't there is found")
 	}
 	if got := namedTests("a/b `TestX`, `TestY`; c `TestZ`"); len(got) != 3 || got[2] != (proof{"c", "TestZ"}) {

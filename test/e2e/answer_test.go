@@ -22,7 +22,7 @@ dut: {type: Device}
 	patience = 3 * time.Minute
 )
 
-// unknown is a limit that nobody but the device is told.
+// unknown is a limit that only the device knows.
 func unknown() int64 { return 6_000 + rand.Int64N(9_001) }
 
 // router is a DUT of one's own, as examples/router has it, with a limit of its own.

@@ -54,7 +54,7 @@ func (s *scene) device(packetsPerSecond int64) {
 	}
 }
 
-// deviceLinks are what the device is to be told: a LoadTest's defaults.
+// deviceLinks are the links that the device must learn of: a LoadTest's defaults.
 func deviceLinks(r *rig.Rig) plan.Links {
 	end := func(link, address, next, network string) plan.LinkEnd {
 		return plan.LinkEnd{Name: link, Interface: r.BenchInterface(link), Addresses: []netip.Prefix{netip.MustParsePrefix(address)},

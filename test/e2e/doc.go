@@ -9,7 +9,7 @@
 //
 // At the end it takes all that down, and fails if anything is left. Tests run one after the other, for two measurements at a time would share
 // processors; each has a namespace of its own, and ends with all functions at home (scene.end). Tests that ask for no figure are parallel ones, and go
-// last: their scenes are played beside each other, each on a pair of wires of its own (beside): on the second pair west is called north, and east south.
+// last: their scenes are played at the same time, each on a pair of wires of its own (beside): on the second pair west is called north, and east south.
 //
 //	go test -count=1 ./test/e2e                                                 # the gate's scene: TestALab
 //	go test -tags full -count=1 -timeout 60m ./test/e2e                         # everything

@@ -73,7 +73,7 @@ func TestDoctor(t *testing.T) {
 	s.installed(t.Context()) // the chart's objects are its own still
 }
 
-// diagnosed waits until doctor says all that; kubelets tell what they have each few seconds.
+// diagnosed waits until doctor says all that; kubelets report their devices every few seconds.
 func (s *scene) diagnosed(when string, lines []string) {
 	s.Helper()
 	var said typed
@@ -103,7 +103,7 @@ func (s *scene) of(version, kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// without deletes objects, and returns what makes them anew.
+// without deletes objects, and returns the function that makes them again.
 func (s *scene) without(objects ...*unstructured.Unstructured) (back func()) {
 	s.Helper()
 	ctx := context.WithoutCancel(s.Context())

@@ -46,7 +46,7 @@ func TestFourSystems(t *testing.T) {
 	if took.Outcome(faults) == calm.Wrong {
 		t.Error("figures are off on a calm machine")
 	}
-	s.toldInStatus(rendered)
+	s.inStatus(rendered)
 	if *table != "" {
 		if err := foursystems.Publish(*table, "operator", "kubectl linerate run examples/suites/four-systems.yaml -n lab", rendered, faults, took.Row()); err != nil {
 			t.Error(err)
@@ -54,8 +54,8 @@ func TestFourSystems(t *testing.T) {
 	}
 }
 
-// toldInStatus: who asks for the object alone finds the same figures in it, and that it is complete.
-func (s *scene) toldInStatus(r foursystems.Render) {
+// inStatus: the object's status has the same figures, and says that it is complete.
+func (s *scene) inStatus(r foursystems.Render) {
 	s.Helper()
 	document, err := r.Suite()
 	if err != nil {

@@ -55,7 +55,7 @@ func TestTheGatesOfTheExamples(t *testing.T) {
 		t.Errorf("there are %d suites (%v), want the one that all of them took up", len(suites.Items), err)
 	}
 	t.Run("with a release that didn't change, while the operator is killed", func(t *testing.T) { p.unchanged(t) })
-	t.Run("with a generator that is too weak to tell", func(t *testing.T) { p.weak(t) })
+	t.Run("with a generator that is too weak to decide", func(t *testing.T) { p.weak(t) })
 }
 
 // unchanged gates the new release against what was measured of it above, and kills the operator in the middle: the gate passes, and what was measured before
@@ -113,7 +113,7 @@ spec:
   activeDeadline: 2m
 `
 
-// weak is a gate whose generator sends 2 000 packets/s at most, through a device that forwards 8 000: it can't be told whether that is 4 000.
+// weak is a gate whose generator sends 2 000 packets/s at most, through a device that forwards 8 000: it is undecided whether the limit is 4 000.
 func (p *pipeline) weak(t *testing.T) {
 	t.Helper()
 	p.device(8000)

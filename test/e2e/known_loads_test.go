@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Loads that are given, to a router of 6 000 to 15 000 packets/s: nothing in them tells how many.
+// Loads that are given, to a router of 6 000 to 15 000 packets/s: they don't depend on it.
 const (
 	curve    = "procedure: {type: FrameLoss, frameLoss: {from: 30kpps, to: 4kpps, step: 13kpps, warmupDuration: 1s, trialDuration: 5s}}"
 	above    = "procedure: {type: ConstantLoad, constantLoad: {rate: 20kpps, warmupDuration: 1s, duration: 10s, window: 2s}}"

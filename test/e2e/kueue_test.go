@@ -29,7 +29,7 @@ func TestKueue(t *testing.T) {
 		s.enqueue("second", "", links, limited, gentle, "schedulingDeadline: 25s") // sooner than the first is over
 		waits := s.condition("second", "Scheduled=False Queued")
 		if words := message(waits, "Scheduled"); !strings.Contains(words, "in Kueue's queue team-a") || strings.Contains(words, "doesn't look after") {
-			t.Errorf("the message doesn't tell the queue: %s", words)
+			t.Errorf("the message doesn't name the queue: %s", words)
 		}
 		s.types("list").wants(0, "Queued", "")
 		first := s.complete("first", patience)
@@ -40,7 +40,7 @@ func TestKueue(t *testing.T) {
 			t.Errorf("the second was admitted at %v, and the first ended at %v", at, first.Status.FinishedAt)
 		}
 	})
-	t.Run("evicted in its run by one of a higher priority, it is queued again, and measured anew", func(t *testing.T) {
+	t.Run("evicted in its run by a test of a higher priority, it is queued again, and measured again", func(t *testing.T) {
 		s := begin(t)
 		s.queue()
 		s.enqueue("nightly", "night", links, limited, quick)
@@ -49,9 +49,9 @@ func TestKueue(t *testing.T) {
 		void := s.await("nightly", "its run lost", time.Minute, func(t *lineratev1alpha1.LoadTest) bool { return t.Status.LostRuns == 1 })
 		s.want(void, "Scheduled=False Queued", "Complete=False Waiting")
 		if words := message(void, "Scheduled"); !strings.Contains(words, "Preempted") || void.Status.Result != nil {
-			t.Errorf("the message doesn't tell why it was evicted: %s (result %v)", words, void.Status.Result)
+			t.Errorf("the message doesn't say why it was evicted: %s (result %v)", words, void.Status.Result)
 		}
-		s.tells("nightly", "Evicted")
+		s.wantEvent("nightly", "Evicted")
 		urgent := s.complete("urgent", patience)
 		s.want(urgent, "Complete=True Measured")
 		test := s.complete("nightly", patience)
@@ -101,7 +101,7 @@ func TestKueue(t *testing.T) {
 			t.Errorf("the message doesn't say the way out: %s", words)
 		}
 	})
-	t.Run("where Kueue holds back every Job that names no queue, runners go by the operator's, and are told what they wait for", func(t *testing.T) {
+	t.Run("where Kueue holds back every Job that names no queue, runners use the operator's queue, and the status says what they wait for", func(t *testing.T) {
 		s := begin(t)
 		s.runnersQueue("runners")
 		s.holdBack()
@@ -210,7 +210,7 @@ func (s *scene) reconfigure(words, others string) (back func()) {
 	return func() { write(was) }
 }
 
-// runnersQueue has the operator put runners into a LocalQueue of its own namespace, until the scene is over.
+// runnersQueue makes the operator put runners into a LocalQueue of its own namespace, until the scene is over.
 func (s *scene) runnersQueue(name string) {
 	s.Helper()
 	s.Cleanup(func() {
@@ -274,8 +274,8 @@ func (s *scene) podsLeave(since time.Time) {
 	s.Errorf("there are pods %v after their tests were ended", tidy)
 }
 
-// tells fails unless an event with the reason is of the test.
-func (s *scene) tells(name, reason string) {
+// wantEvent fails unless the test has an event with the reason.
+func (s *scene) wantEvent(name, reason string) {
 	s.Helper()
 	if out := s.kubectl("", "get", "events", "-n", s.namespace, "-o", "custom-columns=OF:.involvedObject.name,REASON:.reason", "--no-headers"); !slices.ContainsFunc(strings.Split(out, "\n"), func(line string) bool {
 		return slices.Equal(strings.Fields(line), []string{name, reason})

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-// swift finds a limit of some thousand packets/s in about 15 s. Its target tells nothing of the limit.
+// swift finds a limit of some thousand packets/s in about 15 s. Its target doesn't depend on the limit.
 const swift = `
 procedure:
   ramp: {warmupDuration: 1s, targetRate: 30kpps, rampDuration: 6s, stepDuration: 500ms, settle: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}
@@ -28,7 +28,7 @@ links:
 - {name: east, network: default/rare, lineRate: 1gbps}
 `
 
-// TestALab is what the gate plays in a cluster: a pod of each engine measures a router whose limit nobody but the test knows, two tests want the same
+// TestALab is what the gate plays in a cluster: a pod of each engine measures a router whose limit only the test knows, two tests want the same
 // functions, and one of them loses its runner. All that it demands holds on a busy machine, too.
 func TestALab(t *testing.T) {
 	if err := lab.Cables(t.Context(), "trexwest", "trexeast"); err != nil {
@@ -40,7 +40,7 @@ func TestALab(t *testing.T) {
 		s.truth(s.complete("trex", patience), limit)
 		s.released("trex")
 	})
-	t.Run("two tests take turns, and the one that loses its runner is measured anew", func(t *testing.T) {
+	t.Run("two tests take turns, and the one that loses its runner is measured again", func(t *testing.T) {
 		s, limit := begin(t), unknown()
 		s.apply("first", onScarce, router(limit), swift, demand("min", limit/2))
 		s.condition("first", "Scheduled=True AllScheduled")

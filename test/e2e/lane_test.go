@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/test/fabric"
 )
 
-// lane is a pair of wires that a scene has to itself: what is played on another one is neither heard nor left behind there. A LoadTest
+// lane is a pair of wires that only one scene uses: it sees no traffic of others. A LoadTest
 // names west and east wherever it is played; on another lane those are other wires.
 //
 //	lane 0: node-1 ══ west, east ═══ node-2
@@ -19,7 +19,7 @@ type lane struct{ west, east string }
 // allLanes begin with the one of a scene that has the lab to itself.
 func allLanes() []lane { return []lane{{"west", "east"}, {"north", "south"}} }
 
-// lanes are those that nobody is on. As many scenes are played beside each other as there are, and none that asks for a figure: two
+// lanes are the free ones. As many scenes are played beside each other as there are, and none that asks for a figure: two
 // measurements at a time share processors.
 var lanes = freeLanes(allLanes())
 
@@ -31,15 +31,15 @@ func freeLanes(all []lane) chan lane {
 	return free
 }
 
-// beside begins a scene that is played beside others, when all those are over that have the lab to themselves: so its test is a parallel one, too. It waits for
-// a lane, and hears and leaves nothing elsewhere.
+// beside begins a scene that runs at the same time as others, once all scenes that need the whole lab are over; so its test is parallel, too. It waits for
+// a lane, and uses no other wires.
 func beside(t *testing.T) *scene {
 	t.Helper()
 	t.Parallel()
 	return onLane(t)
 }
 
-// besideOnOnePort begins a scene beside others that also has the physical port to itself on which every node has all functions of the wire one.
+// besideOnOnePort begins a scene beside others that alone uses the physical port on which every node has all functions of the wire one.
 func besideOnOnePort(t *testing.T) *scene {
 	t.Helper()
 	t.Parallel()

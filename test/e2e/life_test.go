@@ -51,9 +51,9 @@ procedure:
 `
 )
 
-// TestSuspends: a run that is to be had later.
+// TestSuspends: a test that is to run later.
 func TestSuspends(t *testing.T) {
-	t.Run("suspended it holds nothing, and resumed it measures anew", func(t *testing.T) {
+	t.Run("suspended it holds nothing, and resumed it measures again", func(t *testing.T) {
 		s := begin(t)
 		s.apply("suspended", links, limited, quick)
 		s.step("suspended", "Ramping")

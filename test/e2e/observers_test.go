@@ -39,7 +39,7 @@ observers: [{name: cpu, of: DUT, type: Processors}, {name: nodes, of: Node, type
 
 // TestObservers: in a cluster the device's node is read like the generators', and what its limit counts is what came back.
 func TestObservers(t *testing.T) {
-	t.Run("a Reference tells of its node, and of its limit", func(t *testing.T) {
+	t.Run("a Reference reports its node and its limit", func(t *testing.T) {
 		s := begin(t)
 		s.apply("reference", links, ofReference, twice, `criteria: [{name: limited, metric: Observed, observed: {observer: limit, series: passed}, min: "5000"}]`)
 		test := s.complete("reference", patience)
@@ -59,7 +59,7 @@ func TestObservers(t *testing.T) {
 		}
 		s.released("reference")
 	})
-	t.Run("somebody beside a user's device tells of its node", func(t *testing.T) {
+	t.Run("a pod on the node of a user's device reports that node", func(t *testing.T) {
 		s := begin(t)
 		s.apply("router", links, router(10_000), ofMachines, twice)
 		test := s.complete("router", patience)
@@ -69,7 +69,7 @@ func TestObservers(t *testing.T) {
 			nodes[p.Role] = p.Node
 		}
 		if nodes[lineratev1alpha1.RoleVitals] == "" || nodes[lineratev1alpha1.RoleVitals] != nodes[lineratev1alpha1.RoleDUT] {
-			s.Errorf("pods were on %v: want one beside the device's", nodes)
+			s.Errorf("pods were on %v: want one on the device's node", nodes)
 		}
 		s.readsBothNodes(s.report(test))
 		s.released("router")
@@ -119,7 +119,7 @@ func (s *scene) hasNone(t *lineratev1alpha1.LoadTest, role lineratev1alpha1.PodR
 	s.Helper()
 	for _, p := range t.Status.Pods {
 		if p.Role == role {
-			s.Errorf("pod %s was made, and nobody needs it", p.Name)
+			s.Errorf("pod %s was made, and isn't needed", p.Name)
 		}
 	}
 }

@@ -184,7 +184,7 @@ func (p *pipeline) administrator(command string) {
 	}
 }
 
-// variables are what a pipeline is told by its variables.
+// variables are a pipeline's variables.
 func (p *pipeline) variables() []string {
 	return []string{"export IMAGE=" + newRelease, "export BASELINE=" + oldRelease, "export NAMESPACE=" + p.namespace}
 }

@@ -26,7 +26,7 @@ func (s *scene) generator(name string, flags ...string) string {
 	return fmt.Sprintf("%s:4501", s.ready(name, patience).Status.PodIP)
 }
 
-// holder is somebody else's pod that has all of a node's functions of the wire west, and does nothing with them. It returns what ends it.
+// holder makes a foreign pod that holds all of a node's functions of the wire west, and does nothing with them. It returns the function that removes it.
 func (s *scene) holder(node string) (letGo func()) {
 	s.Helper()
 	all := resource.MustParse(fmt.Sprint(lab.Functions))

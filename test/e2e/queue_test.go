@@ -23,7 +23,7 @@ func TestQueue(t *testing.T) {
 		}
 		last := s.condition(inLine(tests-1), "Scheduled=False Queued")
 		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+s.resource("west")) {
-			t.Errorf("the message doesn't tell the place in line: %s", words)
+			t.Errorf("the message doesn't have the place in line: %s", words)
 		}
 		s.hasNoPods(inLine(tests - 1))
 		s.delete(inLine(deleted))
@@ -40,7 +40,7 @@ func TestQueue(t *testing.T) {
 			before = now
 		}
 	})
-	t.Run("a test whose network cards others have begins by itself when they let go", func(t *testing.T) {
+	t.Run("a test whose network cards are in use begins by itself when they are free", func(t *testing.T) {
 		s := beside(t)
 		first, second := s.holder("node-1"), s.holder("node-2")
 		s.apply("patient", onWest, gentle, "dut: {type: Loopback}")
@@ -100,7 +100,7 @@ links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, networ
 
 func inLine(i int) string { return fmt.Sprintf("in-line-%d", i) }
 
-// oneHasThePort waits until one of two tests is told that the port is the other's: it is whose pods are up first.
+// oneHasThePort waits until the status of one of two tests says that the other one has the port: the one whose pods were up first has it.
 func (s *scene) oneHasThePort(one, other string) (holder, held string) {
 	s.Helper()
 	s.until("one of "+one+" and "+other+" waits for the port", func() bool {

@@ -19,7 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// searched is a search of any of the routers here: nothing in it tells how many packets/s they forward.
+// searched is a search of any of the routers here: it doesn't depend on how many packets/s they forward.
 const searched = "procedure: {type: Search, %ssearch: {minRate: 500pps, maxRate: 100kpps, warmupDuration: 1s, classification: %s}}"
 
 // forgets has the router's own program run beside it before each trial, which does nothing there and ends well.
@@ -30,7 +30,7 @@ const bothGoals = `criteria: [{name: ndr, metric: PacketsPerSecond, direction: T
 
 var pages = flag.String("pages", "", "TestSearches: keep the pages of what was measured in this directory, to be looked at")
 
-// TestSearches: what the operator says of NDR and PDR is true of routers whose limit nobody else knows, in tests, in a suite and in a gate.
+// TestSearches: NDR and PDR as the operator reports them are true of routers whose limit only the test knows, in tests, in a suite and in a gate.
 func TestSearches(t *testing.T) {
 	claims, shown := 0, 0
 	for _, r := range []routerSearched{
@@ -58,7 +58,7 @@ type routerSearched struct {
 	vary, classification string
 }
 
-// play has the operator search a router of a limit that is drawn, and says how many of its limits were shown.
+// play makes the operator search a router with a random limit, and returns how many of its limits were found.
 func (r routerSearched) play(s *scene) (shown int) {
 	s.Helper()
 	limit := r.about*9/10 + rand.Int64N(r.about/5)
@@ -241,7 +241,7 @@ func searchedGate(t *testing.T) {
 	}
 }
 
-// page keeps a page, where somebody wants to look at it.
+// page writes a page, if a flag asks for it.
 func (s *scene) page(name, text string) {
 	s.Helper()
 	if *pages == "" {

@@ -14,7 +14,7 @@ import (
 const (
 	// aftermath is how long traffic may go on after its test ended in whatever way.
 	aftermath = 15 * time.Second
-	// hush is how long nothing must be heard to call it silence.
+	// hush is how long there must be no traffic to call it silence.
 	hush = 2 * time.Second
 )
 

@@ -14,7 +14,7 @@ import (
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// condition is one in short, such as "Complete=True Measured"; "Complete=" where there is none.
+// condition is a condition in short, such as "Complete=True Measured"; "Complete=" if it is missing.
 func condition(t *lineratev1alpha1.LoadTest, kind string) string {
 	c := meta.FindStatusCondition(t.Status.Conditions, kind)
 	if c == nil {
@@ -77,7 +77,7 @@ func (s *scene) hasNoPods(name string) {
 	}
 }
 
-// describe logs what there is to see in the namespace, for who looks into a failure.
+// describe logs the namespace's objects, to explain a failure.
 func (s *scene) describe(ctx context.Context) {
 	var tests lineratev1alpha1.LoadTestList
 	_ = lab.Client.List(ctx, &tests, client.InNamespace(s.namespace))

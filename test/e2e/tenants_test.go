@@ -95,7 +95,7 @@ func (s *scene) people() (other string) {
 	return namespace.Name
 }
 
-// refused fails unless the chart's policy keeps somebody from a LoadTest, and says all that it should.
+// refused fails unless the chart's policy refuses a user's LoadTest, with all that its message should say.
 func (s *scene) refused(try tries.Attempt) bool {
 	s.Helper()
 	err := s.as(try.Who).Create(s.Context(), s.make("attempt", try.Spec))
@@ -127,7 +127,7 @@ func (s *scene) holdsNothing() {
 	}
 }
 
-// bind gives somebody a role in the scene's namespace, for as long as the scene plays.
+// bind gives a user a role in the scene's namespace, for as long as the scene plays.
 func (s *scene) bind(role, who string) {
 	s.Helper()
 	binding := &rbacv1.RoleBinding{
@@ -139,7 +139,7 @@ func (s *scene) bind(role, who string) {
 	s.Cleanup(func() { s.must(lab.Client.Delete(context.WithoutCancel(s.Context()), binding)) })
 }
 
-// as is the cluster as somebody sees it.
+// as is a client with a user's rights.
 func (s *scene) as(who string) client.Client {
 	s.Helper()
 	c, err := lab.As(who)

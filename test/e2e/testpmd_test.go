@@ -16,7 +16,7 @@ import (
 // testpmdImage has this machine's dpdk-testpmd and all that it loads.
 const testpmdImage = "example.com/linerate/testpmd:e2e"
 
-// TestTestpmdInAPod: a program of somebody's image forwards between the pod's interfaces with new MAC addresses (the path is proven), and all comes back.
+// TestTestpmdInAPod: a program in a user's image forwards between the pod's interfaces with new MAC addresses (the path is proven), and all frames come back.
 func TestTestpmdInAPod(t *testing.T) {
 	program, err := exec.LookPath("dpdk-testpmd")
 	switch {

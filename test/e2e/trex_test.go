@@ -24,13 +24,13 @@ func TestTRexPods(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a TRex that can't start is told with its last words", func(t *testing.T) {
+	t.Run("a TRex that can't start is reported with its last words", func(t *testing.T) {
 		s := begin(t)
 		s.apply("trex-fails", trexLinks, limited, quick, trexGenerator+`, args: [--fail]}`)
 		test := s.complete("trex-fails", time.Minute)
 		s.want(test, "Complete=True GeneratorFailed", "Passed=Unknown NoCriteria", "Stalled=True GeneratorFailed")
 		if words := message(test, "Complete"); !strings.Contains(words, "255") || !strings.Contains(words, "this is what was asked for") {
-			t.Errorf("the message doesn't tell TRex's end: %s", words)
+			t.Errorf("the message doesn't say how TRex ended: %s", words)
 		}
 	})
 }

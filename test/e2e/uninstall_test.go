@@ -15,7 +15,7 @@ func TestUninstall(t *testing.T) {
 		s.apply("orphan", links, limited, quick)
 		s.running("orphan")
 		s.uninstalled()
-		s.fallsSilent(patience) // the runner knows its Plan, and needs nobody
+		s.fallsSilent(patience) // the runner has its Plan, and needs no operator
 		s.want(s.get("orphan"), "Complete=False Running")
 		s.installed(s.Context())
 		test := s.complete("orphan", time.Minute)

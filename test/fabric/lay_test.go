@@ -82,7 +82,7 @@ func TestLay(t *testing.T) {
 			t.Error("want west's functions only")
 		}
 	})
-	t.Run("a node made anew gets its functions anew", func(t *testing.T) {
+	t.Run("a node that is made again gets new functions", func(t *testing.T) {
 		s := laid(t, "anew", 1)
 		s.Nodes[1].Namespace = fabrictest.Namespace(t)
 		if err := vf.In(s.Nodes[1].Namespace, func() error { return nil }); err != nil {
@@ -119,7 +119,7 @@ func TestLay(t *testing.T) {
 			t.Error("a fabric that is in use went with it")
 		}
 	})
-	t.Run("an interface that took the name is told", func(t *testing.T) {
+	t.Run("an interface that has the name already is an error", func(t *testing.T) {
 		nodes := fabrictest.Nodes(t, "a")
 		if err := vf.In(nodes[0].Namespace, func() error {
 			return netlink.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "westp0v0"}})

@@ -11,7 +11,7 @@ import (
 
 // Spec is a whole fabric.
 type Spec struct {
-	// Name tells fabrics on one machine apart: up to 32 lower-case letters, digits and -.
+	// Name distinguishes fabrics on one machine: up to 32 lower-case letters, digits and -.
 	Name  string
 	Nodes []Node
 	Wires []Wire

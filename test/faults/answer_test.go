@@ -26,7 +26,7 @@ type machine interface {
 	Outcome(faults []string) calm.Outcome
 }
 
-// answer holds a test that could measure to the known answer, which any calm machine finds. said is what the table tells of a test without the answer.
+// answer holds a test that could measure to the known answer, which any calm machine finds. said is the table's text for a test without the answer.
 func answer(t *lineratev1alpha1.LoadTest, m machine) (outcome calm.Outcome, said string) {
 	faults := missing(t)
 	if len(faults) > 0 {
@@ -46,7 +46,7 @@ func missing(t *lineratev1alpha1.LoadTest) (faults []string) {
 	if status, _, message := condition(t, lineratev1alpha1.ConditionPassed); status != "True" {
 		faults = append(faults, fmt.Sprintf("%s (%s)", verdict(t), message))
 	}
-	if all := told(t); all == "" {
+	if all := figuresOf(t); all == "" {
 		faults = append(faults, "no figures")
 	} else if !within(t, allowed) {
 		faults = append(faults, fmt.Sprintf("%s: not two figures within 1 %% of %d", all, known))
@@ -104,8 +104,8 @@ func verdict(t *lineratev1alpha1.LoadTest) string {
 	return "Passed=" + status + " " + reason
 }
 
-// told is a status' figures.
-func told(t *lineratev1alpha1.LoadTest) string {
+// figuresOf are a status' figures.
+func figuresOf(t *lineratev1alpha1.LoadTest) string {
 	var out []string
 	for _, f := range figures(t) {
 		out = append(out, fmt.Sprint(f))

@@ -21,7 +21,7 @@ type deed struct {
 	ready func(*play)
 	// strike does it. What takes some time to be done returns when it is.
 	strike func(*play)
-	// outage is how long it lasts before mend; no mend: nobody has to do anything.
+	// outage is how long it lasts before mend; without mend it ends by itself.
 	outage time.Duration
 	mend   func(*play)
 }

@@ -53,11 +53,11 @@ func (p *play) examine() {
 	p.silent()
 }
 
-// runAgain: the same test, made anew once, gives the answer that is known.
+// runAgain: the same test, made again once, gives the known answer.
 func (p *play) runAgain() {
 	p.Helper()
 	test, taken := p.run(afterwards)
-	p.again, p.againOn = told(test), taken.Row()
+	p.again, p.againOn = figuresOf(test), taken.Row()
 	p.leavesNothing(underTest, afterwards)
 	p.claimsNothingElse(test, p.readReport(test))
 	if said := p.answers(test, taken); said != "" {
@@ -113,7 +113,7 @@ func (p *play) cells() cells {
 // measured is the figure that a status has, with how it came about.
 func (p *play) measured() string {
 	var out []string
-	if figures := told(p.test); figures != "" {
+	if figures := figuresOf(p.test); figures != "" {
 		out = append(out, figures)
 	}
 	if p.test.Status.LostRuns > 0 {

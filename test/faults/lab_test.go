@@ -144,7 +144,7 @@ func state(t *lineratev1alpha1.LoadTest) string {
 	return strings.Join(out, "; ")
 }
 
-// describe logs what there is to see, for who looks into a failure.
+// describe logs the state of the lab, to explain a failure.
 func (p *play) describe(ctx context.Context) {
 	var tests lineratev1alpha1.LoadTestList
 	err := lab.Client.List(ctx, &tests, client.InNamespace(p.namespace))

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	var err error
 	if watch, err = calm.Begin(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "faults: nobody would know how calm the machine is:", err)
+		fmt.Fprintln(os.Stderr, "faults: can't watch how calm the machine is:", err)
 		os.Exit(1)
 	}
 	o := rig.Options{Name: *name, Keep: *keep, Functions: 2, Wires: []string{"west", "east"}, Talk: os.Stderr}

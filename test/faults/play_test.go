@@ -33,7 +33,7 @@ type play struct {
 	test         *lineratev1alpha1.LoadTest
 	// report is what was measured; nil: there is none.
 	report *report.Report
-	// silence is how long after the fault, or the end, the wires were last heard.
+	// silence is how long after the fault, or the end, there was last traffic on the wires.
 	silence time.Duration
 	// disturbed: a test has no answer, while the machine was disturbed; noAnswer is what the table tells of the test that was struck.
 	disturbed bool

@@ -13,7 +13,7 @@ const (
 	killRunner    fault = "kill -9 of the runner"
 	killGenerator fault = "kill -9 of a generator"
 	killDUT       fault = "kill -9 of the DUT"
-	deletePod     fault = "a generator's pod deleted by somebody else"
+	deletePod     fault = "a generator's pod deleted by another user"
 	killOperator  fault = "kill -9 of the operator"
 	killKubelet   fault = "kill -9 of the generator's kubelet, for 5 s"
 	killAPIServer fault = "kill -9 of the API server, for 5 s"

@@ -30,7 +30,7 @@ func TestSoak(t *testing.T) {
 		p.await("pods and devices to be given back", tidy, p.holdsNothing)
 		s.add(test, taken, p.operatorMemory())
 		now := s.tests[i]
-		t.Logf("%s: %s %s %s, the operator has %d KiB; %s", test.Name, told(test), verdict(test), now.said, now.memory, taken)
+		t.Logf("%s: %s %s %s, the operator has %d KiB; %s", test.Name, figuresOf(test), verdict(test), now.said, now.memory, taken)
 	}
 	s.took, s.machine = time.Since(begun), watch.Since(begun).Row()
 	p.await("all networks of pods to be gone", tidy, func() (string, error) { return difference(before, p.traces()), nil })

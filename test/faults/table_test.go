@@ -80,8 +80,8 @@ func TestTheAnswer(t *testing.T) {
 	}
 }
 
-// TestAVerdictThatIsFalse: no machine is so busy that a verdict may be false.
-func TestAVerdictThatIsFalse(t *testing.T) {
+// TestAWrongVerdictIsFound: no machine is so busy that a verdict may be false.
+func TestAWrongVerdictIsFound(t *testing.T) {
 	failed := func(figures ...int64) *lineratev1alpha1.LoadTest {
 		return tested(metav1.ConditionFalse, lineratev1alpha1.ReasonCriteriaNotMet, figures)
 	}
@@ -98,7 +98,7 @@ func TestAVerdictThatIsFalse(t *testing.T) {
 		{failed(9_000, 9_000), "Passed=False (as said) with the figures [9000 9000]"},
 	} {
 		if got := falseVerdict(c.test); got != c.want {
-			t.Errorf("%s %s: %q, want %q", verdict(c.test), told(c.test), got, c.want)
+			t.Errorf("%s %s: %q, want %q", verdict(c.test), figuresOf(c.test), got, c.want)
 		}
 	}
 }

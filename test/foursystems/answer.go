@@ -15,7 +15,7 @@ const (
 	// lineRate is each link's, in bits per second, and directions are how many there are.
 	lineRate   = 40_000_000
 	directions = 2
-	// overhead is what a frame takes of a link beside its bytes: preamble, start of frame and gap (IEEE 802.3).
+	// overhead is what a frame takes of a link in addition to its bytes: preamble, start of frame and gap (IEEE 802.3).
 	overhead = 20
 )
 

@@ -68,8 +68,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTheLimitsStandInTheFile: what is known is known from there.
-func TestTheLimitsStandInTheFile(t *testing.T) {
+// TestTheLimitsAreInTheFile: what is known is known from there.
+func TestTheLimitsAreInTheFile(t *testing.T) {
 	text, err := os.ReadFile(File)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func Publish(page, name, command string, r Render, faults []string, machine stri
 	fmt.Fprintf(&b, "%s; it took %s.\n\n", published.Provenance(s.Finished), s.Finished.Sub(s.Started).Round(time.Second))
 	fmt.Fprintf(&b, "```console\n$ %s\n%s\n```\n\n", command, strings.TrimSpace(r("text")))
 	fmt.Fprintf(&b, "The same with `-o markdown`:\n\n%s\n\n", strings.TrimSpace(r("markdown")))
-	fmt.Fprintf(&b, "Beside what is known, in both directions together:\n\n| cell | known, packets/s | measured | off |\n| :--- | ---: | ---: | ---: |\n")
+	fmt.Fprintf(&b, "Compared with the known values, both directions together:\n\n| cell | known, packets/s | measured | off |\n| :--- | ---: | ---: | ---: |\n")
 	for _, a := range Answers() {
 		got := figuresOf(s, a.Cell).PacketsPerSecond
 		fmt.Fprintf(&b, "| %s | %s | %d | %+.2f %% |\n", a.Cell, a.known(), got, share(float64(got), a.PacketsPerSecond)*100)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestWhatItCarries prints how many frames a second the device carries on this machine: each of what is sent is forwarded, or counted as missed.
-func TestWhatItCarries(t *testing.T) {
+// TestHowManyFramesAnImpairedDeviceForwards prints how many frames a second the device carries on this machine: each of what is sent is forwarded, or counted as missed.
+func TestHowManyFramesAnImpairedDeviceForwards(t *testing.T) {
 	for _, inKernel := range []bool{false, true} {
 		for _, perSecond := range []float64{100_000, 200_000, 300_000, 400_000, 500_000, 600_000} {
 			r := newRigOf(t, Spec{InKernel: inKernel})

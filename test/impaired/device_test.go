@@ -136,13 +136,13 @@ func TestWorkTakesAProcessor(t *testing.T) {
 	}
 }
 
-func TestADeviceThatCantBe(t *testing.T) {
+func TestAnImpossibleDeviceIsRefused(t *testing.T) {
 	needRoot(t)
 	ns := space(t)
 	for says, s := range map[string]Spec{
-		"the impaired device: port nowhere": {Interfaces: [2]string{"nowhere", "lo"}},
-		"in the kernel loses or doubles":    {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{}, {Delay: 1}}, InKernel: true},
-		"impaired device: who loses one":    {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{LoseOneIn: 1}}},
+		"the impaired device: port nowhere":                {Interfaces: [2]string{"nowhere", "lo"}},
+		"in the kernel loses or doubles":                   {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{}, {Delay: 1}}, InKernel: true},
+		"impaired device: a device that loses every frame": {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{LoseOneIn: 1}}},
 	} {
 		if d, err := Start(ns, s); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, %v; want %q", s, d, err, says)
@@ -150,8 +150,8 @@ func TestADeviceThatCantBe(t *testing.T) {
 	}
 }
 
-// TestWhoseWaitsAreSeen: only a device that waiting costs frames is a process of the namespace that its interfaces are in.
-func TestWhoseWaitsAreSeen(t *testing.T) {
+// TestWhichWaitsAreSeen: only a device that waiting costs frames is a process of the namespace that its interfaces are in.
+func TestWhichWaitsAreSeen(t *testing.T) {
 	ours, err := os.Readlink("/proc/self/ns/net")
 	must(t, err)
 	for name, c := range map[string]struct {

@@ -1,5 +1,5 @@
 // Package impaired is a device for tests: a wire between two network interfaces that does to frames what real devices do, each impairment switchable, exact,
-// and known to nobody but the test. A generator, a Plan and a Report know nothing of it; linerate sees a device that bridges (dut: {type: Device, forwarding: L2}).
+// and known to the test only. A generator, a Plan and a Report know nothing of it; linerate sees a device that bridges (dut: {type: Device, forwarding: L2}).
 //
 //	namespace of the test    namespace of the device, which a process of its own carries frames in
 //	         g0 ────────────── d0 ─▶ [ what comes in here goes through Ports[0] ] ─▶ d1

@@ -77,7 +77,7 @@ func (i Impairment) Check() error {
 		{i.Cold != nil && (i.Cold.For <= 0 || !inside(i.Cold.Share)), "cold is for a time, at a share between 0 and 1"},
 		{i.Room != 0 && i.Work == 0, "room is of frames that wait for work: set work"},
 		{min(i.Work, i.Saves, i.Queue, i.Delay) < 0 || min(i.LoseOneIn, i.Limit, i.ReorderOneIn, i.DuplicateOneIn, int64(i.Room)) < 0, "nothing may be negative"},
-		{i.LoseOneIn == 1, "who loses one in one forwards nothing: leave the port out of the traffic"},
+		{i.LoseOneIn == 1, "a device that loses every frame forwards nothing: leave the port out of the traffic"},
 	} {
 		if rule.broken {
 			errs = append(errs, errors.New(rule.says))

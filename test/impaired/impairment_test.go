@@ -45,17 +45,17 @@ func TestACollapseForwardsLessOfMore(t *testing.T) {
 	}
 }
 
-func TestWhatContradictsItself(t *testing.T) {
+func TestContradictionsAreRefused(t *testing.T) {
 	for says, i := range map[string]Impairment{
-		"":                            {Limit: 1, Queue: 1, Knee: &Knee{From: 0.5, Loss: 0.5}, Delay: 1, LoseOneIn: 2, DuplicateOneIn: 1, ReorderOneIn: 1, Work: 1, Room: 1},
-		"are of a limit":              {Queue: time.Second},
-		"a queue saves and wastes":    {Limit: 1, Queue: 1, Wasted: 0.5},
-		"from 0 to below 1":           {Limit: 1, Wasted: 1},
-		"a knee's from and loss":      {Limit: 1, Knee: &Knee{From: 1, Loss: 0.5}},
-		"cold is for a time":          {Limit: 1, Cold: &Cold{Share: 0.5}},
-		"room is of frames that wait": {Room: 1},
-		"nothing may be negative":     {Delay: -1},
-		"who loses one in one":        {LoseOneIn: 1},
+		"":                                {Limit: 1, Queue: 1, Knee: &Knee{From: 0.5, Loss: 0.5}, Delay: 1, LoseOneIn: 2, DuplicateOneIn: 1, ReorderOneIn: 1, Work: 1, Room: 1},
+		"are of a limit":                  {Queue: time.Second},
+		"a queue saves and wastes":        {Limit: 1, Queue: 1, Wasted: 0.5},
+		"from 0 to below 1":               {Limit: 1, Wasted: 1},
+		"a knee's from and loss":          {Limit: 1, Knee: &Knee{From: 1, Loss: 0.5}},
+		"cold is for a time":              {Limit: 1, Cold: &Cold{Share: 0.5}},
+		"room is of frames that wait":     {Room: 1},
+		"nothing may be negative":         {Delay: -1},
+		"a device that loses every frame": {LoseOneIn: 1},
 	} {
 		err := i.Check()
 		if (says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), says) {

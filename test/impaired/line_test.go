@@ -27,8 +27,8 @@ func passed(fates []fate) (n int) {
 	return n
 }
 
-// TestWhatIsForwardedIsWhatCanBeSaidBeforehand: of any load that lasts, even and in a generator's batches, as much is forwarded as Forwards says.
-func TestWhatIsForwardedIsWhatCanBeSaidBeforehand(t *testing.T) {
+// TestForwardsPredictsWhatIsForwarded: of any load that lasts, even and in a generator's batches, as much is forwarded as Forwards says.
+func TestForwardsPredictsWhatIsForwarded(t *testing.T) {
 	for name, i := range map[string]Impairment{
 		"a limit":       {Limit: 9_999},
 		"a loss":        {LoseOneIn: 500},

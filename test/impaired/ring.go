@@ -97,7 +97,7 @@ func (r *ring) await(d time.Duration) {
 		at := unix.NsecToTimespec(int64(d))
 		timeout = &at
 	}
-	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}}, timeout, nil) // who is interrupted looks again
+	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}}, timeout, nil) // after an interrupt it is called again
 }
 
 // lost is how many frames came and found the ring full, or were too long, since it was opened. One goroutine may ask at a time.

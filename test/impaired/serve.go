@@ -31,7 +31,7 @@ type port interface {
 	counts() (Counts, error)
 	// atRest says whether nothing is inside.
 	atRest() bool
-	// held is for how long frames stayed inside, by their bytes and by their bucket in package transit; nil: nobody knows.
+	// held is how long frames stayed inside, by their bytes and by their bucket in package transit; nil: unknown.
 	held() map[int]map[int]uint64
 }
 

@@ -131,7 +131,7 @@ func said(printed, line string) bool {
 	return regexp.MustCompile(loose).MatchString(printed)
 }
 
-// asShown plays what the docs tell of, and returns all that is printed.
+// asShown plays what the docs describe, and returns all that is printed.
 func (p *person) asShown(line string) string {
 	p.Helper()
 	verb := strings.Fields(line)[2]

@@ -110,8 +110,8 @@ func TestDoctorLooksForWhatRunnersNeed(t *testing.T) {
 	}
 }
 
-// Who sees no more than that there is an operator isn't told that anything of it is missing.
-func TestDoctorTellsNothingMissingThatMayNotBeRead(t *testing.T) {
+// A user who may only see that there is an operator gets no list of what is missing.
+func TestDoctorReportsNothingAsMissingThatItMayNotRead(t *testing.T) {
 	o := newPerson(t).installs()
 	o.made(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "see-deployments"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"list"}}}})
 	o.made(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "see-deployments"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "see-deployments"},

@@ -123,10 +123,10 @@ func TestAGateJudges(t *testing.T) {
 		code    int
 		outcome report.Outcome
 	}{
-		"no change":                     {slower(0), v1alpha1.ReasonMeasured, 0, report.Passed},
-		"a regression":                  {slower(5), v1alpha1.ReasonMeasured, 1, report.DidFail},
-		"what lies at the allowance":    {slower(2), v1alpha1.ReasonMeasured, 3, report.Undecided},
-		"a suite that somebody stopped": {slower(0), v1alpha1.ReasonStopped, 3, report.Undecided},
+		"no change":                   {slower(0), v1alpha1.ReasonMeasured, 0, report.Passed},
+		"a regression":                {slower(5), v1alpha1.ReasonMeasured, 1, report.DidFail},
+		"what lies at the allowance":  {slower(2), v1alpha1.ReasonMeasured, 3, report.Undecided},
+		"a suite that a user stopped": {slower(0), v1alpha1.ReasonStopped, 3, report.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t)
@@ -169,7 +169,7 @@ func (p *person) read(name string) []byte {
 	return text
 }
 
-func TestAGateIsAskedAgain(t *testing.T) {
+func TestAGateIsRepeated(t *testing.T) {
 	p := newPerson(t)
 	p.write("router.yaml", aRelease)
 	first := p.starts(inTurns)
@@ -200,7 +200,7 @@ func TestAGateIsAskedAgain(t *testing.T) {
 		p.must(mine.cmd.Process.Signal(syscall.SIGTERM))
 		mine.ends().wants(t, 130, "interrupted", "stopping")
 	})
-	t.Run("one that came to nothing is measured anew", func(t *testing.T) {
+	t.Run("one that measured nothing is measured again", func(t *testing.T) {
 		p.saysSuite("router-pr-1", metav1.ConditionTrue, v1alpha1.ReasonStopped, 0, 0, 4)
 		again := p.starts(inTurns + " --name-suffix pr-1")
 		again.talk.await(t, "router-pr-1-2 created")
@@ -247,7 +247,7 @@ func TestAGateJudgesNoSuiteThatMeasuresSomethingElse(t *testing.T) {
 	})
 }
 
-func TestAGateRefusesWhatCantBeDecided(t *testing.T) {
+func TestAGateRefusesUndecidableCriteria(t *testing.T) {
 	p := newPerson(t)
 	p.write("router.yaml", aRelease)
 	p.write("suite.yaml", aSuite)

@@ -27,7 +27,7 @@ func TestAGateInTrouble(t *testing.T) {
 			t.Errorf("it says %+v", doc.Rows)
 		}
 		if !p.gated().Spec.Stop {
-			t.Error("what nobody waits for any more isn't stopped")
+			t.Error("a test that is no longer needed isn't stopped")
 		}
 	})
 	t.Run("what is to go on when time is over isn't cleaned away", func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestAGateAtASignal(t *testing.T) {
 	})
 }
 
-func TestAGateOfWhatCameToNothing(t *testing.T) {
+func TestAGateOfASuiteThatMeasuredNothing(t *testing.T) {
 	p := newPerson(t)
 	p.write("router.yaml", aRelease)
 	first := p.starts(inTurns)
@@ -155,7 +155,7 @@ func TestAGateOfWhatCameToNothing(t *testing.T) {
 	first.talk.await(t, "created in namespace")
 	p.saysMeasuredSuite(s, v1alpha1.ReasonPartlyMeasured, slower(0))
 	first.ends()
-	t.Run("what was measured in part is measured anew", func(t *testing.T) {
+	t.Run("what was measured in part is measured again", func(t *testing.T) {
 		again := p.starts(inTurns)
 		again.talk.await(t, s.Name+"-2 created")
 		p.saysMeasuredSuite(p.suite(s.Name+"-2"), v1alpha1.ReasonStopped, slower(0))

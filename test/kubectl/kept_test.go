@@ -53,7 +53,7 @@ func TestKeptReports(t *testing.T) {
 		p.outlives("was-"+name, i, 152_000+int64(i), release("v15"))
 		p.outlives("is-"+name, i, 120_000+int64(i), release("v16"))
 	}
-	t.Run("the newest of a test that is gone is printed, and it is said which that is", func(t *testing.T) {
+	t.Run("the newest Report of a deleted test is printed, with its name", func(t *testing.T) {
 		p.types("kubectl linerate report nightly").wants(t, 0, "152.10 K", "LoadTest nightly is gone; this is its Report of 2026-03-16 15:")
 		p.types("kubectl linerate report nightly").wants(t, 0, "152.10 K", "kept as "+newest+" (and 1 older: kubectl linerate trend -l linerate.dev/test=nightly -n "+p.namespace+" shows all)")
 		p.types("kubectl linerate report "+newest).wants(t, 0, "152.10 K", "")
@@ -94,7 +94,7 @@ func TestKeptReports(t *testing.T) {
 		p.types("kubectl linerate compare was-a faulty").wants(t, 3, "not comparable", "")
 		p.types("kubectl linerate compare was-a faulty").wants(t, 3, "this side was not measured", "")
 	})
-	t.Run("one that somebody made by hand is told of", func(t *testing.T) {
+	t.Run("one that was made by hand is reported", func(t *testing.T) {
 		p.must(admin.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "forged", Namespace: p.namespace,
 			Labels: map[string]string{v1alpha1.LabelRole: v1alpha1.RoleKeptReport, v1alpha1.LabelTest: "forged"}}}))
 		p.types("kubectl linerate report forged").wants(t, 3, "", "it was made by hand")

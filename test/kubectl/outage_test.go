@@ -95,7 +95,7 @@ func trimmed(host string) string {
 }
 
 func TestConnectionsAreLost(t *testing.T) {
-	t.Run("a short cut is nobody's business", func(t *testing.T) {
+	t.Run("a short outage isn't reported", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t)
 		w := p.connects()
@@ -109,7 +109,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		p.saysMeasured("vpp-imix", passed)
 		watch.ends().wants(t, 0, "OpenBSD  64b", "measured")
 	})
-	t.Run("a long one is told of once, and what happened meanwhile is seen", func(t *testing.T) {
+	t.Run("a long outage is reported once, and what happened meanwhile is seen", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t)
 		w := p.connects()
@@ -133,7 +133,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		w.set(true)
 		watch.ends().wants(t, 3, "", "can't be reached")
 	})
-	t.Run("a server that never answers is told of at once", func(t *testing.T) {
+	t.Run("a server that never answers is reported at once", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t)
 		p.writeConfig(environment.KubeConfig, "https://127.0.0.1:1")
@@ -142,7 +142,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		}
 		p.types("kubectl linerate doctor").wants(t, 3, "fail    API server: https://127.0.0.1:1 doesn't answer", "")
 	})
-	t.Run("a test that was deleted and made anew meanwhile isn't taken for the first", func(t *testing.T) {
+	t.Run("a test that was deleted and made again meanwhile isn't the first one", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t)
 		w := p.connects()

@@ -63,7 +63,7 @@ func (p *person) writeConfig(text []byte, server string) {
 	p.must(clientcmd.WriteToFile(*config, p.config))
 }
 
-// become lets the person be another user, whom nobody has given rights.
+// become makes the person another user, without rights.
 func (p *person) become(user string) {
 	p.Helper()
 	config, err := clientcmd.LoadFromFile(p.config)

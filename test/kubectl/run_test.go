@@ -115,7 +115,7 @@ func TestRunPiped(t *testing.T) {
 	})
 }
 
-func TestRunFindsWhatIsThere(t *testing.T) {
+func TestRunFindsAnExistingTest(t *testing.T) {
 	p := newPerson(t)
 	p.write("test.yaml", aTest)
 	first := p.starts("kubectl linerate run test.yaml")

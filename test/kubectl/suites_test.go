@@ -225,12 +225,12 @@ func TestASuiteIsRun(t *testing.T) {
 		p.write("wider.yaml", aSuite+"  parallelism: 4\n")
 		p.types("kubectl linerate run wider.yaml").wants(t, 0, "linux    imix", "(but for spec.parallelism, which kubectl apply would change)")
 	})
-	t.Run("a cell that can't be measured is told with its line, and nothing is created", func(t *testing.T) {
+	t.Run("a cell that can't be measured is named with its line, and nothing is created", func(t *testing.T) {
 		p.write("wrong.yaml", strings.NewReplacer("four-systems", "wrong", "packetsPerSecond: 160000", "packetsPerSecond: -1").Replace(aSuite))
 		p.write("test.yaml", aTest)
 		p.types("kubectl linerate run test.yaml wrong.yaml").wants(t, 2, "", "wrong.yaml:15: cell half-imix: spec.dut.reference.limit.packetsPerSecond")
 		if err := admin.Get(t.Context(), keyOf(p, "vpp-imix"), &v1alpha1.LoadTest{}); err == nil {
-			t.Error("the test beside it was created")
+			t.Error("the other test was created")
 		}
 	})
 	t.Run("a pipeline's signal stops it, and what was measured is printed", func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestTheReportOfASuite(t *testing.T) {
 		p.types("kubectl linerate report four-systems vpp-imix -o html").wants(t, 2, "", "format html holds one suite, or tests alone")
 		p.types("kubectl linerate report four-systems vpp-imix -o junit").wants(t, 0, `classname="vpp-imix"`, "")
 	})
-	t.Run("of one that somebody replaced", func(t *testing.T) {
+	t.Run("of one that was replaced", func(t *testing.T) {
 		cm := &corev1.ConfigMap{}
 		p.must(admin.Get(t.Context(), keyOf(p, "four-systems-suite"), cm))
 		other := *p.suite("four-systems")

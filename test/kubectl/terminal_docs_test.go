@@ -73,8 +73,8 @@ func onTerminal(t *testing.T, command string, env ...string) string {
 	return p.asShown(p.typed(command))
 }
 
-// What pods and other people say in conditions drives nobody's terminal.
-func TestWordsOfOthersOnATerminal(t *testing.T) {
+// Control characters in conditions don't reach the terminal.
+func TestControlCharactersOfOthersOnATerminal(t *testing.T) {
 	const words = "pod died: \x1b[2J\x1b]0;mine\a"
 	p := newPerson(t)
 	p.creates("vpp-imix")

@@ -142,7 +142,7 @@ func TestOnATerminal(t *testing.T) {
 		p.saysMeasured("vpp-imix", passed)
 		run.ends().wants(t, 0, "OpenBSD  64b", "")
 	})
-	t.Run("watch leaves at once: the test is somebody else's", func(t *testing.T) {
+	t.Run("watch ends at once: it doesn't own the test", func(t *testing.T) {
 		p := newPerson(t)
 		p.creates("vpp-imix")
 		run, desk := p.sits("kubectl linerate watch vpp-imix")

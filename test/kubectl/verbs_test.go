@@ -32,7 +32,7 @@ func TestReport(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what has none says why, and others are printed all the same", func(t *testing.T) {
+	t.Run("a test without one says why, and others are still printed", func(t *testing.T) {
 		r := p.types("kubectl linerate report vpp-imix young broken")
 		r.wants(t, 3, "OpenBSD  64b", "young has no Report yet (ramping; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0): kubectl linerate watch young -n "+p.namespace)
 		r.wants(t, 3, "OpenBSD  64b", "broken ended without a Report, as SetupFailed: pod broken-1-setup failed")
@@ -54,7 +54,7 @@ func TestReport(t *testing.T) {
 	t.Run("a name that isn't there", func(t *testing.T) {
 		p.types("kubectl linerate report vpp-64b").wants(t, 2, "", "linerate: no LoadTest or LoadTestSuite vpp-64b in namespace "+p.namespace+": kubectl linerate list -A shows all")
 	})
-	t.Run("a Report that somebody replaced", func(t *testing.T) {
+	t.Run("a Report that was replaced", func(t *testing.T) {
 		p.saysMeasured("young", failed)
 		other := &corev1.ConfigMap{}
 		p.must(admin.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "young-report"}, other))
@@ -125,7 +125,7 @@ func TestRights(t *testing.T) {
 	p.creates("vpp-imix")
 	p.write("test.yaml", aTest)
 	p.become("eve")
-	t.Run("who may nothing is told whom to ask", func(t *testing.T) {
+	t.Run("a user without rights learns whom to ask", func(t *testing.T) {
 		p.types("kubectl linerate list").wants(t, 3, "", "you may not list LoadTests in namespace "+p.namespace+": ask its admin for the role edit")
 		p.types("kubectl linerate run test.yaml").wants(t, 3, "", "you may not create LoadTests")
 		p.types("kubectl linerate watch vpp-imix").wants(t, 3, "", "you may not get LoadTests")
@@ -197,7 +197,7 @@ func TestHelpBeginsWithAnExample(t *testing.T) {
 	p.types("linerate kubectl list --help").wants(t, 0, "linerate kubectl list", "")
 }
 
-// What is forgotten is named, with where it is to be had.
+// A missing argument is named, with where to find it.
 func TestArgumentsThatAreMissing(t *testing.T) {
 	p := newPerson(t)
 	for line, want := range map[string]string{

@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestTheAPIServerTakesTheObjects: every object of every golden file, with no field that the server doesn't know; and what comes back
+// TestTheAPIServerAcceptsTheObjects: every object of every golden file, with no field that the server doesn't know; and what comes back
 // says all that was said, so that nothing was dropped or turned into something else.
-func TestTheAPIServerTakesTheObjects(t *testing.T) {
+func TestTheAPIServerAcceptsTheObjects(t *testing.T) {
 	for _, file := range goldens(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			for _, o := range objects(t, file) {
@@ -68,8 +68,8 @@ func text(v any) string {
 	return string(out)
 }
 
-// TestPodsAreOfTheClassThatTheyAreMeantFor: the API server computes it, and a node pins only Guaranteed pods to CPUs.
-func TestPodsAreOfTheClassThatTheyAreMeantFor(t *testing.T) {
+// TestPodsHaveTheirQoSClass: the API server computes it, and a node pins only Guaranteed pods to CPUs.
+func TestPodsHaveTheirQoSClass(t *testing.T) {
 	shared := []string{"device_setup", "endpoint_pod", "observed_pod", "power", "reference_ipsec", "reference_tunnel", "reference_userspace", "reset_pod", "software_loopback", "software_pod", "software_reference", "reference_xdp", "trex_kernel_reference"}
 	seen := 0
 	for _, file := range goldens(t) {

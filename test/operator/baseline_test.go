@@ -131,7 +131,7 @@ func TestATestThatIsNotCompleteIsNoBaseline(t *testing.T) {
 }
 
 // Its runner couldn't know what became of the device: the Report has a figure, and the test publishes none.
-func TestAReportThatAFaultActedOnIsNoBaseline(t *testing.T) {
+func TestAReportWithAnInjectedFaultIsNoBaseline(t *testing.T) {
 	l, r := underway(t, "faulty")
 	dut := l.pod("dut")
 	l.setStatus(dut, endedStatus(dut, 137, "killed"))

@@ -26,7 +26,7 @@ func (l *lab) lint(name string) {
 	for _, c := range test.Status.Conditions {
 		switch {
 		case !slices.Contains(known, c.Type):
-			l.t.Errorf("nobody knows the condition %s", c.Type)
+			l.t.Errorf("the condition %s is unknown", c.Type)
 		case c.Reason == "" || c.Message == "":
 			l.t.Errorf("%s=%s has the reason %q and the message %q", c.Type, c.Status, c.Reason, c.Message)
 		case c.ObservedGeneration != test.Generation:

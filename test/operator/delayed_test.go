@@ -52,7 +52,7 @@ func (l *lab) behind() *delayed {
 }
 
 // What the operator did last it knows, even where its cache doesn't: it waits for the watch, and asks nothing in vain.
-func TestACacheThatIsBehindMakesTheOperatorRepeatNothing(t *testing.T) {
+func TestAStaleCacheCausesNoRepetition(t *testing.T) {
 	l := newLab(t)
 	cache := l.behind()
 	test := minimal("behind")
@@ -82,7 +82,7 @@ const controllersForget = 11 * time.Second
 
 // A new operator has no memory. Acting upon an old view does no harm then either: names are taken already, and the status is written only over the
 // version that was read.
-func TestAnAttemptIsCountedOnceWhateverTheCacheSays(t *testing.T) {
+func TestAnAttemptIsCountedOnceWithAStaleCache(t *testing.T) {
 	l := newLab(t)
 	cache := l.behind()
 	l.forgetful = true

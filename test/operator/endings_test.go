@@ -104,7 +104,7 @@ func TestSuspend(t *testing.T) {
 	l.measure("paused", 2)
 }
 
-// A test without pods of its own is suspended and resumed in seconds, by whoever may change it. What its void attempts left would fill the store: it is in the operator's
+// A test without pods of its own is suspended and resumed in seconds, by everybody who may change it. What its void attempts left would fill the store: it is in the operator's
 // own namespace, in no tenant's quota.
 func TestVoidAttemptsLeaveNothing(t *testing.T) {
 	l := newLab(t)
@@ -182,7 +182,7 @@ func TestDelete(t *testing.T) {
 }
 
 // A test that went while nobody looked, and one that has its name since: what the former's run left is cleared away, at the start of the next operator too.
-func TestWhatATestLeftThatHasANamesakeIsClearedAway(t *testing.T) {
+func TestObjectsOfAnEarlierTestWithTheSameNameAreRemoved(t *testing.T) {
 	l, _ := underway(t, "again")
 	former := l.get("again")
 	l.must(admin.Delete(t.Context(), former))
@@ -284,7 +284,7 @@ func TestATestThatIsDeletedIsTornDownFirst(t *testing.T) {
 	}
 }
 
-func TestATestIsKeptFromGoingOnlyWhileATeardownIsOwed(t *testing.T) {
+func TestATestIsKeptOnlyWhileItsTeardownIsPending(t *testing.T) {
 	t.Run("not before anything is made", func(t *testing.T) {
 		l := newLab(t)
 		l.create(minimal("waiting", tornDown))
@@ -392,7 +392,7 @@ func TestARunnerThatLeavesNoReport(t *testing.T) {
 	l.holdsNothing("silent")
 }
 
-func TestAReportThatSomebodySpoilt(t *testing.T) {
+func TestAReportThatWasTamperedWith(t *testing.T) {
 	l, r := underway(t, "spoilt")
 	r.writeOriginal(func(c *corev1.ConfigMap) {
 		c.BinaryData = map[string][]byte{"report.json.gz": []byte("no report")}
@@ -406,7 +406,7 @@ func TestAReportThatSomebodySpoilt(t *testing.T) {
 	}
 }
 
-func TestEventsTellTheTransitionsOnly(t *testing.T) {
+func TestEventsAreTransitionsOnly(t *testing.T) {
 	l, r := underway(t, "told")
 	for _, percent := range []int{20, 40, 60, 80} {
 		l.clock.advance(10 * time.Second)
@@ -416,15 +416,15 @@ func TestEventsTellTheTransitionsOnly(t *testing.T) {
 	r.report(r.measured(), true)
 	l.finish("told", true)
 	if n := len(l.events.told); n == 0 || n > 10 {
-		t.Errorf("%d events were told of one life, want a handful:\n%s", n, strings.Join(l.events.told, "\n"))
+		t.Errorf("%d events of one life, want a handful:\n%s", n, strings.Join(l.events.told, "\n"))
 	}
 	if last := l.events.told[len(l.events.told)-1]; !strings.HasPrefix(last, "Normal Measured") {
 		t.Errorf("the last event is %q", last)
 	}
 }
 
-// A pod of somebody's that bears a child's label is none of the test's, and does it no harm.
-func TestACopiedPodIsNobodys(t *testing.T) {
+// A foreign pod with the label of a test's pod doesn't belong to the test, and does it no harm.
+func TestACopiedPodBelongsToNoTest(t *testing.T) {
 	l, r := underway(t, "copied")
 	original := l.pod("generator")
 	duplicate := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "debug", Labels: original.Labels}, Spec: corev1.PodSpec{

@@ -87,7 +87,7 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 			t.Errorf("they are made again:\n%s", asked)
 		}
 	})
-	t.Run("and again where somebody deleted them", func(t *testing.T) {
+	t.Run("and again where they were deleted", func(t *testing.T) {
 		l.must(admin.DeleteAllOf(t.Context(), &networkingv1.NetworkPolicy{}, client.InNamespace(l.namespace)))
 		l.clock.advance(11 * time.Minute)
 		l.create(minimal("third"))
@@ -96,7 +96,7 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 			t.Errorf("there are %d guards of 4", n)
 		}
 	})
-	t.Run("what somebody made otherwise stays", func(t *testing.T) {
+	t.Run("changes by a user stay", func(t *testing.T) {
 		theirs := &networkingv1.NetworkPolicy{}
 		key := client.ObjectKey{Namespace: l.namespace, Name: "linerate-generators"}
 		l.must(admin.Get(t.Context(), key, theirs))

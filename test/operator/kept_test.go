@@ -62,7 +62,7 @@ func TestAKeptReportOutlivesItsTest(t *testing.T) {
 func TestAReportIsKeptOnce(t *testing.T) {
 	l, r := underway(t, "once", keepReport)
 	document := r.measured()
-	// A pass that made it, and died before it could tell.
+	// A pass that made it, and died before it could write the status.
 	data, annotations, err := delivery.EncodeReport(document, true, 1)
 	l.must(err)
 	envelope, _ := delivery.ReadEnvelope(annotations)
@@ -77,7 +77,7 @@ func TestAReportIsKeptOnce(t *testing.T) {
 	}
 }
 
-func TestWhatStandsInTheWayOfAKeptReport(t *testing.T) {
+func TestWhatPreventsAKeptReport(t *testing.T) {
 	for name, c := range map[string]struct {
 		stands func(*lab, string) client.Object // in the way of a ConfigMap of this name
 		says   string
@@ -112,7 +112,7 @@ func TestWhatStandsInTheWayOfAKeptReport(t *testing.T) {
 				t.Errorf("status:\n%s", l.describe("blocked"))
 			}
 			if told := strings.Join(l.events.told, "\n"); !strings.Contains(told, "Warning ReportNotKept") {
-				t.Errorf("nobody was told:\n%s", told)
+				t.Errorf("there is no event:\n%s", told)
 			}
 			if kept := l.kept(); len(kept) != 0 {
 				t.Errorf("%d Reports are kept", len(kept))
@@ -122,7 +122,7 @@ func TestWhatStandsInTheWayOfAKeptReport(t *testing.T) {
 }
 
 // A test's end waits for an admission webhook that is away, but not for ever, and holds nothing meanwhile.
-func TestAWebhookThatIsAwayKeepsNoTestFromItsEnd(t *testing.T) {
+func TestAnUnreachableWebhookDoesNotKeepATestFromEnding(t *testing.T) {
 	for name, c := range map[string]struct {
 		comesBack bool
 		reason    string
@@ -159,7 +159,7 @@ func TestAWebhookThatIsAwayKeepsNoTestFromItsEnd(t *testing.T) {
 	}
 }
 
-// webhookAway has the API server ask a webhook about kept Reports of the lab that nobody answers for, until back is called.
+// webhookAway makes the API server ask an unreachable webhook about kept Reports of the lab, until back is called.
 func (l *lab) webhookAway() (back func()) {
 	l.t.Helper()
 	hook := &admissionv1.ValidatingWebhookConfiguration{
@@ -239,7 +239,7 @@ func TestKeptReportsArePruned(t *testing.T) {
 	}
 	remain(4)
 	if told := strings.Join(l.events.told, "\n"); !strings.Contains(told, "Normal ReportsPruned") || !strings.Contains(told, "3 newer ones") {
-		t.Errorf("nobody was told:\n%s", told)
+		t.Errorf("there is no event:\n%s", told)
 	}
 	l.clock.advance(24 * time.Hour)
 	if after := prune("3/24h").RequeueAfter; after != 0 {

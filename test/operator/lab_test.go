@@ -244,7 +244,7 @@ func (c *clock) release()                { c.held.Store(nil) }
 func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 func (c *clock) set(d time.Duration)     { c.ahead.Store(int64(d)) }
 
-// events keeps what was told of the tests.
+// events keeps the tests' events.
 type events struct {
 	mu   sync.Mutex
 	told []string

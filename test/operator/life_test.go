@@ -114,23 +114,23 @@ func (l *lab) measure(name string, attempt int32) {
 	l.finish(name, true)
 	l.want(name, "Complete=True "+v1alpha1.ReasonMeasured)
 	l.figures(name, r)
-	l.tellsImages(name, r)
+	l.wantImages(name, r)
 	l.holdsNothing(name)
 }
 
-// tellsImages fails unless the runner was told, and the status still says, which images the device's pod ran: those that it was given.
-func (l *lab) tellsImages(name string, r *runner) {
+// wantImages fails unless the runner got, and the status has, the images of the device's pod.
+func (l *lab) wantImages(name string, r *runner) {
 	l.t.Helper()
 	for _, pod := range l.get(name).Status.Pods {
 		if pod.Role != v1alpha1.RoleDUT {
 			continue
 		}
 		if r.sites.Device == nil || len(pod.Containers) == 0 || len(r.sites.Device.Containers) != len(pod.Containers) {
-			l.t.Fatalf("the runner is told of %+v, and the status says %+v", r.sites.Device, pod.Containers)
+			l.t.Fatalf("the runner gets %+v, and the status has %+v", r.sites.Device, pod.Containers)
 		}
 		for i, c := range pod.Containers {
 			if given := r.sites.Device.Containers[i]; c.Image == "" || c.ImageID != imageID(c.Image) || given.ImageID != c.ImageID || given.Name != c.Name {
-				l.t.Errorf("the runner is told of %+v, and the status says %+v", given, c)
+				l.t.Errorf("the runner gets %+v, and the status has %+v", given, c)
 			}
 		}
 	}

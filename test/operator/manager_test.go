@@ -55,7 +55,7 @@ func (l *lab) manage(change func(*ctrl.Options), namespaces ...string) (stop fun
 }
 
 // The lab is mended while the operator runs: tests that wait go on by themselves, though the kind of networks comes, goes and comes again.
-func TestTestsGoOnWhenTheLabIsMended(t *testing.T) {
+func TestTestsGoOnWhenTheLabIsRepaired(t *testing.T) {
 	l := newLab(t)
 	l.removeMultus()
 	l.manage(nil, l.namespace)
@@ -121,7 +121,7 @@ var ofALife = counts{
 }
 
 // A whole life under the running operator, of which a minute is measured: it asks the API server for what stands in the ledger, and for nothing else.
-func TestWhatALifeCosts(t *testing.T) {
+func TestAPICallsOfATestsLife(t *testing.T) {
 	l := newLab(t)
 	stop := l.manage(nil)
 	warm := minimal("warm")
@@ -181,7 +181,7 @@ func (l *lab) wholeLife(name string) {
 	})
 }
 
-// Of two operators one works; when it ends, the other takes over at once and goes on where it stopped.
+// Of two operators one works; when it ends, the other takes over at once and continues.
 func TestTheNextOperatorTakesOver(t *testing.T) {
 	l := newLab(t)
 	elected := func(o *ctrl.Options) {

@@ -14,7 +14,7 @@ import (
 )
 
 // The manager serves metrics over HTTPS, with the rights that config/rbac gives it, to who shows the token of an account that may get /metrics.
-func TestOnlyWhoMayReadMetricsDoes(t *testing.T) {
+func TestOnlyAuthorizedClientsReadMetrics(t *testing.T) {
 	l := newLab(t)
 	l.bindClusterRole("rbac/metrics_auth_role.yaml", operatorNamespace, operatorAccount)
 	reader, stranger := l.account("reader"), l.account("stranger")

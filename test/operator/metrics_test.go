@@ -45,7 +45,7 @@ func (p *program) scrape() string {
 	return strings.ReplaceAll(string(text), p.l.namespace, "lab")
 }
 
-// awaitMetrics waits until all lines are told; it returns the scrape.
+// awaitMetrics waits until a scrape has all lines; it returns the scrape.
 func (p *program) awaitMetrics(lines ...string) (scrape string) {
 	p.l.t.Helper()
 	defer func() {
@@ -69,8 +69,8 @@ func ours(scrape string) (lines []string) {
 	return lines
 }
 
-// A morning in a lab, as metrics, log and events tell it: a test measured, one that runs, one that waits, one that is suspended, one that fails.
-func TestAMorningInALabIsTold(t *testing.T) {
+// A morning in a lab, as metrics, log and events show it: a test measured, one that runs, one that waits, one that is suspended, one that fails.
+func TestAMorningInALab(t *testing.T) {
 	l := newLab(t)
 	l.wire(l.namespace, "west", "lab.example/sriov-west")
 	l.wire(l.namespace, "east", "lab.example/sriov-east")
@@ -91,7 +91,7 @@ func TestAMorningInALabIsTold(t *testing.T) {
 	tcp := l.beginRunOf("tcp", 3, delivery.Progress{Phase: "Holding", Percent: 42, GoodputBitsPerSecond: new(int64(92_900_000))})
 	sessions := p.awaitMetrics(`linerate_loadtest_goodput_bytes_per_second{loadtest="tcp",namespace="lab",product="VPP"} 1.16125e+07`)
 	if strings.Contains(sessions, `_packets_per_second{loadtest="tcp"`) {
-		t.Error("sessions tell of frames")
+		t.Error("sessions have metrics of frames")
 	}
 	l.endRun("tcp", tcp, tcp.measuredSessions())
 	l.create(minimal("imix", of("VPP"), judged))
@@ -111,7 +111,7 @@ func TestAMorningInALabIsTold(t *testing.T) {
 		`linerate_loadtest_result_saturated{loadtest="imix",namespace="lab",product="VPP"} 1`, `linerate_loadtest_passed{loadtest="imix",namespace="lab",product="VPP"} 1`,
 		`linerate_verdicts_total{verdict="passed"} 3`, `linerate_completion_duration_seconds_count 4`)
 	if strings.Contains(end, "linerate_loadtest_offered_packets_per_second{") {
-		t.Error("nothing runs, and a rate is told")
+		t.Error("nothing runs, and there is a rate")
 	}
 	l.must(p.end())
 	l.follows("imix", p.said(), "waiting starting running measured")
@@ -150,7 +150,7 @@ func (l *lab) breakGenerator(name string) {
 	l.awaitCondition(name, "Complete=True GeneratorFailed")
 }
 
-// beginRun brings a test to where its runner tells of its progress. No other test may have pods.
+// beginRun brings a test to where its runner writes its progress. No other test may have pods.
 func (l *lab) beginRun(name string) *runner {
 	l.t.Helper()
 	return l.beginRunOf(name, 2, delivery.Progress{Phase: "Ramping", Percent: 42,
@@ -197,7 +197,7 @@ func (l *lab) endRun(name string, r *runner, document *report.Report) {
 	l.awaitCondition(name, "Complete=True Measured")
 }
 
-// follows fails unless the log tells a test's states in this order, each line with the keys that it is found by.
+// follows fails unless the log has a test's states in this order, each line with the keys that it is found by.
 func (l *lab) follows(name string, lines []string, states string) {
 	l.t.Helper()
 	var told []string
@@ -221,7 +221,7 @@ func (l *lab) follows(name string, lines []string, states string) {
 		}
 	}
 	if got := strings.Join(slices.Compact(told), " "); got != states {
-		l.t.Errorf("the states of %s were told as %q, want %q", name, got, states)
+		l.t.Errorf("the logged states of %s are %q, want %q", name, got, states)
 	}
 }
 
@@ -263,7 +263,7 @@ func keepScrapes(t *testing.T, scrapes map[string]string) {
 	}
 }
 
-// ofInterest leaves out what tells nothing of linerate: the Go runtime's many, and the controller of networks.
+// ofInterest leaves out metrics that aren't linerate's: the Go runtime's, and those of the controller of networks.
 func ofInterest(scrape string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(scrape) {

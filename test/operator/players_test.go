@@ -72,7 +72,7 @@ func (l *lab) setStatus(pod *corev1.Pod, status corev1.PodStatus) {
 	l.must(client.IgnoreNotFound(admin.Status().Patch(l.t.Context(), pod, patch)))
 }
 
-// attach is Multus: it tells which interface a pod got on which network.
+// attach plays Multus: it annotates a pod with its interface on each network.
 func (l *lab) attach(pod *corev1.Pod) {
 	l.t.Helper()
 	asked := pod.Annotations["k8s.v1.cni.cncf.io/networks"]

@@ -34,7 +34,7 @@ func (l *lab) waitsFor(name, reason, wayOut string) {
 	}
 }
 
-func TestWhatTheLabLacksIsNamedAndWaitedFor(t *testing.T) {
+func TestMissingDevicesAreNamedAndWaitedFor(t *testing.T) {
 	t.Run("a network", func(t *testing.T) {
 		l := newLab(t)
 		l.create(minimal("waits"))
@@ -69,7 +69,7 @@ func TestWhatTheLabLacksIsNamedAndWaitedFor(t *testing.T) {
 	})
 }
 
-func TestANameThatIsTakenIsNeverTouched(t *testing.T) {
+func TestAForeignObjectIsNeverTouched(t *testing.T) {
 	for _, object := range []client.Object{
 		&corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "busybox"}}}},
 		&corev1.ConfigMap{},
@@ -101,7 +101,7 @@ func isPod(object client.Object) bool {
 	return is
 }
 
-func TestWhatTheAPIServerRefusesIsToldBeforeAnyDeviceIsTaken(t *testing.T) {
+func TestAPIServerRefusalsAreReportedBeforeDevicesAreTaken(t *testing.T) {
 	t.Run("by a ResourceQuota", func(t *testing.T) {
 		l := newLab(t)
 		test := minimal("refused")
@@ -151,7 +151,7 @@ func (l *lab) label(key, value string) {
 }
 
 // The way back: a refusal that comes only when the pods are made, as the quota held for the one that was tried.
-func TestARefusalHalfWayIsTold(t *testing.T) {
+func TestARefusalHalfWayIsReported(t *testing.T) {
 	l := newLab(t)
 	test := minimal("half", func(test *v1alpha1.LoadTest) {
 		test.Spec.Generator = v1alpha1.GeneratorSpec{Engine: v1alpha1.EngineSoftware, Replicas: 2}

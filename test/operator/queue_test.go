@@ -55,8 +55,8 @@ func TestTenTestsFinishOldestFirst(t *testing.T) {
 	}
 }
 
-// Somebody else's pod holds what half of a test's pods want. They are given back, and when the pod goes the test goes on by itself.
-func TestATestGoesOnWhenAStrangerLetsGo(t *testing.T) {
+// A foreign pod holds devices that half of a test's pods need. The test gives its devices back, and continues by itself when the pod is gone.
+func TestATestGoesOnWhenAForeignPodFreesItsDevice(t *testing.T) {
 	l := newLab(t)
 	s := newScarce(t, []int64{4}, l)
 	l.manage(nil, l.namespace)
@@ -131,7 +131,7 @@ func TestTwoTestsThatAreHalfPlacedBothFinish(t *testing.T) {
 }
 
 // What one test could never have, what it wants of other devices, and what is left over: none of that keeps a younger test waiting.
-func TestNobodyWaitsForWhatAnOlderTestCannotHave(t *testing.T) {
+func TestATestDoesNotWaitForDevicesThatAnOlderTestCannotGet(t *testing.T) {
 	l := newLab(t)
 	s := newScarce(t, []int64{4}, l)
 	l.manage(nil, l.namespace)
@@ -150,7 +150,7 @@ func TestNobodyWaitsForWhatAnOlderTestCannotHave(t *testing.T) {
 	s.until("a's end", func() bool { return l.complete("a") })
 }
 
-// A restarted operator tells the same of the line, and writes nothing.
+// A restarted operator computes the same line, and writes nothing.
 func TestARestartChangesNothingInLine(t *testing.T) {
 	l := newLab(t)
 	s := newScarce(t, []int64{4}, l)

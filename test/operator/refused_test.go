@@ -6,7 +6,7 @@ import (
 )
 
 // A status that the API server doesn't take would be refused for ever: the test ends, says so, and holds nothing.
-func TestAStatusThatIsRefusedEndsTheTest(t *testing.T) {
+func TestARefusedStatusEndsTheTest(t *testing.T) {
 	l, r := underway(t, "refused")
 	document := r.measured()
 	document.Result.Directions[1] = document.Result.Directions[0] // a list by from, which has it once

@@ -83,7 +83,7 @@ func as(namespace, account string) *rest.Config {
 	return config
 }
 
-func TestTheOperatorMayDoNothingElse(t *testing.T) {
+func TestTheOperatorsRightsAreMinimal(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "anything"}}

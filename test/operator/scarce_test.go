@@ -141,7 +141,7 @@ func (s *scarce) refuse(l *lab, pod *corev1.Pod) {
 	l.setStatus(pod, status)
 }
 
-// free is what nobody holds.
+// free are the devices that no pod holds.
 func (s *scarce) free() map[string]int64 {
 	s.t.Helper()
 	free := map[string]int64{}
@@ -193,7 +193,7 @@ func (s *scarce) finish(l *lab) {
 	}
 }
 
-// stranger is a pod of somebody else's that holds devices on a node.
+// stranger is a foreign pod that holds devices on a node.
 func (s *scarce) stranger(node string, n int64) *corev1.Pod {
 	s.t.Helper()
 	l := s.labs[0]

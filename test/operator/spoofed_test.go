@@ -104,7 +104,7 @@ func TestAPortsNameIsNotSpoofedByAnnotation(t *testing.T) {
 	}
 }
 
-// deviceInfo is what Multus tells of a virtual function.
+// deviceInfo is Multus' device-info of a virtual function.
 func deviceInfo(port string) map[string]any {
 	return map[string]any{"type": "pci", "version": "1.1.0", "pci": map[string]any{"pci-address": "0000:99:02.0", "pf-pci-address": port}}
 }
@@ -136,7 +136,7 @@ func TestAPodWithATestsLabelsKeepsNoPort(t *testing.T) {
 	}
 	l.must(admin.Get(t.Context(), client.ObjectKeyFromObject(generator), generator))
 	if generator.DeletionTimestamp == nil {
-		t.Error("nobody ends the generator whose owner was taken from it")
+		t.Error("the generator whose owner was removed isn't ended")
 	}
 	if held := l.leases(); !slices.Equal(held, []string{"p0 gone", "p1 gone"}) {
 		t.Errorf("its generator may be sending, and of its ports are held %v", held)

@@ -278,7 +278,7 @@ func TestAWrongCellIsNamed(t *testing.T) {
 	}
 }
 
-func TestWhatOnlyTheCompilerSeesIsNamedToo(t *testing.T) {
+func TestFaultsThatOnlyTheCompilerFindsAreNamedToo(t *testing.T) {
 	l := newSuiteLab(t, strings.Replace(loopbackCells, "{ramp: {targetRate: 1mpps}}", "{ramp: {targetRate: 1kpps, warmupRate: 2kpps}}", 1))
 	l.passSuite()
 	if message := l.wantSuite("Accepted=False Invalid"); !strings.Contains(message, "cells half-imix, half-64b: spec.procedure.ramp.warmupRate") {
@@ -304,7 +304,7 @@ func TestAStoppedSuiteStopsItsTests(t *testing.T) {
 	}
 }
 
-func TestANameThatIsTakenIsTold(t *testing.T) {
+func TestATakenNameIsReported(t *testing.T) {
 	l := newSuiteLab(t, loopbackCells+"order: Interleaved\n")
 	other := l.sample("loadtest_software_loopback.yaml")
 	other.Name = "night-full-imix-r1"
@@ -334,8 +334,8 @@ func TestASuiteIsDeletedInTime(t *testing.T) {
 	}
 }
 
-// A ConfigMap of somebody else's is found before anything is measured, named with the way out, and nothing is lost once it is gone.
-func TestAConfigMapsNameThatIsTakenIsTold(t *testing.T) {
+// A foreign ConfigMap is found before anything is measured, and named with the way out; nothing is lost once it is gone.
+func TestATakenConfigMapNameIsReported(t *testing.T) {
 	l := newSuiteLab(t, loopbackCells)
 	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "night-suite"}, Data: map[string]string{"mine": "too"}}
 	l.must(admin.Create(t.Context(), other))
@@ -358,7 +358,7 @@ func TestAConfigMapsNameThatIsTakenIsTold(t *testing.T) {
 	}
 }
 
-// What an earlier suite of this name had is waited for, not called somebody else's.
+// Objects of an earlier suite of this name are waited for, and aren't reported as foreign.
 func TestASuiteThatIsMadeAnewWaitsForTheEarlierOnesObjects(t *testing.T) {
 	l := newSuiteLab(t, loopbackCells)
 	l.passSuite()
@@ -391,8 +391,8 @@ func (w tablelessStatus) Patch(ctx context.Context, object client.Object, patch 
 	return w.SubResourceWriter.Patch(ctx, object, patch, options...)
 }
 
-// A table that the API server refuses is left out, told of, and costs the suite nothing else.
-func TestATableThatIsRefusedIsLeftOut(t *testing.T) {
+// A table that the API server refuses is left out and reported, and costs the suite nothing else.
+func TestARefusedTableIsLeftOut(t *testing.T) {
 	l := newSuiteLab(t, "template: {spec: {dut: {type: Loopback}, links: [{name: west, network: wire, lineRate: 1gbps}, {name: east, network: wire, lineRate: 1gbps}]}}\n")
 	whole := l.operator
 	l.operator = tableless{whole}

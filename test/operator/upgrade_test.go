@@ -142,7 +142,7 @@ func (l *lab) versions(but ...string) map[string]string {
 
 // What a release left in a cluster, byte for byte as its API server stored it, is looked after by the operator that comes next. Its runners were in the tests'
 // namespaces, where whoever edits those may write their Reports: what is over stays as it is, and a run that goes on begins anew where nobody else may write.
-func TestWhatTheReleaseBeforeLeft(t *testing.T) {
+func TestObjectsOfThePreviousRelease(t *testing.T) {
 	l := restored(t)
 	before, statuses := l.versions(), map[string]v1alpha1.LoadTestStatus{}
 	if len(before) < 12 {

@@ -25,7 +25,7 @@ func (l *lab) onPorts(west, east string) {
 	l.physical = map[string]string{"west": l.namespace + "/" + west, "east": l.namespace + "/" + east}
 }
 
-// leases are the physical ports of this lab that are somebody's, as "PORT TEST".
+// leases are the physical ports of this lab that a test holds, as "PORT TEST".
 func (l *lab) leases() (held []string) {
 	l.t.Helper()
 	var leases coordinationv1.LeaseList
@@ -140,7 +140,7 @@ func (l *lab) onItsWires(test *v1alpha1.LoadTest) {
 }
 
 // A test that waits for long gives its pods back, and makes them anew when the port is free.
-func TestPodsDontWaitForAPortForLong(t *testing.T) {
+func TestPodsWaitForAPortForABoundedTime(t *testing.T) {
 	l := newLab(t)
 	l.wires(looped("any"))
 	l.forgetful = true
@@ -254,7 +254,7 @@ func TestLeasesOfDeadTests(t *testing.T) {
 		}
 		told := strings.Join(l.events.told, "\n")
 		if !strings.Contains(told, "Warning PortHeld (runNeeded): port "+l.namespace+"/p0 of node "+nodeName+" was still held by LoadTest "+l.namespace+"/dead, which doesn't exist any more") {
-			t.Errorf("told was:\n%s", told)
+			t.Errorf("the events are:\n%s", told)
 		}
 	})
 	t.Run("are given back when the operator starts", func(t *testing.T) {
@@ -284,7 +284,7 @@ func TestTwoEndsOnOnePort(t *testing.T) {
 	l.start()
 	r := l.runner("allowed", 1)
 	if len(r.sites.SharedPorts) != 1 || !strings.Contains(r.sites.SharedPorts[0], "p0") {
-		t.Fatalf("the runner is told of %v", r.sites.SharedPorts)
+		t.Fatalf("the runner gets %v", r.sites.SharedPorts)
 	}
 	document := r.measured()
 	document.Result.SharedPorts = r.sites.SharedPorts // as the runner does

@@ -11,7 +11,7 @@ func Section(page, name, text string) error {
 	return Again(page, name, func(string) string { return text })
 }
 
-// Again is Section for what is made of what stood there, too.
+// Again is Section for a text that is computed from the old one.
 func Again(page, name string, text func(old string) string) error {
 	was, err := os.ReadFile(page)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestSection(t *testing.T) {
 	}
 }
 
-func TestASectionIsMadeOfWhatStoodThere(t *testing.T) {
+func TestASectionIsReplacedInPlace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.md")
 	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/test/calm"
-	"github.com/linerate-dev/linerate/test/published"
 )
 
 var (
@@ -58,43 +56,20 @@ func answers() []answer {
 	return list
 }
 
-// unknown is a limit that nobody but the device is told.
+// unknown is a limit that only the device knows.
 func unknown() int64 { return 1_000 + rand.Int64N(59_001) }
 
 // TestKnownAnswers is the proof of the whole: a device limited to R measures as R within 1 %. Each row stands in the table, also a failed one, with how calm
 // the machine was: one that is off while the machine was disturbed proves nothing, and says so.
 func TestKnownAnswers(t *testing.T) {
-	needRoot(t)
-	watch, err := calm.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []string
-	count := map[calm.Outcome]int{}
-	measured := published.Provenance(time.Now())
 	list := answers()
-	for _, a := range list {
-		t.Run(a.name, func(t *testing.T) {
-			begun := time.Now()
-			r := measureAnswer(t, a)
-			faults, took := a.faults(r), watch.Since(begun)
-			outcome := took.Outcome(faults)
-			if outcome == calm.Wrong {
-				t.Errorf("on a calm machine: %s", strings.Join(faults, "; "))
-			}
-			t.Logf("%s: %s (%s)", outcome, strings.Join(faults, "; "), took)
-			count[outcome]++
-			rows = append(rows, row(a, r, outcome, faults, took))
-		})
-	}
-	tally := fmt.Sprintf("%d rows, %d within 1 %%, %d disturbed, %d wrong", len(rows), count[calm.Right], count[calm.Disturbed], count[calm.Wrong])
-	t.Log("known answers: " + tally)
-	if *table != "" && len(rows) != len(list) {
-		t.Fatalf("%d of %d rows were measured: the table stays as it was", len(rows), len(list))
-	}
-	if *table != "" {
-		writeTable(t, *table, tally+". "+measured+".", rows)
-	}
+	knownAnswers{section: "limits", right: "within 1 %",
+		columns: []string{"device", "limit per direction", "the judge knows it", "measured, per direction", "worst", "outcome", "took", "windows", "machine"},
+	}.run(t, namesOf(list, func(a answer) string { return a.name }), func(t *testing.T, i int) knownAnswer {
+		t.Helper()
+		r := measureAnswer(t, list[i])
+		return knownAnswer{report: r, faults: list[i].faults(r), cells: list[i].cells(r), took: lasted(r), behind: []string{fmt.Sprint(len(r.Windows))}}
+	})
 }
 
 func measureAnswer(t *testing.T, a answer) *report.Report {
@@ -108,7 +83,7 @@ func measureAnswer(t *testing.T, a answer) *report.Report {
 	return rig.measure(t, a.yaml())
 }
 
-// yaml is the LoadTest; a device's target is the same whatever its limit, so that it tells nothing.
+// yaml is the LoadTest; a device's target is the same whatever its limit.
 func (a answer) yaml() string {
 	dut := fmt.Sprintf("{type: Reference, reference: {limit: {%s: %d, burst: 2ms}}}", a.unit(), a.limit)
 	target := fmt.Sprintf("%d%s", int64(float64(a.limit)*a.target), map[bool]string{false: "pps", true: "bps"}[a.bits])
@@ -187,8 +162,8 @@ func lossyAbove(r *report.Report) bool {
 	return false
 }
 
-// row is an answer's in the published table.
-func row(a answer, r *report.Report, outcome calm.Outcome, faults []string, took calm.Taken) string {
+// cells are the row's: the device, its limit, whether the file names it, what was measured, and how far the worst direction is off.
+func (a answer) cells(r *report.Report) []string {
 	worst, unit := 0.0, "pps"
 	if a.bits {
 		unit = "b/s"
@@ -204,18 +179,6 @@ func row(a answer, r *report.Report, outcome calm.Outcome, faults []string, took
 			worst = off
 		}
 	}
-	if len(faults) > 0 {
-		outcome += calm.Outcome(": " + strings.ReplaceAll(strings.Join(faults, "; "), "|", "\\|"))
-	}
 	knows := map[bool]string{false: "yes, a Reference's", true: "no"}[a.device]
-	return fmt.Sprintf("| %s | %d %s | %s | %s | %+.2f %% | %s | %v | %d | %s |", a.name, a.limit, unit, knows, strings.Join(got, ", "), worst*100, outcome,
-		r.Finished.Sub(r.Started).Round(time.Second), len(r.Windows), took.Row())
-}
-
-func writeTable(t *testing.T, file, measured string, rows []string) {
-	t.Helper()
-	text := measured + "\n\n| device | limit per direction | the judge knows it | measured, per direction | worst | outcome | took | windows | machine |\n|---|---|---|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
-	if err := published.Section(file, "limits", text); err != nil {
-		t.Fatal(err)
-	}
+	return []string{a.name, fmt.Sprintf("%d %s", a.limit, unit), knows, strings.Join(got, ", "), fmt.Sprintf("%+.2f %%", worst*100)}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/linerate-dev/linerate/test/impaired"
 )
 
-// TestABucketsSizeIsNotInTheFigure: a limit of so many packets/s is found as that, whether the device saves up 16 frames of what it didn't forward or 10 ms. A generator that sends in bursts would
+// TestABurstDoesNotRaiseTheFigure: a limit of so many packets/s is found as that, whether the device saves up 16 frames of what it didn't forward or 10 ms. A generator that sends in bursts would
 // lose frames at the small bucket, below the limit, and find less.
-func TestABucketsSizeIsNotInTheFigure(t *testing.T) {
+func TestABurstDoesNotRaiseTheFigure(t *testing.T) {
 	needRoot(t)
 	watch, err := calm.Begin(t.Context())
 	if err != nil {

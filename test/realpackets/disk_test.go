@@ -22,7 +22,7 @@ spec:
     ramp: {warmupDuration: 1s, targetRate: 5kpps, rampDuration: 2s, stepDuration: 1s, settle: 300ms, confirmDuration: 0s, holdDuration: 0s}
 `
 
-// TestAFullDiskLosesTheReportButNotTheResult: the table is printed, what could not be kept is said, and nothing half-written stays.
+// TestAFullDiskLosesTheReportButNotTheResult: the table is printed, an error names what could not be kept, and no half-written file stays.
 func TestAFullDiskLosesTheReportButNotTheResult(t *testing.T) {
 	beside(t)
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestAFullDiskLosesTheReportButNotTheResult(t *testing.T) {
 	}
 }
 
-// TestABrokenPipeLosesNoReport: whoever was to read the table has gone; the report is kept all the same.
+// TestABrokenPipeLosesNoReport: the reader of the table has gone, and the report is still kept.
 func TestABrokenPipeLosesNoReport(t *testing.T) {
 	beside(t)
 	dir := t.TempDir()

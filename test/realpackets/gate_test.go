@@ -71,7 +71,7 @@ type judged struct {
 func (j judged) side() report.Compared { return j.comparison.Rows[0].Sides[1] }
 
 // TestGate draws devices at random, some as good as the one before and some 5 % worse, measures both in turns with real packets, and lets the
-// judge say which is which. Nothing in the files or the Plans tells: the limits are set in devices that linerate knows nothing of.
+// judge say which is which. The files and Plans don't depend on it: the limits are set in devices that linerate knows nothing of.
 func TestGate(t *testing.T) {
 	needRoot(t)
 	watch, err := calm.Begin(t.Context())
@@ -110,7 +110,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// kinds are which releases dropped, in an order that nobody knows before.
+// kinds says which releases dropped, in random order.
 func kinds() []bool {
 	if *gates == 0 {
 		return []bool{rand.IntN(2) == 0}
@@ -239,9 +239,9 @@ spec:
 // overloadRuns is how often each side is overloaded, as a gate's witness does.
 const overloadRuns = 22
 
-// TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed: of a device that forwards 2.5 % less, of which 2 % are allowed, less comes back of an overload, and short runs of each show that it is
+// TestAWitnessFindsHalfAPercentBeyondTheLimit: of a device that forwards 2.5 % less, of which 2 % are allowed, less comes back of an overload, and short runs of each show that it is
 // more than is allowed; of one that forwards 1.5 % less they show that it isn't. How far runs lie apart is logged: it is what this rests on.
-func TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed(t *testing.T) {
+func TestAWitnessFindsHalfAPercentBeyondTheLimit(t *testing.T) {
 	needRoot(t)
 	const was = 20_000
 	dir, file := t.TempDir(), writeFile(t, "overload.yaml", overloadTest)

@@ -221,7 +221,7 @@ func namespaces(t *testing.T, pid string) map[string]string {
 	return found
 }
 
-// ours is the network namespace that this test is in.
+// ours is the network namespace of this test's process.
 func ours(t *testing.T) string {
 	t.Helper()
 	target, err := os.Readlink("/proc/self/ns/net")

@@ -17,9 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/impaired"
-	"github.com/linerate-dev/linerate/test/published"
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
@@ -56,7 +54,7 @@ type impairedDevice struct {
 	finds []string
 }
 
-// savesUp is for how long a limit without a queue saves up what it didn't forward: a machine that has the generator wait so long costs no frame.
+// savesUp is for how long a limit without a queue saves up what it didn't forward: if the machine lets the generator wait that long, no frame is lost.
 const savesUp = 10 * time.Millisecond
 
 const (
@@ -112,7 +110,7 @@ func impairedDevices() (list []impairedDevice) {
 	return list
 }
 
-// drawn is an impairment of which nobody knows anything before.
+// drawn is a random impairment.
 func drawn() impaired.Impairment {
 	i := impaired.Impairment{Limit: 3_000 + rand.Int64N(15_001)}
 	for _, change := range []func(){
@@ -129,43 +127,22 @@ func drawn() impaired.Impairment {
 	return i
 }
 
-// TestKnownAnswersOfImpairedDevices: whatever a device does to frames, what is said of it is its limit, a bound that is true, or why there is no figure, and
-// never a wrong number. Each row stands in the table, also a failed one, with how calm the machine was.
+// TestKnownAnswersOfImpairedDevices: whatever a device does to frames, the answer is its limit, a bound that is true, or why there is no figure, and
+// never a wrong number. Each row is in the table, also a failed one, with how calm the machine was.
 func TestKnownAnswersOfImpairedDevices(t *testing.T) {
-	needRoot(t)
-	watch, err := calm.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	devices, count := impairedDevices(), map[calm.Outcome]int{}
-	var rows []string
-	measured := published.Provenance(time.Now())
-	for _, d := range devices {
-		t.Run(fmt.Sprintf("%s, %s", d.name, d.mode), func(t *testing.T) {
-			begun := time.Now()
-			a := d.measure(t)
-			outcome, faults, took := d.outcome(a, watch.Since(begun))
-			if outcome == calm.Wrong {
-				t.Errorf("on a calm machine: %s", strings.Join(faults, "; "))
-			}
-			count[outcome]++
-			rows = append(rows, d.row(a, outcome, faults, time.Since(begun), took))
-			t.Log(rows[len(rows)-1])
-		})
-	}
-	tally := fmt.Sprintf("%d rows, %d as they should be, %d disturbed, %d wrong. %s.", len(rows), count[calm.Right], count[calm.Disturbed], count[calm.Wrong], measured)
-	t.Log(tally)
-	if *table == "" {
-		return
-	}
-	if len(rows) != len(devices) {
-		t.Fatalf("%d of %d rows were measured: the table stays as it was", len(rows), len(devices))
-	}
-	text := tally + "\n\n| device | mode | it forwards | what is said of it | the device counted (the Report) | outcome | took | machine |\n|---|---|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
-	if err := published.Section(*table, "impaired devices", text); err != nil {
-		t.Error(err)
-	}
+	devices := impairedDevices()
+	knownAnswers{section: "impaired devices", right: "as they should be",
+		columns: []string{"device", "mode", "it forwards", "what is said of it", "the device counted (the Report)", "outcome", "took", "machine"},
+	}.run(t, namesOf(devices, impairedDevice.title), func(t *testing.T, i int) knownAnswer {
+		t.Helper()
+		d, begun := devices[i], time.Now()
+		a := d.measure(t)
+		return knownAnswer{report: a.report, faults: d.faults(a), missing: d.missing(a), took: time.Since(begun),
+			cells: []string{d.name, string(d.mode), d.known(), d.said(a), d.counted(a)}}
+	})
 }
+
+func (d impairedDevice) title() string { return fmt.Sprintf("%s, %s", d.name, d.mode) }
 
 // impairedAnswer is what linerate said of a device, and what the device counted meanwhile.
 type impairedAnswer struct {
@@ -249,18 +226,7 @@ func (d impairedDevice) truth() truth.Device {
 	return truthOf(d.ports, d.oneWay, 0.001)
 }
 
-// outcome is what a row came to. A claim that isn't so is wrong; a limit that had to be found and wasn't is no claim, and proves nothing where the Report says of
-// some window who else had the processors meanwhile.
-func (d impairedDevice) outcome(a impairedAnswer, took calm.Taken) (calm.Outcome, []string, calm.Taken) {
-	faults, missing := d.faults(a), d.missing(a)
-	outcome := took.Outcome(append(slices.Clone(faults), missing...))
-	if outcome == calm.Wrong && len(faults) == 0 && slices.ContainsFunc(a.report.Windows, func(w report.Window) bool { return w.Disturbance != nil }) {
-		outcome = calm.Disturbed
-	}
-	return outcome, append(faults, missing...), took
-}
-
-// faults are what of the answer isn't so.
+// faults are the answer's claims that are false.
 func (d impairedDevice) faults(a impairedAnswer) []string {
 	if a.report == nil {
 		return []string{a.why}
@@ -302,21 +268,12 @@ func directionOf(r *report.Report, direction string) (m report.Measured, found b
 	return r.Result.Directions[i], true
 }
 
-// saturated says whether a direction's figure is said to be the device's limit.
+// saturated says whether the Report claims that a direction's figure is the device's limit.
 func saturated(r *report.Report, m report.Measured) bool {
 	if m.Limit != nil {
 		return m.Limit.Saturated
 	}
 	return r.Result.Saturated
-}
-
-// row is the published one.
-func (d impairedDevice) row(a impairedAnswer, outcome calm.Outcome, faults []string, lasted time.Duration, took calm.Taken) string {
-	text := string(outcome)
-	if len(faults) > 0 {
-		text += ": " + strings.ReplaceAll(strings.Join(faults, "; "), "|", "\\|")
-	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %v | %s |", d.name, d.mode, d.known(), d.said(a), d.counted(a), text, lasted.Round(time.Second), took.Row())
 }
 
 // known is what the device forwards with no more loss than is allowed, in each direction.
@@ -407,7 +364,7 @@ func (d impairedDevice) loses(m report.Measured) float64 {
 	return max(0, 1-d.ports[entry[m.From]].Forwards(load)/load)
 }
 
-// counted is what the device counted beside what the Report did.
+// counted is what the device counted, and in parentheses what the Report did.
 func (d impairedDevice) counted(a impairedAnswer) string {
 	if a.report == nil {
 		return "-"

@@ -11,17 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/impaired"
-	"github.com/linerate-dev/linerate/test/published"
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-// liveAnswer is an impaired device that a ramp of live frames must find the limit of. Only the device is told what it is.
+// liveAnswer is an impaired device that a ramp of live frames must find the limit of. Only the device knows it.
 type liveAnswer struct {
 	about    int64 // the limit is drawn within 3 % of it, in packets/s and direction
 	bothWays bool
@@ -74,11 +71,11 @@ spec:
 `, directions, a.target)
 }
 
-// measure has the kernel send, whatever else it would take on so few processors.
+// measure sends live frames, also where PathAuto would choose another way on so few processors.
 func (a liveAnswer) measure(t *testing.T) *report.Report {
 	t.Helper()
 	r := newRig(t, 2)
-	in(t, r.device, func() error { return errors.Join(forwarder.TakeXDP("d0"), forwarder.TakeXDP("d1")) })
+	in(t, r.device, func() error { return errors.Join(netif.AcceptXDP("d0"), netif.AcceptXDP("d1")) })
 	i := impaired.Impairment{Limit: a.limit, Saves: savesUp}
 	r.impair(t, impaired.Spec{Ports: [2]impaired.Impairment{i, i}, InKernel: a.about > 20_000})
 	return r.measure(t, a.yaml(), "--path", "live")
@@ -118,49 +115,21 @@ func (a liveAnswer) off(d report.Measured) float64 {
 	return float64(d.Received.PacketsPerSecond-a.limit) / float64(a.limit)
 }
 
-// TestKnownAnswersByLiveFrames: what the kernel sends finds limits that nobody but the device knows, within 0.5 %, one way and both ways at once. Each row stands in the table, also one without an answer.
+// TestKnownAnswersByLiveFrames: live frames find limits that only the device knows, within 0.5 %, one way and both ways at once. Each row is in the table, also one without an answer.
 func TestKnownAnswersByLiveFrames(t *testing.T) {
-	needRoot(t)
-	watch, err := calm.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	count, measured := map[calm.Outcome]int{}, published.Provenance(time.Now())
-	var rows []string
 	list := liveAnswers()
-	for _, a := range list {
-		t.Run(a.name(), func(t *testing.T) {
-			begun := time.Now()
-			r := a.measure(t)
-			faults, missing := a.faults(r)
-			took := watch.Since(begun)
-			outcome := took.Outcome(append(slices.Clone(faults), missing...))
-			if outcome == calm.Wrong && len(faults) == 0 && slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Disturbance != nil }) {
-				outcome = calm.Disturbed
-			}
-			if outcome == calm.Wrong {
-				t.Errorf("on a calm machine: %s", strings.Join(append(faults, missing...), "; "))
-			}
-			count[outcome]++
-			rows = append(rows, a.row(r, outcome, append(faults, missing...), took))
-			t.Log(rows[len(rows)-1])
-		})
-	}
-	tally := fmt.Sprintf("%d rows, %d within 0.5 %%, %d disturbed, %d wrong. %s.", len(rows), count[calm.Right], count[calm.Disturbed], count[calm.Wrong], measured)
-	t.Log(tally)
-	if *table == "" {
-		return
-	}
-	if len(rows) != len(list) {
-		t.Fatalf("%d of %d rows were measured: the table stays as it was", len(rows), len(list))
-	}
-	text := tally + "\n\n| device | it forwards, per direction | measured | worst | outcome | took | machine |\n|---|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
-	if err := published.Section(*table, "live frames", text); err != nil {
-		t.Error(err)
-	}
+	knownAnswers{section: "live frames", right: "within 0.5 %",
+		columns: []string{"device", "it forwards, per direction", "measured", "worst", "outcome", "took", "machine"},
+	}.run(t, namesOf(list, liveAnswer.name), func(t *testing.T, i int) knownAnswer {
+		t.Helper()
+		r := list[i].measure(t)
+		faults, missing := list[i].faults(r)
+		return knownAnswer{report: r, faults: faults, missing: missing, cells: list[i].cells(r), took: lasted(r)}
+	})
 }
 
-func (a liveAnswer) row(r *report.Report, outcome calm.Outcome, faults []string, took calm.Taken) string {
+// cells are the row's: the device, its limit, what was measured, and how far the worst direction is off.
+func (a liveAnswer) cells(r *report.Report) []string {
 	var got []string
 	worst := 0.0
 	for _, d := range r.Result.Directions {
@@ -169,10 +138,5 @@ func (a liveAnswer) row(r *report.Report, outcome calm.Outcome, faults []string,
 			worst = off
 		}
 	}
-	said := string(outcome)
-	if len(faults) > 0 {
-		said += ": " + strings.ReplaceAll(strings.Join(faults, "; "), "|", "\\|")
-	}
-	return fmt.Sprintf("| %s | %d | %s | %+.2f %% | %s | %v | %s |", a.name(), a.limit, cmp.Or(strings.Join(got, ", "), "none"), 100*worst, said,
-		r.Finished.Sub(r.Started).Round(time.Second), took.Row())
+	return []string{a.name(), fmt.Sprint(a.limit), cmp.Or(strings.Join(got, ", "), "none"), fmt.Sprintf("%+.2f %%", 100*worst)}
 }

@@ -16,8 +16,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/test/calm"
-	"github.com/linerate-dev/linerate/test/published"
 )
 
 const (
@@ -92,7 +90,7 @@ func givens() []given {
 	)
 }
 
-// hidden is a limit that nobody but the device is told.
+// hidden is a limit that only the device knows.
 func hidden() int64 { return 12_500 + rand.Int64N(6_501) }
 
 // clean is what a load below the limit decides: what is more than it stays open, for the device may do more.
@@ -115,42 +113,14 @@ func frames(traffic string) string {
 // TestKnownAnswersOfGivenLoads: a device limited to R loses 1 − R ÷ load of what is above it, and nothing below; R is what comes back, never a limit that is
 // claimed; and criteria are judged by that.
 func TestKnownAnswersOfGivenLoads(t *testing.T) {
-	needRoot(t)
-	watch, err := calm.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []string
-	count := map[calm.Outcome]int{}
-	measured := published.Provenance(time.Now())
 	list := givens()
-	for _, g := range list {
-		t.Run(g.title(), func(t *testing.T) {
-			begun := time.Now()
-			code, r := g.measure(t)
-			faults, took := g.faults(r, code), watch.Since(begun)
-			outcome := took.Outcome(faults)
-			if outcome == calm.Wrong {
-				t.Errorf("on a calm machine: %s", strings.Join(faults, "; "))
-			}
-			count[outcome]++
-			rows = append(rows, g.row(r, outcome, faults, took))
-			t.Log(rows[len(rows)-1])
-		})
-	}
-	tally := fmt.Sprintf("%d rows, %d as they should be, %d disturbed, %d wrong. %s.", len(rows), count[calm.Right], count[calm.Disturbed], count[calm.Wrong], measured)
-	t.Log(tally)
-	if *table == "" {
-		return
-	}
-	if len(rows) != len(list) {
-		t.Fatalf("%d of %d rows were measured: the table stays as it was", len(rows), len(list))
-	}
-	text := tally + "\n\n| device and loads | limit R | each load: sent → came back per second, loss (of the limit) | worst | criteria | outcome | took | machine |\n" +
-		"|---|---|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
-	if err := published.Section(*table, "given loads", text); err != nil {
-		t.Error(err)
-	}
+	knownAnswers{section: "given loads", right: "as they should be",
+		columns: []string{"device and loads", "limit R", "each load: sent → came back per second, loss (of the limit)", "worst", "criteria", "outcome", "took", "machine"},
+	}.run(t, namesOf(list, given.title), func(t *testing.T, i int) knownAnswer {
+		t.Helper()
+		code, r := list[i].measure(t)
+		return knownAnswer{report: r, faults: list[i].faults(r, code), cells: list[i].cells(r), took: lasted(r)}
+	})
 }
 
 func (g given) title() string {
@@ -253,7 +223,7 @@ func (g given) loads(r *report.Report) int {
 	return 1
 }
 
-// point is what a direction came to at a load, and how far that may be off.
+// point is a direction's result at a load, and how far it may be off.
 type point struct {
 	report.Measured
 	limit int64
@@ -314,8 +284,8 @@ func (p point) faults() (faults []string) {
 	return faults
 }
 
-// row is the published one.
-func (g given) row(r *report.Report, outcome calm.Outcome, faults []string, took calm.Taken) string {
+// cells are the row's: the device, its limit, what came back of each load, how far the worst is off, and the criteria's outcomes.
+func (g given) cells(r *report.Report) []string {
 	worst, got := 0.0, []string(nil)
 	for _, p := range g.points(r) {
 		if math.Abs(p.off()) > math.Abs(worst) {
@@ -331,10 +301,6 @@ func (g given) row(r *report.Report, outcome calm.Outcome, faults []string, took
 	if r.Plan.Procedure.Type != plan.TypeFrameLoss && !r.Result.LowerBound() {
 		unit = "%"
 	}
-	text := string(outcome)
-	if len(faults) > 0 {
-		text += ": " + strings.ReplaceAll(strings.Join(faults, "; "), "|", "\\|")
-	}
-	return fmt.Sprintf("| %s | %d pps | %s | %+.2f %s | %d met, %d not, %d open | %s | %v | %s |", g.title(), g.limit, strings.Join(got, "<br>"), 100*worst, unit,
-		judged[report.Passed], judged[report.DidFail], judged[report.Undecided], text, r.Finished.Sub(r.Started).Round(time.Second), took.Row())
+	return []string{g.title(), fmt.Sprintf("%d pps", g.limit), strings.Join(got, "<br>"), fmt.Sprintf("%+.2f %s", 100*worst, unit),
+		fmt.Sprintf("%d met, %d not, %d open", judged[report.Passed], judged[report.DidFail], judged[report.Undecided])}
 }

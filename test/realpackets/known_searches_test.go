@@ -13,9 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/impaired"
-	"github.com/linerate-dev/linerate/test/published"
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
@@ -72,55 +70,31 @@ spec:
 }
 
 // TestKnownAnswersOfSearches: what a search says of each goal is true of a device whose limit it doesn't know: bounds that enclose it, a bound that is true, or why there is none. A row that isn't
-// so stands in the table all the same, with how calm the machine was.
+// so is in the table, too, with how calm the machine was.
 func TestKnownAnswersOfSearches(t *testing.T) {
-	needRoot(t)
-	watch, err := calm.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	type search struct {
+		searchedDevice
+		classification string
 	}
-	count, measured := map[calm.Outcome]int{}, published.Provenance(time.Now())
-	var rows []string
+	var searches []search
 	for _, d := range searchedDevices() {
 		for _, classification := range []string{plan.ClassifyRFC9971, plan.ClassifySequential} {
-			t.Run(d.name+", "+classification, func(t *testing.T) {
-				begun := time.Now()
-				rep, why := d.measure(t, classification)
-				faults, missing := d.held(rep, why)
-				took := watch.Since(begun)
-				outcome := took.Outcome(append(slices.Clone(faults), missing...))
-				if outcome == calm.Wrong && len(faults) == 0 && slices.ContainsFunc(rep.Windows, func(w report.Window) bool { return w.Disturbance != nil }) {
-					outcome = calm.Disturbed
-				}
-				if outcome == calm.Wrong {
-					t.Errorf("on a calm machine: %s", strings.Join(append(faults, missing...), "; "))
-				}
-				count[outcome]++
-				text := string(outcome)
-				if all := append(faults, missing...); len(all) > 0 {
-					text += ": " + strings.Join(all, "; ")
-				}
-				said := why
-				if rep != nil {
-					said = rep.Result.Message
-				}
-				rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %v | %s |", d.name, classification, strings.ReplaceAll(said, "|", "\\|"), text, time.Since(begun).Round(time.Second), took.Row()))
-				t.Log(rows[len(rows)-1])
-			})
+			searches = append(searches, search{d, classification})
 		}
 	}
-	tally := fmt.Sprintf("%d rows, %d as they should be, %d disturbed, %d wrong. %s.", len(rows), count[calm.Right], count[calm.Disturbed], count[calm.Wrong], measured)
-	t.Log(tally)
-	if *table == "" {
-		return
-	}
-	if len(rows) != 2*len(searchedDevices()) {
-		t.Fatalf("%d rows were measured: the table stays as it was", len(rows))
-	}
-	text := tally + "\n\n| it forwards | classified by | what is said of it | outcome | took | machine |\n|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
-	if err := published.Section(*table, "searches", text); err != nil {
-		t.Error(err)
-	}
+	knownAnswers{section: "searches", right: "as they should be",
+		columns: []string{"it forwards", "classified by", "what is said of it", "outcome", "took", "machine"},
+	}.run(t, namesOf(searches, func(s search) string { return s.name + ", " + s.classification }), func(t *testing.T, i int) knownAnswer {
+		t.Helper()
+		s, begun := searches[i], time.Now()
+		rep, said := s.measure(t, s.classification)
+		faults, missing := s.held(rep, said)
+		if rep != nil {
+			said = rep.Result.Message
+		}
+		return knownAnswer{report: rep, faults: faults, missing: missing, took: time.Since(begun),
+			cells: []string{s.name, s.classification, strings.ReplaceAll(said, "|", "\\|")}}
+	})
 }
 
 // measure searches the device; without a Report it says why there is none.

@@ -199,8 +199,8 @@ func timedDirections(t *testing.T, r *report.Report) []report.Measured {
 	return r.Result.Directions
 }
 
-// TestStampsTellWhatTheDeviceDid: one frame in so many comes twice, and others behind later ones: each of them is told.
-func TestStampsTellWhatTheDeviceDid(t *testing.T) {
+// TestStampsShowDuplicatesAndReordering: one frame in so many comes twice, and others behind later ones: each of them is told.
+func TestStampsShowDuplicatesAndReordering(t *testing.T) {
 	needRoot(t)
 	const twiceIn, lateIn = 6000, 50 // the path check's frames are fewer than the first that comes twice
 	r := newRig(t, 2)

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-// liveTest is a test of the lab's own forwarder or cable. What the judge is told of a limit is the device's, as everywhere with the built-in one.
+// liveTest is a test of the lab's own forwarder or cable. The judge knows the limit, as always with the built-in forwarder.
 const liveTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: live}
@@ -23,8 +23,8 @@ spec:
   procedure: %s
 `
 
-// TestFramesThatTheKernelSends: the lab's own cables take live frames, also where no end of them has a processor of its own, and what is measured by them is true.
-func TestFramesThatTheKernelSends(t *testing.T) {
+// TestLiveFramesThroughDevices: the lab's own cables take live frames, also where no end of them has a processor of its own, and what is measured by them is true.
+func TestLiveFramesThroughDevices(t *testing.T) {
 	needRoot(t)
 	limit := 4_000 + rand.Int64N(5_001)
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	request, err := awake.Keep() // linerate run does so itself, and a generator that somebody else starts doesn't
+	request, err := awake.Keep() // linerate run does so itself; linerate generator doesn't
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "what is measured may be late:", err)
 	}
@@ -34,7 +34,7 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// beside lets a test run beside others: its packets are few, so that most of its time is waiting, and its clocks need little of a processor.
+// beside lets a test run in parallel: it sends few packets, so that it waits most of the time, and needs little processor time.
 // What floods, and what goes into a published table, runs by itself.
 func beside(t *testing.T) {
 	t.Helper()

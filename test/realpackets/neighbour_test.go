@@ -19,12 +19,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-var neighbours = flag.Int("neighbours", 20, "how often a device is measured beside a busy loop")
+var neighbours = flag.Int("neighbours", 20, "how often a device is measured during a busy loop")
 
 // neighbourTest is a test of a router of which neither file nor Plan knows anything.
 const neighbourTest = `apiVersion: linerate.dev/v1alpha1
@@ -89,7 +89,7 @@ func voidedWindows(r *report.Report) (n int) {
 	return n
 }
 
-// wrongIfBelieved are those of them at loads that the device forwards: a wrong limit, where nobody looks at who waited.
+// wrongIfBelieved are those of them at loads that the device forwards: without a look at who waited they would be a wrong limit.
 func wrongIfBelieved(r *report.Report, limit int64) (n int) {
 	for _, w := range r.Windows {
 		if w.LostToDisturbance() && slices.ContainsFunc(w.Directions, func(m report.Measured) bool { return m.Intended.PacketsPerSecond < limit*99/100 }) {
@@ -104,7 +104,7 @@ func (r *rig) ownThreads(t *testing.T, processor int) {
 	t.Helper()
 	in(t, r.generator, func() error {
 		for i := range r.ports {
-			if err := forwarder.SetOffload(fmt.Sprintf("g%d", i), forwarder.TCPSegmentation, false); err != nil {
+			if err := netif.SetOffload(fmt.Sprintf("g%d", i), netif.TCPSegmentation, false); err != nil {
 				return err
 			}
 		}
@@ -113,7 +113,7 @@ func (r *rig) ownThreads(t *testing.T, processor int) {
 	in(t, r.device, func() error {
 		for i := range r.ports {
 			name := fmt.Sprintf("d%d", i)
-			if err := errors.Join(forwarder.SetOffload(name, forwarder.GenericReceive, true), threaded(name)); err != nil {
+			if err := errors.Join(netif.SetOffload(name, netif.GenericReceive, true), threaded(name)); err != nil {
 				return err
 			}
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// TestAKilledRampEndsWhenItSaid: a server without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than
+// TestAKilledRampEndsAtTheAnnouncedTime: a server without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than
 // the client had said.
-func TestAKilledRampEndsWhenItSaid(t *testing.T) {
+func TestAKilledRampEndsAtTheAnnouncedTime(t *testing.T) {
 	beside(t)
 	rig := newRig(t, 2)
 	rig.route(t)
@@ -47,7 +47,7 @@ func TestAKilledRampEndsWhenItSaid(t *testing.T) {
 	eventually(t, time.Until(latest)+time.Second, "the server still sends", func() bool { return !rig.sends(t) })
 }
 
-// addressByHand tells the device the generator's MACs, and returns the device's own: what a TRex configuration file would say.
+// addressByHand gives the device the generator's MACs, and returns the device's own, as a TRex configuration file would have them.
 func (r *rig) addressByHand(t *testing.T) string {
 	t.Helper()
 	var own []string

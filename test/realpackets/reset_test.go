@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// resetTest sends one way only: what comes back at east tells a bridge nothing of where east is.
+// resetTest sends one way only: frames that come out at east don't show a bridge where east is.
 const resetTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: reset}
@@ -30,9 +30,9 @@ spec:
     maximumOfferedLoad: {rate: 1kpps, warmupDuration: 0s, trialDuration: 1s, trials: 2}
 `
 
-// TestASwitchThatForgetsBeforeEachTrialIsShownWhereThePortsAre: without learning frames a switch whose table is emptied sends all frames out of all ports, since nothing ever comes from east. The third
+// TestASwitchIsTaughtAfterEachReset: without learning frames a switch whose table is emptied sends all frames out of all ports, since nothing ever comes from east. The third
 // port tells: it gets learning frames, and those that were sent before them, and none of a trial.
-func TestASwitchThatForgetsBeforeEachTrialIsShownWhereThePortsAre(t *testing.T) {
+func TestASwitchIsTaughtAfterEachReset(t *testing.T) {
 	beside(t)
 	rig := newRig(t, 3)
 	rig.bridge(t, "switch", 0, 1, 2)

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-// sceneTest is a test of a device of some thousand packets/s. Nothing in it tells the limit.
+// sceneTest is a test of a device of some thousand packets/s. It doesn't depend on the limit.
 const sceneTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: scene}
@@ -34,11 +34,11 @@ const (
 	sceneOverload = "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 20kpps, warmupDuration: 0s, trialDuration: 1s, trials: 2}}"
 )
 
-// saved is how much of its unused rate the scene's device saves up: a machine that has the generator wait so long costs no frame.
+// saved is how much of its unused rate the scene's device saves up: if the machine lets the generator wait that long, no frame is lost.
 const saved = 20 * time.Millisecond
 
-// TestScene is what the gate measures with real packets: routers whose limits nobody but the test knows. All that it demands holds on a busy machine, too,
-// so they are measured beside each other: that many packets take little of a processor.
+// TestScene is what the gate measures with real packets: routers whose limits only the test knows. All that it demands holds on a busy machine, too,
+// so they are measured at the same time: that many packets take little processor time.
 func TestScene(t *testing.T) {
 	beside(t)
 	limit := 4_000 + rand.Int64N(5_001)

@@ -49,7 +49,7 @@ spec:
 			}
 			t.Logf("%d of %d runs found the path's limit", found, runs)
 			if found == 0 {
-				t.Error("no run was left alone by whoever else uses this machine")
+				t.Error("every run was disturbed by other programs on this machine")
 			}
 		})
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/linerate-dev/linerate/test/foursystems"
 )
 
-// TestAnInterruptedSuiteIsTakenUp: a run that is interrupted and another one that goes on make one table, of three of the eight cells.
-func TestAnInterruptedSuiteIsTakenUp(t *testing.T) {
+// TestAnInterruptedSuiteIsResumed: a run that is interrupted and another one that goes on make one table, of three of the eight cells.
+func TestAnInterruptedSuiteIsResumed(t *testing.T) {
 	needRoot(t)
 	cells := []string{"linux-imix", "openbsd-64b", "vpp-imix"} // a device that is the limit, and links that are
 	part, err := foursystems.Part(foursystems.File, cells...)

@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/test/calm"
 )
 
-// loseOneIn makes the device drop one of so many frames that enter each port, counted one by one, of which nobody but the device knows.
+// loseOneIn makes the device drop one of so many frames that enter each port, counted one by one, which only the device knows.
 func (r *rig) loseOneIn(t *testing.T, frames uint32) {
 	t.Helper()
 	conn, err := nftables.New(nftables.WithNetNSFd(r.device.Fd()))
@@ -57,7 +57,7 @@ spec:
 `
 
 // TestZeroLoss: at a loss limit of zero a device that loses nothing is confirmed to lose nothing, to the frame, and one that loses exactly one frame in so many, fewer than the edges of a
-// held window hide, is never told to lose none: the truth is within what is told of each window.
+// held window hide, is never reported as lossless: the truth is within the bounds of each window.
 func TestZeroLoss(t *testing.T) {
 	needRoot(t)
 	watch, err := calm.Begin(t.Context())
@@ -73,7 +73,7 @@ func TestZeroLoss(t *testing.T) {
 			}
 			begun := time.Now()
 			r := rig.measure(t, zeroLoss)
-			for _, claim := range toldAsLess(r, int64(oneIn)) { // however busy the machine
+			for _, claim := range claimsLessLoss(r, int64(oneIn)) { // however busy the machine
 				t.Error(claim)
 			}
 			faults, took := zeroFaults(r, int64(oneIn)), watch.Since(begun)
@@ -86,15 +86,15 @@ func TestZeroLoss(t *testing.T) {
 	}
 }
 
-// toldAsLess is where a Report claims less loss than a device has that loses one frame in so many.
-func toldAsLess(r *report.Report, oneIn int64) (claims []string) {
+// claimsLessLoss is where a Report claims less loss than a device has that loses one frame in oneIn.
+func claimsLessLoss(r *report.Report, oneIn int64) (claims []string) {
 	if oneIn > 0 && (r.Result.Confirmed || r.Verdict.Outcome == report.Passed) {
 		claims = append(claims, fmt.Sprintf("confirmed %v, %s: %s; %+v", r.Result.Confirmed, r.Result.Reason, r.Result.Message, r.Verdict))
 	}
 	for _, w := range r.Windows {
 		for _, d := range w.Directions {
 			if least, _ := lossOf(d, oneIn); float64(d.MostLost()) < least*float64(units.One) {
-				claims = append(claims, fmt.Sprintf("window %d, %s→%s: at most %s is told to be lost, and at least %g is: %s", w.Number, d.From, d.To, d.MostLost(), least, d.Reason))
+				claims = append(claims, fmt.Sprintf("window %d, %s→%s: the Report says that at most %s is lost, and at least %g is: %s", w.Number, d.From, d.To, d.MostLost(), least, d.Reason))
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func zeroFaults(r *report.Report, oneIn int64) (faults []string) {
 		}
 		for _, d := range w.Directions {
 			if _, most := lossOf(d, oneIn); float64(d.LossRatioMin) > most*float64(units.One)+1 {
-				faults = append(faults, fmt.Sprintf("window %d, %s→%s: at least %s is told to be lost, and at most %g is: %s", w.Number, d.From, d.To, d.LossRatioMin, most, d.Reason))
+				faults = append(faults, fmt.Sprintf("window %d, %s→%s: the Report says that at least %s is lost, and at most %g is: %s", w.Number, d.From, d.To, d.LossRatioMin, most, d.Reason))
 			}
 		}
 	}

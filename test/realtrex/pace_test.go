@@ -10,9 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
-// TestCountersAreAsFreshAsTheQuestion: internal/measure tells bursts by counters that are asked for many times a second. They are the ports'
+// TestCountersAreReadAtTheRequest: internal/measure tells bursts by counters that are asked for many times a second. They are the ports'
 // own at each question, not refreshed at intervals of the server's.
-func TestCountersAreAsFreshAsTheQuestion(t *testing.T) {
+func TestCountersAreReadAtTheRequest(t *testing.T) {
 	const rate, every = 5000, 10 * time.Millisecond
 	c := claim(t)
 	point(t, c)

@@ -9,12 +9,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
-// TestFramesArePushedBesideTraffic: frames of ours leave a port that sends, and are counted as sent.
-func TestFramesArePushedBesideTraffic(t *testing.T) {
+// TestFramesArePushedDuringTraffic: pushed frames leave a port that sends, and are counted as sent.
+func TestFramesArePushedDuringTraffic(t *testing.T) {
 	c := claim(t)
 	point(t, c)
 	frame := make([]byte, 86)
-	copy(frame, []byte{2, 0, 0, 0, 0, 99, 2, 0, 0, 0, 0, 98, 0x88, 0xb5}) // to nobody, of a type that nobody reads
+	copy(frame, []byte{2, 0, 0, 0, 0, 99, 2, 0, 0, 0, 0, 98, 0x88, 0xb5}) // to an unused MAC, with an unused type
 	before := settle(t, c)
 	for range 20 {
 		must(t, c.PushFrames(t.Context(), 0, [][]byte{frame}))

@@ -22,7 +22,7 @@ var methods = []string{
 	"remove_rx_filters", "service", "set_l2", "set_l3", "set_port_attr", "set_vlan", "start_traffic", "stop_traffic", "update_traffic", "validate",
 }
 
-func TestTheServerKnowsAllThatIsCalled(t *testing.T) {
+func TestTheServerHasAllMethods(t *testing.T) {
 	c := dial(t, "realtrex")
 	known, err := c.SupportedCommands(t.Context())
 	must(t, err)
@@ -88,7 +88,7 @@ func TestPortSettings(t *testing.T) {
 	}
 }
 
-// TestCapturesOfOthers: captures have no owner; ours and those that others left are found and ended.
+// TestCapturesOfOthers: captures have no owner; this client's and those that others left are found and ended.
 func TestCapturesOfOthers(t *testing.T) {
 	c := claim(t)
 	must(t, c.SetService(t.Context(), 0, true))
@@ -106,7 +106,7 @@ func TestCapturesOfOthers(t *testing.T) {
 	}
 }
 
-// TestLinkEvents: a link that goes down is told by event 8 with its state, and start_traffic refuses.
+// TestLinkEvents: event 8 reports a link that goes down, with its state, and start_traffic refuses.
 func TestLinkEvents(t *testing.T) {
 	if *linkDown == "" || *linkUp == "" {
 		t.Skip("needs -link-down and -link-up")

@@ -58,7 +58,7 @@ func settle(t *testing.T, c *trex.Client) map[int]trex.PortStats {
 		}
 		last = now
 	}
-	t.Fatal("counters never came to rest")
+	t.Fatal("counters never stood still")
 	return nil
 }
 
@@ -148,8 +148,8 @@ func TestLatencyStreams(t *testing.T) {
 	}
 }
 
-// TestThieves: who is robbed is told by event 5, and what he asks is refused with the thief's name.
-func TestThieves(t *testing.T) {
+// TestPortsTakenByOthers: event 5 tells a client that another one took its port, and its calls are refused with the new owner's name.
+func TestPortsTakenByOthers(t *testing.T) {
 	c := claim(t)
 	point(t, c)
 	must(t, c.AddStreams(t.Context(), 0, udp(t, 0)))

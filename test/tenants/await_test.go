@@ -22,7 +22,7 @@ func (l *lab) await(what string, holds func() bool) {
 	}
 }
 
-// allowUse gives somebody the verb use on ServiceAccounts.
+// allowUse gives a user the verb use on ServiceAccounts.
 func (l *lab) allowUse(who string, accounts ...string) {
 	l.t.Helper()
 	l.grant("use", []string{who}, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: accounts, Verbs: []string{"use"}})

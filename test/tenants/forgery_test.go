@@ -189,7 +189,7 @@ func ours(l *lab, test *v1alpha1.LoadTest, name string) metav1.ObjectMeta {
 }
 
 // What they may do in the test's namespace changes no verdict, and in the operator's they may do nothing.
-func TestWhoMayEditTheTestsNamespaceForgesNoVerdict(t *testing.T) {
+func TestAnEditorOfTheNamespaceForgesNoVerdict(t *testing.T) {
 	l := newLab(t)
 	forgers := l.forgers()
 	plainPod := func(account string) corev1.PodSpec {
@@ -253,7 +253,7 @@ func TestWhoMayEditTheTestsNamespaceForgesNoVerdict(t *testing.T) {
 					t.Errorf("%v; it should be forbidden", err)
 				}
 			})
-			t.Run("makes what says that it is the runner, in the test's namespace, and nobody believes it", func(t *testing.T) {
+			t.Run("makes a pod that claims to be the runner, in the test's namespace, and it isn't believed", func(t *testing.T) {
 				forged := r.measured()
 				data, annotations, err := delivery.EncodeReport(forged, true, 1)
 				l.must(err)
@@ -317,7 +317,7 @@ func boundTo(pod *corev1.Pod) *authenticationv1.TokenRequest {
 	}}
 }
 
-// impersonating is what the forger sees as somebody else.
+// impersonating is a client of the forger as another user.
 func (f *forger) impersonating(l *lab, who string) client.Client {
 	l.t.Helper()
 	config := rest.CopyConfig(f.config)
@@ -325,7 +325,7 @@ func (f *forger) impersonating(l *lab, who string) client.Client {
 	return l.clientOf(config)
 }
 
-// sayProgress tells what the run's own runner would.
+// sayProgress writes the Progress that the run's own runner would write.
 func (r *run) sayProgress() {
 	r.l.t.Helper()
 	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: r.pod.Name, RunnerUID: string(r.pod.UID), At: time.Now(), Phase: "Ramping", Percent: 30})

@@ -17,7 +17,7 @@ import (
 
 // A Report that is kept has no LoadTest that could vouch for it. Whoever edits the namespace makes up none, neither of a ConfigMap of theirs nor of one that is kept,
 // and does with those that the operator kept what is theirs to do.
-func TestNobodyMakesUpAKeptReport(t *testing.T) {
+func TestKeptReportsCannotBeForged(t *testing.T) {
 	l := newLab(t)
 	all := l.forgers()
 	editor, pipeline := all[0].client, all[1].client

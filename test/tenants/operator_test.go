@@ -20,7 +20,7 @@ import (
 	"github.com/linerate-dev/linerate/test/tenants/tries"
 )
 
-// operate lets the operator, with its own rights, look at a test until it has said and done what is to be.
+// operate runs the operator, with its own rights, until it has nothing more to do for a test.
 func (l *lab) operate(name string, shared ...string) *v1alpha1.LoadTest {
 	l.t.Helper()
 	r := loadtest.NewReconciler(asAccount(l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtest.Options{
@@ -74,7 +74,7 @@ func (l *lab) node() {
 	l.t.Cleanup(func() { l.must(admin.Delete(context.Background(), n)) })
 }
 
-// create lets somebody create a LoadTest.
+// create creates a LoadTest as a user.
 func (l *lab) create(who string, test *v1alpha1.LoadTest) {
 	l.t.Helper()
 	test.Namespace = l.namespace
@@ -130,7 +130,7 @@ func (l *lab) withoutThePolicy(test *v1alpha1.LoadTest) error {
 	return admin.Create(l.t.Context(), test)
 }
 
-// Labels by which the operator deletes, and by which a NetworkPolicy lets in, are nobody's to set.
+// Labels by which the operator deletes, and by which a NetworkPolicy lets in, can't be set by users.
 func TestLabelsOfOthers(t *testing.T) {
 	l := newLab(t)
 	for label, value := range map[string]string{

@@ -93,7 +93,7 @@ func (l *lab) must(err error) {
 	}
 }
 
-// as is the cluster as somebody sees it.
+// as is a client with a user's rights.
 func as(t *testing.T, who string, groups ...string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(adminConfig)
@@ -112,7 +112,7 @@ func asAccount(t *testing.T, namespace, name string) client.Client {
 	return as(t, "system:serviceaccount:"+namespace+":"+name, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 }
 
-// try lets somebody create a LoadTest, or only try to.
+// try creates a LoadTest as a user, or tries to.
 func (l *lab) try(who string, test *v1alpha1.LoadTest, options ...client.CreateOption) error {
 	l.t.Helper()
 	made := test.DeepCopy()

@@ -34,7 +34,7 @@ type release struct {
 	now    time.Time
 }
 
-// newRelease has somebody make a suite of two runs, of a device that carries less than is asked for.
+// newRelease makes a suite of two runs as a user, of a device that forwards less than the criterion demands.
 func newRelease(l *lab, by client.Client) *release {
 	l.t.Helper()
 	s := suiteOf(l.t, "template: {spec: "+flow(l.t, external)+"}\nrepetitions: 2\norder: Interleaved\ninvalidRetries: 2\nsuspend: true\n"+
@@ -127,7 +127,7 @@ func (r *release) told() string {
 }
 
 // A pipeline may make suites and LoadTests, and an editor of the namespace may change them, too: neither makes a LoadTest that counts as a suite's run.
-func TestNobodyPlantsASuitesRuns(t *testing.T) {
+func TestRunsCannotBePlantedInASuite(t *testing.T) {
 	l := newLab(t)
 	all := l.forgers()
 	editor, pipeline := all[0].client, all[1].client
@@ -272,7 +272,7 @@ func TestAPlantedRunDoesNotCount(t *testing.T) {
 		}
 	}
 	if told != 3 {
-		t.Errorf("%d events tell of three planted runs", told)
+		t.Errorf("%d events report three planted runs", told)
 	}
 }
 

@@ -45,7 +45,7 @@ func (l *lab) generator(name string) *corev1.Pod {
 }
 
 // Whoever may create and change pods makes none that says it is a test's, and changes nothing in one that is which the operator believes.
-func TestTheOperatorsPodsAreTheOperatorsAlone(t *testing.T) {
+func TestOnlyTheOperatorMakesItsPods(t *testing.T) {
 	l := editedLab(t)
 	manager, mallory := asAccount(t, managerNamespace, managerAccount), as(t, editor)
 	l.must(wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
@@ -77,17 +77,17 @@ func TestTheOperatorsPodsAreTheOperatorsAlone(t *testing.T) {
 	})
 	t.Run("changed", func(t *testing.T) {
 		for name, c := range map[string]struct{ patch, says string }{
-			"what Multus told":          {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/network-status": "[]"}}}`, "Multus' to write"},
-			"what it told once":         {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks-status": "[]"}}}`, "Multus' to write"},
-			"the networks":              {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": null}}}`, "Multus' to write"},
-			"the links":                 {`{"metadata": {"annotations": {"linerate.dev/links": "east"}}}`, "Multus' to write"},
-			"a label":                   {`{"metadata": {"labels": {"linerate.dev/attempt": "2"}}}`, "labels that begin with linerate.dev/"},
-			"its UID's label":           {`{"metadata": {"labels": {"linerate.dev/test-uid": null}}}`, "labels that begin with linerate.dev/"},
-			"another label of ours":     {`{"metadata": {"labels": {"linerate.dev/more": "x"}}}`, "labels that begin with linerate.dev/"},
-			"who tells of the ports":    {`{"spec": {"initContainers": [{"name": "linerate-ports", "image": "mallory/ports"}]}}`, "images of a LoadTest's pod"},
-			"what sends":                {`{"spec": {"containers": [{"name": "generator", "image": "mallory/generator"}]}}`, "images of a LoadTest's pod"},
-			"whose it is":               {`{"metadata": {"ownerReferences": [{"apiVersion": "linerate.dev/v1alpha1", "kind": "LoadTest", "name": "x", "uid": "y"}]}}`, "owner by the operator alone"},
-			"nothing of the operator's": {`{"metadata": {"labels": {"team": "a"}, "annotations": {"seen": "yes"}, "finalizers": ["lab.example/kept"]}}`, ""},
+			"the annotation of Multus":         {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/network-status": "[]"}}}`, "Multus' to write"},
+			"what it wrote under an old name":  {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks-status": "[]"}}}`, "Multus' to write"},
+			"the networks":                     {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": null}}}`, "Multus' to write"},
+			"the links":                        {`{"metadata": {"annotations": {"linerate.dev/links": "east"}}}`, "Multus' to write"},
+			"a label":                          {`{"metadata": {"labels": {"linerate.dev/attempt": "2"}}}`, "labels that begin with linerate.dev/"},
+			"its UID's label":                  {`{"metadata": {"labels": {"linerate.dev/test-uid": null}}}`, "labels that begin with linerate.dev/"},
+			"another label of linerate's":      {`{"metadata": {"labels": {"linerate.dev/more": "x"}}}`, "labels that begin with linerate.dev/"},
+			"the image that reports the ports": {`{"spec": {"initContainers": [{"name": "linerate-ports", "image": "mallory/ports"}]}}`, "images of a LoadTest's pod"},
+			"what sends":                       {`{"spec": {"containers": [{"name": "generator", "image": "mallory/generator"}]}}`, "images of a LoadTest's pod"},
+			"whose it is":                      {`{"metadata": {"ownerReferences": [{"apiVersion": "linerate.dev/v1alpha1", "kind": "LoadTest", "name": "x", "uid": "y"}]}}`, "owner by the operator alone"},
+			"nothing of the operator's":        {`{"metadata": {"labels": {"team": "a"}, "annotations": {"seen": "yes"}, "finalizers": ["lab.example/kept"]}}`, ""},
 		} {
 			t.Run(name, func(t *testing.T) {
 				err := mallory.Patch(t.Context(), pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, []byte(c.patch)), client.DryRunAll)
@@ -114,7 +114,7 @@ func TestTheOperatorsPodsAreTheOperatorsAlone(t *testing.T) {
 			return err != nil && strings.Contains(err.Error(), "no containers are added"), nil
 		}))
 	})
-	t.Run("what others do goes on", func(t *testing.T) {
+	t.Run("other changes are allowed", func(t *testing.T) {
 		runner := l.generator("first-1-runner-x7k2p")
 		runner.Labels[v1alpha1.LabelRole], runner.OwnerReferences = "runner", []metav1.OwnerReference{jobOwner(true)}
 		l.must(mallory.Create(t.Context(), runner, client.DryRunAll)) // as the Job controller does

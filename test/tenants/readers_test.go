@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Who reads LoadTests sees what they found, and begins, changes and ends none.
+// A reader of LoadTests sees their results, and can't begin, change or end any.
 func TestAReaderChangesNothing(t *testing.T) {
 	l := newLab(t)
 	l.bind("loadtest-viewer-role", "reader")

@@ -59,7 +59,7 @@ func tokenOf(t *testing.T, namespace, account string, of *corev1.Pod) string {
 	return request.Status.Token
 }
 
-// run is a test whose runner measures, as far as anybody but the runner can tell.
+// run is a test whose runner measures, as far as others can see.
 type run struct {
 	l      *lab
 	test   *v1alpha1.LoadTest
@@ -69,7 +69,7 @@ type run struct {
 	of     manifests.OfRun
 }
 
-// begin has somebody make a test, and brings it to its run: the operator makes the runner's Job, and Kubernetes its pod.
+// begin makes a test as a user, and brings it to its run: the operator makes the runner's Job, and Kubernetes its pod.
 func (l *lab) begin(who, name, spec string) *run {
 	l.t.Helper()
 	l.create(who, written(l.t, name, spec))
@@ -185,26 +185,26 @@ func TestTheRunnersToken(t *testing.T) {
 	nothing := func(*corev1.ConfigMap) {}
 
 	makes := func(change func(*corev1.ConfigMap)) error { return mine.makeWith(mine.runner, original, change) }
-	t.Run("makes no document but its own, as it is to be", func(t *testing.T) {
+	t.Run("makes no document but its own, in the required form", func(t *testing.T) {
 		for what, c := range map[string]struct {
 			err  error
 			says string
 		}{
-			"the Progress of another run":        {mine.makeWith(mine.runner, manifests.ProgressName(theirs.test, 1), nothing), "is no runner of the run"},
-			"the Report of its own next attempt": {mine.makeWith(mine.runner, manifests.OriginalName(mine.test, 2), nothing), "is no runner of the run"},
-			"a name of the API server's choice":  {makes(func(c *corev1.ConfigMap) { c.GenerateName, c.Name = c.Name, "" }), "is no runner of the run"},
-			"a Plan":                             {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "plan" }), "is no runner of the run"},
-			"a Report with the Progress' role":   {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "progress" }), "is no runner of the run"},
-			"one that nobody finds":              {makes(func(c *corev1.ConfigMap) { delete(c.Labels, v1alpha1.LabelUID) }), "has the labels of its run"},
-			"one with others' labels":            {makes(func(c *corev1.ConfigMap) { c.Labels["app"] = "x" }), "has the labels of its run"},
-			"one of another attempt":             {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelAttempt] = "2" }), "has the labels of its run"},
-			"one that stays":                     {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = nil }), "is owned by the ConfigMap of its Plan"},
-			"one that goes with another's Plan":  {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = theirs.of.Original("").OwnerReferences }), "is owned by the ConfigMap of its Plan"},
-			"one with a finalizer":               {makes(func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "has no finalizers"},
-			"an order":                           {makes(func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "no annotations of others"},
-			"one without a signature":            {makes(func(c *corev1.ConfigMap) { c.Annotations = nil }), "annotation linerate.dev/runner must be"},
-			"one with a token of no pod":         {mine.makeWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
-			"one with another run's token":       {mine.makeWith(theirs.runner, original, nothing), "is no runner of the run"},
+			"the Progress of another run":         {mine.makeWith(mine.runner, manifests.ProgressName(theirs.test, 1), nothing), "is no runner of the run"},
+			"the Report of its own next attempt":  {mine.makeWith(mine.runner, manifests.OriginalName(mine.test, 2), nothing), "is no runner of the run"},
+			"a name of the API server's choice":   {makes(func(c *corev1.ConfigMap) { c.GenerateName, c.Name = c.Name, "" }), "is no runner of the run"},
+			"a Plan":                              {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "plan" }), "is no runner of the run"},
+			"a Report with the Progress' role":    {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "progress" }), "is no runner of the run"},
+			"one without the label that finds it": {makes(func(c *corev1.ConfigMap) { delete(c.Labels, v1alpha1.LabelUID) }), "has the labels of its run"},
+			"one with others' labels":             {makes(func(c *corev1.ConfigMap) { c.Labels["app"] = "x" }), "has the labels of its run"},
+			"one of another attempt":              {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelAttempt] = "2" }), "has the labels of its run"},
+			"one that stays":                      {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = nil }), "is owned by the ConfigMap of its Plan"},
+			"one that goes with another's Plan":   {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = theirs.of.Original("").OwnerReferences }), "is owned by the ConfigMap of its Plan"},
+			"one with a finalizer":                {makes(func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "has no finalizers"},
+			"an order":                            {makes(func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "no annotations of others"},
+			"one without a signature":             {makes(func(c *corev1.ConfigMap) { c.Annotations = nil }), "annotation linerate.dev/runner must be"},
+			"one with a token of no pod":          {mine.makeWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
+			"one with another run's token":        {mine.makeWith(theirs.runner, original, nothing), "is no runner of the run"},
 		} {
 			if c.err == nil || !apierrors.IsForbidden(c.err) || !strings.Contains(c.err.Error(), c.says) {
 				t.Errorf("%s: %v\nwant a refusal that says %q", what, c.err, c.says)
@@ -239,11 +239,11 @@ func TestTheRunnersToken(t *testing.T) {
 			"an owner": {mine.update(original, func(c *corev1.ConfigMap) {
 				c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: mine.pod.Name, UID: mine.pod.UID}}
 			}), "neither its labels"},
-			"a finalizer":                        {mine.update(original, func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "neither its labels"},
-			"an order":                           {mine.update(original, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "nor annotations of others"},
-			"a token of no pod":                  {mine.updateWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
-			"a token of another run's pod":       {mine.updateWith(theirs.runner, original, nothing), "is no runner of the run"},
-			"somebody else's pod of a like name": {mine.updateWith(l.named(mine, "-other"), original, nothing), "annotation linerate.dev/runner must be"},
+			"a finalizer":                   {mine.update(original, func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "neither its labels"},
+			"an order":                      {mine.update(original, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "nor annotations of others"},
+			"a token of no pod":             {mine.updateWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
+			"a token of another run's pod":  {mine.updateWith(theirs.runner, original, nothing), "is no runner of the run"},
+			"another pod of a similar name": {mine.updateWith(l.named(mine, "-other"), original, nothing), "annotation linerate.dev/runner must be"},
 			"a runner of a test that is named like this one's runner": {mine.updateWith(l.named(mine, "-x-0a1b2c3d-1-runner-x7k2p"), original, nothing), "is no runner of the run"},
 		} {
 			if c.err == nil || !apierrors.IsForbidden(c.err) || !strings.Contains(c.err.Error(), c.says) {
@@ -251,7 +251,7 @@ func TestTheRunnersToken(t *testing.T) {
 			}
 		}
 	})
-	t.Run("is told of three verbs on ConfigMaps in the operator's namespace, and no more", func(t *testing.T) {
+	t.Run("has three verbs on ConfigMaps in the operator's namespace, and no others", func(t *testing.T) {
 		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: managerNamespace}}
 		l.must(mine.runner.Create(t.Context(), review))
 		found := false

@@ -48,7 +48,7 @@ func TestOrdinaryTestsPass(t *testing.T) {
 	})
 }
 
-func TestWhoChangesATest(t *testing.T) {
+func TestWhoMayChangeATest(t *testing.T) {
 	l := newLab(t)
 	test := privileged(l)
 	test.Namespace = l.namespace

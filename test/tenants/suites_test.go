@@ -68,7 +68,7 @@ func everywhere() map[string]func(*testing.T, string) *v1alpha1.LoadTestSuite {
 	return map[string]func(*testing.T, string) *v1alpha1.LoadTestSuite{"the template": inTemplate, "a patch": inPatch}
 }
 
-// trySuite lets somebody create a suite, or only try to.
+// trySuite creates a suite as a user, or tries to.
 func (l *lab) trySuite(who string, s *v1alpha1.LoadTestSuite, options ...client.CreateOption) error {
 	l.t.Helper()
 	made := s.DeepCopy()
@@ -95,7 +95,7 @@ func TestASuiteAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 	}
 }
 
-func TestWhatOfASuiteNeedsTheRightToCreatePods(t *testing.T) {
+func TestWhichSuitesNeedTheRightToCreatePods(t *testing.T) {
 	l := newLab(t)
 	for place, in := range everywhere() {
 		for _, try := range tries.NeedingPods() {
@@ -111,7 +111,7 @@ func TestWhatOfASuiteNeedsTheRightToCreatePods(t *testing.T) {
 }
 
 // What is harmless in the template and in each patch is in what they make together: these are the ways in which it could fail to be.
-func TestPartsThatAreMoreTogether(t *testing.T) {
+func TestPartsThatExceedTheBoundTogether(t *testing.T) {
 	l := newLab(t)
 	const (
 		template = "template: {spec: {dut: {type: Pod, pod: {template: {spec: {containers: [{name: c, image: i}]%s}}}}, links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]}}\n"
@@ -122,14 +122,14 @@ func TestPartsThatAreMoreTogether(t *testing.T) {
 		return l.trySuite("author", suiteOf(t, fmt.Sprintf(template, ", serviceAccountName: mine"))) == nil
 	})
 	for what, c := range map[string]struct{ template, patch, says string }{
-		"a patch of a single field":                       {"", "{hostNetwork: true}", "hostNetwork"},
-		"an account that shows when another is removed":   {", serviceAccountName: mine, serviceAccount: deployer", "{serviceAccountName: null}", "deployer"},
-		"an account beside one that hides it":             {", serviceAccountName: mine", "{serviceAccount: deployer}", "deployer"},
-		"half of a security context":                      {", securityContext: {seccompProfile: {localhostProfile: p}}", "{securityContext: {seccompProfile: {type: Unconfined}}}", "seccompProfile"},
-		"containers in place of others":                   {"", "{containers: [{name: d, image: i, securityContext: {privileged: true}}]}", "securityContext.privileged"},
-		"containers in place of none":                     {"", "{containers: null, initContainers: [{name: d, image: i, securityContext: {privileged: true}}]}", "securityContext.privileged"},
-		"a volume besides a list that is removed":         {", volumes: [{name: v, emptyDir: {}}]", "{volumes: [{name: v, hostPath: {path: /}}]}", "a hostPath volume"},
-		"a text where a list belongs, as nobody can tell": {"", "{containers: everything}", ""},
+		"a patch of a single field":                           {"", "{hostNetwork: true}", "hostNetwork"},
+		"an account that shows when another is removed":       {", serviceAccountName: mine, serviceAccount: deployer", "{serviceAccountName: null}", "deployer"},
+		"an account beside one that hides it":                 {", serviceAccountName: mine", "{serviceAccount: deployer}", "deployer"},
+		"half of a security context":                          {", securityContext: {seccompProfile: {localhostProfile: p}}", "{securityContext: {seccompProfile: {type: Unconfined}}}", "seccompProfile"},
+		"containers in place of others":                       {"", "{containers: [{name: d, image: i, securityContext: {privileged: true}}]}", "securityContext.privileged"},
+		"containers in place of none":                         {"", "{containers: null, initContainers: [{name: d, image: i, securityContext: {privileged: true}}]}", "securityContext.privileged"},
+		"a volume besides a list that is removed":             {", volumes: [{name: v, emptyDir: {}}]", "{volumes: [{name: v, hostPath: {path: /}}]}", "a hostPath volume"},
+		"a text where a list belongs, which can't be checked": {"", "{containers: everything}", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := suiteOf(t, fmt.Sprintf(template, c.template)+fmt.Sprintf(patch, c.patch))
@@ -218,7 +218,7 @@ func TestHugeSuites(t *testing.T) {
 	refused(t, l.trySuite("author", huge("{generator: {pod: {annotations: {v1.multus-cni.io/default-network: a/b}}}}")), "default-network")
 }
 
-// The manager makes what the author was allowed; whoever stops a suite of somebody else's needs no more rights than that takes.
+// The manager makes what the author was allowed; to stop another user's suite needs no more rights than the stop itself.
 func TestTheManagerMakesWhatTheAuthorMay(t *testing.T) {
 	l := newLab(t)
 	r, err := loadtestsuite.NewReconciler(asAccount(t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtestsuite.Options{})

@@ -108,7 +108,7 @@ func TestNetworksOfOtherNamespaces(t *testing.T) {
 }
 
 // Settings and software of the author's own, other than templates.
-func TestWhatNeedsTheRightToCreatePods(t *testing.T) {
+func TestWhichTemplatesNeedTheRightToCreatePods(t *testing.T) {
 	l := newLab(t)
 	for _, try := range tries.NeedingPods() {
 		t.Run(try.What, func(t *testing.T) {

@@ -49,7 +49,7 @@ func (d Device) forwarded(direction string, load float64) float64 {
 // Direction names a direction as Device.Limits does.
 func Direction(from, to string) string { return from + "→" + to }
 
-// Faults are the claims of a Report that aren't so; none: it tells the truth. A Report without a figure is a fault, unless each of its windows says why it says
+// Faults are the claims of a Report that aren't so; empty: all its claims are true. A Report without a figure is a fault, unless each of its windows says why it says
 // nothing.
 func (d Device) Faults(r *report.Report) (faults []string) {
 	for _, w := range r.Windows {
@@ -76,7 +76,7 @@ func (d Device) Faults(r *report.Report) (faults []string) {
 // room is how close to a limit even sending and a limiter's own clock bring a load, as a share of it: a load in between may lose frames or not.
 const room = 0.01
 
-// lossBelow: the device lets such a load through, so who says that it lost frames there is wrong. What counts is the load that was asked for, if that is more: a
+// lossBelow: the device lets such a load through, so a Report that says that it lost frames there is wrong. What counts is the load that was asked for, if that is more: a
 // generator that stood still for a moment offers less in the mean, and as much as asked for in the rest of the window.
 func (d Device) lossBelow(w report.Window) (faults []string) {
 	weakest := d.Limits
@@ -197,7 +197,7 @@ func (d Device) lossBeside(r *report.Report, m report.Measured) []string {
 	return nil
 }
 
-// near are loads that can't be told from one.
+// near are loads that can't be distinguished from one.
 func near(load float64) []float64 { return []float64{load * (1 - room), load, load * (1 + room)} }
 
 // lowerBound: what isn't the device's limit says what kept it from being found.

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// measured is a Report of one direction whose only window came to so many packets/s.
+// measured is a Report of one direction whose only window has the given packets/s.
 func measured(packetsPerSecond int64, change func(*report.Report)) *report.Report {
 	flow := report.Flow{PacketsPerSecond: packetsPerSecond}
 	m := report.Measured{From: "west", To: "east", Offered: flow, Received: flow, Quality: report.Good}
@@ -178,8 +178,8 @@ func TestEachDirectionIsHeldAgainstItsOwnLimit(t *testing.T) {
 	}
 }
 
-// TestTheLossBesideALimit: a device that loses one frame in 500 of any load loses no less beside a limit.
-func TestTheLossBesideALimit(t *testing.T) {
+// TestTheLossRatioAtALimit: a device that loses one frame in 500 of any load loses no less beside a limit.
+func TestTheLossRatioAtALimit(t *testing.T) {
 	device := Device{Limits: map[string]int64{"west→east": 10_000}, Forwards: func(_ string, load float64) float64 { return min(load*0.998, 10_000) }}
 	for _, c := range []struct {
 		name, low, high, says string
@@ -219,7 +219,7 @@ func TestWhatADeviceForwardsOfGivenLoads(t *testing.T) {
 	}
 }
 
-func TestADeviceMayLoseFramesWhereItIsWeakest(t *testing.T) {
+func TestADeviceMayLoseFramesInItsWeakestDirection(t *testing.T) {
 	lossy := measured(9_000, func(r *report.Report) {
 		r.Result.Saturated, r.Result.Reason = false, report.Inconclusive
 		r.Windows[0].Directions[0].Quality = report.Lossy

@@ -92,7 +92,7 @@ func header(kind byte, inside string, mode, size int64) *tar.Header {
 	return &tar.Header{Typeflag: kind, Name: strings.TrimPrefix(inside, "/"), Mode: mode, Size: size, ModTime: moment(), Format: tar.FormatPAX}
 }
 
-// replace has write make a file beside out, and gives it out's name when it is whole.
+// replace writes a file beside out, and renames it to out when it is complete.
 func replace(out string, write func(partial string) error) error {
 	partial, err := os.CreateTemp(filepath.Dir(out), filepath.Base(out)+".*")
 	if err != nil {

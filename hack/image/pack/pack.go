@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// Config is how a container of the image starts. The zero value needs a command from whoever starts it, and runs as root.
+// Config is how a container of the image starts. The zero value needs a command when it is started, and runs as root.
 type Config struct {
 	// User is "uid:gid"; an image from nothing has no names for them. "": root.
 	User       string

@@ -20,18 +20,18 @@ type flow struct {
 	back    []line  // per generator, when it left the device
 }
 
-// line is a cumulative number of frames, as straight pieces between marks. However often it is read, a piece is computed once, from its
+// line is a cumulative number of frames over time, as straight pieces between marks. However often it is read, a piece is computed once, from its
 // beginning.
 type line []mark
 
-// mark is how much it was at a moment, and by how much a second it grew up to then.
+// mark is the number at a moment, and its growth per second up to that moment.
 type mark struct {
 	at    time.Duration
 	total float64
 	slope float64
 }
 
-// grow lets the line go on up to a moment, by so much a second.
+// grow extends the line to a moment, with a slope per second.
 func (l line) grow(until time.Duration, slope float64) line {
 	end := len(l) - 1
 	if end > 0 && l[end].slope == slope {
@@ -42,13 +42,13 @@ func (l line) grow(until time.Duration, slope float64) line {
 
 func (l line) end() float64 { return l[len(l)-1].total }
 
-// whole leaves out the fraction of a frame that the line ends with: traffic that has stopped was of whole frames.
+// whole removes the fraction of a frame at the line's end: traffic that has stopped consisted of whole frames.
 func (l line) whole() {
 	last := &l[len(l)-1]
 	last.total = float64(int64(last.total + sliver))
 }
 
-// sliver is how much less than a whole frame is one: sums of fractions are a little off.
+// sliver is the rounding error within which a fraction counts as a whole frame.
 const sliver = 1e-6
 
 func newFlow(d Direction, generators int) *flow {
@@ -79,7 +79,7 @@ func (f *flow) advance(from, to time.Duration, rates []float64) {
 	}
 }
 
-// piece is how long, at most to the given moment, the device forwards the same share of what it is offered, and that share.
+// piece is for how long, at most to the given moment, the device forwards the same share of the offered load, and that share.
 func (f *flow) piece(from, to time.Duration, offered float64) (time.Duration, float64) {
 	pass := 1 - float64(f.Device.Loss)/float64(units.One)
 	limit := f.Device.Limit.PerSecond()

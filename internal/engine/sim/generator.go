@@ -10,9 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Generator is how well a generator generates, and what happens to it. The zero value does all that it is asked, at once.
+// Generator says how well a simulated generator works, and which faults it has. The zero value does everything that it is asked, at once.
 type Generator struct {
-	// MaxRate is the most that one port sends; 0 no bound. It doesn't say so, as TRex doesn't.
+	// MaxRate is the most that one port sends; 0: no bound. Like TRex, the generator doesn't report it.
 	MaxRate units.PacketRate
 	// ReceiveDrops is the share of the frames that reach a port and are dropped there (ierrors); above ReceiveDropsFrom packets per
 	// second only.
@@ -20,52 +20,52 @@ type Generator struct {
 	ReceiveDropsFrom units.PacketRate
 	// ReadTakes is how long a reading takes. Its time is then the middle of the request, and each port is read at some moment of it.
 	ReadTakes time.Duration
-	// PortsRead says of the n-th reading how long after its beginning the first of the ports' counters is read, and the last; others are read at even distances between. Nil:
-	// one as the reading begins and the other as it ends, in an order that alternates, which is the worst that the uncertainty covers.
+	// PortsRead says, for the n-th reading, how long after its beginning the first port's counters are read, and the last port's; the others are read at even distances between. Nil:
+	// the first at the reading's beginning and the last at its end, in alternating order, which is the worst case that the uncertainty covers.
 	PortsRead func(n int) (first, last time.Duration)
 	// StartTakes delays the start of traffic.
 	StartTakes time.Duration
 	// Owner holds the ports until it is claimed by force.
 	Owner string
-	// Unresolved: nobody answers for next hops.
+	// Unresolved: ARP and neighbour discovery get no answer for next hops.
 	Unresolved bool
-	// Stalls are when it stands still and catches up, in order of time; they don't overlap. Mute: it does not answer meanwhile either.
+	// Stalls are when the generator stands still and then catches up, in order of time; they don't overlap. Mute: it doesn't answer meanwhile either.
 	Stalls []Standstill
 	Mute   bool
-	// Untimed bursts: it doesn't tell how long it took to send them.
+	// UntimedBursts: it doesn't report how long it took to send them.
 	UntimedBursts bool
 	// Cuts is how many frames it leaves out of each burst.
 	Cuts int64
-	// Paced: it says that it never catches up in bursts. That there are no Stalls then is up to the test.
+	// Paced: it reports that it never catches up in bursts; the test must then have no Stalls.
 	Paced bool
-	// Numbered is what its latency streams' receivers saw; none: it has none.
+	// Numbered is what the receivers of its latency streams report; nil: it has no latency streams.
 	Numbered map[uint32]engine.LatencyStats
-	// Timed is what became of its streams with stamps, by flow id, each time it is asked, the first time with n = 0; nil: nothing came.
+	// Timed is what became of its streams with stamps, by flow id, for the n-th call, from 0 on; nil: nothing came.
 	Timed func(n int) map[uint32]engine.Followed
-	// Unsampled is why it tells no times of latency streams, which are what Timed says; nil: it does.
+	// Unsampled is why it reports no times of latency streams, which are what Timed says; nil: it does.
 	Unsampled error
-	// Untimed is why its ports don't follow stamps; empty: they do.
+	// Untimed is why its ports can't time frames by stamps; empty: they can.
 	Untimed string
 	// Faults happen at their time after the first start of traffic.
 	Faults []Fault
 }
 
-// Fault is something that goes wrong at a moment of the run.
+// Fault is a fault at a moment of the run.
 type Fault struct {
 	At   time.Duration
 	Kind FaultKind
 }
 
-// FaultKind is what goes wrong.
+// FaultKind says what goes wrong.
 type FaultKind int
 
 // The faults.
 const (
 	Flap      FaultKind = iota // a link goes down and comes up again
-	Restart                    // the process is another one: its counters are gone and traffic has stopped
-	Stall                      // it does not answer any more
-	Robbed                     // somebody else takes the ports
-	Cleared                    // somebody clears the counters
+	Restart                    // the process restarts: its counters are lost and its traffic has stopped
+	Stall                      // it doesn't answer any more
+	Robbed                     // another client takes the ports
+	Cleared                    // another client clears the counters
 	Paused                     // pause frames arrive
 	StallOnce                  // it does not answer for three seconds
 )
@@ -82,13 +82,13 @@ type Engine struct {
 	started  bool
 	startAt  time.Duration // of the first traffic
 	readings int
-	timed    int                         // how often it was asked for what it timed
-	cleared  map[int]engine.PortCounters // what the counters were when somebody cleared them
+	timed    int                         // how often Followed or Sampled was called
+	cleared  map[int]engine.PortCounters // what the counters were when another client cleared them
 	// injected and delivered are single frames, by port, beside the fluid.
 	injected, delivered map[int]units.Traffic
 }
 
-// port is what a claimed port has been told.
+// port is the state of a claimed port.
 type port struct {
 	streams int
 	burst   int64         // how many frames its streams have, where they are finite; 0: they are not
@@ -107,14 +107,14 @@ func mac(group, index int) engine.MAC {
 
 func (e *Engine) mac(port int) engine.MAC { return mac(e.index, port) }
 
-// lock brings the world up to the present and holds it still.
+// lock computes the world up to the present, and locks it.
 func (e *Engine) lock() func() {
 	e.world.mu.Lock()
 	e.world.advance()
 	return e.world.mu.Unlock
 }
 
-// sending is a port's real rate in packets per second.
+// sending is a port's actual rate in packets per second.
 func (e *Engine) sending(index int) float64 {
 	p := e.ports[index]
 	if p == nil || !p.running || e.world.last < p.begins || e.failed(Restart) {
@@ -124,7 +124,7 @@ func (e *Engine) sending(index int) float64 {
 	return pace * e.reaches(p.rate)
 }
 
-// reaches is what a port sends of a rate, in packets per second.
+// reaches is how much of a rate a port can send, in packets per second.
 func (e *Engine) reaches(rate units.PacketRate) float64 {
 	if e.MaxRate > 0 {
 		return min(rate, e.MaxRate).PerSecond()
@@ -173,7 +173,7 @@ func (e *Engine) stop(index int) {
 	}
 }
 
-// failed says that a fault has happened by the moment up to which the world is computed.
+// failed says whether a fault has happened by the moment up to which the world is computed.
 func (e *Engine) failed(kind FaultKind) bool { return e.happened(kind) > 0 }
 
 func (e *Engine) happened(kind FaultKind) int {
@@ -186,7 +186,7 @@ func (e *Engine) happened(kind FaultKind) int {
 	return n
 }
 
-// reach fails as a call to a generator in this state would.
+// reach returns the error that any call to the generator gets in its present state.
 func (e *Engine) reach(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("call generator %d: %w", e.index, err)
@@ -260,7 +260,7 @@ func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (en
 	return deviceMAC(port), nil
 }
 
-// ready fails unless the port can be told something.
+// ready returns an error unless the port is claimed and the generator answers.
 func (e *Engine) ready(ctx context.Context, port int) error {
 	if err := e.reach(ctx); err != nil {
 		return err
@@ -301,7 +301,7 @@ func (e *Engine) Release(ctx context.Context) error {
 // Close implements engine.Engine.
 func (*Engine) Close() error { return nil }
 
-// Claimed says that the ports are held.
+// Claimed says whether the ports are claimed.
 func (e *Engine) Claimed() bool {
 	defer e.lock()()
 	return e.claimed
@@ -313,7 +313,7 @@ func (e *Engine) Readings() int {
 	return e.readings
 }
 
-// Running says that some port transmits.
+// Running says whether any port transmits.
 func (e *Engine) Running() bool {
 	defer e.lock()()
 	for i := range e.ports {

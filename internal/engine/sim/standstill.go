@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Standstill is a moment in which a generator sends nothing, as its processor does something else, and the time after it in which it sends so many
-// times as fast, until it has made up for it.
+// Standstill is a time span in which a generator sends nothing, as its processor does other work, and the time after it in which the generator sends Faster
+// times as fast, until it has caught up.
 //
 //	rate × Faster         ┌──┐
 //	rate        ────┐     │  └──────
@@ -14,10 +14,10 @@ import (
 //	                At    + Lasts
 type Standstill struct {
 	At, Lasts time.Duration // At counts from the first start of traffic
-	Faster    float64       // not above one: what was missed is never sent
+	Faster    float64       // not above one: the missed frames are never sent
 }
 
-// caughtUp is when all is as if nothing had happened.
+// caughtUp is when the generator has sent everything that it missed.
 func (s Standstill) caughtUp() time.Duration {
 	end := s.At + s.Lasts
 	if s.Faster > 1 {

@@ -116,7 +116,7 @@ func (e *Engine) readOrder(ports []int, turn int) (order []int, at func(n int) t
 	}
 }
 
-// counters are a port's at the present moment; the world is held still.
+// counters are a port's present counters; the caller has locked the world.
 func (e *Engine) counters(index int) engine.PortCounters {
 	now := e.world.last
 	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, StraysTold: true}
@@ -143,7 +143,7 @@ func (e *Engine) counters(index int) engine.PortCounters {
 	return c
 }
 
-// arrived is what of a direction had come to this generator by a moment.
+// arrived is how many frames of a direction have reached this generator by a moment.
 func (e *Engine) arrived(direction int, at time.Duration) float64 {
 	total := 0.0
 	for g := range e.world.generators {
@@ -181,18 +181,18 @@ func (e *Engine) dropped(f *flow, arrived float64) int64 {
 	return int64(min(arrived, above) * float64(e.ReceiveDrops) / float64(units.One))
 }
 
-// frames is so many whole frames of the mix.
+// frames is the traffic of n whole frames of the mix.
 func frames(n float64, mix units.Traffic) units.Traffic {
 	packets := int64(n + sliver)
 	return units.Traffic{Packets: packets, Bytes: int64(float64(packets) * float64(mix.Bytes) / float64(mix.Packets))}
 }
 
-// Latency implements engine.Engine: it is what the test says.
+// Latency implements engine.Engine, with the values that the test gave.
 func (e *Engine) Latency(context.Context) (map[uint32]engine.LatencyStats, error) {
 	return e.Numbered, nil
 }
 
-// Followed implements engine.Follower: it is what the test says.
+// Followed implements engine.Follower, with the values that the test gave.
 func (e *Engine) Followed(context.Context, []uint32) (map[uint32]engine.Followed, error) {
 	if e.Timed == nil {
 		return nil, nil
@@ -201,7 +201,7 @@ func (e *Engine) Followed(context.Context, []uint32) (map[uint32]engine.Followed
 	return e.Timed(e.timed - 1), nil
 }
 
-// Sampled implements engine.Sampler: it is what the test says of latency streams, or why they tell nothing.
+// Sampled implements engine.Sampler, with the values or the error that the test gave.
 func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.Followed, error) {
 	if e.Unsampled != nil {
 		return nil, e.Unsampled

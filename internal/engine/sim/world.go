@@ -6,7 +6,7 @@
 //	generator 1 ─ port 0 ═╬═ device ╬═ port 1 ─ generator 1
 //	               link "west"      link "east"
 //
-// It is strict about its callers: what a real generator would refuse, or silently do wrong, is an error here.
+// It is strict: calls that a real generator would refuse, or silently do wrong, are errors here.
 package sim
 
 import (
@@ -25,18 +25,18 @@ type Config struct {
 	Directions []Direction
 	// Generators is how many there are, each with a port on every link.
 	Generators []Generator
-	// Receiver is the generator that gets what another one sends in a direction; nil: the same one. So are replicas made whose ports are
+	// Receiver is the generator that receives what another one sends in a direction; nil: the sender itself. It makes replicas whose ports are
 	// on different machines.
 	Receiver func(direction, generator int) int
 }
 
-// Link is one wire; its index is the port's index of every generator.
+// Link is one wire; its index is also the index of every generator's port on it.
 type Link struct {
 	Name    string
 	Speed   units.BitRate
 	Virtual bool
 	Down    bool
-	// Background is other people's traffic that the generators' ports receive all the time.
+	// Background is foreign traffic that the generators' ports receive all the time.
 	Background units.PacketRate
 }
 
@@ -56,27 +56,27 @@ type Device struct {
 	Burst time.Duration
 	// Capacity, where set, is what it forwards of an offered rate, both in packets per second: any curve.
 	Capacity func(offered float64) float64
-	// Delay is how long a frame takes.
+	// Delay is a frame's latency.
 	Delay time.Duration
-	// MarkedDelay is how long a marked frame takes.
+	// MarkedDelay is a marked frame's latency.
 	MarkedDelay time.Duration
-	// Loss is the share that it loses at any load.
+	// Loss is the frame loss ratio at any load.
 	Loss units.Ratio
 
-	// Table fills with what is forwarded, until Reset empties it.
+	// Table fills up with forwarded frames, until Reset empties it.
 	Table Table
 
-	// Trouble passes: between two moments since the world began it loses this share more.
+	// Trouble is a temporary loss: between two moments since the world began, this share is lost in addition.
 	Trouble Trouble
 
-	// What the path check is to find.
+	// Faults for the path check to find.
 	Bounced  bool // frames come back on the port that sent them
 	Bypassed bool // frames reach the other side unchanged
 	KeepsTTL bool
-	// Spoils flips a bit at the end of each frame that is proven with.
+	// Spoils flips a bit at the end of each marked frame.
 	Spoils    bool
 	Silent    bool // nothing is forwarded
-	Resolving int  // so many marked frames are dropped before the first is forwarded
+	Resolving int  // how many marked frames are dropped before the first is forwarded
 	// RepeatsOneIn N: of all marked frames the Nth, the 2 Nth and so on arrive twice, and the one before each of these not at all; 1: each arrives twice; 0: none does.
 	RepeatsOneIn int64
 
@@ -94,7 +94,7 @@ type Table struct {
 	Full units.PacketRate
 }
 
-// Trouble is a device's passing weakness.
+// Trouble is a device's temporary loss.
 type Trouble struct {
 	From, To time.Duration
 	Loss     units.Ratio
@@ -141,7 +141,7 @@ func (w *World) Forwarded(direction int) int64 {
 	return total
 }
 
-// Reset empties the device's tables: of what was forwarded until now, nothing is left in them, and it has to learn where its neighbours are.
+// Reset empties the device's tables: it forgets everything that it forwarded, and has to learn again where its neighbours are.
 func (w *World) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +155,7 @@ func (w *World) Reset() {
 // now is the time since the world began.
 func (w *World) now() time.Duration { return w.cfg.Now().Sub(w.start) }
 
-// since is how long ago a moment of the world's was.
+// since is the time since a moment of the world.
 func (w *World) since(moment time.Duration) time.Duration { return w.now() - moment }
 
 // advance computes the fluid up to now, piece by piece between the moments at which generators stop by themselves.

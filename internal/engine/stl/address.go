@@ -11,10 +11,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/neighbor"
 )
 
-// Address gives a port its addresses and its next hop. Without any it leaves the server's own as they are.
+// Address gives a port its addresses and its next hop. Without addresses it keeps those of the server's configuration.
 //
 // With IPv4 the port works at layer 3, so that the server answers ARP for us; with IPv6 only, at layer 2 with the server's
-// IPv6 turned on. TRex's "legacy" stack refuses that and answers no solicitation: then we tell the device who we are, and go on reminding it
+// IPv6 turned on. TRex's "legacy" stack refuses that and answers no solicitation: then we announce our address to the device, again and again
 // (reminders).
 func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
 	status, err := e.control.PortStatus(ctx, port)
@@ -81,7 +81,7 @@ func (e *Engine) address(ctx context.Context, port int, a engine.Addressing, s s
 		return nil, err
 	}
 	e.reminders.set(port, nil)
-	answers, err := e.announce(ctx, port, s)
+	answers, err := e.setAddresses(ctx, port, s)
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +99,13 @@ func (e *Engine) address(ctx context.Context, port int, a engine.Addressing, s s
 		}
 		next = found
 	}
-	if err := e.point(ctx, port, s, next); err != nil || answers || !s.v6.known() {
+	if err := e.setNextHop(ctx, port, s, next); err != nil || answers || !s.v6.known() {
 		return next, err
 	}
 	return next, e.introduce(ctx, port, neighbor.Query{SourceMAC: s.own, Source: s.v6.local, Target: s.v6.nextHop, VLAN: a.VLAN}, next)
 }
 
-// introduce tells the device our IPv6 address, which the server doesn't answer for. A solicitation has the device take note of it; what it
+// introduce sends the device a neighbour solicitation, from which it learns the port's IPv6 address and MAC, where the server doesn't answer for them. What the device
 // answers is the same MAC that is known already.
 func (e *Engine) introduce(ctx context.Context, port int, q neighbor.Query, device net.HardwareAddr) error {
 	request, err := q.Frame()
@@ -130,9 +130,9 @@ func tags(vlan uint16) []uint16 {
 	return []uint16{vlan}
 }
 
-// announce gives the port our addresses before anybody is asked, as the device may ask back before it answers. It says whether the server will
-// answer for them.
-func (e *Engine) announce(ctx context.Context, port int, s sides) (answers bool, err error) {
+// setAddresses gives the server the port's addresses before the next hop is resolved, as the device may send a request of its own before it answers. It returns whether the server will
+// answer for these addresses.
+func (e *Engine) setAddresses(ctx context.Context, port int, s sides) (answers bool, err error) {
 	if s.v4.local.IsValid() && s.next == nil {
 		if err := e.control.SetL3(ctx, port, s.v4.local, s.v4.hop(), nil); err != nil {
 			return false, err
@@ -148,16 +148,16 @@ func (e *Engine) announce(ctx context.Context, port int, s sides) (answers bool,
 	return err == nil, unlessRefused(err)
 }
 
-// point directs the port's frames to the next hop.
-func (e *Engine) point(ctx context.Context, port int, s sides, next net.HardwareAddr) error {
+// setNextHop makes the port send its frames to the next hop's MAC.
+func (e *Engine) setNextHop(ctx context.Context, port int, s sides, next net.HardwareAddr) error {
 	if s.v4.local.IsValid() {
 		return e.control.SetL3(ctx, port, s.v4.local, s.v4.hop(), next)
 	}
 	return e.control.SetL2(ctx, port, next)
 }
 
-// hop is the next hop's address. The server wants one to answer ARP for ours; where the next hop is known by its MAC only, a
-// neighbouring address of our network will do, as nobody resolves it.
+// hop is the next hop's address. The server answers ARP for our address only if it has one. Where only the next hop's MAC is known, hop is the
+// address next to ours, which nobody resolves.
 func (s side) hop() netip.Addr {
 	if s.nextHop.IsValid() {
 		return s.nextHop

@@ -19,12 +19,12 @@ type capture struct {
 }
 
 // Capture puts the ports into service mode and starts to keep what they receive: every frame, also those for other MAC addresses, where
-// the port can. What went past the device still carries the device's address, and a port that heard only its own would say that nothing
+// the port can. A frame that bypassed the device still has the device's MAC, and a port that receives only frames for its own MAC would report that nothing
 // came.
 func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, error) {
 	k := &capture{engine: e}
 	for _, port := range ports {
-		k.ports = append(k.ports, port) // first: a call whose answer was lost may have worked
+		k.ports = append(k.ports, port) // before the call: it may succeed although its answer is lost
 		if err := e.control.SetService(ctx, port, true); err != nil {
 			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 		}

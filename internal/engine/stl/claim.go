@@ -35,10 +35,10 @@ func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
 	if err != nil {
 		return e.explain(ctx, err)
 	}
-	if _, err := e.reader.Events(ctx); err != nil { // what happened before is not this run's
+	if _, err := e.reader.Events(ctx); err != nil { // earlier events don't belong to this run
 		return e.explain(ctx, err)
 	}
-	e.watch.claim(ports, statuses, known)
+	e.portHistory.claim(ports, statuses, known)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (e *Engine) claimOne(ctx context.Context, p trex.PortInfo, force bool) erro
 	return nil
 }
 
-// unlessRefused lets pass what a port just can't do: its state is then reported as it is.
+// unlessRefused drops the error of a call that the port doesn't support: the port's state is then reported as it is.
 func unlessRefused(err error) error {
 	if err == nil {
 		return nil
@@ -77,8 +77,8 @@ func unlessRefused(err error) error {
 	return err
 }
 
-// giveUp releases what was acquired, also after ctx ended. Its failures add nothing to the one that led here. The port at which it failed
-// may be ours without our knowing, where an answer was lost: acquiring once more, never by force, is confirmed to the same session.
+// giveUp releases the ports that were acquired, also after ctx has ended. Its own failures aren't reported besides the one that led here. The port at which Claim failed
+// may have been acquired although the answer was lost: to acquire it again, without force, succeeds for the same session only.
 func (e *Engine) giveUp(ctx context.Context, attempted int, why error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
@@ -92,7 +92,7 @@ func (e *Engine) giveUp(ctx context.Context, attempted int, why error) {
 
 // Release stops, clears and gives back the claimed ports. It tries all of them whatever happens to some, and may be called again.
 func (e *Engine) Release(ctx context.Context) error {
-	e.watch.release()
+	e.portHistory.release()
 	e.reminders.forget()
 	clear(e.loads)
 	var errs []error

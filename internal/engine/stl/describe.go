@@ -24,13 +24,13 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 	}
 	for _, p := range info.Ports {
 		port := describe(p, statuses[p.Index])
-		port.PauseFrames = cmp.Or(engine.Visibility(p.PauseFrames), e.watch.pauseFrames(p.Index))
+		port.PauseFrames = cmp.Or(engine.Visibility(p.PauseFrames), e.portHistory.pauseFrames(p.Index))
 		d.Ports = append(d.Ports, port)
 	}
 	return d, nil
 }
 
-// survey asks for all ports.
+// survey reads the state of all ports.
 func (e *Engine) survey(ctx context.Context) (trex.SystemInfo, map[int]trex.PortStatus, error) {
 	info, err := e.control.SystemInfo(ctx)
 	if err != nil {
@@ -60,20 +60,20 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 		LinkUp:      s.Attributes.Link.Up,
 		Owner:       s.Owner,
 		FlowControl: flowControl(s.Attributes.FlowControlMode()),
-		// What the server says, or else what its driver is known for.
+		// What the server reports, or else what is known of its driver.
 		ReceiveDrops:  cmp.Or(engine.Visibility(p.ReceiveDrops), driverOf(p.Driver).drops),
 		Untimed:       untimed(p.Stamps),
 		ReceiveQueues: p.ReceiveQueues,
 	}
 }
 
-// untimed is why a port doesn't follow stamps of every frame, by what its server said of that; empty: it does.
+// untimed is why a port can't time every frame by stamps, as its server reports it; empty: it can.
 func untimed(said string) string {
 	switch said {
 	case "followed":
 		return ""
 	case "":
-		return "its server knows no stamps of every frame: linerate's software engine does"
+		return "its server can't put a stamp into every frame; linerate's software engine can"
 	}
 	return said
 }
@@ -86,7 +86,7 @@ func nicOf(p trex.PortInfo) string {
 	return p.NIC
 }
 
-// known says that a server had something to say.
+// known says whether a server's text holds a value.
 func known(said string) bool { return said != "" && said != "N/A" && said != "Unknown" }
 
 // nameOf is the PCI address, or else what the server calls the port.
@@ -99,14 +99,14 @@ func nameOf(p trex.PortInfo) string {
 	return ""
 }
 
-// virtual says whether the speed is not a physical one. Virtual functions of real cards count as virtual ports for the server, but have
+// virtual says whether a port's speed is no physical one. Virtual functions of real cards count as virtual ports for the server, but have
 // their card's speed.
 func virtual(p trex.PortInfo) bool {
 	physical := []string{"net_iavf", "net_i40e_vf", "net_ixgbe_vf", "net_e1000_igb_vf", "net_mlx5", "net_mlx4", "net_ice", "net_bnxt"}
 	return p.Virtual && !slices.Contains(physical, p.Driver)
 }
 
-// bitRate converts Gb/s; what makes no sense is 0, unknown.
+// bitRate converts Gb/s; an impossible value becomes 0, unknown.
 func bitRate(gbps float64) units.BitRate {
 	if !(gbps > 0) || gbps > 1e6 {
 		return 0

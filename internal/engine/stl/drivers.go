@@ -9,15 +9,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
-// driver is how a port's driver counts frames that get_port_stats has only sums of: ierrors is all that came and was not received, whosever doing it was,
-// and oerrors all that was not sent. Names are those of its extended statistics (DPDK's rte_eth_xstats).
+// driver names the extended statistics of a port's driver that split the sums of get_port_stats: ierrors counts all frames that arrived and weren't received, whatever the reason,
+// and oerrors all that weren't sent. The names are DPDK's (rte_eth_xstats).
 type driver struct {
 	// missed are frames that reached the port whole and found no room there; damaged came with a wrong checksum or length.
 	missed, damaged []string
-	// dropped are frames that opackets has, and that never left. So are those of oerrors, unless errorsAreUnsent.
+	// dropped are frames that are counted in opackets but never left. So are those in oerrors, unless errorsAreUnsent.
 	dropped         []string
 	errorsAreUnsent bool
-	// drops says whether the driver tells of all frames that it has no room for; empty: its source was not read.
+	// drops says whether the driver counts all frames that it has no room for; empty: its source code hasn't been checked.
 	drops engine.Visibility
 }
 
@@ -72,16 +72,16 @@ func drivers() map[string]driver {
 	}
 }
 
-// extended are the places of what matters among a port's extended statistics.
+// extended holds the indexes of the counters that matter among a port's extended statistics.
 type extended struct {
 	names                    int // how many there are, and as many values
 	missed, damaged, dropped []int
 	pauses, pausesSent       []int
-	// split: the driver tells frames that it dropped from those that came damaged.
+	// split: the driver counts frames that it dropped apart from those that arrived damaged.
 	split bool
 }
 
-// wanted says that there is something to read.
+// wanted says whether there is any counter to read.
 func (x extended) wanted() bool {
 	return x.split || len(x.dropped)+len(x.pauses)+len(x.pausesSent) > 0
 }
@@ -101,7 +101,7 @@ func extendedOf(d driver, names []string) extended {
 	return x
 }
 
-// places are those of the names that are there.
+// places are the indexes of the wanted names that exist.
 func places(names, wanted []string) (at []int) {
 	for _, name := range wanted {
 		if i := slices.Index(names, name); i >= 0 {
@@ -127,7 +127,7 @@ func isPause(name, way string) bool {
 	return stops && (strings.HasPrefix(name, way+"_") || strings.Contains(name, "_"+way+"_"))
 }
 
-// tally is what the extended statistics of one reading say; -1: they don't say it.
+// tally holds the counters in one reading of the extended statistics; -1: they don't have it.
 type tally struct {
 	missed, damaged, dropped, pauses, pausesSent int64
 }

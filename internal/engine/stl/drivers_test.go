@@ -65,7 +65,7 @@ func TestBrokenFramesAreNotTheGeneratorsDrops(t *testing.T) {
 	}
 }
 
-func TestWhereTheExtendedStatisticsDoNotSplitThemAllAreTheGenerators(t *testing.T) {
+func TestUnsplitReceiveErrorsCountAsTheGenerators(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.says(map[string]int64{"rx_good_packets": 5}, map[string]any{"ierrors": 49})
 		l.ready(t)
@@ -75,24 +75,24 @@ func TestWhereTheExtendedStatisticsDoNotSplitThemAllAreTheGenerators(t *testing.
 	})
 }
 
-func TestAnEdgeWithoutTheExtendedStatisticsIsNone(t *testing.T) {
+func TestAnEdgeWithoutExtendedStatisticsFails(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		l.On("get_port_xstats_values", refusal("not now"))
 		_, err := l.ReadEdge(t.Context(), []int{0, 1})
-		wants(t, err, engine.ErrRefused, "did not tell its ports' extended statistics")
+		wants(t, err, engine.ErrRefused, "did not report its ports' extended statistics")
 	})
 }
 
 // Values that don't belong to the names one by one say nothing, and are no counters of zero.
-func TestAnEdgeThatLacksValuesIsNone(t *testing.T) {
+func TestAnEdgeWithMissingValuesFails(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		l.generator.AddReceiveErrors(1, 42)
 		l.readEdge(t)
 		l.On("get_port_xstats_values", func(trextest.Call) (any, error) { return map[string]any{"xstats_values": []int64{1, 2}}, nil })
 		_, err := l.ReadEdge(t.Context(), []int{0, 1})
-		wants(t, err, engine.ErrRefused, "did not tell its ports' extended statistics")
+		wants(t, err, engine.ErrRefused, "did not report its ports' extended statistics")
 		if p := l.read(t).Ports[1]; p.ReceiveErrors != 42 {
 			t.Errorf("%d dropped after an answer that says nothing of it", p.ReceiveErrors)
 		}
@@ -154,7 +154,7 @@ func TestWhatDriversCount(t *testing.T) {
 	}
 }
 
-func TestTheSoftwareEngineTellsWhoseDropsTheyAreWithItsCounters(t *testing.T) {
+func TestTheSoftwareEnginesCountersSplitDrops(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.On("get_system_info", func(trextest.Call) (any, error) {
 			port := func(i int) map[string]any {

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
-// fault is an error in words for people, with what it is in the runner's terms and what it came from.
+// fault is an error with a sentence for people, its kind for the runner, and its cause.
 type fault struct {
 	kind  error // one of engine's
 	text  string
@@ -22,8 +22,8 @@ func (f *fault) Error() string { return f.kind.Error() + ": " + f.text }
 // Unwrap gives both, so that errors.Is finds the kind and errors.As the details.
 func (f *fault) Unwrap() []error { return []error{f.kind, f.cause} }
 
-// explain says what an error of the client means for the runner, with the way out. The end of ctx by its owner's hand is no fault of
-// the server's and stays what it is.
+// explain turns an error of the client into a fault with a sentence and the way out. If ctx was cancelled by its owner, that is no fault of
+// the server, and the error stays as it is.
 func explain(ctx context.Context, server string, err error) error {
 	if err == nil {
 		return nil
@@ -61,10 +61,10 @@ func judge(server string, err error) (text string, kind error) {
 	return fmt.Sprintf("%s: %s%s", server, oneLine(err), hint(err)), engine.ErrRefused
 }
 
-// oneLine joins what several ports, or a talkative server, said.
+// oneLine puts an error of several lines into one.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// lostInWords knows a server that answers and yet is lost.
+// lostInWords is the sentence for a server that answers but has lost its state; empty for other errors.
 func lostInWords(err error) string {
 	if e, ok := errors.AsType[*resetError](err); ok {
 		return e.Error() + ": the server restarted, or its counters were cleared"
@@ -77,7 +77,7 @@ func lostInWords(err error) string {
 
 func lostText(server string, e *trex.LostError) string {
 	if e.Unknown {
-		return fmt.Sprintf("%s did not answer %s (%v); whether it took effect is unknown", server, e.Method, e.Err)
+		return fmt.Sprintf("%s did not answer %s (%v); it is unknown whether the call took effect", server, e.Method, e.Err)
 	}
 	return fmt.Sprintf("no answer from %s (%v); is the generator running there, and can its RPC port be reached from here?", server, e.Err)
 }
@@ -85,7 +85,7 @@ func lostText(server string, e *trex.LostError) string {
 func takenText(server string, e *trex.TakenError) string {
 	switch {
 	case e.Owner == "":
-		return fmt.Sprintf("port %d of %s isn't ours any more", e.Port, server)
+		return fmt.Sprintf("port %d of %s has been taken by another session", e.Port, server)
 	case e.SameUser:
 		return fmt.Sprintf("port %d of %s is owned by another session of %q", e.Port, server, e.Owner)
 	}
@@ -98,7 +98,7 @@ func hints() [][2]string {
 		{"Link state is DOWN", "check the cable, and that the far end is up"},
 		{"exceeds port line rate", "lower the rate"},
 		{"dest MAC is invalid", "give the device's address or MAC"},
-		{"Effective bandwidth is", "the port's speed is unknown, so give rates in packets or bits per second"},
+		{"Effective bandwidth is", "the port's speed is unknown: give rates in packets or bits per second"},
 		{"until the common start", "give generator and runner free processors"},
 		{"under service mode", "end the capture first"},
 		{"minimum rate", "the latency streams alone send more than the rate asked for: raise it, or slow them down"},

@@ -13,7 +13,7 @@ import (
 func (e *Engine) Followed(ctx context.Context, ids []uint32) (map[uint32]engine.Followed, error) {
 	all := make(map[uint32]engine.Followed, len(ids))
 	if len(ids) == 0 {
-		return all, nil // no ids would mean everybody's
+		return all, nil // a request without ids would mean all of them
 	}
 	seen, err := e.reader.Followed(ctx, ids...)
 	if err != nil {

@@ -19,7 +19,7 @@ func (e *Engine) Latency(ctx context.Context) (map[uint32]engine.LatencyStats, e
 	}
 	stats := make(map[uint32]engine.LatencyStats, len(ids))
 	if len(ids) == 0 {
-		return stats, nil // no ids would mean everybody's
+		return stats, nil // a request without ids would mean all of them
 	}
 	slices.Sort(ids)
 	flows, err := e.control.FlowStats(ctx, ids...)
@@ -48,7 +48,7 @@ func latencyStats(f trex.FlowCounters, l trex.Latency) engine.LatencyStats {
 func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.Followed, error) {
 	all := make(map[uint32]engine.Followed, len(ids))
 	if len(ids) == 0 {
-		return all, nil // no ids would mean everybody's
+		return all, nil // a request without ids would mean all of them
 	}
 	flows, err := e.reader.FlowStats(ctx, ids...)
 	if err != nil {
@@ -64,7 +64,7 @@ func (e *Engine) Sampled(ctx context.Context, ids []uint32) (map[uint32]engine.F
 	return all, nil
 }
 
-// sampled is a latency stream's histogram beside its counters: what they count and it lacks has no time. TRex reads the two one after the other while frames come, so either may be some frames ahead.
+// sampled combines a latency stream's histogram with its counters: frames that are counted but aren't in the histogram have no time. TRex reads the two one after the other while frames arrive, so either may be some frames ahead.
 func sampled(counted trex.FlowCounters, l trex.Latency) (engine.Followed, error) {
 	f := engine.Followed{Received: counted.ReceivedPackets.Total(), Duplicates: int64(l.Errors.Duplicate), Late: int64(l.Errors.OutOfOrder)}
 	if l.HDR == "" {
@@ -72,7 +72,7 @@ func sampled(counted trex.FlowCounters, l trex.Latency) (engine.Followed, error)
 			f.Uncounted = f.Received
 			return f, nil
 		}
-		return f, fmt.Errorf("%w: it tells no histogram of its frames' times (hdrh): start TRex with --hdrh", engine.ErrIncompatible)
+		return f, fmt.Errorf("%w: it has no histogram of its frames' times (hdrh): start TRex with --hdrh", engine.ErrIncompatible)
 	}
 	times, err := transit.DecodeMicroseconds(l.HDR)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// loaded is what matters of a port's streams when rates are set.
+// loaded is what Start and Update must know of a port's streams.
 type loaded struct {
 	scaled  bool    // there are streams that the multiplier scales
-	finite  bool    // all streams that it would scale are one burst, and no chain: rates stand in the streams, as a server takes a short burst's rate for next to nothing, and would multiply it up
-	fixed   float64 // packets per second of latency streams, which it doesn't
+	finite  bool    // the streams to scale are single bursts: their rates are written into the streams, because the server takes a short burst's rate for almost zero and multiplies it up
+	fixed   float64 // packets per second of latency streams, which the multiplier doesn't scale
 	latency []uint32
 }
 
-// Load replaces the port's streams and has the server compile them, so that what it dislikes comes out now and not at the start.
+// Load replaces the port's streams and has the server compile them, so that a stream it refuses is reported now and not at the start.
 func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) error {
 	load, err := weigh(streams)
 	if err != nil {
@@ -39,7 +39,7 @@ func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) er
 	return nil
 }
 
-// weigh finds out what no multiplier changes: the server counts latency streams towards an absolute rate, but keeps their own.
+// weigh adds up the rates that no multiplier changes: the server counts latency streams towards an absolute rate, but sends them at their own.
 func weigh(streams []stream.Stream) (loaded, error) {
 	var l loaded
 	sending, bursts := 0, 0

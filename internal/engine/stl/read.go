@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Read takes one reading of the ports' counters in one exchange. It finds out at the same time whether the server still is the one, and
-// the ports still are ours: ErrLost and ErrTaken say so from then on, until the next Claim. A reading that ctx cut short decides
+// Read takes one reading of the ports' counters in one exchange. It checks at the same time whether the server is still the same process, and
+// whether the ports still belong to this session; if not, every call returns ErrLost or ErrTaken until the next Claim. A reading that ctx cut short decides
 // nothing: that error wraps context.DeadlineExceeded and neither of those.
 func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	return e.read(ctx, ports, false)
@@ -28,7 +28,7 @@ func (e *Engine) ReadEdge(ctx context.Context, ports []int) (engine.Reading, err
 
 func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Reading, error) {
 	now := time.Now()
-	detail, epoch := e.watch.plan(ports, now, edge)
+	detail, epoch := e.portHistory.plan(ports, now, edge)
 	if e.machine.known.Load() {
 		detail.Processors, detail.Signs = e.machine.processors, e.machine.signs()
 	}
@@ -37,8 +37,8 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 	if err != nil {
 		return engine.Reading{}, e.readFault(ctx, err)
 	}
-	maps.DeleteFunc(shot.ExtendedStats, e.watch.lacks)
-	if err := e.watch.learn(shot, epoch); err != nil {
+	maps.DeleteFunc(shot.ExtendedStats, e.portHistory.lacks)
+	if err := e.portHistory.learn(shot, epoch); err != nil {
 		return engine.Reading{}, e.explain(ctx, err)
 	}
 	if edge && len(shot.ExtendedStats) < len(detail.ExtendedStats) {
@@ -48,7 +48,7 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 	return withoutReminders(e.reading(shot), own), nil
 }
 
-// snapshot asks a second time, on a new connection, if the first one broke: reading changes nothing.
+// snapshot tries a second time, on a new connection, if the first connection broke: reading changes nothing.
 func (e *Engine) snapshot(ctx context.Context, ports []int, d trex.Detail) (trex.Snapshot, error) {
 	shot, err := e.reader.Snapshot(ctx, ports, d)
 	lost, ok := errors.AsType[*trex.LostError](err)
@@ -78,7 +78,7 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	for port, stats := range s.Ports {
 		busiest = math.Max(busiest, float64(stats.CPUPercent))
 		kernel, told := kernelCounters(stats)
-		r.Ports[port] = e.watch.counters(port, engine.PortCounters{
+		r.Ports[port] = e.portHistory.counters(port, engine.PortCounters{
 			Kernel:        kernel,
 			KernelTold:    told,
 			Sent:          units.Traffic{Packets: int64(stats.SentPackets), Bytes: int64(stats.SentBytes)},
@@ -116,8 +116,8 @@ func count(c *wire.Count) int64 {
 	return int64(*c)
 }
 
-// errWithheld: without them it can't be told whose doing it was that frames are missing.
-var errWithheld = errors.New("it did not tell its ports' extended statistics")
+// errWithheld: without these counters it is unknown whether the generator or something else lost frames.
+var errWithheld = errors.New("it did not report its ports' extended statistics")
 
 // instant is when the counters were read, on the server's clock: as it says with the counters, from the earliest that any port's may be
 // to the latest, or else from just before to just after. It is the middle of that, give or take half.

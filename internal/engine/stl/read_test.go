@@ -78,20 +78,20 @@ func TestReadingsNotice(t *testing.T) {
 	t.Run("a server that says it stops", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			l.generator.Tell(100, map[string]any{"cause": "received a shutdown"})
+			l.generator.AddEvent(100, map[string]any{"cause": "received a shutdown"})
 			wants(t, l.readError(t), engine.ErrLost, "received a shutdown")
 		})
 	})
 	t.Run("a port that failed", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
-			l.generator.Tell(7, map[string]any{"port_id": 1, "thread_id": 0})
+			l.generator.AddEvent(7, map[string]any{"port_id": 1, "thread_id": 0})
 			wants(t, l.readError(t), engine.ErrRefused, "port 1 reported an error")
 		})
 	})
 }
 
-func TestAServerThatSaysHowFarItIsBehindNeverCatchesUpAtOnce(t *testing.T) {
+func TestAServerThatReportsBehindNeverCatchesUpInABurst(t *testing.T) {
 	for name, answer := range map[string]map[string]any{"TRex": {"opackets": 5}, "the software engine": {"opackets": 5, "behind": 0}} {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
@@ -107,7 +107,7 @@ func TestAServerThatSaysHowFarItIsBehindNeverCatchesUpAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatAHostTakesIsRead(t *testing.T) {
+func TestStolenTimeIsRead(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer map[string]any
 		want   engine.Stolen
@@ -129,8 +129,8 @@ func TestWhatAHostTakesIsRead(t *testing.T) {
 	}
 }
 
-// TestProcessorsAreAskedForWhereSomebodyWantsThem, and of whoever has said that it knows them: TRex gets the requests that its own client sends.
-func TestProcessorsAreAskedForWhereSomebodyWantsThem(t *testing.T) {
+// TestProcessorsAreRequestedOnlyIfWanted, and of whoever has said that it knows them: TRex gets the requests that its own client sends.
+func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		machines int // processors that the server says its machine has; 0: it says nothing, as TRex
 		wanted   bool
@@ -220,7 +220,7 @@ func TestAReadingCutShortDecidesNothing(t *testing.T) {
 	})
 }
 
-func TestASilentServerIsLostAfterOurOwnTimeout(t *testing.T) {
+func TestASilentServerIsLostAfterTheClientsTimeout(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		l.On("get_global_stats", fail(trextest.ErrStall))
@@ -369,7 +369,7 @@ func TestReadingsAreNotLateWhileAStartBlocks(t *testing.T) {
 	})
 }
 
-func TestReadingsBesideEverythingElse(t *testing.T) {
+func TestReadingsDuringOtherCalls(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var readers sync.WaitGroup

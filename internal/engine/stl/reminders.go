@@ -9,20 +9,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// remindEvery is how often a device is told our MAC again where the server answers for no IPv6 address. A Linux router begins to doubt a
+// remindEvery is how often a device gets a neighbour advertisement where the server doesn't answer for IPv6 addresses. A Linux router begins to doubt a
 // neighbour after 15 s at the soonest (RFC 4861, 6.3.2), and gives it up, with all traffic to it, 8 s later.
 const remindEvery = 5 * time.Second
 
-// countedAfter is how long a pushed frame may take until the server's counters have it.
+// countedAfter is how long it may take until the server's counters include a pushed frame.
 const countedAfter = 500 * time.Millisecond
 
-// reminders keep devices from forgetting ports whose server leaves neighbour solicitations unanswered:
+// reminders send neighbour advertisements for ports whose server doesn't answer neighbour solicitations, so that devices don't forget them:
 //
 //	Address          Read, and each Read after it:
 //	│ solicitation   │ counters, then, if 5 s are over,
 //	│ advertisement  │ an advertisement            ──▶ device: the neighbour is reachable
 //
-// These frames are counted by the server and never come back, so they are taken out of what was sent. Safe for concurrent use.
+// The server counts these frames and they never come back, so they are subtracted from what was sent. reminders are safe for concurrent use.
 type reminders struct {
 	mu    sync.Mutex
 	ports map[int]*reminder
@@ -30,14 +30,14 @@ type reminders struct {
 
 type reminder struct {
 	frame []byte        // nil: the server answers by itself
-	last  time.Time     // when one was due
+	last  time.Time     // when the last one was due
 	sent  units.Traffic // since the engine was made: counters only grow
-	// fresh is the last of them, sent at freshAt.
+	// fresh is the last one sent, at freshAt.
 	fresh   units.Traffic
 	freshAt time.Time
 }
 
-// set says what to remind the device by, as just done; nil: not at all.
+// set stores the frame that reminds the device, which has just been sent; nil: no reminders.
 func (r *reminders) set(port int, frame []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *reminders) forget() {
 	}
 }
 
-// due is the frame to be sent now, nil none. It is the caller's to send: it isn't due again before remindEvery is over.
+// due is the frame to send now, or nil. The caller must send it: the next one is due after remindEvery.
 func (r *reminders) due(port int, now time.Time) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *reminders) note(port int, frame []byte, now time.Time) {
 	p.sent = p.sent.Add(p.fresh)
 }
 
-// counted is what of the ports' sent frames, as the server counts them by now, were reminders.
+// counted is how many of the frames that the server has counted as sent by now were reminders, by port.
 func (r *reminders) counted(now time.Time) map[int]units.Traffic {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,10 +101,10 @@ func onWire(frame []byte) units.Traffic {
 	return units.Traffic{Packets: 1, Bytes: int64(max(len(frame), 60) + units.FCSBytes)}
 }
 
-// remind tells the devices behind our ports who we are, where that is due. What goes wrong shows in the next reading, or in what comes back.
+// remind sends the reminders that are due. An error isn't reported: it shows in the next reading, or in frames that don't come back.
 func (e *Engine) remind(ctx context.Context, ports []int) {
 	for _, port := range ports {
-		if !e.watch.owns(port) {
+		if !e.portHistory.owns(port) {
 			continue
 		}
 		frame := e.reminders.due(port, time.Now())
@@ -114,7 +114,7 @@ func (e *Engine) remind(ctx context.Context, ports []int) {
 	}
 }
 
-// withoutReminders takes out of a reading what was sent for no measurement.
+// withoutReminders subtracts the reminders from a reading.
 func withoutReminders(r engine.Reading, own map[int]units.Traffic) engine.Reading {
 	for port, counters := range r.Ports {
 		counters.Sent = counters.Sent.Sub(own[port])

@@ -66,7 +66,7 @@ func TestDevicesAreRemindedOfAnIPv6AddressThatTheServerDoesNotAnswerFor(t *testi
 	})
 }
 
-func TestADeviceWhoseMACIsGivenIsToldOfUsToo(t *testing.T) {
+func TestADeviceWithAKnownMACLearnsTheGeneratorsMAC(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		must(t, l.Claim(t.Context(), []int{0}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", "02:00:00:00:00:20"))
@@ -78,7 +78,7 @@ func TestADeviceWhoseMACIsGivenIsToldOfUsToo(t *testing.T) {
 	})
 }
 
-func TestAStolenPortIsNotRemindedOf(t *testing.T) {
+func TestNoRemindersForAPortThatAnotherClientTook(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		must(t, l.Claim(t.Context(), []int{0}, false))
 		_, err := l.Address(t.Context(), 0, addressing("2001:2::2/64", "2001:2::1", ""))

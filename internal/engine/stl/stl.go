@@ -4,8 +4,8 @@
 //	runner ──▶ Engine ──▶ control connection ─┐
 //	                 └──▶ reading connection ─┴▶ server
 //
-// Two connections, because the RPC is strictly one request, then its answer: a start or stop that takes its time must not make a reading
-// late. Both belong to one session, so events that concern our ports reach whoever asks.
+// Two connections, because the RPC is strictly one request, then its answer: a slow start or stop must not delay a reading
+// of the counters. Both belong to one session, so each may read the events of our ports.
 package stl
 
 import (
@@ -20,20 +20,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
-// Options says how to talk to a server. The zero value is good.
+// Options says how to connect to a server. The zero value works.
 type Options struct {
-	// User is the name that others see as owner of our ports; "" is linerate.
+	// User is the name that others see as the owner of the ports; "" is linerate.
 	User string
-	// Session of a run to take up again; 0: a new one.
+	// Session is the id of an earlier session to continue; 0: a new one.
 	Session uint32
 	// Timeout bounds every exchange with the server; 0: 5 s.
 	Timeout time.Duration
-	// Logger gets the wire at debug level; nil: nobody does.
+	// Logger logs requests and answers at debug level; nil: they aren't logged.
 	Logger *slog.Logger
-	// Processors asks for engine.Reading.Processors with each reading, of generators that have said that they know their machine's processors: the software engine, and not TRex. An older one
-	// of ours tells them unasked.
+	// Processors requests engine.Reading.Processors with each reading, from generators whose description has their machine's processors: the software engine, and not TRex. An older software engine
+	// sends them without a request.
 	Processors bool
-	// Signs are the types of vital signs (package signs) to ask the same generators for with a reading; nil: none. It is asked before each.
+	// Signs returns the types of vital signs (package signs) to request from the same generators; it is called before each reading. nil: none.
 	Signs func() []string
 	// Dial makes a connection; nil: TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
@@ -41,14 +41,14 @@ type Options struct {
 
 // Engine is one server. See engine.Engine for what its methods promise.
 type Engine struct {
-	control *trex.Client
-	reader  *trex.Client
-	methods map[string]bool // that the server knows
-	loads   map[int]loaded  // what Load put on each port
-	virtual map[int]bool    // ports without a physical speed
-	force   bool            // virtual ports turned out to need it
-	watch   *watch
-	remarks []string // that nobody asked for yet
+	control     *trex.Client
+	reader      *trex.Client
+	methods     map[string]bool // that the server knows
+	loads       map[int]loaded  // the streams that Load put on each port
+	virtual     map[int]bool    // ports without a physical speed
+	force       bool            // virtual ports have refused a rate without force
+	portHistory *portHistory
+	remarks     []string // that Remarks hasn't returned yet
 
 	reminders reminders
 
@@ -74,7 +74,7 @@ func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
 		return nil, explain(ctx, address, err)
 	}
 	own := control.Options()
-	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, virtual: map[int]bool{}, watch: newWatch(own.Session, own.User)}
+	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, virtual: map[int]bool{}, portHistory: newPortHistory(own.Session, own.User)}
 	e.machine.processors, e.machine.signs = o.Processors, o.Signs
 	if e.machine.signs == nil {
 		e.machine.signs = func() []string { return nil }

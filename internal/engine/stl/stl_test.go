@@ -203,7 +203,7 @@ func TestARunFromClaimToRelease(t *testing.T) {
 	})
 }
 
-func TestALatencyStreamTellsHowLongItsFramesTook(t *testing.T) {
+func TestALatencyStreamHasItsFramesTimes(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.generator.Histograms = true
 		l.ready(t, udp(), latency(7, 500))
@@ -280,7 +280,7 @@ func TestALatencyStreamWithoutATimeIsRefused(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ hdrh, says string }{
-		"not started with --hdrh": {"", "latency stream 7: incompatible generator: it tells no histogram of its frames' times (hdrh): start TRex with --hdrh"},
+		"not started with --hdrh": {"", "latency stream 7: incompatible generator: it has no histogram of its frames' times (hdrh): start TRex with --hdrh"},
 		"no histogram":            {"bm9uc2Vuc2U=", "its histogram (hdrh) can't be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -474,7 +474,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 		"stateful mode": {func(s *trextest.Server) {
 			s.On("get_version", func(trextest.Call) (any, error) { return map[string]string{"mode": "ASTF"}, nil })
 		}, engine.ErrIncompatible, []string{`"ASTF"`, "--astf"}},
-		"it hangs up":    {func(s *trextest.Server) { s.On("get_version", fail(trextest.ErrHangUp)) }, engine.ErrLost, []string{"hung up"}},
+		"it hangs up":    {func(s *trextest.Server) { s.On("get_version", fail(trextest.ErrHangUp)) }, engine.ErrLost, []string{"closed the connection"}},
 		"it never talks": {func(s *trextest.Server) { s.On("get_supported_cmds", fail(trextest.ErrStall)) }, engine.ErrLost, []string{"nothing within"}},
 	}
 	for name, c := range cases {
@@ -487,7 +487,7 @@ func TestDialSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestCancelledCallsAreNobodysFault(t *testing.T) {
+func TestCancelledCallsAreNoFault(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l.On("get_system_info", fail(trextest.ErrStall))

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// startLead is how far ahead a common start is appointed: the server compiles the ports' streams until then. Where it takes longer, on a machine that
-	// is busy with other things, the start is tried again, each time twice as far ahead, at most mostLead.
+	// startLead is how far ahead a common start is set: the server compiles the ports' streams until then. Where that takes longer, on a machine that
+	// is busy with other work, the start is tried again, each time twice as far ahead, at most mostLead.
 	startLead = 300 * time.Millisecond
 	mostLead  = 8 * startLead
 )
 
-// Start sets all loads going at one instant on the server's clock. If any port can't start, all are stopped again.
+// Start starts all loads at one instant of the server's clock. If a port can't start, all are stopped again.
 //
-// Rates above what a port calls its speed are refused by the server. The speed of a virtual port is a constant that means nothing (10 Gb/s for
-// AF_PACKET), so there, and only there, the server is asked again to do it all the same: what is really sent is counted.
+// The server refuses rates above a port's reported speed. The speed of a virtual port is a meaningless constant (10 Gb/s for
+// AF_PACKET), so there, and only there, the start is tried again with force; counters show what is really sent.
 func (e *Engine) Start(ctx context.Context, loads []engine.PortLoad, duration time.Duration) error {
 	starts, err := e.starts(loads, duration)
 	if err != nil || len(starts) == 0 {
@@ -58,7 +58,7 @@ func tooLate(err error) bool {
 	return late
 }
 
-// startAhead starts ports, several of them at an instant that is so far ahead. What a port sends that had its order before another one's was refused is in
+// startAhead starts ports, several of them at an instant that is lead ahead. What a port sends whose request came before another one's was refused is in
 // its counters, as everything is; it ends before this returns.
 func (e *Engine) startAhead(ctx context.Context, lead time.Duration, starts []trex.Start) (err error) {
 	if len(starts) == 1 {
@@ -72,7 +72,7 @@ func (e *Engine) startAhead(ctx context.Context, lead time.Duration, starts []tr
 	return err
 }
 
-// await waits for a common start that is later than usual, so that who counts on traffic after a start needn't know.
+// await waits for a common start that is later than usual, so that traffic runs when Start returns.
 func (e *Engine) await(ctx context.Context, wait time.Duration, starts []trex.Start) error {
 	if err := pause.For(ctx, wait); err != nil {
 		e.stopAfter(ctx, starts)
@@ -81,19 +81,19 @@ func (e *Engine) await(ctx context.Context, wait time.Duration, starts []trex.St
 	return nil
 }
 
-// remark keeps something to be said of a call that goes well.
+// remark records a remark on a call that succeeds.
 func (e *Engine) remark(format string, args ...any) {
 	e.remarks = append(e.remarks, fmt.Sprintf(format, args...))
 }
 
-// Remarks are what there is to say of the calls since it was asked for last.
+// Remarks are remarks on the calls since Remarks was called last.
 func (e *Engine) Remarks() []string {
 	said := e.remarks
 	e.remarks = nil
 	return said
 }
 
-// stopAfter leaves nothing running after a start that went wrong; its own failure is the next Stop's to report.
+// stopAfter stops all ports after a start that failed; the next Stop reports it if this fails.
 func (e *Engine) stopAfter(ctx context.Context, starts []trex.Start) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
@@ -116,7 +116,7 @@ func (e *Engine) starts(loads []engine.PortLoad, duration time.Duration) ([]trex
 	return starts, nil
 }
 
-// loadOf checks an order against what is on the port. The server can't send a rate of nothing: that is a stop.
+// loadOf checks a load against the port's streams. A rate of zero is an error: the caller must stop the port instead.
 func (e *Engine) loadOf(l engine.PortLoad) (loaded, error) {
 	load, ok := e.loads[l.Port]
 	switch {
@@ -148,7 +148,7 @@ func (e *Engine) Update(ctx context.Context, loads []engine.PortLoad) error {
 	return e.explain(ctx, err)
 }
 
-// mayForce: the only objection was the line rate, and the line is a virtual one.
+// mayForce says whether the start was refused only because of the line rate, and the ports are virtual.
 func (e *Engine) mayForce(loads []engine.PortLoad, err error) bool {
 	if err == nil || e.force || !strings.Contains(err.Error(), "exceeds port line rate") {
 		return false
@@ -161,16 +161,16 @@ func (e *Engine) mayForce(loads []engine.PortLoad, err error) bool {
 	return true
 }
 
-// Stop ends the ports' traffic and returns when it has ended. Ports that aren't ours are left alone, and reported.
+// Stop ends the ports' traffic and returns when it has ended. Ports of other owners aren't stopped, and are an error.
 func (e *Engine) Stop(ctx context.Context, ports []int) error {
 	err := e.control.StopTraffic(ctx, ports...)
 	if lost, ok := errors.AsType[*trex.LostError](err); ok && ctx.Err() == nil && !errors.Is(lost, context.DeadlineExceeded) {
-		err = e.control.StopTraffic(ctx, ports...) // stopping twice is as good as once; the connection is a new one
+		err = e.control.StopTraffic(ctx, ports...) // a second stop does no harm; the connection is a new one
 	}
 	return e.explain(ctx, err)
 }
 
-// noPortError is an order for a port that isn't there.
+// noPortError is the error for a port that doesn't exist.
 type noPortError struct{ port, count int }
 
 func (e *noPortError) Error() string {

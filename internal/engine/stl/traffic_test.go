@@ -66,7 +66,7 @@ func (l lab) late(times int) {
 	})
 }
 
-func TestACommonStartThatComesTooLateIsAppointedAnew(t *testing.T) {
+func TestACommonStartThatComesTooLateIsRepeated(t *testing.T) {
 	t.Run("further ahead, and told", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.ready(t)
@@ -146,7 +146,7 @@ func TestAStartThatFailsLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
+func TestImpossibleLoadsAreRefused(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		must(t, l.Claim(t.Context(), []int{0}, false))
 		one := []engine.PortLoad{{Port: 0, Rate: kpps}}
@@ -183,7 +183,7 @@ func ordersOf(t *testing.T, calls []trextest.Call) []order {
 	return orders
 }
 
-func TestOnlyLatencyStreamsGoAsWritten(t *testing.T) {
+func TestLatencyStreamsAloneAreSentAtTheirOwnRate(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t, latency(7, 1000))
 		load := []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}
@@ -198,8 +198,8 @@ func TestOnlyLatencyStreamsGoAsWritten(t *testing.T) {
 	})
 }
 
-// TestOnlyABurstIsSentAsItStands: a user's stream that is finite among others, or begins a chain, is scaled with them.
-func TestOnlyABurstIsSentAsItStands(t *testing.T) {
+// TestABurstIsSentAtItsOwnRate: a user's stream that is finite among others, or begins a chain, is scaled with them.
+func TestABurstIsSentAtItsOwnRate(t *testing.T) {
 	burst := udp()
 	burst.Mode.Type, burst.Mode.TotalPackets = "single_burst", 9
 	first, idle := burst, burst
@@ -315,7 +315,7 @@ func TestTheRateIsExact(t *testing.T) {
 }
 
 // A port that is to send nothing is stopped beside one that goes on, and started again later: a rate of nothing no server takes.
-func TestAPortIsSilentBesideOneThatSends(t *testing.T) {
+func TestAPortIsSilentWhileAnotherSends(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
 		must(t, l.Start(t.Context(), both(kpps), time.Minute))

@@ -1,4 +1,4 @@
-// Package bytecode writes programs for the kernel (eBPF) by cilium's assembler: labels that mark the next instruction, and constants of any width.
+// Package bytecode writes eBPF programs for the kernel with cilium's assembler. It adds labels that mark the next instruction, and constants of any width.
 package bytecode
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// Code is a program as far as it is written. The zero value is empty.
+// Code is a program that is being written. The zero value is empty.
 type Code struct {
 	instructions asm.Instructions
 	pending      string // the label of the next instruction
@@ -26,7 +26,7 @@ func (c *Code) Add(instructions ...asm.Instruction) {
 	}
 }
 
-// Here has a label mark the next instruction. An instruction bears one label: a second one in a row marks one that does nothing.
+// Here makes a label mark the next instruction. An instruction has one label; for a second one in a row, Here adds an instruction that does nothing.
 func (c *Code) Here(label string) {
 	if c.pending != "" {
 		c.Add(asm.Mov.Reg(asm.R0, asm.R0))

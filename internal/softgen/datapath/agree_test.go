@@ -6,7 +6,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -17,8 +17,8 @@ func TestCountersAgreeWithTheInterfaces(t *testing.T) {
 			t.Run(name+", "+gro, func(t *testing.T) {
 				a, b := cable(t, Options{}, o)
 				must(t, b.SetPromiscuous(true))
-				must(t, forwarder.SetOffload("west", forwarder.TCPSegmentation, false), unix.EOPNOTSUPP) // segments of their own on the wire; in front of XDP a veth has none other
-				must(t, forwarder.SetOffload("east", forwarder.GenericReceive, on))
+				must(t, netif.SetOffload("west", netif.TCPSegmentation, false), unix.EOPNOTSUPP) // segments of their own on the wire; in front of XDP a veth has none other
+				must(t, netif.SetOffload("east", netif.GenericReceive, on))
 				before, counted := interfaceReceived(t, "east"), b.Counters().Received
 				must(t, a.Start(Run{Streams: streams(addressed(burst(5000, 50_000, frame(124)))), Factor: 1, NextHop: macOf(b)}))
 				finish(t, a)

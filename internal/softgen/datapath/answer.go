@@ -30,7 +30,7 @@ const (
 	optionTargetMAC = 2
 )
 
-// reply is the answer to an ARP request or neighbour solicitation for one of the addresses; nil: not for us.
+// reply is the answer to an ARP request or neighbour solicitation for one of the addresses; nil for other frames.
 func (n *neighbours) reply(frame []byte) []byte {
 	vlan, payload, kind := untag(frame)
 	if vlan != n.vlan {
@@ -51,7 +51,7 @@ func (n *neighbours) reply(frame []byte) []byte {
 	return nil
 }
 
-// announcements tell the network where the addresses are: a gratuitous ARP request or an unsolicited advertisement each.
+// announcements are frames that announce the addresses: a gratuitous ARP request or an unsolicited advertisement for each.
 func (n *neighbours) announcements() [][]byte {
 	var out [][]byte
 	for _, a := range n.local {
@@ -78,7 +78,7 @@ func (n *neighbours) arp(operation uint16, to [6]byte, own, other netip.Addr) []
 	return padded(b)
 }
 
-// advertise is a neighbour advertisement of own; to nobody's address (a solicitation of duplicate address detection) goes to all.
+// advertise is a neighbour advertisement of own; an advertisement to the unspecified address (which duplicate address detection solicits from) goes to all nodes.
 func (n *neighbours) advertise(to [6]byte, own, other netip.Addr, flags byte) []byte {
 	if other.IsUnspecified() {
 		to, other, flags = [6]byte{0x33, 0x33, 0, 0, 0, 1}, netip.IPv6LinkLocalAllNodes(), flagOverride

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// captures are those who look at frames.
+// captures are the functions that get captured frames.
 type captures struct {
 	mutex   sync.Mutex
 	open    []*capture
-	changed func(any bool) error // tells the receiver whether anyone looks
+	changed func(any bool) error // tells the receiver whether there are any captures
 }
 
 // capture has a queue of its own, so that a slow observer loses frames instead of holding up the others.
@@ -20,7 +20,7 @@ type capture struct {
 
 const captureQueue = 4096
 
-// offer gives a frame to all observers.
+// offer passes a frame to all captures.
 func (c *captures) offer(f Frame) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -52,7 +52,7 @@ func (c *captures) add(fn func(Frame)) (stop func(), err error) {
 func (c *captures) remove(o *capture) {
 	c.mutex.Lock()
 	c.open = slices.DeleteFunc(c.open, func(other *capture) bool { return other == o })
-	_ = c.changed(len(c.open) > 0) // the receiver passing on too much does no harm
+	_ = c.changed(len(c.open) > 0) // a receiver that passes on too many frames does no harm
 	close(o.queue)
 	c.mutex.Unlock()
 	o.ended.Wait()

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sending threads make their system calls past Go's scheduler (unix.RawSyscall). Of any other call the scheduler is told, and its monitor, an ordinary thread, holds on to who is in one for a moment
-// again and again. A real-time thread whose call ends in that moment, on the monitor's processor, spins for it to let go, which it can't while the other has the processor: until the kernel
+// Sending threads make their system calls past Go's scheduler (unix.RawSyscall). The scheduler knows of every other call, and its monitor, an ordinary thread, again and again locks the state of a thread that is in one
+// for a moment. A real-time thread whose call ends in that moment, on the monitor's processor, spins until the monitor unlocks it, which the monitor can't do while the thread has its processor: until the kernel
 // throttles real-time threads, for 950 ms, nothing is sent.
 //
-//	monitor    ──holds the thread's state┄┄┄┄┄┄┄┄ never runs ┄┄┄┄┄┄┄┄┄lets go──▶
+//	monitor    ──locks the thread's state┄┄┄┄┄┄┄┄ never runs ┄┄┄┄┄┄┄┄┄unlocks──▶
 //	real time       └ call ends: spins ────────── 950 ms ────────────throttled
 //
-// So their calls have to be short: the scheduler counts them as running meanwhile, and is given a place more for each (atWork).
+// So their calls must be short: the scheduler counts these threads as running meanwhile, and gets one more place for each (atWork).
 
 // Now is the clock that Run.Start, Frame.At and the stamps of latency streams are on: the kernel's monotonic clock, the same for every
 // process of a machine and for programs that run in its kernel.
@@ -34,14 +34,14 @@ func clockOf(which uintptr) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// doze gives the processor away for d at most: a signal ends it early, and the Go runtime sends some. Whoever dozes looks at the clock again. It is the
-// sender's own, and for some milliseconds at most: the runtime's timers are a millisecond coarse.
+// doze sleeps for d at most: a signal ends it early, and the Go runtime sends some, so the caller must read the clock again. It is for
+// sending threads, and for some milliseconds at most: the runtime's timers have a resolution of a millisecond.
 func doze(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
 	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
-// sleep gives the processor away for d at least; other threads may have this one's place meanwhile.
+// sleep sleeps for d at least; other threads may use this one's place in the scheduler meanwhile.
 func sleep(d time.Duration) {
 	for until := Now() + d; d > 0; d = until - Now() {
 		ts := unix.NsecToTimespec(int64(d))
@@ -55,7 +55,7 @@ var places struct {
 	senders int
 }
 
-// atWork gives Go's scheduler a place for each of so many sending threads, which keep theirs while they doze, until done is called. The world stands still for a moment at either: it is for ports that
+// atWork gives Go's scheduler one more place for each sending thread, which keeps its place while it dozes, until done is called. Both calls stop all goroutines for a moment, so ports call them when they
 // are opened and closed, and not for each run.
 func atWork(threads int) (done func()) {
 	change := func(by int) {

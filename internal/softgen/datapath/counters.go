@@ -16,8 +16,8 @@ const (
 
 func (p *port) Counters() Counters {
 	c := narrowest(p.traffic)
-	refused := p.sent.dropped.Load() // before the kernel tells its own, so that none of its drops is taken for one that we were told of
-	k := p.kernel.counts()           // others may keep us waiting for them, so they are not of the moment
+	refused := p.sent.dropped.Load() // before the kernel's counters, so that refused never counts a drop that they don't have yet
+	k := p.kernel.counts()           // reading them may take long, so they don't belong to the same moment
 	c.ReceiveErrors, c.Damaged = c.ReceiveErrors+p.missed(k), k.damaged
 	c.Kernel = KernelFrames{Received: k.received, Sent: k.sent, Dropped: k.missed + k.dropped}
 	p.mutex.Lock()
@@ -29,7 +29,7 @@ func (p *port) Counters() Counters {
 	return c
 }
 
-// missed are frames that reached the interface, and not the receiver.
+// missed are frames that reached the interface but not the receiver.
 func (p *port) missed(k kernelCounts) int64 {
 	if p.receiver.last() {
 		return k.missed + k.dropped
@@ -37,8 +37,8 @@ func (p *port) missed(k kernelCounts) int64 {
 	return k.missed
 }
 
-// sendDrops are frames that we counted as sent, and that the driver dropped later; refused are those of its drops that it told us of. A drop that it counts a moment before we do is
-// among them for good: they never go back. Of a virtual cable, what the far end had no room for is the device's. The port is locked.
+// sendDrops are frames that were counted as sent, and that the driver dropped later; refused are the drops that the driver reported at once. A drop that the driver counts a moment before it reports it is
+// among sendDrops for good, as they never decrease. On a virtual cable, frames without room at the far end are the device's loss. The caller has locked the port.
 func (p *port) sendDrops(k kernelCounts, refused int64) int64 {
 	if p.nic.Driver != "veth" {
 		p.thrown = max(p.thrown, k.unsent-refused)
@@ -46,7 +46,7 @@ func (p *port) sendDrops(k kernelCounts, refused int64) int64 {
 	return p.thrown
 }
 
-// peerFull are frames that a veth's far end had no room for. Of live frames the kernel tells nobody but the interface's own counters.
+// peerFull are frames that a veth's far end had no room for. For live frames, only the interface's own counters show them.
 func (p *port) peerFull(k kernelCounts, refused int64) int64 {
 	told := p.sent.peerFull.Load()
 	if p.options.Path == PathLive && p.nic.Driver == "veth" {
@@ -55,7 +55,7 @@ func (p *port) peerFull(k kernelCounts, refused int64) int64 {
 	return told
 }
 
-// traffic reads what went out and what came in, at one moment.
+// traffic reads what was sent and what was received, at one moment.
 func (p *port) traffic() Counters {
 	before := Now()
 	p.harvest()
@@ -66,7 +66,7 @@ func (p *port) traffic() Counters {
 	return Counters{At: before + took/2, Uncertainty: took / 2, Sent: sent, Received: a.received, Strays: a.strays, ReceiveErrors: a.missed}
 }
 
-// narrowest is the first reading whose moment is short, or else the shortest of a few.
+// narrowest is the first reading that took little time, or else the shortest of a few.
 func narrowest(read func() Counters) Counters {
 	best := read()
 	for try := 1; try < readTries && 2*best.Uncertainty > narrowEnough; try++ {
@@ -89,7 +89,7 @@ func (p *port) Flows() map[uint32]FlowCounters {
 	return flows
 }
 
-// harvest has the port's counters know what the kernel has sent by now.
+// harvest adds what the kernel has sent by now to the port's counters.
 func (p *port) harvest() {
 	if l := p.live.Load(); l != nil {
 		l.harvest(p.link.up.Load())
@@ -113,7 +113,7 @@ func (p *port) flows() map[uint32]FlowCounters {
 	return flows
 }
 
-// follower is who follows stamped frames here.
+// follower is the part of this port that follows stamped frames.
 func (p *port) follower() follower {
 	if f := p.receiver.follower(); f != nil {
 		return f

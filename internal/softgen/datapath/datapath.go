@@ -23,14 +23,14 @@ type Options struct {
 	Plain bool
 	// Path is how to send; "" is PathAuto.
 	Path Path
-	// Batch is how many frames the kernel takes in hand at a time where it sends live frames, from 1 to MostBatch, and twice as many as may leave at once after a stall; 0 is 16. A small one sends evenly, a large one
+	// Batch is how many live frames the kernel sends as one batch, from 1 to MostBatch; 0 is 16. After a stall, up to two batches leave at once. A small batch sends evenly, a large one
 	// keeps its rate on a busy machine.
 	Batch int
 	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into; 0 is 8 MiB. What it has no room for is a ReceiveError.
 	ReceiveRing int
 	// Receive is where frames are counted; Plain overrides it.
 	Receive ReceivePath
-	// Follow has the kernel's program follow stamped frames by itself, where frames are counted by one: the order of each, and how long it took, at any rate. Without it they come up through a ring one by one, which has room for some 40 000.
+	// Follow makes the kernel's counting program follow stamped frames itself, if there is one: it records each frame's order and latency, at any rate. Without it, stamps go to the engine one by one, through a ring that has room for some 40 000.
 	Follow bool
 }
 
@@ -39,23 +39,23 @@ type Path string
 
 // The ways to send.
 const (
-	// PathAuto is the best there is: live frames over a virtual cable, where each sending thread has a processor, for a run that they can carry; else AF_XDP, or AF_PACKET where that is forbidden. Info().Path says why not a better one.
+	// PathAuto is the best way that works here: live frames over a virtual cable, if each sending thread has a processor and the run can be sent that way; else AF_XDP, or AF_PACKET where AF_XDP is forbidden. Info().Path says why a better way isn't used.
 	PathAuto Path = "auto"
-	// PathLive has the kernel make and pace frames (XDP's live frames). A run that it can't carry, such as one of bursts, goes another way: Info().Path says so while it runs.
+	// PathLive has the kernel make and pace frames (XDP's live frames). A run that can't be sent that way, such as one of bursts, is sent another way, and Info().Path says so while it runs.
 	PathLive Path = "live"
 	// PathXDP is AF_XDP in copy mode.
 	PathXDP Path = "af_xdp"
-	// PathZeroCopy is AF_XDP with frames that the card reads from our own memory, where its driver does that; else it is PathXDP, and Info().Path says why. No card was ever tried, so PathAuto doesn't take it.
+	// PathZeroCopy is AF_XDP with frames that the card reads from the engine's memory, if its driver can; else it is PathXDP, and Info().Path says why. It hasn't been tested with a real card, so PathAuto doesn't choose it.
 	PathZeroCopy Path = "zero_copy"
 	// PathPacket is AF_PACKET.
 	PathPacket Path = "af_packet"
 )
 
-// ReceivePath is where in the kernel frames are counted. What can't be had here falls back to the next: XDP, traffic control, AF_PACKET. Info().Path says which it is, and why.
+// ReceivePath is where in the kernel frames are counted. If one doesn't work here, the next is used: XDP, traffic control, AF_PACKET. Info().Path says which, and why.
 type ReceivePath string
 
 const (
-	// ReceiveTC counts at the traffic control hook, after the kernel has merged frames: of merged ones it knows how many they were, but has only the last one's bytes.
+	// ReceiveTC counts at the traffic control hook, after the kernel has merged frames: for a merged buffer it knows the number of frames, but has only the last one's bytes.
 	ReceiveTC ReceivePath = ""
 	// ReceiveXDP counts in the network card's driver, before anything is merged.
 	ReceiveXDP ReceivePath = "xdp"
@@ -64,20 +64,20 @@ const (
 // MostBatch is the largest batch: more at a time is more than a virtual cable takes.
 const MostBatch = 64
 
-// ReadPath reads what people type.
+// ReadPath reads the name of a path.
 func ReadPath(text string) (Path, error) {
 	switch p := Path(text); p {
 	case "", PathAuto, PathLive, PathXDP, PathZeroCopy, PathPacket:
 		return p, nil
 	}
-	return "", fmt.Errorf("%q is no way to send: it is one of %s, %s, %s, %s, %s", text, PathAuto, PathLive, PathXDP, PathZeroCopy, PathPacket)
+	return "", fmt.Errorf("%q is no way to send: use %s, %s, %s, %s or %s", text, PathAuto, PathLive, PathXDP, PathZeroCopy, PathPacket)
 }
 
-// Info is what a port is. Speed is 0 where the interface has none.
+// Info describes a port. Speed is 0 where the interface has none.
 type Info struct {
 	Interface string
 	Driver    string
-	// NIC is the network card's PCI ids, Firmware what runs on it; empty where there is no card, or its driver doesn't tell.
+	// NIC is the network card's PCI ids, Firmware its firmware; empty where there is no card, or its driver doesn't report them.
 	NIC, Firmware string
 	MAC           [6]byte
 	MTU           int
@@ -88,9 +88,9 @@ type Info struct {
 	Path string
 	// ReceiveDrops says whether the interface counts frames that it had no room for, PauseFrames whether pause frames are: "counted", "hidden", "unknown" or "none".
 	ReceiveDrops, PauseFrames string
-	// Untimed is why not every frame of a stream can be timed here, by stamps that nobody misses; empty: it can.
+	// Untimed is why this port can't time every frame of a stream by stamps; empty: it can.
 	Untimed string
-	// ReceiveQueues is how many queues frames are received by, as far as the driver tells; 0: it doesn't. Frames of several may be seen in another order than they came in.
+	// ReceiveQueues is the number of receive queues; 0: the driver doesn't report it. With several, frames may be seen in another order than they arrived in.
 	ReceiveQueues int
 }
 
@@ -113,12 +113,12 @@ type RunStream struct {
 }
 
 // Counters are cumulative since the port was opened; bytes include the FCS. ReceiveErrors are frames that reached the port and were
-// not counted in Received because we, the kernel or the network card dropped them, or we had not looked at them in time. A buffer that the kernel has merged counts as the frames that it stands for.
+// not counted in Received because the engine, the kernel or the network card dropped them, or because they were not read in time. A buffer that the kernel has merged counts as the frames in it.
 type Counters struct {
-	// At is when Sent and Received were read, on the clock of Now, give or take Uncertainty.
+	// At is when Sent and Received were read, by the clock of Now, to within Uncertainty.
 	At, Uncertainty time.Duration
 	Sent, Received  units.Traffic
-	// Strays are frames of Received that keep a link up and that nobody measures by: ARP, neighbour discovery and the like. A device asks now and then whether we are still there.
+	// Strays are the part of Received that isn't traffic: ARP, neighbour discovery and the like, by which a device checks now and then whether its neighbour is still there.
 	Strays                    units.Traffic
 	SendErrors, ReceiveErrors int64
 	// Damaged are frames that came with a wrong checksum or length: they are in neither Received nor ReceiveErrors.
@@ -127,18 +127,18 @@ type Counters struct {
 	SendDrops int64
 	// QueueFull is how often a sending thread found its queue full and had to try again; nothing is lost by it.
 	QueueFull int64
-	// Kernel is what the kernel counts of the interface: all frames, whosever they are. A buffer that it merged of several counts as one there.
+	// Kernel is the kernel's counters of the interface: all frames, also of other programs. A merged buffer counts as one frame there.
 	Kernel KernelFrames
-	// PeerFull are frames of Sent that found the receive queue of a veth's far end full: the device's loss, seen here.
+	// PeerFull are frames of Sent that found the receive queue of a veth's far end full: the device's loss, counted here.
 	PeerFull   int64
 	CPUPercent float64
 	// Sending is how long the latest run took whose streams are all finite, from its first frame to its last; 0: there was none, or it isn't over.
 	Sending time.Duration
-	// Behind is how far the schedule was stretched: packets that should have left by now and have not.
+	// Behind is how many packets should have left by now and have not.
 	Behind int64
 }
 
-// KernelFrames are an interface's own counters since it was opened; dropped ones found no room, or nobody who wanted them.
+// KernelFrames are an interface's own counters since it was opened; dropped frames found no room, or no receiver.
 type KernelFrames struct{ Received, Sent, Dropped int64 }
 
 // FlowCounters are one flow id's (TRex's pg_id) packets and bytes on one port.
@@ -151,13 +151,13 @@ type Latency struct {
 	Histogram                       map[time.Duration]int64 // log-decade lower bounds as TRex has them; 0: under 10 µs
 	Dropped, OutOfOrder, Duplicate  int64
 	SequenceTooHigh, SequenceTooLow int64
-	// Stale came so late that nobody knows any more whether it had come before: more than 960 newer ones had. Only a program that follows stamped frames tells them apart.
+	// Stale frames came so late, behind more than 960 newer ones, that they may have come before. Only a program that follows stamped frames counts them apart.
 	Stale int64
-	// Merged came, and in buffers that the kernel had made of several frames: they are in neither Received nor the times. Only a program that follows stamped frames says so, and by XDP there are none.
+	// Merged frames came in buffers that the kernel had merged from several: they are in neither Received nor the times. Only a program that follows stamped frames counts them, and with XDP there are none.
 	Merged int64
-	// Uncounted are frames of Received that are in no bucket, as the ring was full before the flow had any: the times of Received have them, percentiles don't.
+	// Uncounted are frames of Received that are in no bucket, as the ring was full before the flow had buckets: means include them, percentiles don't.
 	Uncounted int64
-	// Varied are the differences of Changes pairs of times that followed each other, added up: their mean is RFC 4689's jitter. Only a program that follows stamped frames says so.
+	// Varied is the sum of the differences between successive frames' times, and Changes the number of differences: their mean is RFC 4689's jitter. Only a program that follows stamped frames counts them.
 	Varied  time.Duration
 	Changes int64
 }
@@ -188,7 +188,7 @@ type Port interface {
 	// Flows returns the counters of the flow ids seen since the streams that carry them were started.
 	Flows() map[uint32]FlowCounters
 	Latency() map[uint32]Latency
-	// Transits are how long stamped frames took, by flow id: all of them since they were last forgotten, in fine buckets.
+	// Transits are the latencies of stamped frames, by flow id: all since the flow id was last forgotten, in fine buckets.
 	Transits() map[uint32]transit.Histogram
 	// ForgetFlows drops the counters of these flow ids.
 	ForgetFlows(ids []uint32)

@@ -17,7 +17,7 @@ const (
 	ethtoolSpeedHigh   = 28
 )
 
-// speed is what the driver says (a veth says 10 Gb/s, whatever it carries); 0 where it says nothing.
+// speed is the speed that the driver reports (a veth reports 10 Gb/s, whatever it carries); 0 where it reports none.
 func speed(name string) units.BitRate {
 	var command [ethtoolCommandSize]byte
 	binary.NativeEndian.PutUint32(command[:], unix.ETHTOOL_GSET)
@@ -31,7 +31,7 @@ func speed(name string) units.BitRate {
 	return units.BitRate(megabits) * units.Mbps
 }
 
-// receiveQueues is how many queues the interface receives by; 0 where the driver doesn't say.
+// receiveQueues is the number of the interface's receive queues; 0 where the driver doesn't report it.
 func receiveQueues(name string) int {
 	channels := struct { // the kernel's struct ethtool_channels
 		command, _, _, _, _ uint32

@@ -7,15 +7,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/transit"
 )
 
-// followed is what is known of a stream by the stamps of its frames: whether they all came, once and in order, and how long they took. The counting program keeps one for each flow id in a map (programfollow.go), in
-// this layout; record says in Go what the program does, and the tests hold the one to the other.
+// followed is what the stamps of a stream's frames show: whether all frames came, once and in order, and their latencies. The counting program keeps one for each flow id in a map (programfollow.go), in
+// this layout. record does in Go what the program does, and tests compare the two.
 //
-// Which sequences came lately, a bit each says, in words of 64:
+// A bit for each recent sequence number says whether it came, in words of 64:
 //
 //	words    │ … │ 64 … 127 │ 128 … 191 │ 192 … 255 │
 //	                  └ window: recentWords, the newest sequence's included ┘▲ next
 //
-// So each duplicate and each late frame is known for what it is while its word is there: up to 961 frames back at least. What is older is stale: late or a duplicate, nobody knows.
+// So a duplicate and a late frame can be distinguished while their word is in the window: at least 961 frames back. An older frame is stale: it may be either.
 type followed struct {
 	Lock uint32
 	Run  uint32 // the sender's generation | runKnown
@@ -23,17 +23,17 @@ type followed struct {
 	// Timed is 1 when Last is a frame of this run.
 	Timed           uint32
 	Received, Bytes uint64
-	// Lost are sequences that were passed over and have not come since, Reordered those that did come late.
+	// Lost are sequence numbers that were skipped and have not come since; Reordered are those that came late.
 	Lost, Duplicates, Reordered, Stale uint64
-	// TooHigh and TooLow are sequences so far off that the sender must have begun anew.
+	// TooHigh and TooLow count sequence numbers so far off that the sender must have begun anew.
 	TooHigh, TooLow              uint64
 	Sum, Shortest, Longest, Last uint64 // nanoseconds
 	Jitter                       uint64 // sixteenths of a nanosecond
-	// Merged are frames that came in buffers of several, of which the kernel has only the last stamp at hand: they are not followed, and among Lost once a later one is.
+	// Merged are frames that came in merged buffers, in which only the last stamp can be read: the others aren't followed, and count as Lost once a later frame comes.
 	Merged uint64
-	// Uncounted are frames that were followed and are in no bucket: the flow had none yet, and the ring had no room.
+	// Uncounted are frames that were followed and are in no bucket: the flow had no buckets yet, and the ring had no room.
 	Uncounted uint64
-	// Varied are the differences of Changes pairs of times that followed each other in one run, added up, in nanoseconds.
+	// Varied is the sum of the differences between successive frames' times in one run, in nanoseconds; Changes is the number of differences.
 	Varied, Changes uint64
 	Recent          [recentWords]uint64
 }
@@ -43,7 +43,7 @@ const (
 	recentWords = 16
 )
 
-// record takes in one frame: its stamp, its length on the wire, and how long it was under way.
+// record records one frame: its stamp, its length on the wire, and its latency.
 func (f *followed) record(s stamp, length int64, took time.Duration) {
 	if run := uint32(s.generation) | runKnown; f.Run != run {
 		f.Run, f.Next, f.Timed, f.Recent = run, 0, 0, [recentWords]uint64{}
@@ -68,7 +68,7 @@ func (f *followed) order(sequence uint32) {
 	}
 }
 
-// advance empties the words that the window enters.
+// advance clears the words that enter the window.
 func (f *followed) advance(sequence uint32) {
 	highest := f.Next - 1
 	entered := (sequence - highest&^63) >> 6

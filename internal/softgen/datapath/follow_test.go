@@ -298,8 +298,8 @@ func TestAMarkedFrameIsFollowedByAStampOfItsOwn(t *testing.T) {
 	})
 }
 
-// TestWhatFindsTheRingFullIsTold sends more stamps of a stream that has no buckets than the ring has room for, while nobody reads it: what is in no bucket in the end is known to the frame.
-func TestWhatFindsTheRingFullIsTold(t *testing.T) {
+// TestStampsWithoutRoomInTheRingAreCounted sends more stamps of a stream that has no buckets than the ring has room for, while nobody reads it: what is in no bucket in the end is known to the frame.
+func TestStampsWithoutRoomInTheRingAreCounted(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
 			r := loaded(t, h, true)

@@ -6,7 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
-// class is what a received frame is to us.
+// class is the class of a received frame.
 type class int
 
 const (
@@ -16,15 +16,15 @@ const (
 	neighbour       // ARP, or an IPv6 neighbour solicitation
 )
 
-// inspected is what a received frame is to us; id is a flowFrame's.
+// inspected is the result of inspect; id is a flowFrame's flow id.
 type inspected struct {
 	class
 	id uint32
-	// stray: it keeps the link up, and no stream sent it. What bears a mark is a stream's, whatever it looks like.
+	// stray: it is link upkeep such as ARP, and no stream sent it. A frame with a mark belongs to a stream, whatever it looks like.
 	stray bool
 }
 
-// inspect looks at a frame's headers. The counting program says the same of it (programhead.go).
+// inspect classifies a frame by its headers. The counting program (programhead.go) must give the same result.
 func inspect(frame []byte) inspected {
 	if value := markOf(frame); value == markLatency {
 		return inspected{class: lateFrame}
@@ -38,7 +38,7 @@ func inspect(frame []byte) inspected {
 	return i
 }
 
-// markOf is what stands where marks do; 0 where none can.
+// markOf is the value at the place of a mark; 0 where there can be none.
 func markOf(frame []byte) uint16 {
 	switch network, version := networkHeader(frame); {
 	case version == 4 && frame[network+1]&1 != 0:
@@ -49,7 +49,7 @@ func markOf(frame []byte) uint16 {
 	return 0
 }
 
-// isQuestion says of a frame that keeps the link up whether it is ARP or a neighbour solicitation.
+// isQuestion says whether a frame of link upkeep is ARP or a neighbour solicitation.
 func isQuestion(frame []byte) bool {
 	if network, version := networkHeader(frame); version == 6 {
 		return frame[network+6] == icmpv6 && len(frame) > network+40 && frame[network+40] == neighbourSolicitation

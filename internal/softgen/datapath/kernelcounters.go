@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelCounters reads what the kernel counts of an interface (rtnl_link_stats64, include/uapi/linux/if_link.h): frames that were lost before anyone of us could count them, and
-// frames that were lost after we had.
+// kernelCounters reads what the kernel counts of an interface (rtnl_link_stats64, include/uapi/linux/if_link.h): frames that were lost before the engine could count them, and
+// frames that were lost after it had counted them.
 type kernelCounters struct {
 	index  int
 	handle *netlink.Handle
@@ -20,13 +20,13 @@ type kernelCounters struct {
 
 // kernelCounts are what became of frames, since the port was opened.
 type kernelCounts struct {
-	// missed found no buffer in the network card, dropped no room in the kernel's queues, or nobody behind them who wanted them: full queues of the driver or the processor.
+	// missed found no buffer in the network card; dropped found no room in the kernel's queues, or no receiver.
 	missed, dropped int64
 	// damaged came with a wrong checksum, length or alignment.
 	damaged int64
-	// unsent the driver took and did not send.
+	// unsent are frames that the driver took and did not send.
 	unsent int64
-	// received and sent are all frames, whosever they are.
+	// received and sent are all frames, also of other programs.
 	received, sent int64
 }
 
@@ -41,7 +41,7 @@ func (k *kernelCounters) open() (err error) {
 	return nil
 }
 
-// counts are those since it was opened. They never go back; an interface that is gone has none more than before.
+// counts are the counters since it was opened. They never decrease; those of an interface that has vanished stay as they were.
 func (k *kernelCounters) counts() kernelCounts {
 	s := k.read()
 	k.mutex.Lock()
@@ -60,7 +60,7 @@ func (k *kernelCounters) read() *netlink.LinkStatistics {
 	return l.Attrs().Statistics
 }
 
-// countsBetween tells kinds of frames apart. Some drivers count one in two of them: more than were lost excuse the device, and never blame it.
+// countsBetween are the counters between two readings, by kind. Some drivers count a frame in two of them: then too many frames count as the generator's loss, and never too many as the device's.
 func countsBetween(a, b netlink.LinkStatistics) kernelCounts {
 	return kernelCounts{
 		missed:  int64(b.RxMissedErrors+b.RxFifoErrors) - int64(a.RxMissedErrors+a.RxFifoErrors),

@@ -6,7 +6,7 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-func TestTheKernelsCountersAreToldApart(t *testing.T) {
+func TestTheKernelsCountersAreKeptApart(t *testing.T) {
 	before := netlink.LinkStatistics{RxMissedErrors: 1, RxFifoErrors: 2, RxDropped: 3, RxCrcErrors: 4, RxLengthErrors: 5, RxFrameErrors: 6, TxDropped: 7, TxErrors: 8, RxErrors: 100}
 	after := netlink.LinkStatistics{RxMissedErrors: 11, RxFifoErrors: 22, RxDropped: 33, RxCrcErrors: 44, RxLengthErrors: 55, RxFrameErrors: 66, TxDropped: 77, TxErrors: 88, RxErrors: 900}
 	want := kernelCounts{missed: 30, dropped: 30, damaged: 150, unsent: 150}
@@ -19,7 +19,7 @@ func TestTheKernelsCountersAreToldApart(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatLeftLateIsADropAfterTheCount(t *testing.T) {
+func TestOnlyLateDropsAreSendDrops(t *testing.T) {
 	for name, tt := range map[string]struct {
 		driver          string
 		unsent, refused int64

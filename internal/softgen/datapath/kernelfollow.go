@@ -12,16 +12,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/transit"
 )
 
-// follower is who follows the stamped frames that a port receives.
+// follower follows the stamped frames that a port receives.
 type follower interface {
 	latency() map[uint32]Latency
 	transits() map[uint32]transit.Histogram
-	// forget lets a stream go: what comes of it later is as of a new one.
+	// forget forgets a stream: frames that come later count as those of a new one.
 	forget(id uint32) error
 }
 
-// kernelFollower reads what the counting program followed by itself. A flow's buckets take 28 KiB of each processor, so they are made when its first stamp comes up the ring; what the program had nowhere to count until then
-// comes the same way.
+// kernelFollower reads what the counting program has followed. A flow's buckets take 28 KiB for each processor, so they are made when the flow's first stamp comes through the ring; stamps that the program can't count until then
+// come through the ring, too.
 type kernelFollower struct {
 	maps  kernelMaps
 	mutex sync.Mutex // guards what follows
@@ -38,7 +38,7 @@ func newKernelFollower(m kernelMaps) *kernelFollower {
 	return &kernelFollower{maps: m, seen: map[uint32]*transitsSeen{}}
 }
 
-// record takes a stamp that the program has followed and not put into a bucket. Where the kernel has no memory for buckets, it stays the ring's affair.
+// record records a stamp that the program has followed and not put into a bucket. Where the kernel has no memory for buckets, all stamps come that way.
 func (k *kernelFollower) record(at time.Duration, s stamp) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/transit"
 )
 
-// kernelMaps are what the counting program and its reader share.
+// kernelMaps are the eBPF maps that the counting program and its reader share.
 type kernelMaps struct {
 	settings, totals, flows, ring *ebpf.Map
-	// followed and transits are of a program that follows stamped frames: by flow id what is known of their order, and a map of their transit times where there is one yet.
+	// followed and transits belong to a program that follows stamped frames: by flow id the frames' order, and the map of their latencies once there is one.
 	followed, transits *ebpf.Map
 }
 
@@ -80,7 +80,7 @@ func transitsOfFlow() *ebpf.MapSpec {
 
 func word() btf.Type { return &btf.Int{Name: "unsigned int", Size: 4} }
 
-// followedType tells the kernel where in a followed the lock is.
+// followedType describes followed to the kernel, which must know where its lock is.
 func followedType() btf.Type {
 	lock := &btf.Struct{Name: "bpf_spin_lock", Size: 4, Members: []btf.Member{{Name: "val", Type: word()}}}
 	rest := &btf.Array{Index: word(), Type: word(), Nelems: followedSize/4 - 1}

@@ -41,15 +41,15 @@ func openTCReceiver(p *port) (receiver, error) {
 	})
 }
 
-// openXDPReceiver counts in the network card's driver, before the kernel merges frames. Where the driver can't, the traffic control hook is better than XDP's generic one: that comes after the merging, too, and
-// nobody tells it how many frames a buffer stands for.
+// openXDPReceiver counts in the network card's driver, before the kernel merges frames. Where the driver can't, the traffic control hook is better than XDP's generic one: the generic hook also comes after the merging, but
+// doesn't know how many frames a buffer holds.
 func openXDPReceiver(p *port) (receiver, error) {
 	return openKernelReceiver(p, expressPath(), func(program *ebpf.Program) (link.Link, error) {
 		return link.AttachXDP(link.XDPOptions{Interface: p.index, Program: program, Flags: link.XDPDriverMode})
 	})
 }
 
-// openKernelReceiver follows stamped frames where it is asked to; a kernel that lets no program do that has one count all the same.
+// openKernelReceiver counts frames in the kernel, and follows stamped ones if it is asked to; on a kernel that can't follow them it still counts.
 func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error)) (receiver, error) {
 	r, err := newKernelReceiver(p, h, attach, p.options.Follow)
 	if err == nil || !p.options.Follow {
@@ -82,7 +82,7 @@ func newKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, e
 	return r, nil
 }
 
-// load makes the maps and the program; it runs nowhere yet.
+// load makes the maps and the program; the program isn't attached yet.
 func (r *kernelReceiver) load(h hook, follow bool) (err error) {
 	if err := r.maps.create(follow); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (p pair) traffic() units.Traffic {
 // totals is the entry that counts all frames, as one processor has it; strays are among all.
 type totals struct{ All, Strays pair }
 
-// mark reads the program's counters. It has no room to run out of.
+// mark reads the program's counters, which can't overflow.
 func (r *kernelReceiver) mark() func() tallied {
 	var each []totals
 	if err := r.maps.totals.Lookup(uint32(0), &each); err != nil {
@@ -124,7 +124,7 @@ func (r *kernelReceiver) mark() func() tallied {
 	}
 }
 
-// last: the program drops every frame, so nobody behind it does on the interface's account, unless the driver puts the program's own drops there.
+// last: the program drops every frame, so no later drop is in the interface's counters, unless the driver counts the program's own drops there.
 func (r *kernelReceiver) last() bool { return !r.dropsCountHere }
 
 func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {

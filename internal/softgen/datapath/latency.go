@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/transit"
 )
 
-// arrivals is what the receiver of one latency stream keeps. It has one owner.
+// arrivals is the state of the receiver of one latency stream. One goroutine uses it.
 type arrivals struct {
 	generation uint8
 	started    bool
@@ -21,10 +21,10 @@ type arrivals struct {
 	transits  transit.Histogram
 }
 
-// A sequence that is this far off isn't a late frame or a gap, but a sender that began anew.
+// A sequence number that is this far off isn't a late frame or a gap: the sender began anew.
 const farOff = 100_000
 
-// record takes in one frame of the stream.
+// record records one frame of the stream.
 func (a *arrivals) record(s stamp, at time.Duration) {
 	if !a.started || s.generation != a.generation {
 		a.started, a.generation, a.expected, a.transit = true, s.generation, 0, -1

@@ -44,7 +44,7 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 	case version == 0:
 		return nil, fmt.Errorf("flow id %d: only IPv4 and IPv6 packets can be counted by flow", f.StreamID)
 	case f.Stamped && !mended(template, network, version):
-		return nil, fmt.Errorf("flow id %d: a stamp in each frame needs UDP, TCP or ICMPv6 right behind the IP header: no other checksum is mended", f.StreamID)
+		return nil, fmt.Errorf("flow id %d: a stamp in each frame needs UDP, TCP or ICMPv6 right behind the IP header: only their checksums can be corrected", f.StreamID)
 	case m.stamped && len(template)-payloadStart(template, network) < stampSize:
 		return nil, fmt.Errorf("need at least %d payload bytes for payload rules. Packet only has %d bytes", stampSize, len(template)-payloadStart(template, network))
 	}
@@ -56,7 +56,7 @@ func mark(template []byte, f stream.Flow) (*flowMark, error) {
 	return m, nil
 }
 
-// mended says that the checksum over a frame's payload is one that is mended for each stamp.
+// mended says whether the checksum over a frame's payload can be corrected for each stamp.
 func mended(template []byte, network, version int) bool {
 	protocol := template[network+6]
 	if version == 4 {

@@ -12,9 +12,9 @@ import (
 //	buffer   │ headers │ payload …                          size: how much of it each frame has
 //	frames   │ headers │ size │  │ headers │ size │  │ headers │ rest │
 //
-// So they are counted one by one, with the headers of each, and captured one by one.
+// So the frames are counted one by one, each with its headers, and captured one by one.
 
-// framesIn is how many frames a buffer of so many bytes stands for, and their bytes with FCS and padding. size is the payload of each but the last; 0: nothing was merged.
+// framesIn is how many frames a buffer of length bytes holds, and their bytes with FCS and padding. size is the payload of each but the last; 0: nothing was merged.
 func framesIn(length, header, size int) units.Traffic {
 	if size <= 0 || header <= 0 || length-header <= size {
 		return units.Traffic{Packets: 1, Bytes: wireLength(length)}
@@ -29,7 +29,7 @@ const (
 	protocolUDP = 17
 )
 
-// headersOf is how long the headers in front of UDP's or TCP's payload are; 0 of all else, which no kernel merges.
+// headersOf is the length of the headers in front of the payload of UDP or TCP; 0 for other protocols, which no kernel merges.
 func headersOf(frame []byte) int {
 	network, version := networkHeader(frame)
 	if version == 0 {
@@ -51,7 +51,7 @@ func headersOf(frame []byte) int {
 	return 0
 }
 
-// apart are the frames that a buffer stands for, as they were on the wire but for an IP identification that may not have been counted up.
+// apart are the frames in a buffer, as they were on the wire except for the IP identification, which may not have been counted up.
 func apart(buffer []byte, size int) [][]byte {
 	header := headersOf(buffer)
 	if size <= 0 || header <= 0 || len(buffer)-header <= size {
@@ -67,7 +67,7 @@ func apart(buffer []byte, size int) [][]byte {
 	return frames
 }
 
-// mendPart makes a frame of its own of what was cut out of a buffer: lengths, number and checksums are its own, and what ends a TCP segment belongs to the last one.
+// mendPart makes a part of a buffer a frame: it sets lengths, number and checksums, and leaves the flags that end a TCP segment to the last part only.
 func mendPart(frame []byte, offset, number int, last bool) {
 	be := binary.BigEndian
 	network, version := networkHeader(frame)

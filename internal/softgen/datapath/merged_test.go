@@ -43,7 +43,7 @@ func TestMergedBuffersAreCountedFrameByFrame(t *testing.T) {
 }
 
 // In front of XDP a buffer is cut into frames by the kernel, which numbers them: they aren't all of one flow then.
-func TestTheFramesOfAMergedBufferAreAllOfTheirFlow(t *testing.T) {
+func TestAllFramesOfAMergedBufferCountForTheirFlow(t *testing.T) {
 	for name, o := range map[string]Options{"by eBPF": {}, "from a ring": {Plain: true}} {
 		t.Run(name, func(t *testing.T) {
 			_, b := cable(t, o, o)

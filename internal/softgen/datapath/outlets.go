@@ -9,7 +9,7 @@ import (
 )
 
 // outlets are a port's transmitters, one per sending thread, and the memory that they send from. They stay open between runs: the
-// kernel takes its time to give an AF_XDP queue back.
+// kernel takes long to release an AF_XDP queue.
 type outlets struct {
 	arena        *arena
 	transmitters []transmitter
@@ -40,7 +40,7 @@ func openOutlets(p *port) (o *outlets, by string, err error) {
 	return o, by, err
 }
 
-// brief is why a faster way was refused, without the whole story: "operation not permitted" mostly.
+// brief is why a faster way was refused, in short: mostly "operation not permitted".
 func brief(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()
@@ -51,7 +51,7 @@ func brief(err error) string {
 // patience is how long a queue may stay busy with a socket that was closed before.
 const patience = time.Second
 
-// errSharedQueue is why threads can't send in zero copy: a queue's completions say whose frame it was to nobody.
+// errSharedQueue is why several threads can't send by zero copy on one queue: a queue's completions don't say whose frame they belong to.
 var errSharedQueue = errors.New("two threads would share a queue")
 
 func openXDPOutlets(p *port, mode uint16) (*outlets, error) {

@@ -2,24 +2,24 @@ package datapath
 
 import "time"
 
-// How a thread that was held up makes good for it.
+// How a thread catches up after a delay.
 const (
 	// maxBurst and maxBurstFrames are how much overdue traffic may leave at once, in time and in frames: more would overflow the
 	// queue of a device that can take the rate. A veth's has 256 places.
 	maxBurst       = float64(300 * time.Microsecond)
 	maxBurstFrames = 192
-	// maxLag is how much overdue traffic is kept; what is older is never sent, and counted as such.
+	// maxLag is how much overdue traffic is still sent; older traffic is never sent, and is counted as lost.
 	maxLag = float64(25 * time.Millisecond)
-	// haste is by how much the schedule runs faster while it catches up. It is less than what a search resolves: a device at its limit
-	// must not lose frames because the generator had been held up a moment before.
+	// haste is by how much the schedule runs faster while it catches up. It is less than the resolution of a search: a device at its limit
+	// must not lose frames because the generator was delayed a moment before.
 	haste = 1.0 / 256
 )
 
 // pacer turns real time into the schedule's time, in which frames are due. The two run together but for three things: pauses; lag,
-// time lost to a stall and being made up for; and slip, time that is given up.
+// time lost to a stall that is being caught up; and slip, time that is given up.
 //
 //	real      ────────────╳ stall ╳──────────────────────▶
-//	schedule  ────────────         ─ ─ ──────────────────▶   maxBurst at once, then a trifle faster until the lag is gone
+//	schedule  ────────────         ─ ─ ──────────────────▶   maxBurst at once, then a little faster until the lag is gone
 type pacer struct {
 	lag  float64
 	slip float64
@@ -27,7 +27,7 @@ type pacer struct {
 	lost float64 // frames given up
 }
 
-// advance tells up to which time frames may leave now. Next is when the earliest unsent frame is due, rate the present one.
+// advance is the time up to which frames may leave now. next is when the earliest unsent frame is due, rate the present rate.
 func (p *pacer) advance(real, next, rate float64) float64 {
 	p.lag -= min(p.lag, max(real-p.last, 0)*haste)
 	p.last = real
@@ -42,15 +42,15 @@ func (p *pacer) advance(real, next, rate float64) float64 {
 	return horizon
 }
 
-// giveUp stretches the schedule: frames of that much time will not be sent.
+// giveUp skips that much of the schedule: its frames will not be sent.
 func (p *pacer) giveUp(lag, rate float64) {
 	p.lag -= lag
 	p.slip += lag
 	p.lost += lag * rate
 }
 
-// startOver gives up all that is overdue at a time when the rate changes, but for what may leave at once: the old rate's debt is not paid at the new one.
-// What is overdue since the thread looked last is part of it: unless it is given up as well, it all leaves in one burst.
+// startOver gives up everything that is overdue when the rate changes, except what may leave at once: frames overdue at the old rate must not be sent at the new one.
+// That includes frames that became due since the thread's last look at the clock; otherwise they would all leave in one burst.
 func (p *pacer) startOver(real, next, rate float64) {
 	p.advance(real, next, rate)
 	p.giveUp(p.lag, rate)

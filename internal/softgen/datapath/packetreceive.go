@@ -17,7 +17,7 @@ import (
 )
 
 // packetReceiver reads an AF_PACKET ring (TPACKET_V3): the way that needs no eBPF. What the ring has no room for is counted by the
-// kernel, and reported as missed. In front of each frame the kernel says whether it has merged several (struct virtio_net_hdr).
+// kernel, and reported as missed. A header in front of each frame says whether the kernel has merged several (struct virtio_net_hdr).
 type packetReceiver struct {
 	fd, wake    int
 	blocks      int
@@ -78,8 +78,8 @@ func networkOrder(v uint16) uint16 { return v<<8 | v>>8 }
 // snapLength is how much of a frame that is only counted comes up: all headers.
 const snapLength = 96
 
-// filter has the kernel cut frames short that are only counted: latency streams' stamps stand at the end, and what is neither IPv4
-// nor IPv6 may be a question to us.
+// filter makes the kernel cut frames short that are only counted. Latency streams' frames stay whole, as their stamps are at the end; and so do frames that are neither IPv4
+// nor IPv6, which may be requests to this port.
 func (r *packetReceiver) filter(all bool) error {
 	const whole = 0xffff
 	program := []bpf.Instruction{bpf.RetConstant{Val: whole}}
@@ -126,7 +126,7 @@ func (r *packetReceiver) mark() func() tallied {
 	return func() tallied { return r.tally.settle(m, ringPatience) }
 }
 
-// last: the kernel's own stack gets each frame, too, and counts those that nobody wanted as dropped.
+// last: the kernel's own stack also gets each frame, and counts those without a receiver as dropped.
 func (r *packetReceiver) last() bool { return false }
 
 func (r *packetReceiver) flows(visit func(uint32, units.Traffic)) {
@@ -156,7 +156,7 @@ func (r *packetReceiver) read() {
 			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) || fds[1].Revents != 0 {
 				return
 			}
-			if fds[0].Revents&unix.POLLERR != 0 { // the interface went down: look at the error, or poll tells it forever
+			if fds[0].Revents&unix.POLLERR != 0 { // the interface went down: read the error, or poll returns it forever
 				_, _ = unix.GetsockoptInt(r.fd, unix.SOL_SOCKET, unix.SO_ERROR)
 			}
 		}
@@ -184,7 +184,7 @@ func (r *packetReceiver) block(memory []byte) {
 // packetTypeOffset is sll_pkttype's place in struct sockaddr_ll, which follows the frame's header.
 const packetTypeOffset = 10
 
-// take looks at one frame. The kernel has taken a VLAN tag out; it counts, and is put back for those who see the frame.
+// take handles one frame. The kernel has removed a VLAN tag, which counts, and is put back for captures.
 func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) (traffic units.Traffic, stray bool) {
 	frame := f[h.Mac : uint32(h.Mac)+h.Snaplen]
 	size := int(binary.NativeEndian.Uint16(f[int(h.Mac)-vnetHeader+vnetSegmentSize:]))

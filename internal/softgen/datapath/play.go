@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// play is a run in progress: its threads, and what they are told.
+// play is a run in progress: its threads, and the orders to them.
 type play struct {
 	port     *port
 	tracks   []*track
@@ -21,10 +21,10 @@ type play struct {
 	start    time.Duration
 	duration time.Duration
 	endless  bool // all streams are continuous: it may be paused
-	finite   bool // none is: how long it takes is told
+	finite   bool // no stream is continuous: its duration is reported
 	threads  []*thread
-	live     *live // sends in the threads' stead; nil: they do
-	instead  error // why it doesn't, where it might have
+	live     *live // sends live frames instead of the threads; nil: the threads send
+	instead  error // why live frames aren't used, where they might be
 	finished sync.WaitGroup
 	done     chan struct{}
 
@@ -35,7 +35,7 @@ type play struct {
 	paused  bool
 }
 
-// order is something that all threads are to do, each as soon as it looks, as if at the same time.
+// order is an order to all threads. Each carries it out as soon as it reads it, but as of the same moment.
 type order struct {
 	at     time.Duration
 	factor float64
@@ -110,7 +110,7 @@ func allFinite(tracks []*track) bool {
 	return !slices.ContainsFunc(tracks, func(t *track) bool { return t.total == 0 })
 }
 
-// begin starts the threads, and sees to the end.
+// begin starts the threads, and ends the run when they have ended.
 func (pl *play) begin() {
 	if pl.live != nil {
 		pl.port.live.Store(pl.live)
@@ -141,7 +141,7 @@ func (pl *play) begin() {
 	}()
 }
 
-// sending is how long the threads took together, from the first frame to the last; 0 where they don't time it, as streams are endless.
+// sending is how long the threads took together, from the first frame to the last; 0 for endless streams, which aren't timed.
 func (pl *play) sending() time.Duration {
 	var first, last time.Duration
 	for _, t := range pl.threads {
@@ -153,7 +153,7 @@ func (pl *play) sending() time.Duration {
 	return last - first
 }
 
-// bind has the k-th thread run on one processor only.
+// bind binds the k-th thread to one processor.
 func bind(processors []int, k int) error {
 	if len(processors) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (pl *play) halt() {
 	}
 }
 
-// order passes an order on; a pause in a pause is refused, as is a resumption without one.
+// order passes an order on; it refuses to pause paused traffic, and to resume running traffic.
 func (pl *play) order(o order) error {
 	pl.mutex.Lock()
 	defer pl.mutex.Unlock()

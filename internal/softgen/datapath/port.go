@@ -42,12 +42,12 @@ type port struct {
 	behind atomic.Int64
 	busy   atomic.Int64 // processor time of the sending threads, ns
 	runs   atomic.Uint32
-	// took is how long the latest run of finite streams did, ns; 0: none was, or it isn't over.
+	// took is how long the latest run of finite streams took, in ns; 0: there was none, or it isn't over.
 	took atomic.Int64
 
 	local    atomic.Pointer[neighbours]
 	injector int    // a packet socket
-	atRest   func() // gives back the sending threads' places; nil: they have none
+	atRest   func() // returns the sending threads' places in the scheduler; nil: they have none
 
 	mutex       sync.Mutex // guards what follows
 	closed      bool
@@ -56,8 +56,8 @@ type port struct {
 	promiscuous bool
 	capturing   bool
 	load        load
-	thrown      int64                   // what sendDrops said last
-	baseline    map[uint32]FlowCounters // what ForgetFlows has taken away
+	thrown      int64                   // the last result of sendDrops
+	baseline    map[uint32]FlowCounters // the counters at the last ForgetFlows, which are subtracted
 	known       map[uint32]bool         // flow ids of the runs so far
 }
 
@@ -110,7 +110,7 @@ func (p *port) open() error {
 	return p.openPaths()
 }
 
-// openPaths finds out how to send and to receive here.
+// openPaths chooses how to send and to receive here.
 func (p *port) openPaths() (err error) {
 	var sending, receiving string
 	if p.options.Path == PathLive {
@@ -159,14 +159,14 @@ func (p *port) Info() Info {
 		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver), Untimed: p.untimed(), ReceiveQueues: receiveQueues(p.name)}
 }
 
-// batch is how many live frames the kernel takes in hand at a time.
+// batch is how many live frames the kernel sends as one batch.
 func (p *port) batch() int { return cmp.Or(p.options.Batch, liveBatch) }
 
-// untimed says why stamps of every frame tell nothing here; empty: they do. Threads that share a stream send its frames in an order of their own.
+// untimed is why this port can't time every frame by stamps; empty: it can. Several threads that share a stream don't send its frames in order.
 func (p *port) untimed() string {
 	switch {
 	case p.options.Cores > 1:
-		return fmt.Sprintf("%d threads share each stream, and nobody can tell their order from the device's: one thread a port times every frame", p.options.Cores)
+		return fmt.Sprintf("%d threads share each stream and change its order, which would look like the device's reordering: use one thread for each port to time every frame", p.options.Cores)
 	case p.receiver.follower() == nil:
 		return "it receives by " + p.receiving + ", which doesn't follow stamps: eBPF does (CAP_BPF, CAP_NET_ADMIN and Linux 6.6)"
 	}
@@ -227,11 +227,11 @@ func (p *port) Answer(local []netip.Addr, vlan uint16) error {
 	return nil
 }
 
-// answer replies to a question for one of the port's addresses.
+// answer replies to a request for one of the port's addresses.
 func (p *port) answer(frame []byte) {
 	if n := p.local.Load(); n != nil {
 		if reply := n.reply(frame); reply != nil {
-			_ = p.emit(reply) // who asked asks again
+			_ = p.emit(reply) // the neighbour will repeat its request
 		}
 	}
 }
@@ -252,7 +252,7 @@ func (p *port) SetPromiscuous(on bool) error {
 	return p.look()
 }
 
-// look tells the receiver what is wanted at present.
+// look tells the receiver which frames to pass on at present.
 func (p *port) look() error {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -270,7 +270,7 @@ func (p *port) Close() error {
 	return errors.Join(p.Stop(), p.release())
 }
 
-// release gives back whatever open has taken so far.
+// release closes whatever open has opened so far.
 func (p *port) release() error {
 	var errs []error
 	if p.atRest != nil {

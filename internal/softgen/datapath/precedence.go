@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// precedence puts this process's session before all others while live threads send. Where the kernel groups ordinary threads by session (autogroup, sched(7)), it shares a processor
-// out among sessions first: a thread's nice value counts only within its own, so that at nice -20 it still waits for half of the time beside a compiler in another terminal.
+// precedence gives this process's session priority over all others while live threads send. Where the kernel groups ordinary threads by session (autogroup, sched(7)), it divides a processor
+// among sessions first. A thread's nice value counts only within its session, so at nice -20 it still waits half of the time while a compiler runs in another terminal.
 //
 //	session of linerate   nice -20 ──┬─ live thread  nice -20
 //	                                 └─ all else     nice 0
@@ -20,17 +20,17 @@ type precedence struct {
 	processors int
 
 	mutex   sync.Mutex
-	threads int    // that send
-	before  string // the session's own nice value, while it is another
+	threads int    // how many send
+	before  string // the session's own nice value, while another one is set
 }
 
-// ahead is the process's.
+// ahead is the precedence of this process.
 var ahead = &precedence{file: "/proc/self/autogroup", processors: runtime.NumCPU()}
 
-// leastNice is what comes first.
+// leastNice is the highest priority.
 const leastNice = "-20"
 
-// add says that so many more threads send, or fewer. With a live thread on each processor the session is one like all others: nothing else on the machine would be carried out, the device's own work included.
+// add changes how many threads send. With a live thread on each processor the session gets no priority: otherwise nothing else on the machine would run, the device's own work included.
 func (p *precedence) add(threads int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -60,7 +60,7 @@ func (p *precedence) nice() string {
 	return nice
 }
 
-// write makes no file: a kernel without it groups nothing by session.
+// write doesn't create the file: a kernel without it doesn't group by session.
 func (p *precedence) write(nice string) error {
 	f, err := os.OpenFile(p.file, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {

@@ -86,7 +86,7 @@ func anyFrame(r *rand.Rand) []byte {
 	return f
 }
 
-func TestTheProgramTakesWhatIsOurs(t *testing.T) {
+func TestTheProgramCountsOnlyThePortsOwnFrames(t *testing.T) {
 	h := expressPath() // the other hook goes by what the kernel says of the frame
 	r := loaded(t, h, false)
 	for name, c := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // BenchmarkProgram is what the counting program takes of a frame, by the kernel's own measure and without the frame's way to it: compare the lines with one another.
@@ -55,7 +55,7 @@ func BenchmarkReceived(b *testing.B) {
 		for name, mark := range map[string]uint16{"marked": markBase + 5, "stamped": markLatency} {
 			b.Run(name+" "+receiver.name, func(b *testing.B) {
 				from, to := cable(b, Options{Plain: true}, receiver.Options)
-				must(b, forwarder.SetOffload("east", forwarder.GenericReceive, true)) // so that it takes live frames at all
+				must(b, netif.SetOffload("east", netif.GenericReceive, true)) // so that it takes live frames at all
 				must(b, to.SetPromiscuous(true))
 				flood := redirects(b, from.(*port).index)
 				f := stamped(stamp{generation: 1, id: 5, at: Now()}, mark)

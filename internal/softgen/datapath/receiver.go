@@ -9,11 +9,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// receiver counts what an interface receives, and passes on the few frames that are for us.
+// receiver counts what an interface receives, and passes on the few frames that the engine itself must see.
 type receiver interface {
-	// mark takes a moment, without waiting; settle then says, after a while that is bounded, what had arrived by that moment since the receiver was opened.
+	// mark marks a moment, without waiting; the function that it returns then waits for a bounded time, and returns what had arrived by that moment since the receiver was opened.
 	mark() (settle func() tallied)
-	// last says that nobody behind the receiver gets the frames, so that what the interface dropped is what did not get as far as this.
+	// last says whether the receiver is the last to get the frames, so that everything that the interface dropped did not reach the receiver.
 	last() bool
 	// flows are the marked frames received per flow id, without latency streams'.
 	flows(visit func(id uint32, received units.Traffic))
@@ -24,7 +24,7 @@ type receiver interface {
 	close() error
 }
 
-// openReceiver has frames counted by eBPF in the kernel, or, where that is forbidden, by us from a packet ring: by says which, and why it is none that would be better.
+// openReceiver counts frames by eBPF in the kernel or, where that is forbidden, from a packet ring: by says which, and why it is no better one.
 func openReceiver(p *port) (r receiver, by string, err error) {
 	var reasons []string
 	for _, w := range p.options.receivers() {
@@ -40,7 +40,7 @@ func openReceiver(p *port) (r receiver, by string, err error) {
 	return r, by, err
 }
 
-// wayToReceive is a kind of receiver, with the name that people read.
+// wayToReceive is a kind of receiver, with its name for people.
 type wayToReceive struct {
 	name string
 	open func(p *port) (receiver, error)
@@ -62,22 +62,22 @@ func openRing(p *port) (receiver, error) {
 	return openPacketReceiver(p.name, p.index, p.options.ReceiveRing, p.inbox)
 }
 
-// tallied is what a receiver got since it was opened; none of it ever shrinks.
+// tallied is what a receiver has received since it was opened; its counters never decrease.
 type tallied struct {
 	received, strays units.Traffic // strays are part of received
-	missed           int64         // frames that it had to drop uncounted, or had not looked at in time
+	missed           int64         // frames that it dropped uncounted, or had not read in time
 }
 
-// wanted is what a port wants of its receiver.
+// wanted says which frames a receiver must pass on.
 type wanted struct {
 	promiscuous bool
 	all         bool // pass on every frame counted
 	neighbours  bool // pass on ARP and neighbour solicitations
 }
 
-// sink takes what a receiver passes on; one goroutine calls it.
+// sink gets what a receiver passes on; one goroutine calls it.
 type sink interface {
-	// frame takes a frame as it was on the wire, VLAN tag included, without FCS; the bytes are the sink's.
+	// frame takes a frame as it was on the wire, VLAN tag included, without FCS; the sink may keep the bytes.
 	frame(at time.Duration, bytes []byte)
 	// stamped takes the stamp of a latency stream's frame and the frame's length on the wire.
 	stamped(at time.Duration, s stamp, length int64)

@@ -8,18 +8,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// ringTally counts the frames of a ring by when they came into it, not by when somebody got round to them: what waits in the ring has
-// reached us, and is not the device's loss.
+// ringTally counts the frames of a ring by when they came into it, not by when they were read: frames that wait in the ring have
+// reached the generator, and are not the device's loss.
 //
 //	frames   ──1──2──3──4──5──6──7──▶
 //	                 ▲walked     ▲arrived: a reading waits until the walk gets here, and counts up to here
 //
-// A reading waits for a bounded time. Whatever is not walked by then is missed, for good: its bytes aren't known, nor whether it was for
-// our own MAC, so it is given to neither the device nor the port. Such a frame doesn't count as received when the walk does get to it.
+// A reading waits for a bounded time. A frame that isn't walked by then is missed, for good: its size is unknown, and whether it was for
+// the port's own MAC, so it counts neither as received nor as the device's loss. It doesn't count as received when it is walked later.
 type ringTally struct {
 	mutex   sync.Mutex
 	arrived int64 // frames that were put into the ring, as of the last mark
-	walked  int64 // frames that were looked at
+	walked  int64 // frames that were read
 	givenUp int64 // frames up to this one that were not walked in time
 	sum     tallied
 	marks   []*ringMark
@@ -32,11 +32,11 @@ type ringMark struct {
 	sum     tallied
 }
 
-// ringPatience is how long a reading waits for the walk. The kernel hands a block over when it is a millisecond old; where its timer
+// ringPatience is how long a reading waits for the walk. The kernel passes a block on when it is a millisecond old; where its timer
 // counts in jiffies of 4 ms, up to three of those.
 const ringPatience = 15 * time.Millisecond
 
-// mark takes the moment at which count is called, which says what arrived and what found no room since it was called before.
+// mark marks the moment at which it calls count, which returns what arrived and what found no room since its last call.
 func (t *ringTally) mark(count func() (arrived, dropped int64)) *ringMark {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -48,7 +48,7 @@ func (t *ringTally) mark(count func() (arrived, dropped int64)) *ringMark {
 	return m
 }
 
-// walk counts the next frame of the ring; one that isn't for us is no traffic.
+// walk counts the next frame of the ring; for a frame that isn't for this port, traffic is empty.
 func (t *ringTally) walk(traffic units.Traffic, stray bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

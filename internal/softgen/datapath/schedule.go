@@ -2,7 +2,7 @@ package datapath
 
 import "math"
 
-// schedule tells a sending thread which frame of which stream is due next. It is pure: time is what the caller says.
+// schedule says which frame of which stream a sending thread must send next. It is pure: the caller passes the time in.
 //
 // Threads share a stream frame by frame: thread k of n has its frames k, k+n, k+2n, …, each when it is due in the whole. Every thread
 // therefore follows all streams and chains, by arithmetic, and sends its own part.

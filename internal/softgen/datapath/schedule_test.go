@@ -207,7 +207,7 @@ func TestRefusedStreams(t *testing.T) {
 		{"a continuous stream with a next", streams(endless, burst(1, 1, frame(60))), "error: stream 1 is continuous and can't go on to stream 2"},
 		{"a next that isn't there", streams(missing), "error: stream 1 goes on to stream 9, which is missing or disabled"},
 		{"a stream that nothing starts", streams(orphan), "error: stream 1 is neither started by itself nor by another stream"},
-		{"a percentage of nothing", streams(percent), "stream 1: a rate of 1 % means nothing on a port without a speed; give it in packets or bits per second"},
+		{"a percentage of nothing", streams(percent), "stream 1: a rate of 1 % has no meaning on a port without a speed: give it in packets or bits per second"},
 		{"no rate", streams(nothing), "stream 1: rate value should be positive, not 0"},
 		{"a flow id too high", streams(long), "stream 1: flow id 5000: the software engine counts ids up to 1022"},
 		{"a flow id on what isn't IP", streams(other), "stream 1: flow id 1: only IPv4 and IPv6 packets can be counted by flow"},

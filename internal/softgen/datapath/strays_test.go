@@ -6,8 +6,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// TestStraysAreToldApart sends frames of each kind to a receiver of each kind: all say what inspect says of them.
-func TestStraysAreToldApart(t *testing.T) {
+// TestStraysAreCountedApart sends frames of each kind to a receiver of each kind: all say what inspect says of them.
+func TestStraysAreCountedApart(t *testing.T) {
 	v6 := func(next, first byte) []byte {
 		f := append(make([]byte, 12), 0x86, 0xdd, 0x60, 0, 0, 0, 0, 24, next, 255)
 		f = append(f, make([]byte, 32)...)

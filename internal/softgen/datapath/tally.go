@@ -18,12 +18,12 @@ func (c *count) traffic() units.Traffic {
 	return units.Traffic{Packets: c.packets.Load(), Bytes: c.bytes.Load()}
 }
 
-// sent is what a port's threads have sent.
+// sent counts what a port's threads have sent.
 type sent struct {
 	all      count
 	flows    [maxFlowID + 1]count
 	errors   atomic.Int64
-	dropped  atomic.Int64 // of errors: the driver dropped them, and counts them so
+	dropped  atomic.Int64 // the part of errors that the driver dropped, and counts as dropped
 	retries  atomic.Int64
 	peerFull atomic.Int64
 }
@@ -31,7 +31,7 @@ type sent struct {
 // wireLength is a frame's length as Ethernet counts it, with FCS and padding.
 func wireLength(length int) int64 { return int64(max(length, 60) + units.FCSBytes) }
 
-// tally counts a batch by what became of it. On a veth a dropped frame has left the port: it was the device's receive queue that had
+// tally counts a batch by what became of its frames. On a veth a dropped frame has left the port: the device's receive queue had
 // no room, and that is the device's loss. Anywhere else, and on a link that is down, the frame hasn't left.
 func (p *port) tally(batch []piece, owners []*track, results []outcome, retries int) {
 	var packets, bytes, full, failed, thrown int64

@@ -8,11 +8,11 @@ import (
 
 // How a sending thread spends its time.
 const (
-	// quantum is the least that a thread dozes: what falls due in it leaves together.
+	// quantum is the shortest time that a thread dozes: frames that become due in it leave together.
 	quantum = 50 * time.Microsecond
-	// attention is the most: orders are obeyed that soon.
+	// attention is the longest: orders are carried out that soon.
 	attention = 5 * time.Millisecond
-	// accounting is how often a thread tells how much processor time it has used.
+	// accounting is how often a thread publishes how much processor time it has used.
 	accounting = 20 * time.Millisecond
 )
 
@@ -39,7 +39,7 @@ type thread struct {
 	used, accounted time.Duration // processor time: at the last account, and when that was
 }
 
-// slot is room for a frame made while sending. It remembers whose it holds: the same program then writes only what varies.
+// slot is room for a frame that is made while sending. It records which program's frame it holds: the same program then writes only what varies.
 type slot struct {
 	piece piece
 	holds *track
@@ -102,7 +102,7 @@ func (t *thread) time(now time.Duration) float64 {
 	return float64(now - t.play.start - t.paused)
 }
 
-// over says whether nothing is left to send. Frames that were due before the end may leave a little late.
+// over says whether nothing is left to send. Frames due before the end may leave a little late.
 func (t *thread) over(real, next float64) bool {
 	end := t.play.end()
 	if math.IsInf(next, 1) || next+t.pacer.slip >= end {
@@ -116,7 +116,7 @@ func (t *thread) over(real, next float64) bool {
 	return false
 }
 
-// horizon is up to which due time frames may leave now. When the run's time is up, what is late leaves at once.
+// horizon is the due time up to which frames may leave now. When the run's time is up, late frames leave at once.
 func (t *thread) horizon(real, next float64) float64 {
 	end := t.play.end()
 	if real >= end {
@@ -144,7 +144,7 @@ func (t *thread) wait(ahead float64) {
 	doze(min(max(time.Duration(min(ahead, float64(attention))), quantum), attention))
 }
 
-// obey carries out new orders, as if at the moment they were given.
+// obey carries out new orders, as of the moment at which they were given.
 func (t *thread) obey() {
 	for _, o := range t.play.since(t.obeyed.Load()) {
 		switch o.kind {

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// timeline says when each frame of one stream is due, in nanoseconds of the run's time. It is arithmetic on an anchor, the frame from
-// which the present rate holds, so nothing adds up and nothing drifts; a change of rate moves the anchor.
+// timeline says when each frame of one stream is due, in nanoseconds of the run's time. It computes from an anchor, the frame from
+// which the present rate holds, so no errors add up; a change of rate moves the anchor.
 //
 //	continuous    |  .  .  .  .  .  .  .        gap
 //	bursts        |  ....      ....      ....   gap within, pause between

@@ -14,7 +14,7 @@ import (
 type track struct {
 	id        uint32
 	selfStart bool
-	silent    bool // a stream that only takes its time
+	silent    bool // a stream without frames, which only delays the next one of its chain
 	alone     bool // played by one thread
 	fixedRate bool // the factor doesn't apply
 	program   *fieldengine.Program
@@ -92,7 +92,7 @@ func (c compiler) track(s RunStream) (*track, error) {
 	t := &track{id: s.ID, selfStart: s.Stream.SelfStart && !s.Stream.StartPaused, silent: s.Stream.Flags&flagNull != 0, program: program,
 		flow: flow, loops: s.Stream.ActionCount, wait: s.Stream.ISG * 1e3}
 	if flow != nil && flow.stamped && !flow.latency && program.Trims() {
-		return nil, errors.New("its frames vary in length (trim_pkt_size), so that a stamp in each may find no room: leave stamped out")
+		return nil, errors.New("its frames vary in length (trim_pkt_size), and a short one may have no room for a stamp: leave stamped out")
 	}
 	t.fixedRate = flow != nil && flow.latency
 	t.alone = flow != nil && flow.stamped
@@ -102,7 +102,7 @@ func (c compiler) track(s RunStream) (*track, error) {
 	return t, t.shape(s.Stream.Mode)
 }
 
-// address fills in the MACs that the stream leaves to its port.
+// address fills in the MACs that the stream leaves to the port.
 func (c compiler) address(s stream.Stream) ([]byte, error) {
 	if n := len(s.Packet.Binary); n < 14 || n > fieldengine.MaxFrame {
 		return nil, fmt.Errorf("bad packet size provided: %d. Should be between 14 and %d", n, fieldengine.MaxFrame)
@@ -131,7 +131,7 @@ func (c compiler) framesPerSecond(rate stream.Rate, length float64) (float64, er
 	case perFrame == 0:
 		return 0, fmt.Errorf("rate type '%s' is not one of pps, bps_L1, bps_L2, percentage", rate.Type)
 	case rate.Type == "percentage" && c.speed <= 0:
-		return 0, fmt.Errorf("a rate of %v %% means nothing on a port without a speed; give it in packets or bits per second", value)
+		return 0, fmt.Errorf("a rate of %v %% has no meaning on a port without a speed: give it in packets or bits per second", value)
 	case rate.Type == "percentage":
 		value *= float64(c.speed)
 	}

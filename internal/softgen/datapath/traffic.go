@@ -22,7 +22,7 @@ func (p *port) compile(streams []RunStream, nextHop [6]byte) ([]*track, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tracks, p.lets(tracks)
+	return tracks, p.checkLengths(tracks)
 }
 
 // What the kernel allows a frame beyond the interface's MTU: an Ethernet header, and a VLAN tag.
@@ -31,8 +31,8 @@ const (
 	tagRoom  = 4
 )
 
-// lets refuses frames that are too long for the interface: a virtual cable drops them without a word, and counts them with those that the far end's queue had no room for.
-func (p *port) lets(tracks []*track) error {
+// checkLengths refuses frames that are too long for the interface: a virtual cable drops them silently, and counts them like frames without room in the far end's queue.
+func (p *port) checkLengths(tracks []*track) error {
 	var mtu int
 	err := p.namespace.do(func() error {
 		l, err := facts(p.name)
@@ -134,7 +134,7 @@ func (p *port) Pause() error { return p.order("pause traffic", order{kind: pause
 
 func (p *port) Resume() error { return p.order("resume traffic", order{kind: resumePlay}) }
 
-// Stop ends the run, and tells what had ended it before, if something did.
+// Stop ends the run; its error is that of traffic that had failed before.
 func (p *port) Stop() error {
 	p.mutex.Lock()
 	pl := p.play
@@ -166,7 +166,7 @@ type load struct {
 	percent  float64
 }
 
-// leastLoadWindow is the shortest stretch that a load is computed over.
+// leastLoadWindow is the shortest time span that a load is computed over.
 const leastLoadWindow = 200 * time.Millisecond
 
 func (l *load) read(at, busy time.Duration, cores int) float64 {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outcome is what became of a frame handed to the kernel.
+// outcome is what became of a frame that was passed to the kernel.
 type outcome uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	refused
 )
 
-// transmitter hands frames of an arena to the kernel. It belongs to one thread.
+// transmitter passes frames of an arena to the kernel. It belongs to one thread.
 type transmitter interface {
 	// send hands over all of the batch and writes what became of each frame to results. Retries counts how often a queue was
 	// full and the thread had to wait. An error means that nothing can be sent anymore.
@@ -30,7 +30,7 @@ type transmitter interface {
 // batchSize is how many frames are handed to the kernel at once.
 const batchSize = 64
 
-// gone says whether an error means that the interface can't be sent on at all.
+// gone says whether an error means that the interface can't send at all.
 func gone(err error) bool {
 	return errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EBADF)
 }

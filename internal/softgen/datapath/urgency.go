@@ -2,10 +2,10 @@ package datapath
 
 import "golang.org/x/sys/unix"
 
-// urgency decides whether a sending thread runs as a real-time thread. Whatever else the machine does should not be seen in the pace: an
-// ordinary thread, even the first in line, is held up for milliseconds at a time on a busy machine, a real-time one is not. But one that
-// never sleeps would take its processor from all others, the device's own threads among them; so a thread that needs most of a
-// processor is an ordinary one, first in line.
+// urgency decides whether a sending thread runs as a real-time thread. Other work on the machine should not change the pace: an
+// ordinary thread, even at nice −20, is delayed for milliseconds at a time on a busy machine, a real-time one is not. But a real-time thread that
+// never sleeps would keep its processor from all other threads, the device's own among them; so a thread that needs most of a
+// processor is an ordinary one, at nice −20.
 //
 //	busy  ── over tooBusy for a while ──▶ ordinary, nice −20 ── under idleEnough for longer ──▶ real time again
 type urgency struct {
@@ -20,7 +20,7 @@ const (
 	idleEnoughFor = 50
 )
 
-// judge takes the share of a processor that the thread used since the last account, and says whether its class is to change.
+// judge gets the share of a processor that the thread used since the last account, and says whether to change its class.
 func (u *urgency) judge(busy float64) (change bool) {
 	against, enough := busy > tooBusy, tooBusyFor
 	if u.ordinary {
@@ -37,7 +37,7 @@ func (u *urgency) judge(busy float64) (change bool) {
 	return true
 }
 
-// apply gives the calling thread its class, where this user may: without the right it stays as it is.
+// apply gives the calling thread its class; without the right to do so, the thread stays as it is.
 func (u *urgency) apply() {
 	attr := &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}
 	if u.ordinary || unix.SchedSetAttr(0, attr, 0) != nil {

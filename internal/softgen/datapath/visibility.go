@@ -1,6 +1,6 @@
 package datapath
 
-// What an interface tells, in the words that go over the RPC.
+// Whether an interface counts an event, in the RPC's words.
 const (
 	countedFrames = "counted"
 	hiddenFrames  = "hidden"
@@ -17,10 +17,10 @@ func receiveDrops(driver string) string {
 	case "virtio_net", "ixgbevf", "igbvf", "mana":
 		return hiddenFrames
 	}
-	return unknownFrames // also interfaces on top of another one, whose drops are told there
+	return unknownFrames // also interfaces on top of another one, which counts the drops
 }
 
-// pauseFrames says the same of pause frames: cards tell theirs to ethtool, which isn't asked, and a virtual cable has none.
+// pauseFrames says the same of pause frames: cards report theirs by ethtool, which isn't read, and a virtual cable has none.
 func pauseFrames(driver string) string {
 	if driver == "veth" {
 		return noSuchFrames

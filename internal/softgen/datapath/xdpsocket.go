@@ -12,7 +12,7 @@ import (
 )
 
 // xdpPool is an AF_XDP socket's memory and completion ring, shared by all threads that send on one queue of an interface. In copy mode the kernel
-// copies each frame as it sends it, so a completion says nothing that the transmit ring hasn't said; the ring is just kept empty. In zero copy a completion says that the card is through with a frame (zerocopy.go).
+// copies each frame as it sends it, so a completion says nothing that the transmit ring hasn't said; the ring is only kept empty. In zero copy a completion means that the card has finished with a frame (zerocopy.go).
 type xdpPool struct {
 	fd        int
 	mutex     sync.Mutex
@@ -36,10 +36,10 @@ type xdpTransmitter struct {
 	fd    int
 	pool  *xdpPool
 	ring  ring
-	zero  bool                      // zero copy: the card reads frames from our memory
-	kick  func() (errno unix.Errno) // has the kernel look at the ring
+	zero  bool                      // zero copy: the card reads frames from the engine's memory
+	kick  func() (errno unix.Errno) // makes the kernel read the ring
 	clock func() time.Duration
-	open  []piece // of the batch, what the card hasn't completed
+	open  []piece // the frames of the batch that the card hasn't completed
 }
 
 // openXDP opens a sender on a queue of the interface, with the pool of an earlier one on the same queue, or nil.
@@ -166,7 +166,7 @@ func (t *xdpTransmitter) send(batch []piece, results []outcome) (retries int, er
 	return retries, nil
 }
 
-// drain empties the completion ring; another thread may be at it.
+// drain empties the completion ring; another thread may be doing so, too.
 func (p *xdpPool) drain() {
 	if p.mutex.TryLock() {
 		atomic.StoreUint32(p.completed.consumer, atomic.LoadUint32(p.completed.producer))

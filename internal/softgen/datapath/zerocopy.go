@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// completionRingSize is how many completions the kernel can keep for us: more than are ever on their way.
+	// completionRingSize is how many completions the ring holds: more than there can ever be.
 	completionRingSize = 4 * xdpRingSize
-	// cardPatience is how long a card may take for a batch. One that takes longer, as while its link is down, sends nothing that could be counted.
+	// cardPatience is how long a card may take for a batch. If it takes longer, for example while its link is down, it is unknown what it sends.
 	cardPatience = time.Second
 )
 
-// sendUncopied hands the batch to a card that reads frames from our memory whenever it comes to that. A frame counts as sent when the card has completed it, and its memory is left alone until then: so
-// it waits for all of them. What the card hasn't begun with when the interface goes down is refused; what it has begun with, and not completed in time, nobody can count: that is an error.
+// sendUncopied passes the batch to a card that reads frames from the engine's memory at a time of its own. A frame counts as sent when the card has completed it, and its memory must not change until then, so
+// this waits for all of them. Frames that the card hasn't begun when the interface goes down are refused. Frames that it has begun and not completed in time can't be counted, which is an error.
 func (t *xdpTransmitter) sendUncopied(batch []piece, results []outcome) (retries int, err error) {
 	for i := range batch {
 		results[i] = refused
@@ -41,13 +41,13 @@ func (t *xdpTransmitter) sendUncopied(batch []piece, results []outcome) (retries
 			retries++
 		}
 		if left > 0 && t.clock() > until {
-			return retries, fmt.Errorf("send on %s: the card has not completed %d of %d frames (%d begun) within %v: nobody knows whether they left; use --path af_xdp", t.iface, left, len(batch), last-first, cardPatience)
+			return retries, fmt.Errorf("send on %s: the card has not completed %d of %d frames (%d begun) within %v: it is unknown whether they left; use --path af_xdp", t.iface, left, len(batch), last-first, cardPatience)
 		}
 	}
 	return retries, nil
 }
 
-// settle marks the frames that the card has completed since the last time, and says how many these are. A frame that stands in the batch several times is completed as often.
+// settle marks the frames that the card has completed since the last call, and returns how many these are. A frame that is in the batch several times is completed as often.
 func (t *xdpTransmitter) settle(open []piece, results []outcome) (settled int) {
 	entries := (*[completionRingSize]uint64)(t.pool.completed.entries)
 	from, to := atomic.LoadUint32(t.pool.completed.consumer), atomic.LoadUint32(t.pool.completed.producer)
@@ -55,7 +55,7 @@ func (t *xdpTransmitter) settle(open []piece, results []outcome) (settled int) {
 		address := entries[from%completionRingSize]
 		i := slices.IndexFunc(open, func(p piece) bool { return p.length > 0 && p.offset == address })
 		if i < 0 {
-			continue // of a batch that was given up
+			continue // it belongs to a batch that was given up
 		}
 		open[i].length, results[i] = 0, accepted
 		settled++

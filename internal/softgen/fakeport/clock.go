@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Clock is what time it is for ports. The zero of Now means nothing.
+// Clock is the ports' clock. The zero of Now has no meaning.
 type Clock interface {
 	Now() time.Duration
 	// AfterFunc calls fn once, d from now, unless cancelled before.
@@ -72,7 +72,7 @@ func (m *Manual) Advance(d time.Duration) {
 	}
 }
 
-// due moves to the next alarm up to end and returns what to call, or to end and nil.
+// due moves the clock to the next alarm before end and returns its function, or moves it to end and returns nil.
 func (m *Manual) due(end time.Duration) func() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

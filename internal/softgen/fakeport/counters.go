@@ -85,7 +85,7 @@ func (p *Port) ForgetFlows(ids []uint32) {
 	}
 }
 
-// seen is the flows as they are now, with what both ports' runs have done so far.
+// seen is the flows' present counters, with what both ports' runs have sent so far.
 func (p *Port) seen() (flows map[uint32]datapath.FlowCounters, delays map[uint32]int64) {
 	flows, delays = maps.Clone(p.flows), maps.Clone(p.delays)
 	if p.run != nil {

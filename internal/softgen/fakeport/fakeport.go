@@ -11,13 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Cable is what lies between two ports, the same in both directions.
+// Cable is the cable between two ports, the same in both directions.
 type Cable struct {
-	// Limit is how many packets a second get through; 0 all.
+	// Limit is how many packets per second get through; 0: all.
 	Limit float64
 	// Loss is the share of the rest that is lost.
 	Loss float64
-	// Latency is what a latency stream sees.
+	// Latency is the latency that a latency stream measures.
 	Latency time.Duration
 }
 
@@ -26,11 +26,11 @@ type Options struct {
 	Name  string
 	MAC   [6]byte
 	Speed units.BitRate
-	// Capacity is how many packets a second the port can send; 0 any number. What it could not send is Behind.
+	// Capacity is how many packets per second the port can send; 0: any number. Packets that it could not send are Behind.
 	Capacity float64
 	// ReceiveLoss is the share of arriving packets that the port drops and counts as ReceiveErrors.
 	ReceiveLoss float64
-	// Uncertainty is what it says of its readings' times.
+	// Uncertainty is the uncertainty that its readings report.
 	Uncertainty time.Duration
 }
 
@@ -72,7 +72,7 @@ func newPort(clock Clock, o Options, cable Cable, mu *sync.Mutex) *Port {
 	}
 }
 
-// SetLink plugs the port in or out. Traffic doesn't care; Info does.
+// SetLink plugs the cable in or out. Only Info shows it; traffic goes on.
 func (p *Port) SetLink(up bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -52,7 +52,7 @@ func (p *Port) receive(frame []byte) {
 	}
 }
 
-// addressed is whether a frame is for this port: for its MAC, or for a group.
+// addressed says whether a frame is for this port: for its MAC, or for a group.
 func (p *Port) addressed(frame []byte) bool {
 	return len(frame) >= 14 && (frame[0]&1 == 1 || bytes.Equal(frame[:6], p.options.MAC[:]))
 }

@@ -18,7 +18,7 @@ type run struct {
 	until   time.Duration // when it ends by its duration
 	endless bool
 	begun   time.Duration
-	settled time.Duration // up to when packets are counted
+	counted time.Duration // up to when packets are counted
 	paused  bool
 	behind  float64
 	done    chan struct{}
@@ -68,7 +68,7 @@ func (p *Port) Start(want datapath.Run) error {
 		return err
 	}
 	begin := max(p.clock.Now(), want.Start)
-	p.run = &run{factor: want.Factor, begun: begin, settled: begin, endless: want.Duration == 0, until: begin + want.Duration, done: make(chan struct{})}
+	p.run = &run{factor: want.Factor, begun: begin, counted: begin, endless: want.Duration == 0, until: begin + want.Duration, done: make(chan struct{})}
 	for _, s := range want.Streams {
 		p.run.streams = append(p.run.streams, &played{stream: s.Stream, total: packetsOf(s.Stream.Mode)})
 	}
@@ -99,7 +99,7 @@ func (p *Port) arm() {
 		left = r.until - p.clock.Now()
 	}
 	if bursts := r.burstsLeft(); !r.paused && bursts < left.Seconds() {
-		left = time.Duration(math.Ceil(bursts*1e9)) + r.settled - p.clock.Now()
+		left = time.Duration(math.Ceil(bursts*1e9)) + r.counted - p.clock.Now()
 	}
 	if left < math.MaxInt64 {
 		r.cancel = p.clock.AfterFunc(max(left, 0), func() { p.expire(r) })
@@ -117,7 +117,7 @@ func (r *run) burstsLeft() float64 {
 	return longest
 }
 
-// frames is how many all streams have; infinite with a continuous one.
+// frames is how many frames all streams have; infinite with a continuous one.
 func (r *run) frames() (total float64) {
 	for _, s := range r.streams {
 		total += s.total
@@ -154,7 +154,7 @@ func (p *Port) change(to func(*run)) error {
 	return nil
 }
 
-// Stop implements datapath.Port. It returns what Fail said, once.
+// Stop implements datapath.Port. It returns the error that Fail was given, once.
 func (p *Port) Stop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +182,7 @@ func (p *Port) Done() <-chan struct{} {
 	return p.run.done
 }
 
-// finish ends the run, if there is one, and adds what it did to the counters.
+// finish ends the run, if there is one, and adds what it sent to the counters.
 func (p *Port) finish() {
 	if p.run == nil {
 		return
@@ -195,7 +195,7 @@ func (p *Port) finish() {
 	}
 	p.base.Sent = p.base.Sent.Add(r.sum(sentOf))
 	if p.base.Sending = 0; !math.IsInf(r.frames(), 1) {
-		p.base.Sending = r.settled - r.begun
+		p.base.Sending = r.counted - r.begun
 	}
 	p.peer.base.Received = p.peer.base.Received.Add(r.sum(receivedOf))
 	p.peer.base.ReceiveErrors += r.sum(droppedOf).Packets
@@ -210,11 +210,11 @@ func (p *Port) settle() {
 	if !r.endless {
 		now = min(now, r.until)
 	}
-	if now <= r.settled {
+	if now <= r.counted {
 		return
 	}
-	elapsed := (now - r.settled).Seconds()
-	r.settled = now
+	elapsed := (now - r.counted).Seconds()
+	r.counted = now
 	if r.paused {
 		return
 	}
@@ -234,7 +234,7 @@ func (p *Port) settle() {
 	}
 }
 
-// share is how much of what is wanted a limit lets through.
+// share is the share of a wanted rate that a limit lets through.
 func share(limit, wanted float64) float64 {
 	if limit == 0 || wanted <= limit {
 		return 1
@@ -253,7 +253,7 @@ func (r *run) sum(of func(*played) float64) (t units.Traffic) {
 	return t
 }
 
-// traffic is so many packets of the stream, whole ones; what rounding has taken from a whole packet is given back.
+// traffic is that many whole packets of the stream; a packet that rounding has made a little less than whole counts as whole.
 func (s *played) traffic(packets float64) units.Traffic {
 	whole := int64(packets + 1e-6)
 	return units.Traffic{Packets: whole, Bytes: whole * int64(max(len(s.stream.Packet.Binary), 60)+units.FCSBytes)}

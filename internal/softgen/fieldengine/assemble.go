@@ -55,7 +55,7 @@ func (p *Program) Assemble(a Assembler) (trimmed bool, err error) {
 	return p.trim != nil, nil
 }
 
-// AssembleLength leaves the frame's length in R0; the index is as Assemble left it.
+// AssembleLength adds the code that leaves the frame's length in R0; the index must be as Assemble left it.
 func (p *Program) AssembleLength(a Assembler) {
 	if p.trim == nil {
 		a.Code.Load(asm.R0, uint64(len(p.template)))
@@ -95,7 +95,7 @@ func (a Assembler) value(v *variable, table uint32) {
 	}
 }
 
-// tick leaves in R1 how often the variable has advanced.
+// tick adds the code that leaves in R1 how often the variable has advanced.
 func (a Assembler) tick(v *variable) {
 	if v.driver != nil {
 		a.wraps(v.driver)
@@ -107,7 +107,7 @@ func (a Assembler) tick(v *variable) {
 	}
 }
 
-// wraps leaves in R1 how often the variable has started over.
+// wraps adds the code that leaves in R1 how often the variable has started over.
 func (a Assembler) wraps(v *variable) {
 	a.tick(v)
 	if v.op == random {
@@ -125,7 +125,7 @@ func (a Assembler) wraps(v *variable) {
 	a.Code.Add(asm.Mov.Reg(asm.R1, asm.R1))
 }
 
-// position leaves in R1 where in its range the variable stands.
+// position adds the code that leaves the variable's position in its range in R1.
 func (a Assembler) position(v *variable) {
 	a.tick(v)
 	if v.op == random {
@@ -146,7 +146,7 @@ func (a Assembler) position(v *variable) {
 	a.Code.Add(asm.Mov.Reg(asm.R1, asm.R1))
 }
 
-// scramble is the function of this name, of R1 and a seed.
+// scramble adds the code of the function of that name, for R1 and a seed.
 func (a Assembler) scramble(seed uint64) {
 	a.Code.Do(asm.Add, asm.R1, seed, asm.R2)
 	a.Code.Do(asm.Mul, asm.R1, 0x9e3779b97f4a7c15, asm.R2)
@@ -161,7 +161,7 @@ func (a Assembler) scramble(seed uint64) {
 	}
 }
 
-// reduce is the function of this name: the upper half of R1 × n, from products of 32 bits each.
+// reduce adds the code of the function of that name: the upper half of R1 × n, from products of 32 bits each.
 func (a Assembler) reduce(n uint64) {
 	const low, high = asm.R1, asm.R2 // of x
 	a.Code.Add(asm.Mov.Reg(high, asm.R1), asm.RSh.Imm(high, 32), asm.Mov.Reg32(low, low))
@@ -254,7 +254,7 @@ func (p *Program) AssembleTransport(a Assembler, offset, from, to int) error {
 	field, ok := checksumOffset[protocol]
 	at, end := start+field, max(payloadEnd(p.template, offset), start)
 	if p.touches(offset, offset+1) || p.touches(kind, kind+1) { // a frame may have a checksum where the template has none
-		return errors.New("its fields change what a stamped frame's transport protocol is")
+		return errors.New("its fields change the transport protocol of a stamped frame")
 	}
 	if !ok || at+2 > end {
 		return nil
@@ -264,7 +264,7 @@ func (p *Program) AssembleTransport(a Assembler, offset, from, to int) error {
 	case p.trim != nil || p.touchesLength(offset):
 		return ErrNotCarried
 	case !fixed && p.touches(at, at+2):
-		return errors.New("its fields change where the transport checksum of a stamped frame stands")
+		return errors.New("its fields move the transport checksum of a stamped frame")
 	case protocol == protocolUDP && p.template[offset]>>4 == 4 && p.template[at] == 0 && p.template[at+1] == 0 && !fixed:
 		return nil
 	}

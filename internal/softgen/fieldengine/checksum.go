@@ -69,7 +69,7 @@ func FixIPv4Header(frame []byte, offset int) {
 }
 
 // FixTransport sets the UDP, TCP or ICMPv6 checksum of the IP packet at offset, after its payload was changed. A UDP checksum of zero
-// over IPv4 stays: it says that there is none. Other protocols are left alone.
+// over IPv4 stays: it means that there is none. Other protocols stay as they are.
 func FixTransport(frame []byte, offset int) {
 	start, kind := transport(frame, offset)
 	protocol := frame[kind]

@@ -116,7 +116,7 @@ func (v *variable) rangeOf(name string, init, low, high uint64) error {
 	return nil
 }
 
-// pad widens the range so that the step divides it, as TRex does without a word: up for inc, down for dec.
+// pad widens the range so that the step divides it, as TRex does silently: up for inc, down for dec.
 func (v *variable) pad(top uint64) {
 	missing := (v.step - v.span%v.step) % v.step
 	switch {

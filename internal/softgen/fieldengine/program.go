@@ -45,7 +45,7 @@ func Compile(template []byte, vm stream.VM, seed uint64) (*Program, error) {
 	return c.finish(vm.Instructions)
 }
 
-// Template is a copy of the frame before any write: what Frame wants in its buffer.
+// Template is a copy of the frame before any write, to be the buffer for Frame.
 func (p *Program) Template() []byte { return append([]byte(nil), p.template...) }
 
 // Bytes is the template itself, not to be changed.
@@ -54,7 +54,7 @@ func (p *Program) Bytes() []byte { return p.template }
 // MaxLength is the length of the longest frame.
 func (p *Program) MaxLength() int { return len(p.template) }
 
-// Period is after how many frames the stream repeats itself; 0: practically never.
+// Period is the number of frames after which the stream repeats; 0: practically never.
 func (p *Program) Period() uint64 { return p.period }
 
 // MeanLength is the mean length of the frames, as TRex takes it for rates in bits/s: the middle of a trimmed frame's lengths.

@@ -1,5 +1,5 @@
-// Package throttle makes a port of the software engine as weak as one likes, to see what a measurement makes of a generator that can't
-// send what it is asked for. It really sends less, and counts what it sent.
+// Package throttle limits the rate of a port of the software engine, to test how a measurement handles a generator that can't
+// send the load that it is asked for. The port really sends less, and counts what it sent.
 package throttle
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Port sends at most so much, whatever it is asked for. It is safe for concurrent use, as the port inside is.
+// Port sends at most a given rate, whatever load it is asked for. It is safe for concurrent use, as the port inside is.
 type Port struct {
 	datapath.Port
 	most units.PacketRate
@@ -18,7 +18,7 @@ type Port struct {
 	base float64 // packets/s of the present streams at factor 1
 }
 
-// New puts a throttle on a port. Only continuous streams and single bursts with rates in packets/s are throttled, which is what profiles are made of.
+// New puts a throttle on a port. It throttles continuous streams and single bursts with rates in packets/s, which are all that profiles have.
 func New(p datapath.Port, most units.PacketRate) *Port { return &Port{Port: p, most: most} }
 
 // Start plays the run, slower if it asks for too much.

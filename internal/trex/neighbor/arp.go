@@ -25,7 +25,7 @@ func (q Query) arpRequest() []byte {
 	return append(append(b, make([]byte, 6)...), q.Target.AsSlice()...)
 }
 
-// arpAnswer takes replies and, as RFC 826 does, also requests from the target: both tell its MAC.
+// arpAnswer accepts replies and, as RFC 826 does, also requests from the target: both have its MAC.
 func (q Query) arpAnswer(b []byte) (net.HardwareAddr, bool) {
 	if len(b) < arpSize || !bytes.Equal(b[:6], arpHead[:]) {
 		return nil, false

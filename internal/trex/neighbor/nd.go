@@ -11,7 +11,7 @@ import (
 const (
 	ipv6Header         = 40
 	protocolICMPv6     = 58
-	hopLimit           = 255 // others come from beyond the link (RFC 4861, 7.1)
+	hopLimit           = 255 // a lower one comes from beyond the link (RFC 4861, 7.1)
 	typeSolicitation   = 135
 	typeAdvertisement  = 136
 	optionSourceMAC    = 1
@@ -21,7 +21,7 @@ const (
 	advertisementFixed = 24 // type, code, checksum, flags, target
 )
 
-// solicitation is sent to the target's solicited-node group (RFC 4291, 2.7.1), with our MAC as option, so that the target needs not ask back.
+// solicitation is sent to the target's solicited-node group (RFC 4291, 2.7.1), with the sender's MAC as option, so that the target needn't solicit it.
 func (q Query) solicitation() []byte {
 	target := q.Target.As16()
 	group := netip.AddrFrom16([16]byte{0: 0xff, 1: 0x02, 11: 1, 12: 0xff, 13: target[13], 14: target[14], 15: target[15]})
@@ -34,8 +34,8 @@ func (q Query) solicitation() []byte {
 }
 
 // Advertisement tells the target, whose MAC is to, that the source address is at SourceMAC, without being asked; IPv6 only. It claims to be
-// an answer: that renews what the target knows of us for as long as an answer would, where one that says that nobody asked only
-// raises doubts (RFC 4861, 7.2.5).
+// an answer (it is solicited): that renews the target's entry as an answer would, while an unsolicited advertisement only
+// makes the target probe (RFC 4861, 7.2.5).
 func (q Query) Advertisement(to net.HardwareAddr) ([]byte, error) {
 	if _, err := q.Frame(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (q Query) icmpv6(mac net.HardwareAddr, to netip.Addr, message []byte) []byt
 	return append(b, message...)
 }
 
-// advertised reads the MAC from the target's advertisement; one without the option says it by its Ethernet source.
+// advertised reads the MAC from the target's advertisement; without the option, it is the frame's Ethernet source.
 func (q Query) advertised(source net.HardwareAddr, b []byte) (net.HardwareAddr, bool) {
 	message, ok := icmpv6(b)
 	if !ok || len(message) < advertisementFixed || message[0] != typeAdvertisement || message[1] != 0 {

@@ -1,5 +1,5 @@
 // Package neighbor builds and reads the frames by which an address is asked for its MAC: ARP for IPv4 (RFC 826), neighbour discovery for
-// IPv6 (RFC 4861). It is pure: somebody else sends and receives.
+// IPv6 (RFC 4861). It is pure: the caller sends and receives.
 package neighbor
 
 import (
@@ -19,8 +19,8 @@ const (
 
 // Query asks who has Target.
 type Query struct {
-	SourceMAC net.HardwareAddr // ours
-	Source    netip.Addr       // ours, of Target's family
+	SourceMAC net.HardwareAddr // the sender's
+	Source    netip.Addr       // the sender's, of Target's family
 	Target    netip.Addr
 	VLAN      uint16 // 0: untagged
 }
@@ -55,7 +55,7 @@ func (q Query) Answer(frame []byte) (net.HardwareAddr, bool) {
 	return nil, false
 }
 
-// ethernet begins a frame from us.
+// ethernet is the header of a frame from SourceMAC.
 func (q Query) ethernet(to net.HardwareAddr, kind uint16) []byte {
 	b := append(bytes.Clone(to), q.SourceMAC...)
 	if q.VLAN != 0 {
@@ -80,7 +80,7 @@ func parseEthernet(b []byte) (source net.HardwareAddr, kind, vlan uint16, payloa
 	return source, kind, vlan, payload, true
 }
 
-// usable: a neighbour's own address is neither a group's nor nothing.
+// usable says whether a MAC can be a neighbour's own: neither a group address nor zero.
 func usable(mac []byte) bool {
 	return len(mac) == 6 && mac[0]&1 == 0 && !bytes.Equal(mac, make([]byte, 6))
 }

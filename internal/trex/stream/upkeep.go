@@ -10,15 +10,15 @@ const (
 	typeIPv6  = 0x86dd
 	typeQinQ  = 0x88a8
 	typeLLDP  = 0x88cc
-	leastType = 0x600 // below it stands a length, as spanning tree has it
+	leastType = 0x600 // smaller values are a length, as in spanning tree
 
 	protocolHopByHop = 0 // IPv6 options that each router looks at
 	protocolIGMP     = 2
 	protocolICMPv6   = 58
 )
 
-// KeepsLinkUp says whether a frame, without FCS, keeps a link up and is nobody's traffic: ARP, LLDP, spanning tree, IGMP, and what of ICMPv6 stays on a link (RFC 4861, RFC 2710, RFC 3810:
-// routers, neighbours, redirects, multicast listeners). No router forwards any of it, and a device sends it by itself, now and then.
+// KeepsLinkUp says whether a frame, without FCS, is link upkeep and not traffic: ARP, LLDP, spanning tree, IGMP, and the messages of ICMPv6 that stay on a link (RFC 4861, RFC 2710, RFC 3810:
+// routers, neighbours, redirects, multicast listeners). No router forwards such frames, and a device sends them by itself, now and then.
 func KeepsLinkUp(frame []byte) bool {
 	kind, at := etherType(frame)
 	switch {
@@ -33,7 +33,7 @@ func KeepsLinkUp(frame []byte) bool {
 	return false
 }
 
-// etherType is the type behind VLAN tags, and where what it names begins; of a frame that ends before it the largest type there is.
+// etherType is the type behind VLAN tags, and where its payload begins; for a frame that ends before it, the largest type.
 func etherType(frame []byte) (kind uint16, at int) {
 	for at = 12; at+2 <= len(frame); at += 4 {
 		if kind = binary.BigEndian.Uint16(frame[at:]); kind != typeVLAN && kind != typeQinQ {

@@ -7,7 +7,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// getPortStats adds up, as TRex does, what the port had no room for and what came damaged.
+// getPortStats adds up, as TRex does, frames without room and damaged frames.
 func (g *Generator) getPortStats(p *port, _ Call) (any, error) {
 	return object{
 		"opackets": int64(p.sent), "obytes": int64(p.sentBytes), "oerrors": p.sendErrors,
@@ -22,7 +22,7 @@ type counter struct {
 	value int64
 }
 
-// extended are a port's. All drivers have the first eight, which are DPDK's own; a virtual port has the names of a real net_af_packet.
+// extended are a port's extended statistics. All drivers have the first eight, which are DPDK's own; a virtual port has the names of a real net_af_packet.
 func (p *port) extended() []counter {
 	all := []counter{
 		{"rx_good_packets", int64(p.received)}, {"tx_good_packets", int64(p.sent)}, {"rx_good_bytes", int64(p.receivedBytes)}, {"tx_good_bytes", int64(p.sentBytes)},
@@ -95,7 +95,7 @@ func (g *Generator) getFlowStats(Call) (any, error) {
 	return object{"ver_id": object{}, "flow_stats": flows, "latency": latency}, nil
 }
 
-// hdrOf is how a TRex with --hdrh tells of so many frames that took 34 µs, one in a hundred of them 80 µs: 1 µs to 10 s in three digits.
+// hdrOf is the histogram of a TRex with --hdrh for that many frames that took 34 µs, one in a hundred of them 80 µs: 1 µs to 10 s in three digits.
 func hdrOf(frames int64) string {
 	h := hdrhistogram.New(1, 10_000_000, 3)
 	slow := frames / 100

@@ -128,7 +128,7 @@ func (g *Generator) pushPackets(p *port, c Call) (any, error) {
 	return object{"sent": len(params.Packets), "ts": g.clock()}, nil
 }
 
-// toDevice is what the device does with a frame: answer for its addresses, or route.
+// toDevice plays the device: it answers for its addresses, or routes the frame.
 func (g *Generator) toDevice(p *port, frame []byte) {
 	if p.linkDown || p.Neighbor == "" || len(frame) < 14 {
 		return

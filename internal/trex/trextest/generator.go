@@ -12,14 +12,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
-// Port describes a port of a Generator and what is plugged into it.
+// Port describes a port of a Generator and the device at its link.
 type Port struct {
 	Index     int
 	Driver    string
 	MAC       string
 	SpeedGbps float64
 	Virtual   bool
-	// Owner has the port before anybody acquires it; "" nobody.
+	// Owner owns the port before a client acquires it; "": it is free.
 	Owner string
 	// Neighbor is the device's MAC on this link, to which frames go unless a client says otherwise (as a configuration file has it); it
 	// answers ARP and neighbour solicitations for Addresses.
@@ -45,9 +45,9 @@ func TwoPorts() []Port {
 // have returned (rates by the clock, no packets), and passes pushed frames through the device. Inputs that abort a real server
 // are recorded in Crashes.
 type Generator struct {
-	// Histograms says that it was started with --hdrh: latency streams tell how long each frame took.
+	// Histograms: it was started with --hdrh, so latency streams have a histogram of frames' times.
 	Histograms bool
-	// HistogramsLater is how long after the counters of latency streams a reading takes their histograms, of frames that come meanwhile; negative: before.
+	// HistogramsLater is how long after the counters of latency streams a reading reads their histograms, while frames arrive; negative: before.
 	HistogramsLater time.Duration
 
 	began time.Time
@@ -83,7 +83,7 @@ func (g *Generator) boot(ports []Port) {
 	}
 }
 
-// Restart is a server process that ended and came back: another API handle, no owners, streams, counters or events.
+// Restart plays a server process that ended and started again: another API handle, no owners, streams, counters or events.
 func (g *Generator) Restart() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -103,7 +103,7 @@ func (g *Generator) Crashes() []string {
 	return slices.Clone(g.crashes)
 }
 
-// Steal gives a port to another user by force, as another client would.
+// Steal gives a port to another user, as another client's acquire with force would.
 func (g *Generator) Steal(index int, user string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,14 +123,14 @@ func (g *Generator) SetLink(index int, up bool) {
 	}})
 }
 
-// Tell puts an event into every session's queue.
-func (g *Generator) Tell(kind int, data map[string]any) {
+// AddEvent puts an event into every session's queue.
+func (g *Generator) AddEvent(kind int, data map[string]any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tell(kind, data)
 }
 
-// Sending says which ports send.
+// Sending lists the ports that send.
 func (g *Generator) Sending() []int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -138,7 +138,7 @@ func (g *Generator) Sending() []int {
 	return slices.DeleteFunc(g.indexes(), func(i int) bool { return g.ports[i].state != stateTX })
 }
 
-// Owners are the ports' owners, "" for nobody.
+// Owners are the ports' owners, "" for free ports.
 func (g *Generator) Owners() map[int]string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -149,21 +149,21 @@ func (g *Generator) Owners() map[int]string {
 	return owners
 }
 
-// AddReceiveErrors makes a port have dropped frames for its own reasons.
+// AddReceiveErrors adds frames that a port dropped itself to its counters.
 func (g *Generator) AddReceiveErrors(index int, frames int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ports[index].receiveErrors += frames
 }
 
-// AddDamaged makes a port have got frames with wrong checksums.
+// AddDamaged adds received frames with wrong checksums to a port's counters.
 func (g *Generator) AddDamaged(index int, frames int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ports[index].damaged += frames
 }
 
-// AddSendErrors makes a port have failed to send.
+// AddSendErrors adds frames that a port failed to send to its counters.
 func (g *Generator) AddSendErrors(index int, frames int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -207,7 +207,7 @@ func (g *Generator) verifyHandle(c Call) error {
 
 func (g *Generator) indexes() []int { return slices.Sorted(maps.Keys(g.ports)) }
 
-// refuse is the error of all business refusals.
+// refuse is TRex's error for every refused call.
 func refuse(format string, args ...any) error {
 	return &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf(format, args...)}
 }

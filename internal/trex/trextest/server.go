@@ -1,6 +1,6 @@
-// Package trextest plays a TRex server for tests, at the wire: real ZeroMQ, real JSON-RPC. Who answers is an Answerer: a Generator (a
+// Package trextest plays a TRex server for tests, at the wire: real ZeroMQ, real JSON-RPC. An Answerer answers: a Generator (a
 // small TRex with ports, streams, counters and a device under test) or a Trace (the recording of a real one). The Server in
-// front of it can stall, hang up, die or answer differently.
+// front of it can stall, close connections, die or answer differently.
 //
 //	server := trextest.Serve(t, trextest.NewGenerator(trextest.TwoPorts()...))
 //	client, err := trex.Dial(ctx, server.Address(), trex.Options{})
@@ -19,7 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/zmtp"
 )
 
-// What an answer function may return instead of an answer.
+// Errors that an answer function may return to make the server fail.
 var (
 	ErrStall  = errors.New("never answer")
 	ErrHangUp = errors.New("drop the connection")
@@ -153,7 +153,7 @@ func (s *Server) ForgetCalls() {
 	s.calls = nil
 }
 
-// answerFor records a call and finds out who answers it.
+// answerFor records a call and returns the function that answers it.
 func (s *Server) answerFor(c Call) AnswerFunc {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,7 +47,7 @@ func (g *Generator) removeAllStreams(p *port, c Call) (any, error) {
 	if p.state == stateTX {
 		return nil, refuse("command 'remove_all_streams' cannot be executed on current state: 'TX on profile_id(_).")
 	}
-	if params.Profile != "*" { // with "*" it does nothing and says so to nobody
+	if params.Profile != "*" { // with "*" it does nothing, and reports success
 		clear(p.streams)
 		clear(p.raw)
 		p.state = stateIdle
@@ -105,7 +105,7 @@ type order struct {
 	At       float64 `json:"start_at_ts"`
 }
 
-// load is the packets per second that an order asks for, and the factor it means.
+// load is the rate in packets per second that an order asks for, and the factor on the streams' rates.
 func (p *port) load(o order) (rate, factor float64, err error) {
 	scaled, fixed := p.rates()
 	switch o.Mul.Type {
@@ -182,7 +182,7 @@ func (g *Generator) pauseTraffic(p *port, _ Call) (any, error) {
 	return object{}, nil
 }
 
-// advance counts what was sent and returned since the last look, and ends what has come to its end.
+// advance counts what was sent and returned since the last call, and stops ports whose duration is over.
 func (g *Generator) advance() {
 	now := g.clock()
 	for _, index := range g.indexes() {

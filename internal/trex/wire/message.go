@@ -36,7 +36,7 @@ const (
 	CodeUnknownMethod  = -32601
 	CodeParams         = -32602 // a parameter is missing or of the wrong kind
 	CodeInternal       = -32603 // also: the request is too large
-	CodeRefused        = -32000 // every refusal of the business: ownership, state, rates
+	CodeRefused        = -32000 // every refused call: ownership, state, rates
 	CodeTryAgain       = -32001 // busy: send the same call again
 	CodeWorkInProgress = -32002 // Specific is the ticket to ask for the result with
 	CodeNoResult       = -32003 // the ticket is unknown or expired
@@ -49,7 +49,7 @@ type Error struct {
 	Specific string `json:"specific_err,omitempty"` // what was wrong, in the server's words
 }
 
-// Error says the server's words.
+// Error is the server's message.
 func (e *Error) Error() string {
 	if e.Specific != "" {
 		return fmt.Sprintf("%s (code %d)", e.Specific, e.Code)

@@ -42,7 +42,7 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// parseReal lets numbers beyond a float64 become infinities: strconv returns those beside its range error.
+// parseReal turns numbers beyond a float64 into infinities, which strconv returns with its range error.
 func parseReal(b []byte) (float64, error) {
 	v, err := strconv.ParseFloat(string(b), 64)
 	if err != nil && !math.IsInf(v, 0) {
@@ -52,7 +52,7 @@ func parseReal(b []byte) (float64, error) {
 }
 
 // Count is a counter: an unsigned 64-bit integer on the wire, held as int64 as all our counters are. A counter written as a real is
-// accepted, null is 0, and what doesn't fit is cut to the nearest that does.
+// accepted, null is 0, and a value that doesn't fit becomes the nearest that does.
 type Count int64
 
 // UnmarshalJSON reads integers exactly.

@@ -14,10 +14,10 @@ const magic = 0xABE85CEA
 // headerSize is magic plus length.
 const headerSize = 8
 
-// MaxInflated bounds what a compressed message may become: a length comes from the peer and is not to be believed.
+// MaxInflated bounds the decompressed size of a message: the length in it comes from the peer, and may be wrong.
 const MaxInflated = 128 << 20
 
-// Compress frames b. A server answers compressed exactly if it was asked so.
+// Compress compresses and frames b. A server compresses its answer exactly if the request was compressed.
 func Compress(b []byte) []byte {
 	var out bytes.Buffer
 	var header [headerSize]byte
@@ -30,7 +30,7 @@ func Compress(b []byte) []byte {
 	return out.Bytes()
 }
 
-// Decompress returns what a message holds, and whether it was compressed; one that is not comes back as it is.
+// Decompress returns a message's plain text, and whether it was compressed; an uncompressed message is returned as it is.
 func Decompress(b []byte) (plain []byte, compressed bool, err error) {
 	if len(b) < headerSize || binary.BigEndian.Uint32(b) != magic {
 		return b, false, nil

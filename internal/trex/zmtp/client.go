@@ -35,7 +35,7 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 	return NewClient(ctx, conn)
 }
 
-// NewClient greets the peer over conn, which it owns from then on, also after an error.
+// NewClient greets the peer over conn, and closes conn after an error.
 func NewClient(ctx context.Context, conn net.Conn) (*Client, error) {
 	p, err := newPeer(ctx, conn, socketREQ, []string{socketREP, socketROUTER}, maxReply)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Client) ready() error {
 		return ErrClosed
 	case _, unasked := <-c.peer.messages:
 		if unasked {
-			return errors.New("the peer sent a reply that nobody asked for")
+			return errors.New("the peer sent a reply without a request")
 		}
 		return ErrClosed
 	default:
@@ -96,7 +96,7 @@ func (c *Client) ready() error {
 	}
 }
 
-// causeOr prefers the context's error to the one that its end brought about.
+// causeOr is the context's error if it has ended, as its end causes the other error.
 func causeOr(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -104,10 +104,10 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// hungUp says in words what an end of file means here.
+// hungUp adds to an end of file that the peer closed the connection.
 func hungUp(err error) error {
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("the peer hung up: %w", err)
+		return fmt.Errorf("the peer closed the connection: %w", err)
 	}
 	return err
 }

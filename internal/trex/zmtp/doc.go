@@ -10,8 +10,8 @@
 //	                      ◀───────────────────  [""][reply]
 //	  PING / PONG at any time, either way
 //
-// It is our own because the pure Go library at hand (go-zeromq/zmq4 v0.17.0) can't be trusted with a generator that may stall: its
-// Recv heeds neither its timeout option nor a context, its REQ socket hands a peer's heartbeat out as the answer, one connection
+// The pure Go library go-zeromq/zmq4 v0.17.0 isn't used, as it can't be trusted with a generator that may stall: its
+// Recv ignores its timeout option and has no context, its REQ socket returns a peer's heartbeat as the answer, one connection
 // that never greets (a port probe) blocks all further clients of its REP socket, it allocates whatever length a peer announces, and it
 // listens on endpoint strings only, not on an inherited listener.
 //

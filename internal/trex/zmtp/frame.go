@@ -19,7 +19,7 @@ const (
 // maxFrames bounds the frames of one message: an envelope and a body need two.
 const maxFrames = 16
 
-// eagerBytes is how much is allocated on a peer's word alone; a longer frame grows as its bytes arrive.
+// eagerBytes is how much is allocated for a length that a peer announces; a longer frame's buffer grows as its bytes arrive.
 const eagerBytes = 64 << 10
 
 type frame struct {
@@ -87,7 +87,7 @@ func readBody(r io.Reader, size int) ([]byte, error) {
 	return grown.Bytes(), nil
 }
 
-// unexpected turns the end of the stream inside a frame into what it is.
+// unexpected turns an end of file inside a frame into io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

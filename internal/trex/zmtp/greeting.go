@@ -37,7 +37,7 @@ func checkGreeting(g []byte) error {
 	return nil
 }
 
-// readGreeting reads the signature first: who doesn't speak ZeroMQ at all may never send 64 bytes.
+// readGreeting reads the signature first: a peer that doesn't speak ZeroMQ may never send 64 bytes.
 func readGreeting(r io.Reader) error {
 	g := make([]byte, greetingSize)
 	if _, err := io.ReadFull(r, g[:1]); err != nil {

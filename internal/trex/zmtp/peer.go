@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// The socket types that we know.
+// The socket types of this package.
 const (
 	socketREQ    = "REQ"
 	socketREP    = "REP"
@@ -19,8 +19,8 @@ const (
 	socketROUTER = "ROUTER"
 )
 
-// peer is one greeted connection. One goroutine reads it all its life, so that heartbeats are answered while a request is being worked
-// on or while nobody asks anything; close ends and awaits it.
+// peer is one greeted connection. One goroutine reads it until it ends, so that heartbeats are answered while a request is being worked
+// on, or while there is none; close ends the goroutine and waits for it.
 type peer struct {
 	conn     net.Conn
 	limit    int // bytes of one message
@@ -80,7 +80,7 @@ func (p *peer) readHandshake(want []string) error {
 	return checkReady(f.body, want)
 }
 
-// read hands on messages until the connection ends.
+// read passes on messages until the connection ends.
 func (p *peer) read() {
 	defer close(p.messages)
 	for {
@@ -100,9 +100,9 @@ func (p *peer) read() {
 
 func (p *peer) readMessage() ([][]byte, error) {
 	var message [][]byte
-	left := p.limit
+	listed := p.limit
 	for {
-		f, err := readFrame(p.conn, left)
+		f, err := readFrame(p.conn, listed)
 		if err != nil {
 			if len(message) > 0 {
 				err = unexpected(err)
@@ -115,7 +115,7 @@ func (p *peer) readMessage() ([][]byte, error) {
 			}
 			continue
 		}
-		left -= len(f.body)
+		listed -= len(f.body)
 		message = append(message, f.body)
 		if !f.more {
 			return message, nil
@@ -126,7 +126,7 @@ func (p *peer) readMessage() ([][]byte, error) {
 	}
 }
 
-// obey answers a heartbeat; commands that we don't know are ignored, as the specification asks.
+// obey answers a heartbeat; it ignores unknown commands, as the specification asks.
 func (p *peer) obey(body []byte) error {
 	name, data, err := parseCommand(body)
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *peer) send(message ...[]byte) error {
 	return p.write(frames...)
 }
 
-// close ends the connection and returns when nobody reads it any more.
+// close ends the connection and returns when its reader has ended.
 func (p *peer) close() error {
 	var err error
 	p.once.Do(func() {

@@ -18,7 +18,7 @@ const (
 )
 
 // Handler answers one request. It is called from one goroutine per client connection: one request at a time for each client, several
-// clients at once. Its ctx ends when Serve's does. A nil reply hangs up on that client.
+// clients at once. Its ctx ends when Serve's does. A nil reply closes that client's connection.
 type Handler func(ctx context.Context, request []byte) []byte
 
 // Serve is a REP socket on l, a stream listener of any kind, until ctx ends; then it closes l and every connection, waits for all

@@ -35,7 +35,7 @@ func raw(t *testing.T, says ...string) net.Conn {
 	return ours
 }
 
-func TestGreetingOfStrangers(t *testing.T) {
+func TestPeersThatDoNotSpeakZeroMQ(t *testing.T) {
 	cases := map[string]struct{ says, want string }{
 		"a web server":            {"HTTP/1.1 400 Bad Request\r\n\r\n", "doesn't speak ZeroMQ"},
 		"an old ZeroMQ":           {opening("NULL", "REP")[:10] + "\x01" + opening("NULL", "REP")[11:], "ZMTP 1"},
@@ -61,7 +61,7 @@ func TestGreetingOfStrangers(t *testing.T) {
 	}
 }
 
-func TestRepliesThatAreNone(t *testing.T) {
+func TestInvalidReplies(t *testing.T) {
 	greeted := opening("NULL", "REP")
 	cases := map[string]struct{ says, want string }{
 		"no delimiter":           {"\x00\x02ok", "reply of 1 frames"},
@@ -71,7 +71,7 @@ func TestRepliesThatAreNone(t *testing.T) {
 		"endless frames":         {strings.Repeat("\x01\x00", 40), "more than 16 frames"},
 		"a command without name": {"\x04\x00", "malformed command"},
 		"a PING without TTL":     {"\x04\x05\x04PING", "malformed PING"},
-		"nothing":                {"", "hung up"},
+		"nothing":                {"", "closed the connection"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestADealerKeepsItsEnvelope(t *testing.T) {
 	expect(t, conn, "\x01\x02id\x01\x00\x00\x04re:?")
 }
 
-func TestWhoNeverGreetsIsDropped(t *testing.T) {
+func TestAClientThatNeverGreetsIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l := newPipeListener()

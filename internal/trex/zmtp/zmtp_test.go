@@ -97,7 +97,7 @@ func TestCallsOfOneClientTakeTurns(t *testing.T) {
 	calls.Wait()
 }
 
-func TestSilentConnectionsBlockNobody(t *testing.T) {
+func TestSilentConnectionsDoNotBlockOthers(t *testing.T) {
 	address := serve(t, echo)
 	for range 5 {
 		probe, err := net.Dial("tcp", address)
@@ -140,7 +140,7 @@ func TestAStalledServer(t *testing.T) {
 	})
 }
 
-func TestAHandlerHangsUp(t *testing.T) {
+func TestAHandlerClosesTheConnection(t *testing.T) {
 	c := dial(t, serve(t, func(context.Context, []byte) []byte { return nil }))
 	if _, err := c.Do(t.Context(), []byte("die")); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Do returned %v", err)

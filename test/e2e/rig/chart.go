@@ -17,7 +17,7 @@ const Namespace = "linerate-system"
 // install brings in the chart, or upgrades it, and waits until the operator is available.
 func (r *Rig) install(ctx context.Context) error { return r.Upgrade(ctx, r.Images.Tag) }
 
-// Upgrade has the operator of another image tag take over, or of the same with other values, each name=value. What isn't said is as at first.
+// Upgrade replaces the operator by one of another image tag, or of the same tag with other values, each name=value. Other values stay as at first.
 func (r *Rig) Upgrade(ctx context.Context, tag string, values ...string) error {
 	chart, err := inProject("charts/linerate")
 	if err != nil {

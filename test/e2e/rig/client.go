@@ -17,7 +17,7 @@ func newClient(kubeconfig string) (client.WithWatch, error) {
 	return newClientAs(kubeconfig, rest.ImpersonationConfig{})
 }
 
-// As is the cluster as a user sees it who has no rights but those that bindings give them.
+// As is a client with the rights of a user, who has only those that bindings give.
 func (r *Rig) As(user string) (client.Client, error) {
 	return newClientAs(r.Kubeconfig, rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}})
 }

@@ -47,7 +47,7 @@ func readFootprint() (footprint, error) {
 	return f, nil
 }
 
-// ours are the names in now that weren't there before and have the rig's name in them: others use this machine, too.
+// ours are the names that are new since before and contain the rig's name: other programs use this machine, too.
 func (f footprint) ours(now footprint, name string) []string {
 	var left []string
 	for _, what := range slices.Sorted(maps.Keys(now)) {

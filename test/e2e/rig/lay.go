@@ -8,7 +8,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/test/fabric"
 )
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Main brings a rig up, gives it to use, runs a package's tests in it and takes it down again: a TestMain's whole work. It returns the exit code.
-// Whoever isn't root can't have a rig: outside of CI that is no failure.
+// Only root can make a rig: outside of CI the lack of it is no failure.
 func Main(m *testing.M, o Options, use func(*Rig)) int {
 	if os.Geteuid() != 0 {
 		_, _ = fmt.Fprintf(o.Talk, "%s: these tests bring up a cluster of network namespaces: run them as root\n", o.Name)

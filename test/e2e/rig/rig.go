@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/test/fabric"
 	"github.com/linerate-dev/linerate/test/fabric/incluster"
 )
@@ -64,7 +64,7 @@ func Up(ctx context.Context, o Options) (*Rig, error) {
 		what string
 		do   func(context.Context) error
 	}{
-		{"see that nobody else has a rig of this name", r.claimName},
+		{"check that no other rig has this name", r.claimName},
 		{"build the programs", r.build},
 		{"clear what is left of the last time", r.clear},
 		{"bring up the cluster", r.bringUp},

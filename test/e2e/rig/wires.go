@@ -78,7 +78,7 @@ func (l *Listener) count(at time.Time, now map[fabric.End]uint64, err error) {
 	l.ticks = append(l.ticks, Tick{at, frames})
 }
 
-// LastHeard is when traffic was heard last; the zero time if never. The error says that the wires can't be listened to.
+// LastHeard is when traffic was last seen; the zero time if never. The error says that the wires can't be listened to.
 func (l *Listener) LastHeard() (time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +105,7 @@ func (l *Listener) Rate() float64 {
 	return float64(frames) / l.ticks[len(l.ticks)-1].At.Sub(l.ticks[first].At).Seconds()
 }
 
-// Between is how many frames were heard in ticks that lie within the two times.
+// Between is how many frames were seen in ticks between the two times.
 func (l *Listener) Between(from, to time.Time) (frames uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -36,7 +36,7 @@ func TestListener(t *testing.T) {
 	}
 	l.count(at(5), nil, errors.New("gone"))
 	if _, err := l.LastHeard(); err == nil {
-		t.Error("nobody hears that the wires can't be listened to")
+		t.Error("there is no error although the wires can't be listened to")
 	}
 }
 

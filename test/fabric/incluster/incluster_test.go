@@ -20,14 +20,14 @@ func TestParseState(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("a cluster without nodes is told", func(t *testing.T) {
+	t.Run("a cluster without nodes is an error", func(t *testing.T) {
 		for _, text := range []string{`{}`, `{"boxes": [{"name": "control", "init": {"pid": 1}}]}`, `[`} {
 			if nodes, err := parseState([]byte(text)); err == nil {
 				t.Errorf("%s: %v", text, nodes)
 			}
 		}
 	})
-	t.Run("a cluster that isn't there is told", func(t *testing.T) {
+	t.Run("a missing cluster is an error", func(t *testing.T) {
 		if _, err := (Cluster{Dir: t.TempDir()}).Nodes(); err == nil {
 			t.Error("no error")
 		}

@@ -67,7 +67,7 @@ func TestInventoryRefuses(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a field that nobody knows", func(t *testing.T) {
+	t.Run("an unknown field", func(t *testing.T) {
 		if _, err := vf.Parse([]byte(`{"resources":[],"resource":1}`)); err == nil {
 			t.Error("no error")
 		}

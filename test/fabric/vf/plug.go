@@ -10,7 +10,7 @@ import (
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // Plugged says whether the function exists, in whichever namespace its own end is.
@@ -166,9 +166,9 @@ func (w Wire) request(kind, flags int, end wireEnd) *nl.NetlinkRequest {
 // plainFrames makes a function send and receive frames as they are on a wire: nothing merged, split or left unfinished. Veth has had all
 // of these switches for longer than we support kernels.
 func plainFrames(name string) {
-	for _, o := range []forwarder.Offload{
-		forwarder.TransmitChecksum, forwarder.TCPSegmentation, forwarder.GenericSegmentation, forwarder.GenericReceive,
+	for _, o := range []netif.Offload{
+		netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive,
 	} {
-		_ = forwarder.SetOffload(name, o, false)
+		_ = netif.SetOffload(name, o, false)
 	}
 }

@@ -35,7 +35,7 @@ func BeyondAPlainPod() []Try {
 	}
 }
 
-// ForeignAccounts are the ways to have a pod run as somebody else. Spec is the pod's.
+// ForeignAccounts are the ways to make a pod run as another account. Spec is the pod's.
 func ForeignAccounts() []Try {
 	return []Try{
 		{"another ServiceAccount", plain("serviceAccountName: deployer"), "serviceAccountName deployer"},

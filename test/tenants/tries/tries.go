@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Who tries.
+// The users who try.
 const (
 	// Tester may create LoadTests in a namespace, and nothing else.
 	Tester = "tester"
@@ -20,7 +20,7 @@ const Links = `
 links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]
 `
 
-// Try is what somebody asks for.
+// Try is a user's request.
 type Try struct {
 	// What says it in words.
 	What string
@@ -30,7 +30,7 @@ type Try struct {
 	Says string
 }
 
-// Attempt is a Try of a whole LoadTest by somebody.
+// Attempt is a user's Try of a whole LoadTest.
 type Attempt struct {
 	What, Who, Spec string
 	// Says are all that the refusal says.

@@ -67,7 +67,7 @@ func TestAdd(t *testing.T) {
 			t.Errorf("net1 is %s and net2 %s", a, b)
 		}
 	})
-	t.Run("a function that was lost is made anew", func(t *testing.T) {
+	t.Run("a lost function is made again", func(t *testing.T) {
 		n := newNode(t)
 		n.in(n.device(first).Unplug)
 		pod := n.pod("one")

@@ -21,7 +21,7 @@ type Attachment struct {
 	Namespace string `json:"namespace"` // path of the container's network namespace
 }
 
-// record says who has a device.
+// record says which pod has a device.
 type record struct {
 	Attachment
 	Device string `json:"device"`

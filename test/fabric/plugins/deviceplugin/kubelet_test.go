@@ -69,7 +69,7 @@ func (k *kubelet) plugin() client {
 	select {
 	case r = <-k.registered:
 	case <-time.After(patience):
-		k.t.Fatal("nobody registered")
+		k.t.Fatal("no plugin registered")
 	}
 	conn, err := grpc.NewClient("unix://"+filepath.Join(k.dir, r.GetEndpoint()), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

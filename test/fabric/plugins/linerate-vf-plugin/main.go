@@ -30,7 +30,7 @@ func main() {
 func run(ctx context.Context) error {
 	state := flag.String("state-dir", vf.StateDir, "directory of the node's inventory and the CNI plugin's records")
 	sockets := flag.String("socket-dir", "", "kubelet's directory for device plugins, if it isn't the usual one")
-	mend := flag.Bool("mend", true, "make functions anew that were lost with their pod's namespace")
+	mend := flag.Bool("mend", true, "make functions again that were lost with their pod's namespace")
 	flag.Parse()
 	inventory, err := vf.Load(filepath.Join(*state, vf.InventoryFile))
 	if err != nil {

@@ -2,14 +2,14 @@ package cli
 
 import "io"
 
-// onceOnly drops notes that were written before: what is said of a machine is said of each test that runs there.
-type onceOnly struct {
+// firstOnly writes each note once: in a suite every test would repeat the same notes about the machine.
+type firstOnly struct {
 	out  io.Writer
 	said map[string]bool
 }
 
-// Write writes what is new: notes are told apart by their first word.
-func (o *onceOnly) Write(p []byte) (int, error) {
+// Write drops a line that begins with "note: " and was written before.
+func (o *firstOnly) Write(p []byte) (int, error) {
 	const note = "note: "
 	if len(p) > len(note) && string(p[:len(note)]) == note {
 		if o.said[string(p)] {

@@ -18,38 +18,38 @@ import (
 	"github.com/linerate-dev/linerate/internal/sessions"
 )
 
-// TestWhateverCompilesHasSomebodyWhoSends: a Plan that is made and that no runner can carry out would be found out in the pod.
-func TestWhateverCompilesHasSomebodyWhoSends(t *testing.T) {
+// TestEveryPlanHasAGeneratorKind: a Plan that is made and that no runner can carry out would be found out in the pod.
+func TestEveryPlanHasAGeneratorKind(t *testing.T) {
 	for _, s := range compile.Senders() {
-		if _, known := senders[s]; !known {
+		if _, known := generatorKinds[s]; !known {
 			t.Errorf("%v compiles, and nobody here sends it", s)
 		}
 	}
-	if len(senders) != len(compile.Senders()) {
-		t.Errorf("%d senders, of which %d compile", len(senders), len(compile.Senders()))
+	if len(generatorKinds) != len(compile.Senders()) {
+		t.Errorf("%d kinds of generators, of which %d compile", len(generatorKinds), len(compile.Senders()))
 	}
-	for s, how := range senders {
+	for s, how := range generatorKinds {
 		if how.reach == nil {
 			t.Errorf("%v can't be reached from a runner's pod", s)
 		}
 	}
 }
 
-// TestATestIsComparedByWhatItsReportIsToldBy: what a gate demands of tests that name no metric must be a figure of their Reports.
-func TestATestIsComparedByWhatItsReportIsToldBy(t *testing.T) {
+// TestATestIsComparedByItsReportsThroughput: what a gate demands of tests that name no metric must be a figure of their Reports.
+func TestATestIsComparedByItsReportsThroughput(t *testing.T) {
 	for kind, p := range map[string]*plan.Plan{plan.TrafficFrames: {}, plan.TrafficSessions: {Sessions: &plan.Sessions{}}} {
 		if p.Sender().Traffic != kind {
 			t.Fatalf("a plan of %s sends %v", kind, p.Sender())
 		}
-		if asked, told := compile.ThroughputOf(kind), figures.ThroughputOf(&report.Report{Plan: p}); string(asked) != string(told) {
-			t.Errorf("tests of %s are compared by %s, and their Reports are told by %s", kind, asked, told)
+		if asked, reported := compile.ThroughputOf(kind), figures.ThroughputOf(&report.Report{Plan: p}); string(asked) != string(reported) {
+			t.Errorf("tests of %s are compared by %s, and their Reports by %s", kind, asked, reported)
 		}
 	}
 }
 
-// TestALabOpensWhatTheListHasForIt: the child process gets a Sender by name, and must not open another engine in its place.
-func TestALabOpensWhatTheListHasForIt(t *testing.T) {
-	for s, how := range senders {
+// TestALabOpensTheGeneratorOfItsKind: the child process gets a Sender by name, and must not open another engine in its place.
+func TestALabOpensTheGeneratorOfItsKind(t *testing.T) {
+	for s, how := range generatorKinds {
 		if engine, err := openInLab(t.Output())(t.Context(), s, lab.Bench{}); how.inLab == nil && (engine != nil || err == nil) {
 			t.Errorf("%v has no lab, and it opened %v, %v", s, engine, err)
 		}
@@ -83,21 +83,21 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 	}
 }
 
-// TestOnlyALabIsOneMachine: where all are on one machine, what a generator tells of its own is told as the device's, too.
-func TestOnlyALabIsOneMachine(t *testing.T) {
-	framesHere, sessionsHere := (&labSite{plan: &plan.Plan{}}).options(true, nil, processors.Watch{}), sessionsSite{plan: &plan.Plan{}}.options(true, nil, processors.Watch{})
+// TestOnlyInALabGeneratorAndDeviceShareAMachine: where all are on one machine, what a generator tells of its own is told as the device's, too.
+func TestOnlyInALabGeneratorAndDeviceShareAMachine(t *testing.T) {
+	framesHere, newSessionsSite := (&labSite{plan: &plan.Plan{}}).options(true, nil, processors.Watch{}), sessionsSite{plan: &plan.Plan{}}.options(true, nil, processors.Watch{})
 	if !framesHere.OneMachine || framesHere.Limited == nil || framesHere.Machine == nil || !framesHere.Force {
 		t.Errorf("frames in a lab: %+v", framesHere)
 	}
-	if !sessionsHere.OneMachine || sessionsHere.Limited == nil || sessionsHere.Machine == nil || !sessionsHere.Force {
-		t.Errorf("sessions in a lab: %+v", sessionsHere)
+	if !newSessionsSite.OneMachine || newSessionsSite.Limited == nil || newSessionsSite.Machine == nil || !newSessionsSite.Force {
+		t.Errorf("sessions in a lab: %+v", newSessionsSite)
 	}
 	if o := (externalSite{plan: &plan.Plan{}}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
 		t.Errorf("servers that run elsewhere: %+v, want no node that is known", o)
 	}
 }
 
-func TestAPlanOfAnEngineThatIsNotKnownIsNotRunByAnother(t *testing.T) {
+func TestAPlanOfAnUnknownEngineIsRefused(t *testing.T) {
 	p := &plan.Plan{Engine: "Pigeons"}
 	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows External, Software, TRex: use one of these, or the linerate that wrote the plan`
 	if s, err := siteOf(p, runOptions{}); s != nil || err == nil || err.Error() != want {
@@ -134,17 +134,17 @@ func (flown) Prepare(context.Context, *runner.Journal) error {
 }
 func (flown) Release(context.Context) {}
 
-func TestOneMoreEngineTakesItsEntryAlone(t *testing.T) {
+func TestAnEngineIsAddedByOneEntry(t *testing.T) {
 	key := plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}
 	var patient time.Duration
-	senders[key] = sender{
-		here: func(p *plan.Plan, _ runOptions) (site, error) { return simulated{p}, nil },
+	generatorKinds[key] = generatorKind{
+		onThisMachine: func(p *plan.Plan, _ runOptions) (site, error) { return simulated{p}, nil },
 		reach: func(_ context.Context, _ runnerJob, patience time.Duration) (reachable, error) {
 			patient = patience
 			return flock{}, nil
 		},
 	}
-	t.Cleanup(func() { delete(senders, key) })
+	t.Cleanup(func() { delete(generatorKinds, key) })
 	p := &plan.Plan{Engine: "Pigeons"}
 	if s, err := siteOf(p, runOptions{}); s != (simulated{p}) || err != nil {
 		t.Errorf("on this machine: %v, %v", s, err)

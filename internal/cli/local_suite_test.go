@@ -35,9 +35,9 @@ spec:
 
 // stage measures suites without any packet: each test gives its device's limit, and a hundredth more with each repetition.
 type stage struct {
-	t    *testing.T
-	dir  string
-	talk bytes.Buffer
+	t      *testing.T
+	dir    string
+	stderr bytes.Buffer
 	// measured are the titles of the tests, in their order.
 	measured []string
 	// day is how many days after the first night its tests begin.
@@ -68,15 +68,15 @@ func (st *stage) run(ctx context.Context, text string, baselines ...string) (*re
 	if err != nil {
 		st.t.Fatal(err)
 	}
-	o := runOptions{cores: max(st.cores, 1), save: st.dir, against: baselines}
+	o := runOptions{cores: max(st.cores, 1), save: st.dir, baselines: baselines}
 	if o.baseline, err = readBaseline(nil, in, baselines, nil); err != nil {
 		st.t.Fatal(err)
 	}
 	st.measured = nil
-	st.talk.Reset()
+	st.stderr.Reset()
 	f := in.suites[0]
 	f.test = st.test
-	return f.measure(ctx, Streams{Err: &st.talk}, o, shelf{st.dir})
+	return f.measure(ctx, Streams{Err: &st.stderr}, o, reportFolder{st.dir})
 }
 
 func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, _ site, title string, _ *report.Baseline) (*report.Report, error) {
@@ -139,8 +139,8 @@ func (st *stage) wantMeasured(titles ...string) {
 func (st *stage) wantSaid(words ...string) {
 	st.t.Helper()
 	for _, w := range words {
-		if !strings.Contains(st.talk.String(), w) {
-			st.t.Errorf("it doesn't say %q, but:\n%s", w, st.talk.String())
+		if !strings.Contains(st.stderr.String(), w) {
+			st.t.Errorf("it doesn't say %q, but:\n%s", w, st.stderr.String())
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 	})
 	t.Run("and rendered again from its file", func(t *testing.T) {
 		var out bytes.Buffer
-		if code := Main([]string{"report", filepath.Join(st.dir, "night.suite.json"), "-o", "markdown"}, Streams{Out: &out, Err: &st.talk}); code != report.ExitOK || !strings.Contains(out.String(), "| vpp | 64b | 18.") {
+		if code := Main([]string{"report", filepath.Join(st.dir, "night.suite.json"), "-o", "markdown"}, Streams{Out: &out, Err: &st.stderr}); code != report.ExitOK || !strings.Contains(out.String(), "| vpp | 64b | 18.") {
 			t.Errorf("exit code %d:\n%s", code, out.String())
 		}
 	})
@@ -222,7 +222,7 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 	}
 }
 
-func TestOnlyTheSameIsTakenUp(t *testing.T) {
+func TestOnlyRunsOfTheSamePlanAreReused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change   func(dir, text string) string
 		says     string
@@ -280,7 +280,7 @@ func TestOnlyTheSameIsTakenUp(t *testing.T) {
 }
 
 // Figures of a generator with one sending thread and of one with four are of two set-ups: they never stand in one table unseen.
-func TestWhatWasSentByOtherThreadsIsMeasuredAnew(t *testing.T) {
+func TestATestSentWithOtherThreadsIsMeasuredAgain(t *testing.T) {
 	for name, c := range map[string]struct{ was, is, measured int }{"more threads": {1, 4, 4}, "fewer": {4, 1, 4}, "as many": {4, 4, 1}} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
@@ -373,7 +373,7 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	const criteria = "  repetitions: 5\n  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n"
 	slower := strings.Replace(night, "9000", "8500", 1) + criteria
 	more := strings.Replace(night, "[{name: apu6}", "[{name: bsd}, {name: apu6}", 1) + criteria
-	otherwise := strings.Replace(night, "frameSize: 64}", "frameSize: 128}", 1) + criteria
+	notReusable := strings.Replace(night, "frameSize: 64}", "frameSize: 128}", 1) + criteria
 	for name, c := range map[string]struct {
 		text, baseline string
 		code           int
@@ -383,7 +383,7 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 		"its document against a slower one": {slower, "night.suite.json", report.ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5", "vpp-imix": "Failed"}},
 		"its Reports against a slower one":  {slower, ".", report.ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5"}},
 		"a cell that it hasn't":             {more, "night.suite.json", report.ExitNotMeasured, map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"}},
-		"another way":                       {otherwise, "night.suite.json", report.ExitNotMeasured, map[string]string{"vpp-imix": "Passed", "vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
+		"another way":                       {notReusable, "night.suite.json", report.ExitNotMeasured, map[string]string{"vpp-imix": "Passed", "vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
@@ -423,9 +423,9 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	})
 }
 
-func TestWhatSuitesAreRefusedHere(t *testing.T) {
+func TestWhichSuitesAreRefusedOnOneMachine(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want string }{
-		"one that waits":      {"  parallelism: 4", "  suspend: true", "spec.suspend is true: a suite waits only in a cluster"},
+		"one that waits":      {"  parallelism: 4", "  suspend: true", "spec.suspend is true: only a cluster can hold a suite back"},
 		"one that is stopped": {"  parallelism: 4", "  stop: true", "suite.yaml:12: spec.stop is true"},
 		"a cell of pods":      {"[{name: apu6}", "[{name: apu6, patch: {generator: {engine: TRex, trex: {image: x}}}}", "suite.yaml:10: cells apu6-imix, apu6-64b: spec.generator.engine is \"TRex\": "},
 		"a misspelt cell":     {"frameSize: 64", "framesize: 64", "suite.yaml:11: cells apu6-64b, vpp-64b: spec.traffic.framesize is not a field"},
@@ -445,9 +445,9 @@ func TestWhatSuitesAreRefusedHere(t *testing.T) {
 		if err := os.WriteFile(file, []byte(night), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var talk bytes.Buffer
-		if code := Main([]string{"run", file, "--save", "", "--ports", "a,b"}, Streams{Err: &talk}); code != report.ExitBadInput || !strings.Contains(talk.String(), "night: cell apu6-imix") {
-			t.Errorf("exit code %d: %s", code, talk.String())
+		var stderr bytes.Buffer
+		if code := Main([]string{"run", file, "--save", "", "--ports", "a,b"}, Streams{Err: &stderr}); code != report.ExitBadInput || !strings.Contains(stderr.String(), "night: cell apu6-imix") {
+			t.Errorf("exit code %d: %s", code, stderr.String())
 		}
 	})
 	t.Run("two baselines", func(t *testing.T) {
@@ -466,7 +466,7 @@ func TestWhatSuitesAreRefusedHere(t *testing.T) {
 	})
 }
 
-func TestACalibrationIsTakenFromASavedSuite(t *testing.T) {
+func TestACalibrationIsReusedFromASavedSuite(t *testing.T) {
 	aged := strings.Replace(night, "spec:\n", "spec:\n  calibration: {maxAge: 24h}\n", 1)
 	st := newStage(t)
 	st.recently = true
@@ -487,5 +487,5 @@ func TestACalibrationIsTakenFromASavedSuite(t *testing.T) {
 	if _, err := st.run(t.Context(), aged); err != nil {
 		t.Error(err)
 	}
-	st.wantSaid("no calibration is taken from " + filepath.Join(st.dir, "broken.suite.json"))
+	st.wantSaid("no calibration is reused from " + filepath.Join(st.dir, "broken.suite.json"))
 }

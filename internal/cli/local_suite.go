@@ -16,27 +16,27 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// fleet is a LoadTestSuite that is measured on this machine: its tests one after the other, each in a lab of its own, which is gone before the next
-// one's comes. Of a test that is over only what the suite needs of its Report stays in memory.
-type fleet struct {
+// localSuite is a LoadTestSuite that is measured on this machine: its tests one after the other, each in a lab of its own, which is removed before the next
+// one is built. Of a finished test's Report only what the suite needs stays in memory.
+type localSuite struct {
 	matrix *suite.Matrix
 	server *admission.Server
-	// asked is the spec's parallelism.
-	asked int32
+	// parallelism is spec.parallelism, which a single machine can't have.
+	parallelism int32
 	// test measures one test; nil: measureOne.
 	test func(context.Context, Streams, runOptions, *plan.Plan, site, string, *report.Baseline) (*report.Report, error)
 
 	alone *suite.Local
 	began time.Time
-	// here is how many tests were measured in this run, and took how long that was.
-	here int
-	took time.Duration
+	// measuredNow is how many tests this run has measured, and took is how long they took.
+	measuredNow int
+	took        time.Duration
 }
 
-func (f *fleet) name() string { return f.matrix.Suite().Name }
+func (f *localSuite) name() string { return f.matrix.Suite().Name }
 
-// plan is what a test of the suite is to be measured by.
-func (f *fleet) plan(w suite.Wanted) (*plan.Plan, error) {
+// plan compiles one of the suite's tests.
+func (f *localSuite) plan(w suite.Wanted) (*plan.Plan, error) {
 	content, err := f.matrix.Content(w.Cell, w.Repetition, w.Try)
 	if err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func (f *fleet) plan(w suite.Wanted) (*plan.Plan, error) {
 	return p, object.Faults(errs)
 }
 
-// check says what of the suite can't be run here, before anything is sent.
-func (f *fleet) check(o runOptions) error {
+// check compiles a test of each cell, and says what can't be run on this machine before anything is sent.
+func (f *localSuite) check(o runOptions) error {
 	for i := range f.matrix.Cells {
 		p, err := f.plan(suite.Wanted{Cell: i, Repetition: 1, Try: 1})
 		if err == nil {
@@ -63,32 +63,32 @@ func (f *fleet) check(o runOptions) error {
 	return nil
 }
 
-// measure carries the suite through, and goes on where an earlier run of it was cut short. It always returns the suite's report as far as it is.
-func (f *fleet) measure(ctx context.Context, s Streams, o runOptions, shelf shelf) (*report.Suite, error) {
-	s.Err = &onceOnly{out: s.Err}
-	if err := f.begin(s, o, shelf); err != nil {
+// measure runs the suite's tests, and resumes an earlier run that was cut short. It returns the suite's report also with an error, with what was measured by then.
+func (f *localSuite) measure(ctx context.Context, s Streams, o runOptions, folder reportFolder) (*report.Suite, error) {
+	s.Err = &firstOnly{out: s.Err}
+	if err := f.begin(s, o, folder); err != nil {
 		return f.alone.Document(time.Now()), err
 	}
 	for {
 		w, more := f.alone.Next(time.Now())
 		if !more {
-			return f.keep(shelf, nil)
+			return f.keep(folder, nil)
 		}
 		if ctx.Err() != nil {
-			return f.keep(shelf, f.interrupted(shelf))
+			return f.keep(folder, f.interrupted(folder))
 		}
-		if err := f.measureTest(ctx, s, o, shelf, w); err != nil {
-			return f.keep(shelf, err)
+		if err := f.measureTest(ctx, s, o, folder, w); err != nil {
+			return f.keep(folder, err)
 		}
 	}
 }
 
-// begin takes up what earlier runs measured, and says what there is to say before the first test.
-func (f *fleet) begin(s Streams, o runOptions, shelf shelf) error {
-	if err := f.goOn(s, o, shelf); err != nil || f.matrix.MaxAge() == 0 {
+// begin loads what earlier runs measured, and prints which calibrations are reused.
+func (f *localSuite) begin(s Streams, o runOptions, folder reportFolder) error {
+	if err := f.resume(s, o, folder); err != nil || f.matrix.MaxAge() == 0 {
 		return err
 	}
-	from := shelf
+	from := folder
 	if o.calibrations != "" {
 		from.dir = o.calibrations
 	}
@@ -102,26 +102,26 @@ func (f *fleet) begin(s Streams, o runOptions, shelf shelf) error {
 	return nil
 }
 
-// goOn takes up what an earlier run measured of the same suite.
-func (f *fleet) goOn(s Streams, o runOptions, shelf shelf) error {
+// resume loads what an earlier run of the same suite measured, and prints which of its tests have to be measured again, and why.
+func (f *localSuite) resume(s Streams, o runOptions, folder reportFolder) error {
 	f.began = time.Now()
 	f.alone = suite.NewLocal(f.matrix, version, f.began)
 	f.alone.SetReference(o.baseline)
-	if f.asked > 1 {
-		fmt.Fprintf(s.Err, "%s: spec.parallelism is %d; here tests run one at a time, as they would share the processors\n", f.name(), f.asked)
+	if f.parallelism > 1 {
+		fmt.Fprintf(s.Err, "%s: spec.parallelism is %d; here tests run one at a time, as they would share the processors\n", f.name(), f.parallelism)
 	}
-	earlier, err := shelf.unfinished(f.name())
+	earlier, err := folder.unfinished(f.name())
 	if earlier == nil || err != nil {
 		return err
 	}
 	f.alone = suite.NewLocal(f.matrix, version, earlier.Started)
 	f.alone.SetReference(o.baseline)
-	taken, left := f.alone.Resume(earlier, func(w suite.Wanted, run report.SuiteRun) string { return f.otherwise(shelf, o, w, run) })
-	for _, words := range left[:min(len(left), mostLeft)] {
-		fmt.Fprintf(s.Err, "%s: it is measured anew: %s\n", f.name(), words)
+	taken, left := f.alone.Resume(earlier, func(w suite.Wanted, run report.SuiteRun) string { return f.notReusable(folder, o, w, run) })
+	for _, words := range left[:min(len(left), mostNamed)] {
+		fmt.Fprintf(s.Err, "%s: measured again: %s\n", f.name(), words)
 	}
-	if more := len(left) - mostLeft; more > 0 {
-		fmt.Fprintf(s.Err, "%s: and %d more are\n", f.name(), more)
+	if more := len(left) - mostNamed; more > 0 {
+		fmt.Fprintf(s.Err, "%s: and %d more tests\n", f.name(), more)
 	}
 	if taken > 0 {
 		are := "measurements are"
@@ -133,18 +133,18 @@ func (f *fleet) goOn(s Streams, o runOptions, shelf shelf) error {
 			why = "which didn't measure all"
 		}
 		words := fmt.Sprintf("%d %s of an earlier run, begun %s, %s", taken, are, earlier.Started.Local().Format(time.DateTime), why)
-		fmt.Fprintf(s.Err, "%s: %s; it goes on from there (to begin anew, remove %s)\n", f.name(), words, shelf.path(suiteFile(f.name())))
+		fmt.Fprintf(s.Err, "%s: %s; it goes on from there (to begin anew, remove %s)\n", f.name(), words, folder.path(suiteFile(f.name())))
 		f.alone.Note(words)
 	}
 	return nil
 }
 
-// mostLeft is how many tests are named that aren't taken up.
-const mostLeft = 5
+// mostNamed is how many of the tests that are measured again are named.
+const mostNamed = 5
 
-// measureTest measures one test, and keeps what came of it. What goes wrong with one doesn't keep the next from being measured; bad input, an
-// interrupt and a Report that can't be kept do.
-func (f *fleet) measureTest(ctx context.Context, s Streams, o runOptions, shelf shelf, w suite.Wanted) error {
+// measureTest measures one test, and keeps its Report. A test that fails doesn't end the suite; bad input, an
+// interrupt and a Report that can't be written do.
+func (f *localSuite) measureTest(ctx context.Context, s Streams, o runOptions, folder reportFolder, w suite.Wanted) error {
 	since := time.Now()
 	p, err := f.plan(w)
 	if err != nil {
@@ -169,59 +169,59 @@ func (f *fleet) measureTest(ctx context.Context, s Streams, o runOptions, shelf 
 	switch {
 	case ctx.Err() != nil && (r == nil || r.Ending != report.Completed):
 		if r != nil {
-			_, err = shelf.keepTest(r)
+			_, err = folder.keepTest(r)
 		}
-		return exit.Worst(f.interrupted(shelf), err)
+		return exit.Worst(f.interrupted(folder), err)
 	case err != nil && exit.Code(err) == report.ExitBadInput:
 		return fmt.Errorf("%s: %w", w.Name, err)
 	case err != nil:
 		f.end(s, o, w, suite.FailedLocalRun(w, err.Error(), since), since)
 	default:
-		digest, err := shelf.keepTest(r)
+		digest, err := folder.keepTest(r)
 		if err != nil {
 			return err
 		}
 		f.end(s, o, w, suite.LocalRun(w, r, digest), since)
 	}
-	return shelf.keepSuite(f.alone.Document(time.Now()), false)
+	return folder.keepSuite(f.alone.Document(time.Now()), false)
 }
 
-// end tells what came of a test.
-func (f *fleet) end(s Streams, o runOptions, w suite.Wanted, run suite.Run, since time.Time) {
+// end records a finished test, and prints its figures or why it has none.
+func (f *localSuite) end(s Streams, o runOptions, w suite.Wanted, run suite.Run, since time.Time) {
 	title := f.title(w)
 	f.alone.Record(run)
-	f.here++
+	f.measuredNow++
 	f.took += time.Since(since)
 	switch {
 	case o.quiet:
 	case run.Figures == nil:
 		fmt.Fprintf(s.Err, "%s: not measured: %s: %s\n", title, run.Reason, run.Message)
 	case terminal(s.Err) == nil:
-		fmt.Fprintf(s.Err, "%s: measured %s%s\n", title, measuredWords(run.Figures), f.left())
+		fmt.Fprintf(s.Err, "%s: measured %s%s\n", title, figuresLine(run.Figures), f.remaining())
 	}
 }
 
-// measuredWords are a test's figures in a line.
-func measuredWords(f *report.Figures) string {
+// figuresLine is a test's throughput in one line.
+func figuresLine(f *report.Figures) string {
 	if f.OfSessions() {
 		return wording.BitRate(*f.GoodputBitsPerSecond) + " goodput"
 	}
 	return progress.Rate(f.PacketsPerSecond) + ", " + f.LineRatePercent.FormatFixed() + " % of line rate"
 }
 
-// left is about how long the tests take that are still to come.
-func (f *fleet) left() string {
+// remaining estimates how long the tests that are still to come will take.
+func (f *localSuite) remaining() string {
 	c := f.alone.Counts()
 	n := c.Tests - c.Measured - c.NotMeasured
-	if n <= 0 || f.here == 0 {
+	if n <= 0 || f.measuredNow == 0 {
 		return ""
 	}
-	each := f.took.Seconds() / float64(f.here)
+	each := f.took.Seconds() / float64(f.measuredNow)
 	return fmt.Sprintf("; about %v left in all", time.Duration(each*float64(n))*time.Second)
 }
 
-// title says which test it is: "3 of 40, cell apu6-64b run 2".
-func (f *fleet) title(w suite.Wanted) string {
+// title names a test and its place in the suite: "3 of 40, cell apu6-64b run 2".
+func (f *localSuite) title(w suite.Wanted) string {
 	c := f.alone.Counts()
 	text := fmt.Sprintf("%s: %d of %d, cell %s run %d", f.name(), c.Measured+c.NotMeasured+1, c.Tests, f.alone.Cell(w.Cell).Name, w.Repetition)
 	if w.Try > 1 {
@@ -230,29 +230,29 @@ func (f *fleet) title(w suite.Wanted) string {
 	return text
 }
 
-// interrupted says what became of the measurements so far.
-func (f *fleet) interrupted(shelf shelf) error {
+// interrupted is the error of an interrupted suite; it says where the measurements so far are kept.
+func (f *localSuite) interrupted(folder reportFolder) error {
 	c := f.alone.Counts()
 	words := fmt.Sprintf("%s: interrupted: %d of %d tests are measured", f.name(), c.Measured, c.Tests)
-	if shelf.dir == "" {
+	if folder.dir == "" {
 		return exit.Interrupted("%s, and not kept, as --save is empty", words)
 	}
-	return exit.Interrupted("%s, and kept in %s: the same command goes on from there", words, shelf.dir)
+	return exit.Interrupted("%s, and kept in %s: the same command goes on from there", words, folder.dir)
 }
 
-// keep keeps the suite's report and its page. One that was ended before anything was measured leaves what an earlier run kept.
-func (f *fleet) keep(shelf shelf, err error) (*report.Suite, error) {
+// keep writes the suite's report and its page. A run that measured nothing leaves the files of an earlier run as they are.
+func (f *localSuite) keep(folder reportFolder, err error) (*report.Suite, error) {
 	document := f.alone.Document(time.Now())
-	if f.here == 0 && document.Finished.IsZero() {
+	if f.measuredNow == 0 && document.Finished.IsZero() {
 		return document, err
 	}
-	return document, exit.Worst(err, shelf.keepSuite(document, true))
+	return document, exit.Worst(err, folder.keepSuite(document, true))
 }
 
-// otherwise says why a run of an earlier document can't stand for a test of this suite: its Report is gone or another, or it was measured in another
-// way than the test would be now. Empty: it can.
-func (f *fleet) otherwise(shelf shelf, o runOptions, w suite.Wanted, run report.SuiteRun) string {
-	r, why := shelf.keptTest(w.Name, run.Report)
+// notReusable says why a run of an earlier document can't count as a test of this suite: its Report is gone or another one, or the test would be measured
+// in another way now. It is empty where the run counts.
+func (f *localSuite) notReusable(folder reportFolder, o runOptions, w suite.Wanted, run report.SuiteRun) string {
+	r, why := folder.keptTest(w.Name, run.Report)
 	if why != "" {
 		return why
 	}
@@ -274,7 +274,7 @@ func (f *fleet) otherwise(shelf shelf, o runOptions, w suite.Wanted, run report.
 	return ""
 }
 
-// coresOf is the --cores that a Report was measured with; 0: it had no part in it, or isn't known.
+// coresOf is the --cores that a Report was measured with; 0 where the flag had no effect, or the Report doesn't say.
 func coresOf(r *report.Report) int {
 	g := r.Generators[0]
 	if r.Plan.GeneratorsRunAlready() || len(g.Ports) == 0 {

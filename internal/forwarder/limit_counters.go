@@ -8,27 +8,28 @@ import (
 	"github.com/google/nftables/expr"
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/netspace"
 )
 
-// Taken is what a direction's limit counted since it was set up. Frames that it never saw, as the machine lost them before or after, are in
+// LimitCounters is what a direction's limit counted since it was set up. Frames that the machine lost before or behind the limit are in
 // neither.
-type Taken struct {
+type LimitCounters struct {
 	From    string `json:"from"`
 	To      string `json:"to"`
 	Passed  int64  `json:"passed"`  // frames that it let through
-	Dropped int64  `json:"dropped"` // frames that it took
+	Dropped int64  `json:"dropped"` // frames over the limit
 }
 
-// ReadTaken reads what the limit of each direction counted, in the order of the spec's directions; nothing without a limit. The namespace is
+// ReadLimitCounters reads what the limit of each direction counted, in the order of the spec's directions; nothing without a limit. The namespace is
 // the one that was configured; nil is the caller's own.
-func ReadTaken(ns *netspace.Namespace, spec Spec) ([]Taken, error) {
+func ReadLimitCounters(ns *netspace.Namespace, spec Spec) ([]LimitCounters, error) {
 	if spec.Limit == nil {
 		return nil, nil
 	}
-	var all []Taken
+	var all []LimitCounters
 	err := ns.Do(func() (err error) {
-		all, err = readTaken(spec)
+		all, err = readLimitCounters(spec)
 		return err
 	})
 	if err != nil {
@@ -37,18 +38,18 @@ func ReadTaken(ns *netspace.Namespace, spec Spec) ([]Taken, error) {
 	return all, nil
 }
 
-func readTaken(spec Spec) ([]Taken, error) {
-	read := byShaper
+func readLimitCounters(spec Spec) ([]LimitCounters, error) {
+	read := countersOfShaper
 	if spec.Limit.PacketsPerSecond > 0 {
 		conn, err := nftables.New()
 		if err != nil {
 			return nil, fmt.Errorf("open nftables: %w", err)
 		}
-		read = func(t *Taken) error { return byRules(conn, t) }
+		read = func(t *LimitCounters) error { return countersOfRules(conn, t) }
 	}
-	var all []Taken
+	var all []LimitCounters
 	for _, d := range spec.Directions {
-		t := Taken{From: d.From, To: d.To}
+		t := LimitCounters{From: d.From, To: d.To}
 		if err := read(&t); err != nil {
 			return nil, fmt.Errorf("%s to %s: %w", d.From, d.To, err)
 		}
@@ -57,8 +58,8 @@ func readTaken(spec Spec) ([]Taken, error) {
 	return all, nil
 }
 
-// byRules reads the two counters of a source link's chain: what was dropped, then what passed.
-func byRules(conn *nftables.Conn, t *Taken) error {
+// countersOfRules reads the two counters of a source link's chain: what was dropped, then what passed.
+func countersOfRules(conn *nftables.Conn, t *LimitCounters) error {
 	table := &nftables.Table{Family: nftables.TableFamilyNetdev, Name: tableName}
 	rules, err := conn.GetRules(table, &nftables.Chain{Table: table, Name: "from-" + t.From})
 	if err != nil {
@@ -73,15 +74,15 @@ func byRules(conn *nftables.Conn, t *Taken) error {
 		}
 	}
 	if len(counted) != 2 {
-		return fmt.Errorf("its rules have %d counters, not 2: somebody changed them", len(counted))
+		return fmt.Errorf("its rules have %d counters, not 2: another program changed them", len(counted))
 	}
 	t.Dropped, t.Passed = counted[0], counted[1]
 	return nil
 }
 
-// byShaper reads the statistics of a destination link's token bucket queue.
-func byShaper(t *Taken) error {
-	link, err := find(t.To)
+// countersOfShaper reads the statistics of a destination link's token bucket queue.
+func countersOfShaper(t *LimitCounters) error {
+	link, err := netif.Find(t.To)
 	if err != nil {
 		return err
 	}
@@ -95,5 +96,5 @@ func byShaper(t *Taken) error {
 			return nil
 		}
 	}
-	return errors.New("its token bucket queue is not there: somebody removed it")
+	return errors.New("its token bucket queue is not there: another program removed it")
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
-// archive reads Reports from files and directories. What was taken for none of linerate's is counted, and told once.
-type archive struct {
+// reportFiles reads Reports from files and directories. It counts the files that it skipped because they hold no Report, and names them once at the end.
+type reportFiles struct {
 	stdin   io.Reader
 	skipped []string
 }
 
-// records are the Reports behind a path: "-" is stdin, a file holds one or more (packed with gzip or not), and a directory is looked through, with all
-// below it, for *.json and *.json.gz. Of a Report only what is needed to compare it stays: windows and samples would fill memory.
-func (a *archive) records(path string) ([]history.Record, error) {
+// records are the Reports behind a path: "-" is stdin, a file holds one or more (packed with gzip or not), and a directory is searched, with all its
+// subdirectories, for *.json and *.json.gz. Only what a comparison needs of each Report stays in memory, not its windows and samples.
+func (a *reportFiles) records(path string) ([]history.Record, error) {
 	if path == "-" {
 		return a.read("-", a.stdin)
 	}
@@ -42,7 +42,7 @@ func (a *archive) records(path string) ([]history.Record, error) {
 	return a.directory(path)
 }
 
-func (a *archive) directory(path string) ([]history.Record, error) {
+func (a *reportFiles) directory(path string) ([]history.Record, error) {
 	var all []history.Record
 	before := len(a.skipped)
 	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
@@ -68,7 +68,7 @@ func (a *archive) directory(path string) ([]history.Record, error) {
 	return all, nil
 }
 
-func (a *archive) file(name string) (records []history.Record, err error) {
+func (a *reportFiles) file(name string) (records []history.Record, err error) {
 	err = sidebyside.ReadFile(name, func(in io.Reader) (err error) {
 		records, err = a.read(name, in)
 		return err
@@ -76,7 +76,7 @@ func (a *archive) file(name string) (records []history.Record, err error) {
 	return records, err
 }
 
-func (a *archive) read(name string, in io.Reader) ([]history.Record, error) {
+func (a *reportFiles) read(name string, in io.Reader) ([]history.Record, error) {
 	reports, err := report.Read(in)
 	if err != nil {
 		return nil, err
@@ -93,14 +93,14 @@ func (a *archive) read(name string, in io.Reader) ([]history.Record, error) {
 	return records, nil
 }
 
-// tell says on stderr what was left out.
-func (a *archive) tell(talk io.Writer) {
+// printSkipped names on stderr the files that were skipped.
+func (a *reportFiles) printSkipped(stderr io.Writer) {
 	for i, s := range a.skipped {
 		if i == 5 {
-			fmt.Fprintf(talk, "and %d more\n", len(a.skipped)-i)
+			fmt.Fprintf(stderr, "and %d more\n", len(a.skipped)-i)
 			return
 		}
-		fmt.Fprintf(talk, "left out: %s\n", s)
+		fmt.Fprintf(stderr, "left out: %s\n", s)
 	}
 }
 
@@ -116,8 +116,8 @@ func sideNames(paths []string) []string {
 	return names
 }
 
-// sides reads what is to be compared.
-func (a *archive) sides(paths []string) ([]history.Side, error) {
+// sides reads the Reports to compare: one side for each path.
+func (a *reportFiles) sides(paths []string) ([]history.Side, error) {
 	names := sideNames(paths)
 	var sides []history.Side
 	var wrong []error

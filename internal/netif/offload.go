@@ -1,4 +1,4 @@
-package forwarder
+package netif
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Offload is a driver's help that ethtool switches: its command in linux/ethtool.h.
+// Offload is work that a driver does for the kernel, and that ethtool turns on and off. Its value is ethtool's command (linux/ethtool.h).
 type Offload uint32
 
 // The offloads that change what is measured on virtual interfaces.
@@ -45,9 +45,9 @@ func SetOffload(name string, o Offload, on bool) error {
 	return nil
 }
 
-// PlainFrames makes an interface of the calling thread's namespace send and receive frames as they are on the wire: nothing merged, split or left unfinished.
-// Veth has had all of these switches for longer than we support kernels; one without them only measures as it always did.
-func PlainFrames(name string) {
+// DisableOffloads makes an interface of the calling thread's namespace send and receive frames as they are on the wire: nothing merged, split or left unfinished.
+// An interface that lacks one of these switches is left as it is; veth interfaces have all of them on every kernel that linerate supports.
+func DisableOffloads(name string) {
 	for _, o := range []Offload{TransmitChecksum, TCPSegmentation, GenericSegmentation, GenericReceive} {
 		_ = SetOffload(name, o, false)
 	}

@@ -17,7 +17,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
+func TestCallsCutShortByTheManagersEndAreNoErrors(t *testing.T) {
 	cancelled := fmt.Errorf("renew the lease: %w", context.Canceled)
 	for name, c := range map[string]struct {
 		ends  bool
@@ -38,10 +38,10 @@ func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
 			if c.ends {
 				end()
 			}
-			var talk strings.Builder
-			log := slog.New(ending{slog.NewTextHandler(&talk, &slog.HandlerOptions{Level: c.level}), ctx})
+			var stderr strings.Builder
+			log := slog.New(quietEnd{slog.NewTextHandler(&stderr, &slog.HandlerOptions{Level: c.level}), ctx})
 			log.With("lock", "linerate-manager").WithGroup("g").Error("retrieving the lease", "err", c.err)
-			if said := talk.String(); (said == "") != (c.said == "") || !strings.Contains(said, c.said) {
+			if said := stderr.String(); (said == "") != (c.said == "") || !strings.Contains(said, c.said) {
 				t.Errorf("it says %q", said)
 			}
 		})
@@ -49,7 +49,7 @@ func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
 }
 
 // What a manager says that lost the lead is the library's to word.
-func TestAManagerThatLeadsNoLongerSaysSo(t *testing.T) {
+func TestAManagerThatLostTheLeadSaysSo(t *testing.T) {
 	lock := &taken{}
 	leads := 100 * time.Millisecond
 	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://192.0.2.1"}, ctrl.Options{ // nobody is asked

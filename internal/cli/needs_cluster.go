@@ -7,8 +7,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// needsCluster says what of a LoadTest one machine can't do: it starts no pods. What only says how pods are placed or kept is ignored here, so
-// that one file serves both.
+// needsCluster refuses what a LoadTest can't have on one machine, where no pods run. Fields that only say how pods are placed or kept are ignored, so
+// that one file works in both places.
 func needsCluster(spec *v1alpha1.LoadTestSpec) field.ErrorList {
 	var wrong field.ErrorList
 	refuse := func(asked bool, message string, path ...string) {
@@ -17,13 +17,13 @@ func needsCluster(spec *v1alpha1.LoadTestSpec) field.ErrorList {
 		}
 	}
 	generator, dut := spec.Generator, spec.DUT
-	sender, known := senders[compile.SenderOf(spec)]
-	refuse(known && sender.here == nil, onlyInPods(string(generator.Engine)), "generator", "engine")
+	generatorKind, known := generatorKinds[compile.SenderOf(spec)]
+	refuse(known && generatorKind.onThisMachine == nil, onlyInPods(string(generator.Engine)), "generator", "engine")
 	refuse(generator.Layout == v1alpha1.LayoutPerLink && !compile.AlwaysPerLink(spec), "layout PerLink spreads pods over nodes, which needs a cluster (kubectl apply): leave layout out", "generator", "layout")
 	refuse(dut.Type == v1alpha1.DUTPod, "a device under test in a pod needs a cluster (kubectl apply): use dut.type Device for software that already forwards between ports of this machine, or Reference", "dut", "type")
 	refuse(dut.Setup != nil && len(dut.Setup.Command) == 0, "a setup pod needs a cluster (kubectl apply): say what program does it here (command), or remove it", "dut", "setup")
 	refuse(dut.Teardown != nil && len(dut.Teardown.Command) == 0, "a teardown pod needs a cluster (kubectl apply): say what program does it here (command), or remove it", "dut", "teardown")
-	refuse(spec.Suspend, "a test waits only in a cluster (kubectl apply): here it would never begin; remove suspend", "suspend")
+	refuse(spec.Suspend, "only a cluster can hold a test back (kubectl apply): here it would never begin; remove suspend", "suspend")
 	refuse(spec.Stop, "it would end before it began: remove stop (here Ctrl-C stops a run)", "stop")
 	return wrong
 }

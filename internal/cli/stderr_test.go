@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-func TestTalk(t *testing.T) {
+func TestStderrNeverBlocks(t *testing.T) {
 	t.Run("what was said is written in order before the program ends", func(t *testing.T) {
 		var out bytes.Buffer
-		k := newTalk(&out)
+		k := newLossyStderr(&out)
 		for _, s := range []string{"one ", "two ", "three"} {
 			if _, err := io.WriteString(k, s); err != nil {
 				t.Fatal(err)
@@ -24,8 +24,8 @@ func TestTalk(t *testing.T) {
 	t.Run("a reader that stands still holds nobody up", func(t *testing.T) {
 		r, w := io.Pipe() // nobody reads
 		defer func() { _ = r.Close() }()
-		k := newTalk(w)
-		for range 2 * talkQueue {
+		k := newLossyStderr(w)
+		for range 2 * stderrQueue {
 			if _, err := io.Copy(k, strings.NewReader("progress\n")); err != nil {
 				t.Fatal(err)
 			}

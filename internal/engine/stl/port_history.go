@@ -15,39 +15,39 @@ import (
 // detailEvery is how often a reading also asks for link state and pause frames, which cost the server more than counters.
 const detailEvery = 700 * time.Millisecond
 
-// watch is what readings learn over time: who owns the ports, whether links flapped, whether counters only grow. It is safe for
-// concurrent use, as readings and orders run at the same time.
-type watch struct {
-	session uint32 // ours
+// portHistory is what successive readings show: who owns the ports, whether links flapped, whether counters only grow. It is safe for
+// concurrent use, as readings and other calls run at the same time.
+type portHistory struct {
+	session uint32 // of this client
 	user    string
 
 	mu       sync.Mutex
 	epoch    int          // grows with each Claim and Release
-	claimed  map[int]bool // ports that are ours
+	claimed  map[int]bool // ports that this session owns
 	ports    map[int]*watched
-	fault    error // sticky until the next Claim
+	fault    error // kept until the next Claim
 	lastAt   time.Duration
 	detailed time.Time
 }
 
-// watched is one port's past.
+// watched is the history of one port.
 type watched struct {
 	linkUp bool
-	flaps  int64  // that we saw
-	base   *int64 // the server's own count at first sight, if it has one
+	flaps  int64  // link changes that readings have shown
+	base   *int64 // the server's own count in the first reading, if it has one
 	driver driver
-	places extended   // of what matters among the extended statistics
-	told   tally      // by the extended statistics that were read last
-	errors wire.Count // ierrors as of then
+	places extended   // indexes of the extended statistics that matter
+	told   tally      // the extended statistics that were read last
+	errors wire.Count // ierrors at that time
 	last   trex.PortStats
 }
 
-func newWatch(session uint32, user string) *watch {
-	return &watch{session: session, user: user, claimed: map[int]bool{}, ports: map[int]*watched{}}
+func newPortHistory(session uint32, user string) *portHistory {
+	return &portHistory{session: session, user: user, claimed: map[int]bool{}, ports: map[int]*watched{}}
 }
 
-// claim begins a new past for ports that became ours.
-func (w *watch) claim(ports []int, statuses map[int]trex.PortStatus, known map[int]watched) {
+// claim begins a new history for ports that this session has claimed.
+func (w *portHistory) claim(ports []int, statuses map[int]trex.PortStatus, known map[int]watched) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.epoch++
@@ -61,23 +61,23 @@ func (w *watch) claim(ports []int, statuses map[int]trex.PortStatus, known map[i
 	}
 }
 
-func (w *watch) release() {
+func (w *portHistory) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.epoch++
 	clear(w.claimed)
 }
 
-// owns says whether a port is ours, as far as is known.
-func (w *watch) owns(port int) bool {
+// owns says whether this session owns a port, as far as is known.
+func (w *portHistory) owns(port int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.claimed[port] && w.fault == nil
 }
 
-// plan says what a reading shall ask for, and the epoch that its answer belongs to. At an edge it asks for all that ports can tell; in between of those of whose frames some
-// went astray since, and of all now and then.
-func (w *watch) plan(ports []int, now time.Time, edge bool) (detail trex.Detail, epoch int) {
+// plan says which counters a reading requests, and the epoch that its answer belongs to. At an edge it requests all counters; between edges the slow ones only for ports that have
+// missed frames since, and every detailEvery for all ports.
+func (w *portHistory) plan(ports []int, now time.Time, edge bool) (detail trex.Detail, epoch int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	due := now.Sub(w.detailed) >= detailEvery
@@ -93,17 +93,17 @@ func (w *watch) plan(ports []int, now time.Time, edge bool) (detail trex.Detail,
 	return detail, w.epoch
 }
 
-// lacks says that a port's extended statistics are not one value for each of their names: of none of them it is known what it means.
-func (w *watch) lacks(port int, values []wire.Count) bool {
+// lacks says whether a port's extended statistics aren't exactly one value for each name: then the meaning of every value is unknown.
+func (w *portHistory) lacks(port int, values []wire.Count) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p, ok := w.ports[port]
 	return ok && len(values) != p.places.names
 }
 
-// learn takes a snapshot in and returns what it proves to be wrong. One that was overtaken by a later one, or by a Claim or Release,
+// learn adds a snapshot to the history, and returns the fault that it proves. A snapshot that arrives after a later one, or after a Claim or Release,
 // proves nothing.
-func (w *watch) learn(s trex.Snapshot, epoch int) error {
+func (w *portHistory) learn(s trex.Snapshot, epoch int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if epoch != w.epoch {
@@ -129,15 +129,15 @@ func (w *watch) learn(s trex.Snapshot, epoch int) error {
 	return w.fault
 }
 
-// blame keeps the first fault.
-func (w *watch) blame(err error) {
+// blame stores a fault, unless there is one already.
+func (w *portHistory) blame(err error) {
 	if w.fault == nil {
 		w.fault = err
 	}
 }
 
-// sawStatus looks at the link, and at the owner: an event that tells of a theft may get lost.
-func (w *watch) sawStatus(port int, s trex.PortStatus) {
+// sawStatus checks the link, and the owner: the event of a port taken by others may get lost.
+func (w *portHistory) sawStatus(port int, s trex.PortStatus) {
 	up := s.Attributes.Link.Up
 	if p, ok := w.ports[port]; ok {
 		p.sawLink(up)
@@ -156,8 +156,8 @@ func (p *watched) sawLink(up bool) {
 	}
 }
 
-// sawCounters: counters only grow while a server lives.
-func (w *watch) sawCounters(port int, s trex.PortStats) {
+// sawCounters checks that counters only grow, as they do while a server lives.
+func (w *portHistory) sawCounters(port int, s trex.PortStats) {
 	p, ok := w.ports[port]
 	if !ok {
 		return
@@ -171,7 +171,7 @@ func (w *watch) sawCounters(port int, s trex.PortStats) {
 	p.last = s
 }
 
-// linkFlaps prefers the server's own count: between two of our looks a link may go and come back.
+// linkFlaps prefers the server's own count: a link may go down and up again between two readings.
 func (p *watched) linkFlaps() int64 {
 	if p.base != nil && p.last.LinkChanges != nil {
 		return int64(*p.last.LinkChanges) - *p.base
@@ -179,8 +179,8 @@ func (p *watched) linkFlaps() int64 {
 	return p.flaps
 }
 
-// happened judges an event. Our own acts are told too.
-func (w *watch) happened(e trex.Event) {
+// happened judges an event. The server also sends events for this session's own calls.
+func (w *portHistory) happened(e trex.Event) {
 	switch e.Type {
 	case trex.PortAcquired:
 		if w.claimed[e.Port] && e.Session != w.session {
@@ -196,12 +196,12 @@ func (w *watch) happened(e trex.Event) {
 		}
 	case trex.ServerStopped:
 		w.blame(&stoppedError{e.Cause})
-	default: // the rest is what we ordered, or no concern of ours
+	default: // other events are the results of this session's calls, or don't concern its ports
 	}
 }
 
-// pauseFrames says whether a port that was claimed counts the pause frames that it receives.
-func (w *watch) pauseFrames(port int) engine.Visibility {
+// pauseFrames says whether a claimed port counts the pause frames that it receives.
+func (w *portHistory) pauseFrames(port int) engine.Visibility {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p, ok := w.ports[port]; ok && len(p.places.pauses) > 0 {
@@ -210,8 +210,8 @@ func (w *watch) pauseFrames(port int) engine.Visibility {
 	return engine.VisibilityUnknown
 }
 
-// counters completes a port's counters with what is known of it.
-func (w *watch) counters(port int, c engine.PortCounters) engine.PortCounters {
+// counters adds to a port's counters what the history knows.
+func (w *portHistory) counters(port int, c engine.PortCounters) engine.PortCounters {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c.PauseFrames, c.PauseFramesSent = -1, -1
@@ -222,7 +222,7 @@ func (w *watch) counters(port int, c engine.PortCounters) engine.PortCounters {
 	c.LinkUp, c.LinkFlaps = p.linkUp, p.linkFlaps()
 	c.PauseFrames, c.PauseFramesSent = p.told.pauses, p.told.pausesSent
 	switch {
-	case c.Paced: // the software engine says it with its counters
+	case c.Paced: // the software engine sends them with its counters
 		return c
 	case p.places.split:
 		c.ReceiveErrors, c.Damaged = p.told.missed, p.told.damaged
@@ -234,11 +234,11 @@ func (w *watch) counters(port int, c engine.PortCounters) engine.PortCounters {
 	return c
 }
 
-// extendedStats finds what matters among each port's extended statistics. Which there are is up to its driver.
+// extendedStats finds the counters that matter among each port's extended statistics, which differ by driver.
 func (e *Engine) extendedStats(ctx context.Context, ports []trex.PortInfo) (map[int]watched, error) {
 	known := map[int]watched{}
 	for _, p := range ports {
-		if p.ReceiveDrops != "" { // the server tells all of it with its counters
+		if p.ReceiveDrops != "" { // the server sends all of them with its counters
 			continue
 		}
 		names, err := e.reader.ExtendedStatNames(ctx, p.Index)

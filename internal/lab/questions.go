@@ -11,42 +11,42 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
-// After the order and its status, parent and child say more to each other, as often as the parent likes, a line each: which frames did the forwarder's
-// limits take? and: reset the forwarder.
+// After order and status, the parent may send questions, a line each, and the child answers each with a line: what did the forwarder's limits
+// count? or: reset the forwarder.
 //
 //	parent  ── order ──────────── question 1 ──────────── question 2 ─ ─ ▶ end of file: stop
 //	child   ────────── status ──────────────── answer 1 ──────────── ─ ─ ▶
 
-// question asks what the limits counted, or for a reset. The number tells a late answer from one to a later question.
+// question asks what the limits counted, or for a reset. Its number shows which question an answer belongs to, as an answer may be late.
 type question struct {
 	Number int  `json:"number"`
 	Reset  bool `json:"reset,omitempty"`
 }
 
-// answer is what they counted by then, or what the reset did; or why nobody knows.
+// answer is what the limits counted, or what the reset did; or an error.
 type answer struct {
-	Number int               `json:"number"`
-	Taken  []forwarder.Taken `json:"taken,omitempty"`
-	Did    string            `json:"did,omitempty"`
-	Error  string            `json:"error,omitempty"`
+	Number int                       `json:"number"`
+	Taken  []forwarder.LimitCounters `json:"taken,omitempty"`
+	Did    string                    `json:"did,omitempty"`
+	Error  string                    `json:"error,omitempty"`
 }
 
-// Taken is what the Reference's limits counted since the lab was built, in the order of the topology's directions and named by its links. Without
+// LimitCounters is what the Reference's limits counted since the lab was built, in the order of the topology's directions and named by its links. Without
 // a limit it is empty.
-func (l *Lab) Taken(ctx context.Context) ([]forwarder.Taken, error) {
+func (l *Lab) LimitCounters(ctx context.Context) ([]forwarder.LimitCounters, error) {
 	if l.topology.Kind != Reference || l.topology.Limit == nil {
 		return nil, nil
 	}
-	a, err := l.ask(ctx, question{}, "ask the lab what its limits took")
+	a, err := l.ask(ctx, question{}, "ask the lab for its limits' counters")
 	return l.byLink(a.Taken), err
 }
 
-// Reset has the Reference forget what it learned, and says what that was.
+// Reset makes the Reference forget what it learned, and says what it forgot.
 func (l *Lab) Reset(ctx context.Context) (string, error) {
 	if l.topology.Kind != Reference {
 		return "", fmt.Errorf("a lab of a %s has no Reference to reset", l.topology.Kind)
 	}
-	a, err := l.ask(ctx, question{Reset: true}, "have the lab reset its Reference")
+	a, err := l.ask(ctx, question{Reset: true}, "ask the lab to reset its Reference")
 	return a.Did, err
 }
 
@@ -67,7 +67,7 @@ func (l *Lab) ask(ctx context.Context, q question, what string) (answer, error) 
 			switch {
 			case !there:
 				return answer{}, fmt.Errorf("%s: it has ended", what)
-			case a.Number != l.asked: // nobody waited for that one any more
+			case a.Number != l.asked: // it answers a question that timed out
 			case a.Error != "":
 				return answer{}, errors.New(a.Error)
 			default:
@@ -77,8 +77,8 @@ func (l *Lab) ask(ctx context.Context, q question, what string) (answer, error) 
 	}
 }
 
-// byLink names the links where the forwarder knows interfaces.
-func (l *Lab) byLink(all []forwarder.Taken) []forwarder.Taken {
+// byLink replaces the forwarder's interfaces by the names of their links.
+func (l *Lab) byLink(all []forwarder.LimitCounters) []forwarder.LimitCounters {
 	for i, d := range l.topology.Directions {
 		if i < len(all) {
 			all[i].From, all[i].To = d.From, d.To
@@ -87,8 +87,8 @@ func (l *Lab) byLink(all []forwarder.Taken) []forwarder.Taken {
 	return all
 }
 
-// hear hands on what the child answers, until it has ended or the lab is closed.
-func (l *Lab) hear(from *json.Decoder) {
+// receiveAnswers passes on the child's answers until the child has ended or the lab is closed.
+func (l *Lab) receiveAnswers(from *json.Decoder) {
 	defer close(l.answers)
 	for {
 		var a answer
@@ -103,8 +103,8 @@ func (l *Lab) hear(from *json.Decoder) {
 	}
 }
 
-// converse is the child's part: it answers until the parent has ended, or has closed its end.
-func converse(questions io.Reader, answers io.Writer, reply func(question) (answer, error)) {
+// answerQuestions is the child's side: it answers until the parent has ended, or has closed its end of the pipe.
+func answerQuestions(questions io.Reader, answers io.Writer, reply func(question) (answer, error)) {
 	decoder := json.NewDecoder(bufio.NewReader(questions))
 	for {
 		var q question

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// lossyStderr is stderr for a program that must not wait for its reader: a stopped pager or a paused terminal would otherwise
+// delay readings, and the end of traffic. It drops what can't be written in time; nothing on stderr is data.
+type lossyStderr struct {
+	out   io.Writer
+	lines chan []byte
+	done  chan struct{}
+}
+
+// stderrQueue is how many writes may wait for the reader; stderrGrace is how long the end of the program waits for it.
+const (
+	stderrQueue = 4096
+	stderrGrace = time.Second
+)
+
+func newLossyStderr(out io.Writer) *lossyStderr {
+	t := &lossyStderr{out: out, lines: make(chan []byte, stderrQueue), done: make(chan struct{})}
+	go func() {
+		defer close(t.done)
+		for line := range t.lines {
+			_, _ = t.out.Write(line)
+		}
+	}()
+	return t
+}
+
+// Write never blocks and never fails. It is safe for concurrent use until Close.
+func (t *lossyStderr) Write(p []byte) (int, error) {
+	select {
+	case t.lines <- append([]byte(nil), p...):
+	default:
+	}
+	return len(p), nil
+}
+
+// Close waits for at most stderrGrace until everything is written. Nothing may be written afterwards.
+func (t *lossyStderr) Close() {
+	close(t.lines)
+	select {
+	case <-t.done:
+	case <-time.After(stderrGrace):
+	}
+}
+
+// terminal is the terminal behind a writer, nil if there is none.
+func terminal(w io.Writer) *os.File {
+	if o, ok := w.(*firstOnly); ok {
+		w = o.out
+	}
+	if t, ok := w.(*lossyStderr); ok {
+		w = t.out
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
