@@ -282,30 +282,6 @@ func notThePathsWords(directions []report.Measured) (words string) {
 	return words
 }
 
-// sessions sets what the connections of these directions did. What was sent again is a count, and its share and the round trip are figures: only where they are the path's.
-func (r record) sessions(s *report.Sessions, directions ...report.Measured) record {
-	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections", int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
-	if d := s.Datagrams; d != nil {
-		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost", d.Lost).whole("datagrams_late", d.OutOfOrder)
-		if figures.NotThePaths(directions...) == "" {
-			r.percent("datagram_loss_percent", d.MostLossRatio().Percent())
-		}
-		if figures.JitterNotThePaths(directions...) == "" {
-			r.whole("jitter_microseconds", d.JitterMicroseconds)
-		}
-		return r
-	}
-	r.whole("retransmitted_segments", s.RetransmittedSegments)
-	if figures.NotThePaths(directions...) != "" {
-		return r
-	}
-	r.percent("retransmit_percent", s.RetransmitRatio.Percent())
-	if s.RoundTrip != nil {
-		r.whole("round_trip_microseconds", s.RoundTrip.MeanMicroseconds)
-	}
-	return r
-}
-
 // deviceWords say what the device does with the traffic, after its type.
 func deviceWords(d plan.DUT) string {
 	if d.Endpoint() {
