@@ -125,21 +125,14 @@ func highOf(f report.Figure, result report.Result, m measured) report.Number {
 	return f.Low
 }
 
-// highOfSessions is how much a figure of sessions may be at most; none: it is missing, or the path wasn't what limited them: the device may carry more, and would lose and delay more at what
-// it can carry, as less load makes shorter queues.
-func highOfSessions(f report.Figure, m measured) report.Number {
-	limit, most := m.limit, f.Low
-	if f.Missing == "" && f.Metric == DatagramLossRatio { // what the receiver told nothing of may be lost
-		most = report.Number(m.sessions.Datagrams.MostLossRatio().String())
+// disturbed is how many frames more may have come back of these directions together, as a share of those that did; nil: none.
+func disturbed(directions ...report.Measured) *big.Rat {
+	var more, came int64
+	for _, d := range directions {
+		more, came = more+d.DisturbedFrames, came+d.Returned.Packets
 	}
-	switch {
-	case f.Missing == "" && limit.By == measure.ByLoad && f.Metric != GoodputBitsPerSecond: // it is of the load that was asked for
-		return most
-	case f.Missing != "", limit.By != measure.ByPath, limit.Carried && f.Metric == GoodputBitsPerSecond:
-		return ""
-	case f.Metric != GoodputBitsPerSecond:
-		return most
+	if more <= 0 || came <= 0 {
+		return nil
 	}
-	// In the time in which an end held them back, as much again might have come.
-	return report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-limit.HeldByEnds), int64(units.One))))
+	return big.NewRat(more, came)
 }

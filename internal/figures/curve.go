@@ -92,3 +92,35 @@ func medianOf(of []report.CurvePoint, number func(report.CurvePoint) report.Numb
 	sum := new(big.Rat).Add(all[(n-1)/2], all[n/2])
 	return report.NumberOf(sum.Quo(sum, big.NewRat(2, 1)))
 }
+
+// ofALoad are the metrics of each load of a curve.
+var ofALoad = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
+	return m.Name != PacketsPerSecond && m.Name != LossRatio && m.Name != OfferedPacketsPerSecond
+})
+
+// At are the figures of one window for its own sake: what was sent, what came back and what was lost at its load, in each direction and in all together.
+func At(r *report.Report, w report.Window) []report.Figure {
+	result := report.Result{Confirmed: true, Reason: report.CurveMeasured, Directions: w.Directions}
+	total := measure.Sum(w.Directions, r.RateOfEachLink())
+	result.Total = &total
+	all := answered(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Result: result}, ofALoad)
+	for i := range all {
+		all[i].Load = w.Load
+	}
+	return all
+}
+
+// Points parts a curve's figures of all directions together by their loads, in the curve's order.
+func Points(curve []report.Figure) (points [][]report.Figure) {
+	for _, f := range curve {
+		if f.Direction != report.AllDirections {
+			continue
+		}
+		if last := len(points) - 1; last >= 0 && points[last][0].Load == f.Load {
+			points[last] = append(points[last], f)
+		} else {
+			points = append(points, []report.Figure{f})
+		}
+	}
+	return points
+}
