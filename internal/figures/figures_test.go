@@ -345,3 +345,27 @@ func TestFiguresOfASoak(t *testing.T) {
 		t.Errorf("open above %+v", h)
 	}
 }
+
+// TestADirectionOfASoakIsABoundByItself: beside a direction that is estimated, one that is open above is a lower bound, for its own reason, and one that is extrapolated is not confirmed.
+func TestADirectionOfASoakIsABoundByItself(t *testing.T) {
+	r := measured(func(r *report.Report) {
+		r.Plan.Procedure.Type, r.Result.Reason = plan.TypeSoak, report.LoadEstimated
+		for i := range r.Result.Directions {
+			d := &r.Result.Directions[i]
+			d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond = 10_000, 10_000, 10_000
+			d.CriticalLoad = &report.CriticalLoad{LossRatio: 1, Low: "8000", High: report.Number([]string{"9000", ""}[i])}
+			d.Limit = &report.DirectionLimit{Reason: []report.Reason{report.LoadEstimated, report.GeneratorLimited}[i], Confirmed: true}
+		}
+	})
+	h := figures.HeadlineOf(r)
+	there, back := &r.Result.Directions[0], &r.Result.Directions[1]
+	if own, other := figures.HeadlineIn(h, r, *there), figures.HeadlineIn(h, r, *back); own.Sign() != "" || other.Sign() != "≥" {
+		t.Errorf("%q and %q", own.Sign(), other.Sign())
+	}
+	if own, other := one(t, r, figures.PacketsPerSecond, there.Name()), one(t, r, figures.PacketsPerSecond, back.Name()); own.Reason != report.LoadEstimated || other.Reason != report.GeneratorLimited || other.High != "" {
+		t.Errorf("%+v and %+v", own, other)
+	}
+	if there.CriticalLoad.Extrapolated = true; figures.HeadlineIn(h, r, *there).Sign() != "~" {
+		t.Errorf("extrapolated %q", figures.HeadlineIn(h, r, *there).Sign())
+	}
+}

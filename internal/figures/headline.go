@@ -46,10 +46,14 @@ func HeadlineOf(r *report.Report) report.Headline {
 	return h
 }
 
-// HeadlineIn is a report's line as it holds for one of its directions, where a search found that direction's own limit, or that another one set the load: whether its figures
-// are a bound, or aren't confirmed.
+// HeadlineIn is a report's line as it holds for one of its directions: whether that direction's figures are a lower bound, or not confirmed. A search may have found the direction's own limit
+// while another direction set the load, and a soak may estimate one direction and bound another.
 func HeadlineIn(h report.Headline, r *report.Report, d report.Measured) report.Headline {
-	if d.Limit != nil {
+	switch l := r.Result.CriticalLoadOf(d); {
+	case l != nil:
+		h.Bound = l.Low != "" && l.High == ""
+		h.Loose = !h.Bound && (l.Low == "" || l.Extrapolated)
+	case d.Limit != nil:
 		h.Bound = resultOf(r.Result, d).LowerBound()
 		h.Loose = !h.Bound && r.Unheld(d.Limit.Confirmed)
 	}

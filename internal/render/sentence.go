@@ -14,8 +14,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Two of the kinds of answers, as pages name them.
+// The kinds of answers that a single direction may have, too, as pages name them.
 const (
+	estimated  = "estimated"
 	lowerBound = "lower bound"
 	saturated  = "saturated"
 )
@@ -41,8 +42,10 @@ func standing(r *report.Report) string {
 		return "overloaded"
 	case r.Result.Reason == report.BurstsMeasured:
 		return "bursts"
+	case r.Result.Reason == report.LoadEstimated && len(openDirections(r)) > 0:
+		return "estimated in part"
 	case r.Result.Reason == report.LoadEstimated:
-		return "estimated"
+		return estimated
 	case r.Result.Reason == report.PathLimited:
 		return "goodput"
 	}
@@ -83,10 +86,7 @@ func overloadWords(r *report.Report) string {
 	case report.BurstsMeasured:
 		return "the rates are what the device forwards of the bursts' rate, at which it loses frames as soon as its buffer is full."
 	case report.LoadEstimated:
-		if r.Result.LowerBound() {
-			return ""
-		}
-		return "at this load the device loses " + tooMuch + " of its frames on average, as far as trials of finite length tell."
+		return soakAnswerWords(r)
 	case report.MaximumOffered:
 		return "more was offered than the device carries, and this is what came back."
 	default:

@@ -178,6 +178,8 @@ func (t track) standing(r *report.Report) string {
 		return lowerBound
 	case h.Loose:
 		return notConfirmed
+	case r.Result.Directions[t.index].CriticalLoad != nil:
+		return estimated
 	}
 	return saturated
 }
