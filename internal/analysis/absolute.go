@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/comparison"
@@ -13,7 +12,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // judgeAbsolute judges a criterion by all runs. With several it speaks of their median: so many of them as the median's interval leaves out may lie on
@@ -168,7 +166,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	}
 	messages := map[report.Outcome][]string{}
 	for _, f := range found {
-		outcome, message := held{f, r}.against(c)
+		outcome, message := judgedFigure{f, r}.against(c)
 		messages[outcome] = append(messages[outcome], message)
 	}
 	result.Outcome, result.Message = worstOf(messages)
@@ -229,181 +227,4 @@ func told(f report.Figure) report.Number {
 		return cmp.Or(f.High, f.Low)
 	}
 	return f.Low
-}
-
-// held is a figure that a criterion's bounds are held against, and the run that claims it.
-type held struct {
-	report.Figure
-	run *report.Report
-}
-
-// against compares the figure with the criterion's bounds.
-func (h held) against(c plan.Criterion) (report.Outcome, string) {
-	of := figures.Whose(h.Figure)
-	outcome, message := report.Passed, of+": "+figures.Text(h.Figure)
-	if h.Missing != "" {
-		return report.Undecided, message
-	}
-	for _, b := range []struct {
-		limit, words string
-		least        bool
-	}{{c.Min, "at least", true}, {c.Max, "at most", false}} {
-		if b.limit == "" {
-			continue
-		}
-		limit, err := decimal(b.limit)
-		if err != nil {
-			return report.Undecided, fmt.Sprintf("%s: %v", of, err)
-		}
-		got, why := h.bound(limit, b.least)
-		message += fmt.Sprintf(", %s %s demanded%s", b.words, b.limit, why)
-		if got == report.DidFail || got == report.Undecided && outcome == report.Passed {
-			outcome = got
-		}
-	}
-	return outcome, message
-}
-
-// bound compares with one bound. Met needs a figure that is sure enough; missed, one that can only be worse.
-func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
-	if h.Metric == figures.LossRatio {
-		return h.loss(limit, least)
-	}
-	if h.At != nil {
-		return h.latency(limit, least)
-	}
-	low, most := h.Low.Rat(), h.most()
-	sureMet, sureMissed := low.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
-	if !least {
-		sureMet, sureMissed = most != nil && most.Cmp(limit) <= 0, low.Cmp(limit) > 0
-	}
-	switch {
-	case !sureMet && !sureMissed && most == nil:
-		return report.Undecided, h.open()
-	case !sureMet && !sureMissed:
-		upTo, _ := most.Float64()
-		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", figures.Format(h.Metric, upTo))
-	case h.run.Unheld(h.Confirmed):
-		return report.Undecided, ", and the figure is not confirmed"
-	case sureMet:
-		return report.Passed, ""
-	}
-	return report.DidFail, ""
-}
-
-// latency compares a time, which is told to its bucket, and not at all from some length on.
-func (h held) latency(limit *big.Rat, least bool) (report.Outcome, string) {
-	low, high := h.Low.Rat(), h.High.Rat()
-	atMost, above := high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
-	atLeast, below := low.Cmp(limit) >= 0, high != nil && high.Cmp(limit) < 0
-	switch {
-	case least && atLeast, !least && atMost:
-		return report.Passed, ""
-	case least && below, !least && above:
-		return report.DidFail, ""
-	case high == nil:
-		return report.Undecided, ", and nobody knows how much longer it is than what is told"
-	}
-	return report.Undecided, ", and it is told to 1 % only"
-}
-
-// open says why a figure that nothing bounds above meets no bound: of loads it may be more because the device can do more, of losses and delays because it wasn't loaded as much as it can be.
-func (h held) open() string {
-	if m, _ := figures.MetricOf(h.Metric); !m.LessIsBetter {
-		return ", and the figure is a lower bound only" + limitedBy(h.Reason)
-	}
-	return atLessThanTheDeviceCarries(h.Reason)
-}
-
-// atLessThanTheDeviceCarries says why what was seen beside sessions may be more than it was: these are asked for no load, so there is none that was not reached.
-func atLessThanTheDeviceCarries(reason report.Reason) string {
-	if reason == report.GeneratorLimited {
-		return ", and it was measured at a load below what the device can carry, where it may be more: an end of the sessions was too weak for more"
-	}
-	return ", and it may be more at what the device can carry: that the device was the limit could not be shown"
-}
-
-// limitedBy names what limited the load when it wasn't the device.
-func limitedBy(reason report.Reason) string {
-	if reason == report.GeneratorLimited {
-		return ": the generator was too weak for more"
-	}
-	if reason == report.MachineLimited {
-		return ": this machine was too busy for more"
-	}
-	if reason == report.NearGenerators {
-		return ": it is close to what the generators do by themselves, and the limit may be theirs"
-	}
-	if reason == report.BurstsMeasured {
-		return ": the longest burst there was to be lost nothing, so raise procedure.backToBack.longest"
-	}
-	if reason == report.LoadEstimated {
-		return ": no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration"
-	}
-	if reason == report.OtherDirection {
-		return ": another direction lost frames first and set the load, so measure each direction by itself (procedure.directions: Each)"
-	}
-	return ""
-}
-
-// precise is how coarse a search may be for its figure to count as what the device can do: a measurement promises no more than 1 %. Above that
-// the truth is somewhere in the bracket, as where the generator stumbled at the answer and frames were lost at the next load.
-const precise = units.One / 100
-
-// most is how much the device may be able to do where the figure is what it surely can; nil: nothing bounds it.
-//
-//	   figure, Short       lost frames
-//	──────┼───── the truth ────┼──────▶ load
-//	      └ Low                └ High
-func (h held) most() *big.Rat {
-	low, high := h.Low.Rat(), h.High.Rat()
-	switch {
-	case high == nil:
-		return nil
-	case h.Direction == report.AllDirections && report.PlanOf(h.run).Procedure.Each != nil:
-		return high // what generators left out while all limits were held at once is in this interval, and no search made it narrow
-	}
-	narrow := new(big.Rat).Quo(low, big.NewRat(int64(units.One-precise), int64(units.One)))
-	slack := new(big.Rat).Mul(narrow, big.NewRat(1, 1_000_000_000)) // High is a decimal, rounded
-	if high.Cmp(narrow.Add(narrow, slack)) <= 0 {
-		return low
-	}
-	return high
-}
-
-// loss compares loss, which is an interval. Loss at a load that the generator could not raise to what was asked says nothing of
-// the loss there.
-func (h held) loss(limit *big.Rat, least bool) (report.Outcome, string) {
-	sureMet, sureMissed := h.High.Rat().Cmp(limit) <= 0, h.Low.Rat().Cmp(limit) > 0
-	if least {
-		sureMet, sureMissed = h.Low.Rat().Cmp(limit) >= 0, h.High.Rat().Cmp(limit) < 0
-	}
-	switch {
-	case h.run.Unheld(h.Confirmed):
-		return report.Undecided, ", and the figure is not confirmed"
-	case sureMissed:
-		return report.DidFail, ""
-	case !sureMet:
-		return report.Undecided, ", and part of the loss may be the generator's own or the window's edges"
-	case loadNotReached(h.Reason):
-		return report.Undecided, ", and the load asked for was not reached"
-	}
-	return report.Passed, ""
-}
-
-// loadNotReached says that what was asked for could not be sent, or that nobody knows whether it could: what a device has too much of at that load may not have shown.
-func loadNotReached(reason report.Reason) bool {
-	return slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, reason)
-}
-
-// decimal reads a bound as it is written in a criterion.
-func decimal(s string) (*big.Rat, error) {
-	if _, err := strconv.ParseFloat(s, 64); err != nil {
-		return nil, fmt.Errorf("bound %q is no decimal number", s)
-	}
-	v, ok := new(big.Rat).SetString(s)
-	if !ok {
-		return nil, fmt.Errorf("bound %q is no decimal number", s)
-	}
-	return v, nil
 }

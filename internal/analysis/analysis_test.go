@@ -112,6 +112,18 @@ func TestAnExtrapolatedCriticalLoadDecidesNothing(t *testing.T) {
 	}
 }
 
+// TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt, however narrow the interval is: the device may do more than surely came back.
+func TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt(t *testing.T) {
+	searched := measured(func(r *report.Result) { r.Resolution = units.One / 200 }) // 9000 came back, and frames were lost at 9045
+	for maximum, want := range map[string]report.Outcome{"8999": report.DidFail, "9000": report.Undecided, "9045": report.Undecided, "9046": report.Passed} {
+		searched.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", Max: maximum}}
+		v := analysis.Verdict(searched)
+		if v.Outcome != want || want == report.Undecided && !strings.Contains(v.Criteria[0].Message, "west→east: 9.00 Kpps, at most "+maximum+" demanded, and what the device can do lies between that and 9.05 Kpps") {
+			t.Errorf("at most %s: %+v, want %s", maximum, v, want)
+		}
+	}
+}
+
 func TestAPercentageOfAnUnknownLineRateIsUndecided(t *testing.T) {
 	r := measured(nil)
 	r.LineRates = r.LineRates[:1] // west only

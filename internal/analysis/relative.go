@@ -103,8 +103,9 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 		}
 		q.Baseline = append(q.Baseline, found[i])
 	}
-	if missing = confirmedAlone(&q); missing != "" {
-		return answer, missing
+	leftOut, tooFew := confirmedRuns(&q)
+	if tooFew != "" {
+		return answer, tooFew
 	}
 	switch c.Statistic {
 	case plan.WorstOfRuns:
@@ -114,22 +115,26 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 	default:
 		answer = comparison.Withhold(q, comparison.Compare(q))
 	}
+	answer.Sentence += leftOut
 	return answer, ""
 }
 
-// confirmedAlone leaves out of a question the runs whose own figure is not confirmed, or says that too few are left.
-func confirmedAlone(q *comparison.Question) (missing string) {
+// confirmedRuns leaves out of a question the runs whose own figure is not confirmed, and says how many those are; tooFew says that too few are left.
+func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
 	for _, side := range []struct {
 		whose string
 		runs  *[]comparison.Run
 	}{{"", &q.Candidate}, {" of the baseline", &q.Baseline}} {
 		confirmed := slices.DeleteFunc(slices.Clone(*side.runs), func(r comparison.Run) bool { return r.Unconfirmed })
 		if comparison.TooFew(len(confirmed), len(*side.runs)) {
-			return fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.whose)
+			return "", fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.whose)
+		}
+		if n := len(*side.runs) - len(confirmed); n > 0 {
+			leftOut += fmt.Sprintf("; %d of %d runs%s left out here, as they did not confirm this figure", n, len(*side.runs), side.whose)
 		}
 		*side.runs = confirmed
 	}
-	return ""
+	return leftOut, ""
 }
 
 // comparable parts the baseline's runs that can be compared with these from the others, and names those.

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -258,5 +259,36 @@ func TestADirectionThatFailsHardlyFailsNotAmongSeveral(t *testing.T) {
 	}
 	if found["hardly"] == 0 || found[report.DidFail] == 0 {
 		t.Errorf("%v", found)
+	}
+}
+
+// TestARunOfASoakCountsInTheDirectionsThatItConfirmed: the others are left out of it by themselves, and the sentence says so.
+func TestARunOfASoakCountsInTheDirectionsThatItConfirmed(t *testing.T) {
+	soak := func(pps int64, extrapolated bool) *report.Report {
+		return at(pps, func(r *report.Report) {
+			r.Plan.Procedure = plan.Procedure{Type: plan.TypeSoak}
+			r.Result.Reason, r.Result.Saturated, r.Result.Confirmed = report.LoadEstimated, false, !extrapolated
+			for i := range r.Result.Directions {
+				d, open := &r.Result.Directions[i], extrapolated && i == 1
+				d.Intended, d.Offered = d.Received, d.Received
+				d.CriticalLoad = &report.CriticalLoad{LossRatio: 1, Low: report.NumberOf(big.NewRat(pps-5, 1)), High: report.NumberOf(big.NewRat(pps+5, 1)), Extrapolated: open}
+				d.Limit = &report.DirectionLimit{Reason: report.LoadEstimated, Confirmed: !open}
+			}
+		})
+	}
+	var baseline, candidates []*report.Report
+	for _, pps := range []int64{9974, 9966, 9973, 9965, 9977} {
+		baseline, candidates = append(baseline, soak(pps, false)), append(candidates, soak(pps+1, false))
+	}
+	candidates = append(candidates, soak(9970, true))
+	b := analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Measured{Plan: baseline[0].Plan}, kept(baseline))
+	v := analysis.Judge([]plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, candidates, b)
+	said := v.Criteria[0].Message
+	there, back, both := strings.Cut(said, "; east→west: ")
+	if v.Outcome != report.Passed || !both || !strings.Contains(there, "in 6 runs, 9.97 Kpps in 5 runs of the baseline") || strings.Contains(there, "left out") {
+		t.Errorf("%s: %s", v.Outcome, said)
+	}
+	if !strings.Contains(back, "in 5 runs, 9.97 Kpps in 5 runs of the baseline") || !strings.Contains(back, "; 1 of 6 runs left out here, as they did not confirm this figure") {
+		t.Errorf("%s", back)
 	}
 }

@@ -102,7 +102,8 @@ func lineRateOf(r *report.Report, from, to string, line units.BitRate) units.Pac
 	return 0
 }
 
-// Unfit says why a Report's run counts in no comparison; empty: it does in those of figures that are confirmed, as Figure.Unfit has it. That even the lowest load lost frames is an answer, too.
+// Unfit says why a Report's run counts in no comparison at all; empty: it counts in those of figures that are confirmed, which Figure.Unfit decides. That even the lowest load lost frames is an
+// answer, too.
 func Unfit(r *report.Report) string {
 	switch {
 	case r.Ending != report.Completed:
@@ -119,13 +120,13 @@ func Unfit(r *report.Report) string {
 
 const notConfirmed = "its figure is not confirmed"
 
-// Unfit says why a Report's run doesn't count where this figure is compared: where directions were found one after another, some figures may be confirmed and others not. One that is
-// confirmed makes the run count.
+// Unfit says why a Report's run counts in no comparison of this figure; empty: it counts. One confirmed direction is enough for the run to count, and the directions that are not confirmed are
+// left out by themselves (Run.Unconfirmed).
 func (f Figure) Unfit(r *report.Report) string {
 	if r.Ending == report.Completed && !r.Result.Measured && f.Answered(r) {
 		return ""
 	}
-	if why := Unfit(r); why != "" || !r.Result.Measured || report.PlanOf(r).Procedure.Confirmation() <= 0 {
+	if why := Unfit(r); why != "" || !r.Result.Measured || !r.Unheld(false) { // nothing was to be confirmed
 		return why
 	}
 	all := f.Of(r)
