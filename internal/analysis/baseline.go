@@ -22,8 +22,8 @@ type Kept struct {
 	Name, Fault string
 }
 
-// Measured is how the candidate is measured: its Plan; and the Plan's method, where the Plan is no more whole.
-type Measured struct {
+// Candidate is how what is compared with a baseline is measured: its Plan, and the Plan's method where the Plan lost its generators.
+type Candidate struct {
 	Plan   *plan.Plan
 	Method string
 }
@@ -33,7 +33,7 @@ const mostDifferences = 3
 
 // BaselineOf makes the baseline of what is measured in this way. Each run counts once. One that was measured in another way, has no figure, or has one that isn't confirmed, stays in
 // it with the reason: nothing is compared that can't be. Without any run the baseline says so.
-func BaselineOf(kind, name string, how Measured, runs []Kept) *report.Baseline {
+func BaselineOf(kind, name string, how Candidate, runs []Kept) *report.Baseline {
 	b := &report.Baseline{Kind: kind, Name: name}
 	if len(runs) == 0 {
 		b.Message = "it has no Report"
@@ -47,7 +47,7 @@ func BaselineOf(kind, name string, how Measured, runs []Kept) *report.Baseline {
 	return b
 }
 
-func baselineRun(how Measured, k Kept) report.BaselineRun {
+func baselineRun(how Candidate, k Kept) report.BaselineRun {
 	if k.Report == nil {
 		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
 	}
@@ -92,14 +92,14 @@ func notMeasured(run report.BaselineRun) string {
 }
 
 // differences are where the candidate and a run of the baseline measure differently; none: they can be compared.
-func (m Measured) differences(k Kept) []string {
-	if method(m.Plan, m.Method) == method(k.Report.Plan, k.Method) {
+func (c Candidate) differences(k Kept) []string {
+	if method(c.Plan, c.Method) == method(k.Report.Plan, k.Method) {
 		return nil
 	}
-	if m.Method == "" && k.Method == "" {
-		return plan.MethodDifferences(m.Plan, k.Report.Plan, mostDifferences)
+	if c.Method == "" && k.Method == "" {
+		return plan.MethodDifferences(c.Plan, k.Report.Plan, mostDifferences)
 	}
-	mine, its := *m.Plan, *k.Report.Plan
+	mine, its := *c.Plan, *k.Report.Plan
 	mine.Generators, its.Generators = nil, nil // one of them has none any more
 	if differences := plan.MethodDifferences(&mine, &its, mostDifferences); len(differences) > 0 {
 		return differences

@@ -31,7 +31,7 @@ func kept(reports []*report.Report) (all []analysis.Kept) {
 }
 
 func baselineOf(reports ...*report.Report) *report.Baseline {
-	return analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Measured{Plan: at(1).Plan}, kept(reports))
+	return analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Candidate{Plan: at(1).Plan}, kept(reports))
 }
 
 func TestARelativeCriterion(t *testing.T) {
@@ -166,7 +166,7 @@ func TestACriterionClaimsNothingAcrossEnvironments(t *testing.T) {
 
 func TestARunIsNotComparedWithItself(t *testing.T) {
 	all := runs(9974, 9966, 9973, 9965, 9977)
-	b := analysis.BaselineOf("File", "nightly.suite.json", analysis.Measured{Plan: at(1).Plan}, []analysis.Kept{{Report: all[0]}, {Report: all[1]}, {Report: at(9970)}})
+	b := analysis.BaselineOf("File", "nightly.suite.json", analysis.Candidate{Plan: at(1).Plan}, []analysis.Kept{{Report: all[0]}, {Report: all[1]}, {Report: at(9970)}})
 	v := analysis.Judge([]plan.Criterion{{Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, all, b)
 	if want := "2 of the 5 runs are the baseline's own"; v.Outcome != report.Undecided || !strings.HasPrefix(v.Criteria[0].Message, want) {
 		t.Errorf("%+v, want %s", v, want)
@@ -188,14 +188,14 @@ func TestOfManyReasonsAFewAreTold(t *testing.T) {
 func TestAReportsVerdictUsesItsOwnBaseline(t *testing.T) {
 	r := at(9970)
 	r.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%"), AssumedSpread: *ratio("0.2%")}}
-	r.Baseline = analysis.BaselineOf("File", "main.json", analysis.Measured{Plan: r.Plan}, kept(runs(9974)))
+	r.Baseline = analysis.BaselineOf("File", "main.json", analysis.Candidate{Plan: r.Plan}, kept(runs(9974)))
 	if v := analysis.Verdict(r); v.Outcome != report.Passed || !strings.HasSuffix(v.Criteria[0].Message, "the baseline is main.json") {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestABaselineKeepsWhatServesAndWhyTheRestDoesnt(t *testing.T) {
-	b := analysis.BaselineOf("Report", "kept", analysis.Measured{Plan: at(1).Plan}, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
+	b := analysis.BaselineOf("Report", "kept", analysis.Candidate{Plan: at(1).Plan}, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
 	if len(b.Runs) != 2 || b.Runs[0].Message != "main: not measured: it ended" || b.Runs[1].Message != "" || b.Runs[1].Report != "sha256:of-main" || b.Runs[1].Result.Directions[0].Received.PacketsPerSecond != 9974 {
 		t.Errorf("%+v", b)
 	}
@@ -218,14 +218,14 @@ func TestPlansThatAreNotWholeAreComparedByTheirMethod(t *testing.T) {
 	}
 	same := func(*plan.Plan) {}
 	for name, test := range map[string]struct {
-		how  analysis.Measured
+		how  analysis.Candidate
 		kept analysis.Kept
 		says string
 	}{
-		"both, of the same method":   {analysis.Measured{Plan: without(*whole, same).Plan, Method: whole.Method()}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
-		"one, of the same method":    {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
-		"one, with other generators": {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(other, same), Method: other.Method()}, "the generators are not the same"},
-		"one, with another procedure": {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(*whole, func(p *plan.Plan) { p.Procedure.Type = "Walk" }), Method: "another"},
+		"both, of the same method":   {analysis.Candidate{Plan: without(*whole, same).Plan, Method: whole.Method()}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
+		"one, of the same method":    {analysis.Candidate{Plan: whole}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
+		"one, with other generators": {analysis.Candidate{Plan: whole}, analysis.Kept{Report: without(other, same), Method: other.Method()}, "the generators are not the same"},
+		"one, with another procedure": {analysis.Candidate{Plan: whole}, analysis.Kept{Report: without(*whole, func(p *plan.Plan) { p.Procedure.Type = "Walk" }), Method: "another"},
 			"procedure.type is"},
 	} {
 		b := analysis.BaselineOf("LoadTestSuite", "nightly", test.how, []analysis.Kept{test.kept})
@@ -281,7 +281,7 @@ func TestARunOfASoakCountsInTheDirectionsThatItConfirmed(t *testing.T) {
 		baseline, candidates = append(baseline, soak(pps, false)), append(candidates, soak(pps+1, false))
 	}
 	candidates = append(candidates, soak(9970, true))
-	b := analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Measured{Plan: baseline[0].Plan}, kept(baseline))
+	b := analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Candidate{Plan: baseline[0].Plan}, kept(baseline))
 	v := analysis.Judge([]plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, candidates, b)
 	said := v.Criteria[0].Message
 	there, back, both := strings.Cut(said, "; east→west: ")

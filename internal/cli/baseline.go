@@ -56,7 +56,7 @@ func baselineFor(p *plan.Plan, all *suite.Reference) *report.Baseline {
 	if all == nil {
 		return nil
 	}
-	b := all.OfTest(analysis.Measured{Plan: p})
+	b := all.OfTest(analysis.Candidate{Plan: p})
 	b.AllowDifferent = append(slices.Clone(b.AllowDifferent), report.EnvironmentParts(p.AllowDifferent)...)
 	return b
 }

@@ -13,7 +13,7 @@ const sinceAnchor = " since the anchor"
 
 // anchored judges a cell's row against the anchor, too: a baseline that moves with each release hides what creeps, and the sum of it shows beside a reference that doesn't move. Each criterion that
 // compares is judged once more, and the worst of all is the row's outcome. A witness of which the anchor has no Report stays as it is: of searches it has some.
-func anchored(row *report.GateRow, m Measured, number int) {
+func anchored(row *report.GateRow, m MeasuredSuite, number int) {
 	if m.Anchor == nil {
 		return
 	}

@@ -32,7 +32,7 @@ func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Anchor: true}), steady(c.now))
 			m.Baseline, m.Anchor = &suite.Reference{Kind: suite.KindFile, Name: "last.json", Reports: kept(c.before)}, c.anchor
-			g := Judge([]Measured{m}, "test")
+			g := Judge([]MeasuredSuite{m}, "test")
 			row := g.Rows[0]
 			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.says) {
 				t.Errorf("exit code %d, want %d: %s", g.ExitCode, c.code, row.Words())
@@ -45,7 +45,7 @@ func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
 	t.Run("measured in turns with the last release", func(t *testing.T) {
 		m := inTurns(t, 99_000, 5) // the last one is at 100 000
 		m.Anchor = &suite.Reference{Kind: suite.KindFile, Name: "releases/1.0", Reports: kept(103_000)}
-		g := Judge([]Measured{m}, "test")
+		g := Judge([]MeasuredSuite{m}, "test")
 		if len(g.Rows) != 1 || g.ExitCode != 1 || g.Rows[0].Anchor == nil || g.Rows[0].Criteria[0].Outcome != "Passed" {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}

@@ -21,8 +21,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Measured is a suite as it is when the gate has waited long enough.
-type Measured struct {
+// MeasuredSuite is a suite as it is when the gate has waited long enough.
+type MeasuredSuite struct {
 	Suite *v1alpha1.LoadTestSuite
 	// Name is what its file calls it.
 	Name string
@@ -41,7 +41,7 @@ type Measured struct {
 }
 
 // Judge judges all that was measured. Producer is linerate with its version.
-func Judge(all []Measured, version string) *report.Gate {
+func Judge(all []MeasuredSuite, version string) *report.Gate {
 	g := &report.Gate{Version: report.GateVersion, Producer: "linerate " + version}
 	var rows []report.GateRow
 	told := map[int]bool{} // which of them others tell of
@@ -92,7 +92,7 @@ func end(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 }
 
 // rowOf is a cell's row: its verdict holds only where each of its repetitions was measured, in a suite that came to its own end.
-func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
+func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 	c, cell := judged.Report.Cells[number], judged.Cells[number]
 	row := report.GateRow{Test: m.Name, Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest, Outcome: report.Undecided, BaselineName: cell.BaselineName}
 	nameRow(&row, m, cell)
@@ -128,7 +128,7 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 }
 
 // nameRow says of which product and load test a row is: of a LoadTest as its runs or its labels have it, of a suite as its axes do. That of a witness has a column of its own.
-func nameRow(row *report.GateRow, m Measured, cell suite.JudgedCell) {
+func nameRow(row *report.GateRow, m MeasuredSuite, cell suite.JudgedCell) {
 	switch labels := m.Suite.Spec.Template.Metadata.Labels; {
 	case m.Test && len(cell.Runs) > 0:
 		row.Product, row.Loadtest = report.Named(cell.Runs[0].Report)

@@ -138,7 +138,7 @@ func TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []Measured
+	var all []MeasuredSuite
 	for _, s := range subjects {
 		m := measured(t, s, func(cell string, run int) int64 {
 			if s.Witness && cell == "main" && run == 0 { // a witness's run of the baseline came to nothing

@@ -44,7 +44,7 @@ func (v *view) baseline() []byte {
 	of := compile.BaselineOf(v.spec.Baseline)
 	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: v.Baseline.Fault}
 	if b.Message == "" {
-		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Measured{Plan: v.compiled().Plan}, kept(v.Baseline.Sources))
+		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Candidate{Plan: v.compiled().Plan}, kept(v.Baseline.Sources))
 		b.AllowDifferent = report.EnvironmentParts(v.compiled().Plan.AllowDifferent)
 	}
 	packed, err := delivery.EncodeBaseline(b)

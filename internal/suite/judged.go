@@ -45,7 +45,7 @@ func (v *view) sides(cell int) JudgedCell {
 	if len(out.Runs) == 0 || out.Itself {
 		return out
 	}
-	how := analysis.Measured{Plan: out.Runs[0].Report.Plan, Method: out.Runs[0].Method}
+	how := analysis.Candidate{Plan: out.Runs[0].Report.Plan, Method: out.Runs[0].Method}
 	switch {
 	case ref != nil:
 		runs, _ := ref.runsOf(v.Matrix.Cells[cell].Values, how)
@@ -57,7 +57,7 @@ func (v *view) sides(cell int) JudgedCell {
 }
 
 // comparableRuns are those that were measured as the candidate is, and have a figure.
-func comparableRuns(how analysis.Measured, runs []analysis.Kept) []analysis.Kept {
+func comparableRuns(how analysis.Candidate, runs []analysis.Kept) []analysis.Kept {
 	var out []analysis.Kept
 	for _, k := range runs {
 		if b := analysis.BaselineOf("", "", how, []analysis.Kept{k}); k.Report != nil && b.Runs[0].Message == "" {

@@ -31,12 +31,12 @@ func newLookup(r *Reference) *lookup {
 }
 
 // ofCell is the baseline of a cell that was measured so.
-func (l *lookup) ofCell(values []v1alpha1.CellValue, how analysis.Measured) *report.Baseline {
+func (l *lookup) ofCell(values []v1alpha1.CellValue, how analysis.Candidate) *report.Baseline {
 	return l.baseline(how, func() ([]analysis.Kept, string) { return l.runsOf(values, how) })
 }
 
 // runsOf are the runs that a cell is compared with; or why there are none.
-func (l *lookup) runsOf(values []v1alpha1.CellValue, how analysis.Measured) (runs []analysis.Kept, why string) {
+func (l *lookup) runsOf(values []v1alpha1.CellValue, how analysis.Candidate) (runs []analysis.Kept, why string) {
 	runs, known := l.cells[keyOf(values)]
 	switch {
 	case known && len(runs) == 0:

@@ -80,7 +80,7 @@ func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 }
 
 // OfTest is the baseline of a test that belongs to no suite, of all runs whatever they belong to.
-func (r *Reference) OfTest(how analysis.Measured) *report.Baseline {
+func (r *Reference) OfTest(how analysis.Candidate) *report.Baseline {
 	all := slices.Clone(r.Reports)
 	for _, c := range r.Cells {
 		all = append(all, c.Runs...)
@@ -89,7 +89,7 @@ func (r *Reference) OfTest(how analysis.Measured) *report.Baseline {
 }
 
 // baseline is made of the runs that were chosen; or says why none could be.
-func (r *Reference) baseline(how analysis.Measured, choose func() (runs []analysis.Kept, why string)) *report.Baseline {
+func (r *Reference) baseline(how analysis.Candidate, choose func() (runs []analysis.Kept, why string)) *report.Baseline {
 	if r.Fault != "" {
 		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
 	}
@@ -104,13 +104,13 @@ func (r *Reference) baseline(how analysis.Measured, choose func() (runs []analys
 
 // ofReports chooses the runs of the same row and column of the table; those of its column, where they are all of one row, for a row's name may tell
 // the release.
-func ofReports(all []analysis.Kept, how analysis.Measured) (runs []analysis.Kept, why string) {
+func ofReports(all []analysis.Kept, how analysis.Candidate) (runs []analysis.Kept, why string) {
 	loadtest := how.Plan.Test.Loadtest
 	return ofColumn(filtered(all, func(t plan.Test) bool { return t.Loadtest == loadtest }), how)
 }
 
 // ofColumn chooses among those of the same column.
-func ofColumn(column []analysis.Kept, how analysis.Measured) (runs []analysis.Kept, why string) {
+func ofColumn(column []analysis.Kept, how analysis.Candidate) (runs []analysis.Kept, why string) {
 	test := how.Plan.Test
 	same := filtered(column, func(t plan.Test) bool { return t.Product == test.Product })
 	switch rows := products(column); {

@@ -45,7 +45,7 @@ func (v *view) verdict(cell int) *report.Verdict {
 		judged := v.Judge(criteria, runs)
 		return &judged
 	}
-	judged := v.compared(cell, criteria, runs, analysis.Measured{Plan: evidence[0].Report.Plan, Method: evidence[0].Method})
+	judged := v.compared(cell, criteria, runs, analysis.Candidate{Plan: evidence[0].Report.Plan, Method: evidence[0].Method})
 	return &judged
 }
 
@@ -89,7 +89,7 @@ func (v *view) toCome(cell int) int {
 }
 
 // compared judges by what this cell is compared with: one of an earlier suite, or of this one. That one itself is no worse than it is.
-func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Measured) report.Verdict {
+func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Candidate) report.Verdict {
 	if ref := v.lookup(); ref != nil {
 		baseline := ref.ofCell(v.Matrix.Cells[cell].Values, how)
 		baseline.AllowDifferent = v.allowDifferent()

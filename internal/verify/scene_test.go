@@ -126,7 +126,7 @@ func (s scene) compared(t testing.TB) scene {
 		r.Started = r.Started.Add(-time.Duration(len(kept)+1) * time.Hour)
 		kept = append(kept, analysis.Kept{Report: r})
 	}
-	s.baseline = analysis.BaselineOf("File", "before", analysis.Measured{Plan: kept[0].Report.Plan}, kept)
+	s.baseline = analysis.BaselineOf("File", "before", analysis.Candidate{Plan: kept[0].Report.Plan}, kept)
 	return s
 }
 
