@@ -12,7 +12,7 @@ import (
 // A search that believes no load to be clean doesn't say that no window was, where one was by chance.
 func TestWhyThereIsNoFigure(t *testing.T) {
 	window := func(number int, phase report.Phase, load units.Ratio, q report.Quality) report.Window {
-		return report.Window{Number: number, Phase: phase, Load: load, Quality: q, Directions: []report.Measured{{From: "west", To: "east", Quality: q, Reason: "lost"}}}
+		return report.Window{Number: number, Phase: phase, Load: load, Quality: q, Directions: []report.Direction{{From: "west", To: "east", Quality: q, Reason: "lost"}}}
 	}
 	warmUp, lossy, clean := window(1, report.WarmUp, units.One/20, report.Good), window(2, report.Ramping, units.One/20, report.Lossy), window(3, report.Refine, units.One/40, report.Good)
 	for name, c := range map[string]struct {

@@ -45,7 +45,7 @@ func TestARelativeCriterion(t *testing.T) {
 	}
 	longer := func(r *report.Report) { r.Plan.Procedure.Ramp.HoldDuration = 7 }
 	broken := func(r *report.Report) {
-		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Measured{
+		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Direction{
 			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}},
 			{From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}}}}}
 		r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}

@@ -133,7 +133,7 @@ func shares(r *report.Report, w report.Window) []report.GeneratorShare {
 }
 
 // limited are the answer's directions, each with what a search found of it by itself, and with the figures of its own window where it has one.
-func limited(r *report.Report, directions []report.Measured, c procedure.Conclusion) []report.Measured {
+func limited(r *report.Report, directions []report.Direction, c procedure.Conclusion) []report.Direction {
 	if len(c.Directions) != len(directions) {
 		return directions
 	}

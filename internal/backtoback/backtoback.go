@@ -75,7 +75,7 @@ type side struct {
 	field
 
 	searched bool // the trial lost frames of it: else no burst says anything
-	trial    report.Measured
+	trial    report.Direction
 	now      search
 	found    []search
 }
@@ -160,7 +160,7 @@ func (b BackToBack) observeBurst(s *series, w report.Window) {
 // judges says that a window is of a burst in each direction, and counts.
 func (s series) judges(w report.Window) bool {
 	return measure.Counts(w) && len(w.Directions) == len(s.sides) &&
-		!slices.ContainsFunc(w.Directions, func(m report.Measured) bool { return m.Burst == nil || m.Burst.Frames <= 0 })
+		!slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.Burst == nil || m.Burst.Frames <= 0 })
 }
 
 // endSearch goes on to the next search, in all directions. It begins near where the others have ended.

@@ -43,9 +43,9 @@ type queue struct {
 }
 
 // shows is what a direction shows of a step, asked for at a rate.
-func (q queue) shows(s procedure.Step, direction int, asked float64) report.Measured {
+func (q queue) shows(s procedure.Step, direction int, asked float64) report.Direction {
 	offered, lasts := min(asked, q.most), s.Judge.Seconds()
-	m := report.Measured{Intended: report.Flow{PacketsPerSecond: int64(asked)}, Offered: report.Flow{PacketsPerSecond: int64(offered)}, Quality: report.Good}
+	m := report.Direction{Intended: report.Flow{PacketsPerSecond: int64(asked)}, Offered: report.Flow{PacketsPerSecond: int64(offered)}, Quality: report.Good}
 	if s.Frames != nil {
 		lasts = float64(s.Frames[direction]) / offered
 		m.Burst = &report.BackToBackBurst{Frames: s.Frames[direction]}

@@ -78,7 +78,7 @@ func (b BackToBack) frames(of side, trial report.Window, unclear int) *report.Ba
 
 // reckoning is RFC 9004's, section 5.4, at the rate at which bursts were really sent instead of the one that the line could carry.
 type reckoning struct {
-	trial      report.Measured
+	trial      report.Direction
 	lasted     int64    // the trial, in ns
 	sent       *big.Rat // frames a second of a burst
 	throughput *big.Rat // nil: the trial shows how fast the device forwards

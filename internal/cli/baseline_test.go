@@ -17,7 +17,7 @@ import (
 // measuredAs is a Report of a test with this row and column.
 func measuredAs(product, loadtest string) *report.Report {
 	return &report.Report{Version: report.Version, Ending: report.Completed, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: product + "-" + loadtest, Product: product, Loadtest: loadtest}},
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Total: &report.Sum{}, Directions: []report.Measured{{}}}}
+		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Total: &report.Sum{}, Directions: []report.Direction{{}}}}
 }
 
 func TestATestIsComparedWithItsLike(t *testing.T) {

@@ -25,7 +25,7 @@ func saved(t *testing.T, file string, packetsPerSecond int64, target int64) {
 	r := &report.Report{Version: report.Version, Producer: "linerate test", Started: at, Finished: at.Add(time.Minute), Ending: report.Completed,
 		Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: filepath.Base(file), Attempt: 1, Product: "VPP", Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}},
 			Procedure: plan.Procedure{Ramp: plan.Ramp{TargetRate: units.Rate{Kind: units.LinePercent, Micros: target * 1_000_000}}}},
-		Result: report.Result{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Measured{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
+		Result: report.Result{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
 	}
 	driver := "veth"
 	if strings.Contains(file, "/moved/") {

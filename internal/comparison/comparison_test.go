@@ -252,7 +252,7 @@ func TestTheTargetReachedIsALowerBoundUnlessItIsLineRate(t *testing.T) {
 	reached := func(intended [2]int64, rates ...report.LineRate) *report.Report {
 		mix := units.Traffic{Packets: 1, Bytes: 1230} // 10 000 bits of layer 1
 		return &report.Report{Ending: report.Completed, LineRates: rates, Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}}},
-			Result: report.Result{Measured: true, Confirmed: true, Reason: report.ReachedTarget, Directions: []report.Measured{
+			Result: report.Result{Measured: true, Confirmed: true, Reason: report.ReachedTarget, Directions: []report.Direction{
 				{From: "west", To: "east", Intended: report.Flow{PacketsPerSecond: intended[0]}, Received: report.Flow{PacketsPerSecond: 99}},
 				{From: "east", To: "west", Intended: report.Flow{PacketsPerSecond: intended[1]}, Received: report.Flow{PacketsPerSecond: 99}}},
 				Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
@@ -305,7 +305,7 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 	each, total := comparison.Figure{Metric: figures.PacketsPerSecond}, comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
 	measured := func(change func(*report.Result)) *report.Report {
 		r := &report.Report{Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-			Directions: []report.Measured{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 99}}, {From: "east", To: "west", Received: report.Flow{PacketsPerSecond: 99}}},
+			Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 99}}, {From: "east", To: "west", Received: report.Flow{PacketsPerSecond: 99}}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
 		change(&r.Result)
 		return r
@@ -313,7 +313,7 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 	resolved := func(share units.Ratio) *report.Report {
 		return measured(func(r *report.Result) { r.Resolution = share })
 	}
-	lossy := &report.Report{Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow}, Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: []report.Measured{
+	lossy := &report.Report{Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow}, Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: []report.Direction{
 		{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 50}}, {From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 50}}}}}}
 	for name, c := range map[string]struct {
 		report *report.Report

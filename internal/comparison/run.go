@@ -112,7 +112,7 @@ func Unfit(r *report.Report) string {
 		return ""
 	case !r.Result.Measured:
 		return "not measured: " + r.Result.Message
-	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.Limit != nil && d.Limit.Confirmed }):
+	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Confirmed }):
 		return notConfirmed
 	}
 	return ""

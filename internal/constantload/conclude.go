@@ -64,7 +64,7 @@ func worse(w, than report.Window) bool {
 }
 
 // mostLost is the direction that lost the largest share; the window has one at least.
-func mostLost(w report.Window) report.Measured {
+func mostLost(w report.Window) report.Direction {
 	most := w.Directions[0]
 	for _, d := range w.Directions[1:] {
 		if d.LossRatio > most.LossRatio {
@@ -75,7 +75,7 @@ func mostLost(w report.Window) report.Measured {
 }
 
 // claimSessions is the reason of an answer of sessions: what limited them, where several directions differ that which claims least. All that was asked for came only where it did in each.
-func claimSessions(directions []report.Measured) report.Reason {
+func claimSessions(directions []report.Direction) report.Reason {
 	said := report.ReachedTarget
 	for _, d := range directions {
 		reason := measure.LimitOfSessions(*d.Sessions).Reason()
@@ -111,7 +111,7 @@ func (o observed) sessionsSentence(load string, whole report.Window) string {
 }
 
 // underOffered are the directions in which less than 99 % of what was asked for was offered.
-func underOffered(whole report.Window) (directions []report.Measured) {
+func underOffered(whole report.Window) (directions []report.Direction) {
 	for _, d := range whole.Directions {
 		if d.UnderOffered() {
 			directions = append(directions, d)

@@ -88,7 +88,7 @@ func everySecond[E any](all []E, stays func(E) bool) []E {
 // cited says that the result speaks of this window.
 func cited(r *report.Report, w report.Window) bool {
 	outvoted := slices.ContainsFunc(r.Result.Outvoted, func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
-	own := slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.Limit != nil && d.Limit.Window == w.Number })
+	own := slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
 	return outvoted || own || w.Phase == report.AtLoad || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
 }
 
@@ -110,7 +110,7 @@ func withoutEvidence(r *report.Report) []report.Window {
 // wordy says that windows still carry a sentence for each of their directions.
 func wordy(r *report.Report) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
-		return !cited(r, w) && slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Reason != "" })
+		return !cited(r, w) && slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason != "" })
 	})
 }
 

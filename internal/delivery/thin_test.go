@@ -51,13 +51,13 @@ func wide(samples, windows, notes int) *report.Report {
 		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(i), Directions: []report.SampleDirection{{Sent: count(), Returned: count()}}})
 	}
 	for i := range windows {
-		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Measured{{Sent: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
+		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Direction{{Sent: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
 	}
 	for range notes {
 		r.Notes = append(r.Notes, report.Note{Message: fmt.Sprint("note ", noise.Int64())})
 	}
 	r.Result = report.Result{Measured: true, Window: windows - 1, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows},
-		Directions: []report.Measured{{From: "west", To: "east", Sent: count(), Reason: "the answer"}}}
+		Directions: []report.Direction{{From: "west", To: "east", Sent: count(), Reason: "the answer"}}}
 	return r
 }
 

@@ -181,7 +181,7 @@ func (e Each) sentence(c procedure.Conclusion, alone []procedure.Conclusion, his
 // leftOpen says of clean answers how much edges may hide in them, where that is more than the limit, and that no answer is proven where such a load lost frames when it was held.
 func (e Each) leftOpen(c procedure.Conclusion, history []report.Window) string {
 	var most units.Ratio
-	may := func(d report.Measured) {
+	may := func(d report.Direction) {
 		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), e.plan.MaxLossRatio) {
 			most = max(most, d.MostLost())
 		}
@@ -231,13 +231,13 @@ func ofDirection(d procedure.DirectionConclusion, name string, history []report.
 }
 
 // of is a direction of a window.
-func of(w report.Window, name string) report.Measured {
+func of(w report.Window, name string) report.Direction {
 	for _, d := range w.Directions {
 		if d.Name() == name {
 			return d
 		}
 	}
-	return report.Measured{}
+	return report.Direction{}
 }
 
 // lossOf is what a window lost in the directions that lost frames above the limit.

@@ -181,7 +181,7 @@ func (e Each) searchOf(history []report.Window, name string) (s search) {
 
 // only is a window with one direction of those that it has, and with the evidence of that one.
 func only(w report.Window, name string) report.Window {
-	var directions []report.Measured
+	var directions []report.Direction
 	var evidence []report.DirectionEvidence
 	for i, d := range w.Directions {
 		if d.Name() != name {

@@ -91,7 +91,7 @@ func votesOf(all []report.Window, at []int) votes {
 			break
 		}
 		switch {
-		case slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Quality == report.Lossy }):
+		case slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Quality == report.Lossy }):
 			v.lossy++
 			if v.lossy == 1 || came(w) > came(all[slices.Index(at, v.window)]) { // a disturbance adds to what the device loses
 				v.window = at[i]

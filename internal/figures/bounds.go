@@ -12,7 +12,7 @@ import (
 // What bounds a figure from above: frames that were lost in its own direction, at a load that is known.
 
 // resultOf is what a result says of one of its directions.
-func resultOf(result report.Result, d report.Measured) report.Result {
+func resultOf(result report.Result, d report.Direction) report.Result {
 	if d.Limit != nil {
 		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated, d.Limit.Confirmed, d.Limit.Resolution
 	}
@@ -23,8 +23,8 @@ func resultOf(result report.Result, d report.Measured) report.Result {
 }
 
 // searched are directions whose own limits a search found or bounded; nil: of some of them nothing is said.
-func searched(directions ...report.Measured) []report.Measured {
-	if slices.ContainsFunc(directions, func(d report.Measured) bool { return d.Limit == nil }) {
+func searched(directions ...report.Direction) []report.Direction {
+	if slices.ContainsFunc(directions, func(d report.Direction) bool { return d.Limit == nil }) {
 		return nil
 	}
 	return directions
@@ -32,7 +32,7 @@ func searched(directions ...report.Measured) []report.Measured {
 
 // searchedTogether are the directions whose own bounds add up to that of all together. Of directions that were found one after another they do so only where all of
 // that was held at once and lost nothing, or no more than noise at each limit does, and none of them was found while another one was held above what it carries, which is Inconclusive.
-func searchedTogether(r *report.Report) []report.Measured {
+func searchedTogether(r *report.Report) []report.Direction {
 	if report.PlanOf(r).Procedure.Each != nil && (!carriedTogether(r) || r.Result.Reason == report.Inconclusive) {
 		return nil
 	}
@@ -56,7 +56,7 @@ func carriedTogether(r *report.Report) bool {
 }
 
 // together are the directions of the window that the total is of: of directions that were found one after another that is nobody's own, or one direction's alone.
-func together(r *report.Report) []report.Measured {
+func together(r *report.Report) []report.Direction {
 	if report.PlanOf(r).Procedure.Each == nil {
 		return r.Result.Directions
 	}
@@ -75,7 +75,7 @@ func together(r *report.Report) []report.Measured {
 //	figure ÷ (1 − resolution), of each direction, added up, ÷ what came back
 //
 // Of directions that were found one after another less may have come back at once than each brought by itself, and what bounds them is still what they lost then.
-func mostOf(metric report.Metric, directions []report.Measured, came report.Flow) *big.Rat {
+func mostOf(metric report.Metric, directions []report.Direction, came report.Flow) *big.Rat {
 	of, most := flowIn(metric, came), new(big.Rat)
 	for _, d := range directions {
 		if d.Limit.Lossy == 0 || d.Limit.Resolution >= units.One {
@@ -126,7 +126,7 @@ func highOf(f report.Figure, result report.Result, m measured) report.Number {
 }
 
 // disturbed is how many frames more may have come back of these directions together, as a share of those that did; nil: none.
-func disturbed(directions ...report.Measured) *big.Rat {
+func disturbed(directions ...report.Direction) *big.Rat {
 	var more, came int64
 	for _, d := range directions {
 		more, came = more+d.DisturbedFrames, came+d.Returned.Packets

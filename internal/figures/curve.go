@@ -32,7 +32,7 @@ func CurveOf(r *report.Report) (points []report.CurvePoint) {
 func offeredAt(r *report.Report, load units.Ratio) bool {
 	for _, w := range slices.Backward(r.Windows) {
 		if w.Phase == report.Trial && w.Load == load && measure.Counts(w) {
-			return !slices.ContainsFunc(w.Directions, report.Measured.UnderOffered)
+			return !slices.ContainsFunc(w.Directions, report.Direction.UnderOffered)
 		}
 	}
 	return true

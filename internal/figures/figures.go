@@ -22,7 +22,7 @@ type measured struct {
 	lineRateKnown     bool
 	lossy             bool
 	// searched are the directions that the figure is of, where a search found what each of them can do by itself; nil: what the result says holds for all.
-	searched []report.Measured
+	searched []report.Direction
 	// disturbed is how many frames more may have come back but for others on the machine, as a share of those that did.
 	disturbed *big.Rat
 	// ofBursts says that the procedure sends bursts, and bursts is what they show of the direction; nil: nothing. severalBursts: the figures are of several directions together.

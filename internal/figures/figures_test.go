@@ -19,7 +19,7 @@ func measured(change func(*report.Report)) *report.Report {
 	total := report.Sum{Offered: report.Flow{PacketsPerSecond: 2500}, Received: report.Flow{PacketsPerSecond: 2000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10}
 	for _, l := range lanes {
 		r.Plan.Directions = append(r.Plan.Directions, plan.Direction{From: l[0], To: l[1]})
-		r.Result.Directions = append(r.Result.Directions, report.Measured{From: l[0], To: l[1], Offered: report.Flow{PacketsPerSecond: 1250}, Received: report.Flow{PacketsPerSecond: 1000},
+		r.Result.Directions = append(r.Result.Directions, report.Direction{From: l[0], To: l[1], Offered: report.Flow{PacketsPerSecond: 1250}, Received: report.Flow{PacketsPerSecond: 1000},
 			Sent: units.Traffic{Packets: 1250}, Returned: units.Traffic{Packets: 1000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10})
 	}
 	r.Result.Total = &total

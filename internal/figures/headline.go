@@ -48,7 +48,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 
 // HeadlineIn is a report's line as it holds for one of its directions: whether that direction's figures are a lower bound, or not confirmed. A search may have found the direction's own limit
 // while another direction set the load, and a soak may estimate one direction and bound another.
-func HeadlineIn(h report.Headline, r *report.Report, d report.Measured) report.Headline {
+func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.Headline {
 	switch l := r.Result.CriticalLoadOf(d); {
 	case l != nil:
 		h.Bound = l.Low != "" && l.High == ""

@@ -16,7 +16,7 @@ func lossyAtLeast(r *report.Report) *report.Window {
 		return nil
 	}
 	i := slices.IndexFunc(r.Windows, func(w report.Window) bool {
-		return slices.Contains(g.Upper.Windows, w.Number) && slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.LossRatioMin > r.Plan.Procedure.MaxLossRatio })
+		return slices.Contains(g.Upper.Windows, w.Number) && slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.LossRatioMin > r.Plan.Procedure.MaxLossRatio })
 	})
 	if i < 0 {
 		return nil

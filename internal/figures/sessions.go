@@ -10,7 +10,7 @@ import (
 )
 
 // limitOf is what limited the sessions of these directions: where they differ, that which claims least.
-func limitOf(directions ...report.Measured) (limit measure.SessionLimit) {
+func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 	for i, d := range directions {
 		if d.Sessions == nil {
 			return measure.SessionLimit{}
@@ -28,10 +28,10 @@ func limitOf(directions ...report.Measured) (limit measure.SessionLimit) {
 
 // NotThePaths says why what was sent again in these directions together, and how long answers took, are no figures, as they may not be the path's: RetransmitRatio and RoundTripMicroseconds are Missing
 // then. Whatever shows a result's sessions without their figures, as a status or a table does, leaves out the same by it. Empty: they are the path's, or the directions are of frames.
-func NotThePaths(directions ...report.Measured) string { return limitOf(directions...).NotThePaths }
+func NotThePaths(directions ...report.Direction) string { return limitOf(directions...).NotThePaths }
 
 // JitterNotThePaths says the same of the jitter of datagrams, JitterMicroseconds: it may be the ends' own where nothing else is.
-func JitterNotThePaths(directions ...report.Measured) string {
+func JitterNotThePaths(directions ...report.Direction) string {
 	return limitOf(directions...).JitterNotThePaths
 }
 

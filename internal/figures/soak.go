@@ -51,7 +51,7 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 
 // criticalTogether is the critical load of all directions together, which have one load: the least of theirs sets that of all. nil: of some direction nothing is known.
 func criticalTogether(r *report.Report) *report.CriticalLoad {
-	if !ofSoaks(r) || slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool {
+	if !ofSoaks(r) || slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool {
 		return d.CriticalLoad == nil || d.CriticalLoad.Low == "" || d.Intended.PacketsPerSecond <= 0
 	}) {
 		return nil

@@ -76,7 +76,7 @@ func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
 		return r
 	}
 	for _, d := range p.Directions {
-		r.Result.Directions = append(r.Result.Directions, report.Measured{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
+		r.Result.Directions = append(r.Result.Directions, report.Direction{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
 	}
 	for _, o := range p.Observers { // the device is in softirqs for 5 µs with each frame
 		r.Result.Observed = append(r.Result.Observed, report.Observed{Observer: o.Name, Series: "time", Of: report.AllProcessors, Unit: "s/s", Mean: new(float64(packets) * 5e-6), Unsure: 0.01})

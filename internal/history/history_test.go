@@ -43,8 +43,8 @@ func limited(packetsPerSecond int64) option {
 
 // broken is a device that lost frames at 500 packets/s in each direction already.
 func broken(r *report.Report) {
-	d := report.Measured{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
-	r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 1000, Directions: []report.Measured{d, d}}}
+	d := report.Direction{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
+	r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 1000, Directions: []report.Direction{d, d}}}
 	r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
 }
 func unconfirmed(r *report.Report) {
@@ -66,12 +66,12 @@ func record(day int, packetsPerSecond int64, options ...option) history.Record {
 	flow := func(share int64) report.Flow {
 		return report.Flow{PacketsPerSecond: packetsPerSecond / share, Layer1BitsPerSecond: packetsPerSecond * 672 / share}
 	}
-	m := report.Measured{From: "west", To: "east", Received: flow(2), LineRatePercent: units.PercentOf(packetsPerSecond*336, 1e9)}
+	m := report.Direction{From: "west", To: "east", Received: flow(2), LineRatePercent: units.PercentOf(packetsPerSecond*336, 1e9)}
 	r := &report.Report{Version: report.Version, Producer: "linerate v0.1.0", Started: begin.AddDate(0, 0, day), Finished: begin.AddDate(0, 0, day).Add(time.Minute), Ending: report.Completed,
 		LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}},
 		Plan: &plan.Plan{Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3},
 			Test: plan.Test{Name: name, UID: name, Attempt: 1, Product: "Linux", Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}},
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Directions: []report.Measured{m, m},
+		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Directions: []report.Direction{m, m},
 			Total: &report.Sum{Received: flow(1), LineRatePercent: m.LineRatePercent}}}
 	for _, o := range options {
 		o(r)

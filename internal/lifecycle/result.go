@@ -127,7 +127,7 @@ func directionLimit(l *report.DirectionLimit) *v1alpha1.DirectionLimit {
 // mostSharedPorts is how many the status has.
 const mostSharedPorts = 64
 
-func directionFigures(m *report.Measured) v1alpha1.Figures {
+func directionFigures(m *report.Direction) v1alpha1.Figures {
 	if m.Sessions != nil {
 		return v1alpha1.Figures{Sessions: sessionsOf(m.Sessions, *m)}
 	}
@@ -140,7 +140,7 @@ func directionFigures(m *report.Measured) v1alpha1.Figures {
 	}
 }
 
-func totalOf(s *report.Sum, directions []report.Measured) *v1alpha1.TotalResult {
+func totalOf(s *report.Sum, directions []report.Direction) *v1alpha1.TotalResult {
 	if s == nil {
 		return nil
 	}
@@ -157,7 +157,7 @@ func totalOf(s *report.Sum, directions []report.Measured) *v1alpha1.TotalResult 
 }
 
 // sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are figures: who reads a status takes both for the device's.
-func sessionsOf(s *report.Sessions, directions ...report.Measured) *v1alpha1.SessionsResult {
+func sessionsOf(s *report.Sessions, directions ...report.Direction) *v1alpha1.SessionsResult {
 	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond, RetransmittedSegments: s.RetransmittedSegments}
 	if d := s.Datagrams; d != nil {
 		out.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}

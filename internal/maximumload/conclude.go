@@ -75,5 +75,5 @@ func sentence(whole report.Window, windows []report.Window) (said []string) {
 
 // underOffered says that in some direction less than 99 % of what was asked for was offered.
 func underOffered(whole report.Window) bool {
-	return slices.ContainsFunc(whole.Directions, report.Measured.UnderOffered)
+	return slices.ContainsFunc(whole.Directions, report.Direction.UnderOffered)
 }

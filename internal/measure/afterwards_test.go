@@ -46,7 +46,7 @@ func (d drawn) meanwhile(limits []units.Ratio) []report.Window {
 	for i, direction := range d.setup.Directions {
 		f := d.setup.figures(direction, d.span, i, fault == "")
 		for n, limit := range limits {
-			m := report.Measured{From: direction.From, To: direction.To, Quality: report.Invalid}
+			m := report.Direction{From: direction.From, To: direction.To, Quality: report.Invalid}
 			if fault == "" {
 				m.Quality = f.byLimit(limit)
 			}
@@ -182,7 +182,7 @@ func TestPropertyAWindowIsJudgedAfterwardsAsWhileItWasMeasured(t *testing.T) {
 }
 
 // worth orders qualities as a laxer limit may change them.
-func worth(m report.Measured) int {
+func worth(m report.Direction) int {
 	switch m.Quality {
 	case report.Lossy:
 		return 0
@@ -280,7 +280,7 @@ func TestAWindowOfMinutesIsKeptAsShortAsOneOfSeconds(t *testing.T) {
 }
 
 func TestAWindowWithoutEvidenceCanNotBeJudgedAnew(t *testing.T) {
-	_, err := Recall(report.Window{Number: 7, Quality: report.Lossy, Directions: []report.Measured{{}}})
+	_, err := Recall(report.Window{Number: 7, Quality: report.Lossy, Directions: []report.Direction{{}}})
 	if err == nil || !strings.Contains(err.Error(), "window 7 can't be judged by another goal") {
 		t.Errorf("error %v", err)
 	}

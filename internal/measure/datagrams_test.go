@@ -141,7 +141,7 @@ func TestJitterOfEndsThatWaited(t *testing.T) {
 }
 
 func TestDatagramsTogether(t *testing.T) {
-	window := func(lost int64) report.Measured {
+	window := func(lost int64) report.Direction {
 		return Sessions(datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 1000 - lost}}))
 	}
 	a, b := window(10), window(30)
@@ -160,7 +160,7 @@ func TestDatagramsTogether(t *testing.T) {
 	if d := SessionsTogether(windows).Datagrams; d.JitterMicroseconds != 25 {
 		t.Errorf("60 windows of 25 µs have a jitter of %d µs", d.JitterMicroseconds)
 	}
-	sum := SessionsSum([]report.Measured{a, b})
+	sum := SessionsSum([]report.Direction{a, b})
 	if d := sum.Datagrams; d.LossRatio.String() != "0.02" || sum.AskedBitsPerSecond != 16_000_000 || sum.GoodputBitsPerSecond != a.Sessions.GoodputBitsPerSecond+b.Sessions.GoodputBitsPerSecond {
 		t.Errorf("two directions: %+v, %d of %d bit/s", d, sum.GoodputBitsPerSecond, sum.AskedBitsPerSecond)
 	}

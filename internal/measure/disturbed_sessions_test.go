@@ -102,7 +102,7 @@ func TestOneDisturbedWindowMakesABoundOfAll(t *testing.T) {
 	if limit.By != ByMachine || whole.Disturbed.Std() != 400*time.Millisecond || !strings.Contains(limit.Sentence, "napi/east-12 (12), which carries frames, waited 400ms of 2s for processor 1, which sh (process 4711) had for 48 %") {
 		t.Errorf("%s: %s, disturbed for %s", limit.By, limit.Sentence, whole.Disturbed.Std())
 	}
-	sum := SessionsSum([]report.Measured{disturbed, disturbed})
+	sum := SessionsSum([]report.Direction{disturbed, disturbed})
 	if sum.Disturbed != disturbed.Sessions.Disturbed || !reflect.DeepEqual(sum.Disturbance, disturbed.Sessions.Disturbance) {
 		t.Errorf("two directions of one machine were disturbed for %s", sum.Disturbed.Std())
 	}

@@ -145,9 +145,9 @@ func TestDropsOfSeveralWindowsAndDirections(t *testing.T) {
 	if got := SessionsTogether(parts).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 5)}}) {
 		t.Errorf("in windows together %+v, want them added up", got)
 	}
-	var directions []report.Measured
+	var directions []report.Direction
 	for _, p := range parts {
-		directions = append(directions, report.Measured{Sessions: p})
+		directions = append(directions, report.Direction{Sessions: p})
 	}
 	if got := SessionsSum(directions).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 3)}}) {
 		t.Errorf("in directions together %+v, want each end's once", got)

@@ -97,7 +97,7 @@ func TestTheDevicesDropsAreItsOwn(t *testing.T) {
 	}
 	sends := *one
 	sends.Device = &report.DeviceEnd{Is: report.Sender}
-	if all := SessionsSum([]report.Measured{{Sessions: one}, {Sessions: &sends}}); all.Device != nil {
+	if all := SessionsSum([]report.Direction{{Sessions: one}, {Sessions: &sends}}); all.Device != nil {
 		t.Errorf("a device that sends and receives is %+v", all.Device)
 	}
 }

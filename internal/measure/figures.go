@@ -178,9 +178,9 @@ func (f *figures) evidence() report.DirectionEvidence {
 }
 
 // measured is the direction's part of the document, unjudged.
-func (f *figures) measured() report.Measured {
+func (f *figures) measured() report.Direction {
 	received := f.received.flow()
-	return report.Measured{
+	return report.Direction{
 		From: f.direction.From, To: f.direction.To,
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,

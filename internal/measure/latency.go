@@ -10,7 +10,7 @@ import (
 )
 
 // timed writes what stamps told of a direction.
-func (s Span) timed(direction int, m *report.Measured) {
+func (s Span) timed(direction int, m *report.Direction) {
 	if direction < len(s.Latency) {
 		m.Latency = s.Latency[direction]
 	}
@@ -28,7 +28,7 @@ func PercentilesOf(h transit.Histogram, missing int64) (all []report.Percentile)
 }
 
 // latencyTogether is that of several windows: frames are added up, and each percentile is the longest of theirs, so at least that of all their frames. What some window doesn't tell isn't told.
-func latencyTogether(parts []report.Measured) []report.Latency {
+func latencyTogether(parts []report.Direction) []report.Latency {
 	bySize := map[int64][]report.Latency{}
 	for _, d := range parts {
 		if len(d.Latency) == 0 {

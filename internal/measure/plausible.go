@@ -60,7 +60,7 @@ func beyond(v, least, most, worthTelling int64) int64 {
 
 // implausible is why a direction's bytes can't be those of the frames that were sent; empty: they can.
 func (f *figures) implausible() string {
-	m := report.Measured{From: f.direction.From, To: f.direction.To, Sent: f.sent, Returned: f.returned}
+	m := report.Direction{From: f.direction.From, To: f.direction.To, Sent: f.sent, Returned: f.returned}
 	switch off, again := f.miscounted(), f.resized(); {
 	case off > headerBytes*f.sent.Packets || off < -headerBytes*f.sent.Packets:
 		return fmt.Sprintf("%s→%s: the generator's ports counted %s a frame, and the profile's frames have %s: their counters are wrong, or somebody else sends there",

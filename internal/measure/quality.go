@@ -70,7 +70,7 @@ func Judge(w Window, g Goal) report.Window {
 
 // direction is one direction of a window, and the loss that it is to be judged by.
 type direction struct {
-	measured report.Measured
+	measured report.Direction
 	evidence report.DirectionEvidence
 	window   report.Window
 	limit    units.Ratio
@@ -189,7 +189,7 @@ func (d direction) hiddenAlone() bool {
 }
 
 // Worst is the quality of the direction that limits what the window says, with that direction's reason. Directions that aren't judged limit nothing.
-func Worst(directions []report.Measured) (report.Quality, string) {
+func Worst(directions []report.Direction) (report.Quality, string) {
 	quality, reason, any := report.Good, "no direction was measured", false
 	for _, d := range directions {
 		if d.Quality != report.Unjudged && (!any || severity(d.Quality) > severity(quality)) {
@@ -214,28 +214,28 @@ func severity(q report.Quality) int {
 
 // SurelyWithin says that a direction lost no larger share of frames than the limit, also if the window's edges hide as much as they may. Where it isn't so, a window that is Good or Short is
 // clean as far as its edges tell: a search may go on above it, and no claim rests on it.
-func SurelyWithin(m report.Measured, limit units.Ratio) bool {
+func SurelyWithin(m report.Direction, limit units.Ratio) bool {
 	return m.Sent.Packets <= 0 || !exceeds(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets, limit)
 }
 
 // edgesAlone says that the window's edges may account for all that is missing, and that it isn't known of any frame that something else took it.
-func edgesAlone(m report.Measured) bool {
+func edgesAlone(m report.Direction) bool {
 	return m.Sent.Packets-m.Returned.Packets <= m.EdgeFrames && m.GeneratorDrops() == 0 && m.DamagedFrames == 0
 }
 
 // OnlyEdgesSay says that more of a direction is missing than the limit allows, and the window's edges alone may account for it: a window with narrower edges, or a longer one, may tell more.
-func OnlyEdgesSay(m report.Measured, limit units.Ratio) bool {
+func OnlyEdgesSay(m report.Direction, limit units.Ratio) bool {
 	return exceeds(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, limit) && edgesAlone(m)
 }
 
 // EdgesCover says that the edges of a window of that duration, read as this one's were, may hide or feign more loss than the limit allows. What passes while an edge is read is as much
 // in a long window as in a short one.
-func EdgesCover(m report.Measured, took, lasts time.Duration, limit units.Ratio) bool {
+func EdgesCover(m report.Direction, took, lasts time.Duration, limit units.Ratio) bool {
 	return m.Sent.Packets > 0 && exceeds(m.EdgeFrames, scale(m.Sent.Packets, int64(lasts), int64(took)), limit)
 }
 
 // unjudgedSentence is what there is to say of a direction beside the one that varies: how much it lost of what, if anything was sent in it.
-func unjudgedSentence(m report.Measured, varied string) string {
+func unjudgedSentence(m report.Direction, varied string) string {
 	if m.Intended.PacketsPerSecond == 0 && m.Sent.Packets == 0 {
 		return "nothing was sent, while " + varied + " varied"
 	}
@@ -261,7 +261,7 @@ func (d direction) lossSentence() string {
 }
 
 // CameBack says in words how many of a direction's frames came back in so many windows, what share is lost, and how many may be lost where edges or frames of others leave that open.
-func CameBack(m report.Measured, windows int) string {
+func CameBack(m report.Direction, windows int) string {
 	lost, sent, most := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, mostLost(m)
 	edges := "the window's edges"
 	if windows > 1 {

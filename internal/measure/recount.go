@@ -48,7 +48,7 @@ func judgeAnew(w report.Window, g Goal) report.Window {
 	}
 	quality, reason := Worst(w.Directions)
 	w.Quality = quality
-	if !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Reason == "" || d.Reason == w.Reason }) { // a fault is the reason of all, without a name before it
+	if !slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason == "" || d.Reason == w.Reason }) { // a fault is the reason of all, without a name before it
 		w.Reason = reason
 	}
 	return w
@@ -70,7 +70,7 @@ func possible(w report.Window, direction int, limit units.Ratio) report.Quality 
 	return m.Quality
 }
 
-func recountSessions(m report.Measured) report.Measured {
+func recountSessions(m report.Direction) report.Direction {
 	s := *m.Sessions
 	if s.Datagrams != nil {
 		s.Datagrams = new(*s.Datagrams)

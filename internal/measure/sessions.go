@@ -81,8 +81,8 @@ type SessionSpan struct {
 }
 
 // Sessions is the direction's part of a window: evidence and judgement. A window whose connections broke, or whose counters don't fit each other, is Invalid.
-func Sessions(span SessionSpan) report.Measured {
-	m := report.Measured{From: span.From, To: span.To, Quality: report.Good}
+func Sessions(span SessionSpan) report.Direction {
+	m := report.Direction{From: span.From, To: span.To, Quality: report.Good}
 	if fault := span.fault(); fault != "" {
 		m.Quality, m.Reason = report.Invalid, fault
 	}
@@ -161,5 +161,5 @@ func rateSessions(e *report.Sessions) {
 
 // OfSessions says that a window is of sessions, and not of frames, and has what all its directions did.
 func OfSessions(w report.Window) bool {
-	return len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Sessions == nil })
+	return len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Sessions == nil })
 }

@@ -164,17 +164,17 @@ func TestPropertySessionsTogether(t *testing.T) {
 
 func TestSessionsOfAllDirections(t *testing.T) {
 	a, b := Sessions(span()), Sessions(span(func(s *SessionSpan) { s.Receiving[1].Bytes, s.Receiving[1].At = 3_900_000, 1500*time.Millisecond }))
-	sum := Sum([]report.Measured{a, b}, nil).Sessions
+	sum := Sum([]report.Direction{a, b}, nil).Sessions
 	if sum.GoodputBitsPerSecond != 96_000_000 || sum.Connections != 8 || sum.RetransmittedSegments != 24 || sum.RetransmitRatio != units.RatioOf(24, 8400) || sum.RoundTrip.MeanMicroseconds != 1900 {
 		t.Errorf("%+v", sum)
 	}
-	if Sum([]report.Measured{{}}, nil).Sessions != nil {
+	if Sum([]report.Direction{{}}, nil).Sessions != nil {
 		t.Error("frames have sessions")
 	}
 }
 
 func TestAWindowIsOfSessionsWhereAllItsDirectionsSayWhatTheyDid(t *testing.T) {
-	whole, half := report.Window{Directions: []report.Measured{Sessions(span()), Sessions(span())}}, report.Window{Directions: []report.Measured{Sessions(span()), {From: "east", To: "west"}}}
+	whole, half := report.Window{Directions: []report.Direction{Sessions(span()), Sessions(span())}}, report.Window{Directions: []report.Direction{Sessions(span()), {From: "east", To: "west"}}}
 	if !OfSessions(whole) || OfSessions(half) || OfSessions(report.Window{}) {
 		t.Errorf("a whole window %v, one that lacks a direction's evidence %v, one of no direction %v", OfSessions(whole), OfSessions(half), OfSessions(report.Window{}))
 	}

@@ -22,7 +22,7 @@ func SessionsTogether(parts []*report.Sessions) *report.Sessions {
 }
 
 // SessionsSum is the sessions of all directions of one moment: counters, rates and connections are added up; nil where one of them has none.
-func SessionsSum(directions []report.Measured) *report.Sessions {
+func SessionsSum(directions []report.Direction) *report.Sessions {
 	var parts []*report.Sessions
 	for _, d := range directions {
 		parts = append(parts, d.Sessions)

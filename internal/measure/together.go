@@ -16,7 +16,7 @@ func Counts(w report.Window) bool { return w.Counts() }
 
 // SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges or a
 // disturbance may account for. Where more came back than was sent it is the surplus, below zero.
-func SurelyLost(m report.Measured) int64 {
+func SurelyLost(m report.Direction) int64 {
 	return surely(m.Sent.Packets-m.Returned.Packets, m.GeneratorDrops(), m.EdgeFrames+m.DisturbedFrames)
 }
 
@@ -62,8 +62,8 @@ func Together(windows []report.Window) report.Window {
 }
 
 // directionTogether is one direction of all windows that have it.
-func directionTogether(windows []report.Window, from, to string) report.Measured {
-	var parts []report.Measured
+func directionTogether(windows []report.Window, from, to string) report.Direction {
+	var parts []report.Direction
 	var took []plan.Duration
 	for _, w := range windows {
 		for _, d := range w.Directions {
@@ -72,7 +72,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 			}
 		}
 	}
-	whole := report.Measured{From: from, To: to, Quality: report.Good, Limiter: &report.Limiter{}}
+	whole := report.Direction{From: from, To: to, Quality: report.Good, Limiter: &report.Limiter{}}
 	var surelyLost, most int64
 	for _, d := range parts {
 		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
@@ -95,9 +95,9 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
 	whole.LossRatioMax = mostRatio(lost, most, sent)
 	for _, rate := range ratesOfMeasured {
-		*rate(&whole) = weighted(parts, took, func(d report.Measured) int64 { return *rate(&d) })
+		*rate(&whole) = weighted(parts, took, func(d report.Direction) int64 { return *rate(&d) })
 	}
-	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Measured) int64 { return int64(d.LineRatePercent) }))
+	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Direction) int64 { return int64(d.LineRatePercent) }))
 	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole, len(parts)))
 	if whole.Sessions = SessionsTogether(sessionsOf(parts)); whole.Sessions != nil {
 		whole.Limiter = nil
@@ -107,7 +107,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 	return whole
 }
 
-func sessionsOf(parts []report.Measured) (all []*report.Sessions) {
+func sessionsOf(parts []report.Direction) (all []*report.Sessions) {
 	for _, d := range parts {
 		all = append(all, d.Sessions)
 	}
@@ -139,16 +139,16 @@ func generatorTogether(windows []report.Window, name string) report.GeneratorSha
 }
 
 // ratesOfMeasured are a direction's rates that windows together have the mean of.
-var ratesOfMeasured = []func(*report.Measured) *int64{
-	func(m *report.Measured) *int64 { return &m.Intended.PacketsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Intended.Layer1BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Intended.Layer2BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Offered.PacketsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Offered.Layer1BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Offered.Layer2BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Received.PacketsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Received.Layer1BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Received.Layer2BitsPerSecond },
+var ratesOfMeasured = []func(*report.Direction) *int64{
+	func(m *report.Direction) *int64 { return &m.Intended.PacketsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Intended.Layer1BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Intended.Layer2BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Offered.PacketsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Offered.Layer1BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Offered.Layer2BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Received.PacketsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Received.Layer1BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Received.Layer2BitsPerSecond },
 }
 
 // weighted is the mean of the parts' values, each counted for as long as it took, to the nearest whole number. Parts that took no time count for a nanosecond.

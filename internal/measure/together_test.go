@@ -21,7 +21,7 @@ func drawWindow(rnd *rand.Rand, number int) report.Window {
 	for _, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
 		sent := 1 + rnd.Int64N(1e6)
 		back := sent - rnd.Int64N(sent)/oneOf[int64](rnd, 1, 10, 1000, sent) + oneOf[int64](rnd, 0, 0, 0, 20)
-		m := report.Measured{From: names[0], To: names[1], Sent: units.Traffic{Packets: sent, Bytes: 64 * sent}, Returned: units.Traffic{Packets: back, Bytes: 64 * back},
+		m := report.Direction{From: names[0], To: names[1], Sent: units.Traffic{Packets: sent, Bytes: 64 * sent}, Returned: units.Traffic{Packets: back, Bytes: 64 * back},
 			EdgeFrames: 2 + rnd.Int64N(30), ReceiveErrors: rnd.Int64N(5), SendDrops: rnd.Int64N(3), DamagedFrames: rnd.Int64N(3), Quality: oneOf(rnd, report.Good, report.Short, report.Lossy), Reason: "drawn",
 			LineRatePercent: units.Percent(rnd.Int64N(int64(units.Hundred))), Limiter: oneOf(rnd, nil, &report.Limiter{Passed: back, Dropped: sent - back})}
 		m.LossRatio, m.LossRatioMin = units.RatioOf(sent-back, sent), units.RatioOf(SurelyLost(m), sent)
@@ -118,9 +118,9 @@ func text(t *testing.T, v any) string {
 }
 
 func TestLossOfManyWindowsIsNotHiddenByTheirEdges(t *testing.T) {
-	lossy := report.Window{Duration: plan.Duration(10 * time.Second), Quality: report.Lossy, Directions: []report.Measured{
+	lossy := report.Window{Duration: plan.Duration(10 * time.Second), Quality: report.Lossy, Directions: []report.Direction{
 		{From: "west", To: "east", Sent: units.Traffic{Packets: 100_000}, Returned: units.Traffic{Packets: 99_900}, EdgeFrames: 20, Quality: report.Lossy}}}
-	calm := report.Window{Duration: plan.Duration(10 * time.Second), Quality: report.Good, Directions: []report.Measured{
+	calm := report.Window{Duration: plan.Duration(10 * time.Second), Quality: report.Good, Directions: []report.Direction{
 		{From: "west", To: "east", Sent: units.Traffic{Packets: 100_000}, Returned: units.Traffic{Packets: 100_000}, EdgeFrames: 20, Quality: report.Good}}}
 	windows := []report.Window{lossy}
 	for range 9 {
@@ -160,10 +160,10 @@ func TestTheMostThatMayBeLostIsNotRoundedAway(t *testing.T) {
 func TestOneFrameOfBillionsIsNotRoundedAwayOfASum(t *testing.T) {
 	f := figures{sent: units.Traffic{Packets: 3e9}, returned: units.Traffic{Packets: 3e9 - 1}, longest: time.Second}
 	one := f.measured()
-	if s := Sum([]report.Measured{one, one}, nil); s.MostLost() != 1 {
+	if s := Sum([]report.Direction{one, one}, nil); s.MostLost() != 1 {
 		t.Errorf("of two directions of which each lost one frame of 3 billion up to %s is lost", s.MostLost())
 	}
-	w := report.Window{Duration: plan.Duration(time.Second), Directions: []report.Measured{one}}
+	w := report.Window{Duration: plan.Duration(time.Second), Directions: []report.Direction{one}}
 	if d := Together([]report.Window{w, w}).Directions[0]; d.MostLost() != 1 {
 		t.Errorf("of two windows of which each lost one frame of 3 billion up to %s is lost", d.MostLost())
 	}
@@ -171,7 +171,7 @@ func TestOneFrameOfBillionsIsNotRoundedAwayOfASum(t *testing.T) {
 
 func TestALongWindowWeighsMore(t *testing.T) {
 	window := func(took time.Duration, pps int64, line units.Percent) report.Window {
-		return report.Window{Duration: plan.Duration(took), Quality: report.Good, Directions: []report.Measured{
+		return report.Window{Duration: plan.Duration(took), Quality: report.Good, Directions: []report.Direction{
 			{Received: report.Flow{PacketsPerSecond: pps}, LineRatePercent: line, Quality: report.Good}}}
 	}
 	d := Together([]report.Window{window(30*time.Second, 1000, units.Hundred), window(10*time.Second, 600, units.Hundred/2)}).Directions[0]
@@ -184,7 +184,7 @@ func TestWhatCounts(t *testing.T) {
 	of := func(whole report.Quality, directions ...report.Quality) report.Window {
 		w := report.Window{Quality: whole}
 		for _, q := range directions {
-			w.Directions = append(w.Directions, report.Measured{Quality: q})
+			w.Directions = append(w.Directions, report.Direction{Quality: q})
 		}
 		return w
 	}

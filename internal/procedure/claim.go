@@ -11,9 +11,9 @@ import (
 // was the limit, whatever was lost: what came back of a load with pauses in it may be less than the device carries, and its loss is not that of the load asked
 // for. Else, where frames were surely lost above the limit, what came back is what the device makes of that load, and the reason is the procedure's own. Else
 // the device may do more.
-func ClaimAsked(answer []report.Measured, limit units.Ratio, lossy report.Reason) report.Reason {
+func ClaimAsked(answer []report.Direction, limit units.Ratio, lossy report.Reason) report.Reason {
 	switch {
-	case slices.ContainsFunc(answer, report.Measured.UnderOffered):
+	case slices.ContainsFunc(answer, report.Direction.UnderOffered):
 		return report.GeneratorLimited
 	case lostAbove(answer, limit):
 		return lossy
@@ -22,13 +22,13 @@ func ClaimAsked(answer []report.Measured, limit units.Ratio, lossy report.Reason
 }
 
 // ClaimOffered is the same where what the generators reach is the load, whatever was asked for: they are the limit only where nothing was lost of it.
-func ClaimOffered(answer []report.Measured, limit units.Ratio, lossy report.Reason) report.Reason {
+func ClaimOffered(answer []report.Direction, limit units.Ratio, lossy report.Reason) report.Reason {
 	if lostAbove(answer, limit) {
 		return lossy
 	}
 	return ClaimAsked(answer, limit, lossy)
 }
 
-func lostAbove(answer []report.Measured, limit units.Ratio) bool {
-	return slices.ContainsFunc(answer, func(d report.Measured) bool { return d.LossRatioMin > limit })
+func lostAbove(answer []report.Direction, limit units.Ratio) bool {
+	return slices.ContainsFunc(answer, func(d report.Direction) bool { return d.LossRatioMin > limit })
 }

@@ -295,14 +295,14 @@ func (m *machine) between(floor units.Ratio) (at units.Ratio, guess bool) {
 
 // sure says that a clean window lost no more than the limit in any direction, whatever its edges hide; where not one frame may be lost, whatever frames of others may stand for, too.
 func (m *machine) sure(w report.Window) bool {
-	return !slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+	return !slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
 		return !measure.SurelyWithin(d, m.MaxLossRatio) || m.MaxLossRatio == 0 && d.MostLost() > 0
 	})
 }
 
 // longerTells says that a short window leaves open whether too many frames were lost, as its edges may account for them, and one of the search that is as long as may be would not.
 func (m *machine) longerTells(w report.Window) bool {
-	return slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
 		return measure.OnlyEdgesSay(d, m.MaxLossRatio) && !measure.EdgesCover(d, w.Duration.Std(), longest*judged(m.Ramp), m.MaxLossRatio)
 	})
 }
@@ -323,7 +323,7 @@ func (m *machine) edgesCover(at units.Ratio) bool {
 		atLoad = last
 	}
 	return slices.ContainsFunc(atLoad, func(w report.Window) bool {
-		return slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+		return slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
 			return measure.EdgesCover(d, w.Duration.Std(), m.Ramp.ConfirmDuration.Std(), m.MaxLossRatio)
 		})
 	})

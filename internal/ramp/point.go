@@ -41,7 +41,7 @@ func pointOf(w report.Window, i int) point {
 
 // offeredLoad is the direction's load as it was really offered. Differences up to 1 % are noise of the reading, and the load counts
 // as asked for.
-func offeredLoad(d report.Measured, asked units.Ratio) units.Ratio {
+func offeredLoad(d report.Direction, asked units.Ratio) units.Ratio {
 	share := units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
 	if d.Intended.PacketsPerSecond == 0 || share >= units.One*99/100 {
 		return asked

@@ -158,7 +158,7 @@ func distributionsOf(r *report.Report, direction string) (all []distribution) {
 	return all
 }
 
-func appendWhole(all []distribution, at units.Ratio, d report.Measured) []distribution {
+func appendWhole(all []distribution, at units.Ratio, d report.Direction) []distribution {
 	out, missing := distribution{At: at}, int64(0)
 	for _, l := range d.Latency {
 		if missing += l.Came() - l.Timed(); l.Timed() <= 0 {

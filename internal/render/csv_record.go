@@ -112,7 +112,7 @@ func (r record) received(received report.Flow, share units.Percent) record {
 }
 
 // sum sets what all of these directions had together.
-func (r record) sum(s *report.Sum, directions []report.Measured) record {
+func (r record) sum(s *report.Sum, directions []report.Direction) record {
 	if s.Sessions != nil {
 		return r.whole("window", int64(s.Window)).sessions(s.Sessions, directions...)
 	}
@@ -129,7 +129,7 @@ func (r record) observed(o report.Observed) record {
 }
 
 // direction sets what one direction had of a window.
-func (r record) direction(d report.Measured) record {
+func (r record) direction(d report.Direction) record {
 	r.text("from", d.From).text("to", d.To)
 	if d.Sessions != nil {
 		return r.sessions(d.Sessions, d).text("quality", string(d.Quality)).text("reason", d.Reason)
@@ -189,7 +189,7 @@ func (r record) latencyFigure(f report.Figure) record {
 }
 
 // sessions sets what the connections of these directions did. What was sent again is a count, and its share and the round trip are figures: only where they are the path's.
-func (r record) sessions(s *report.Sessions, directions ...report.Measured) record {
+func (r record) sessions(s *report.Sessions, directions ...report.Direction) record {
 	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections", int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
 	if d := s.Datagrams; d != nil {
 		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost", d.Lost).whole("datagrams_late", d.OutOfOrder)

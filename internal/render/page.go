@@ -93,7 +93,7 @@ type directionView struct {
 
 // windowView is a window's row in one direction; First begins a new window, of Rows rows.
 type windowView struct {
-	Of            report.Measured
+	Of            report.Direction
 	In            report.Window
 	First         bool
 	Rows          int

@@ -143,7 +143,7 @@ func sessionsTable(r *report.Report) *table {
 		return datagramsTable(r)
 	}
 	t := newTable(1, "direction", "connections", "goodput", "retransmits", "of segments", "rtt least", "mean", "most")
-	row := func(name, sign string, s *report.Sessions, of ...report.Measured) {
+	row := func(name, sign string, s *report.Sessions, of ...report.Direction) {
 		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
 		figure := figures.NotThePaths(of...) == ""
 		if figure {
@@ -169,7 +169,7 @@ func sessionsTable(r *report.Report) *table {
 // datagramsTable is the same of UDP: what was sent by the senders' counts, and what came, and did not, by the receivers'.
 func datagramsTable(r *report.Report) *table {
 	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "loss", "late", "jitter")
-	row := func(name, sign string, s *report.Sessions, of ...report.Measured) {
+	row := func(name, sign string, s *report.Sessions, of ...report.Direction) {
 		d := s.Datagrams
 		if d == nil {
 			return
@@ -266,7 +266,7 @@ var (
 )
 
 // notThePathsWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
-func notThePathsWords(directions []report.Measured) (words string) {
+func notThePathsWords(directions []report.Direction) (words string) {
 	for _, d := range directions {
 		what, why := "Retransmits and round trips", figures.NotThePaths(d)
 		if d.Sessions != nil && d.Sessions.Datagrams != nil {

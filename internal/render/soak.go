@@ -59,7 +59,7 @@ func soakTable(r *report.Report) *table {
 	return t
 }
 
-func soakCells(d report.Measured, l report.CriticalLoad) []string {
+func soakCells(d report.Direction, l report.CriticalLoad) []string {
 	text := func(n report.Number) string {
 		if n == "" {
 			return "–"

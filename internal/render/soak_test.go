@@ -61,7 +61,7 @@ func TestSoakDrawing(t *testing.T) {
 	r := soakReport()
 	r.Windows = nil
 	for i, load := range []int64{20_000, 9900, 9700, 9600} {
-		w := report.Window{Number: i + 1, Phase: report.Trial, Load: 1, Quality: report.Good, Directions: make([]report.Measured, 2)}
+		w := report.Window{Number: i + 1, Phase: report.Trial, Load: 1, Quality: report.Good, Directions: make([]report.Direction, 2)}
 		for d := range w.Directions {
 			w.Directions[d].Quality, w.Directions[d].Offered.PacketsPerSecond, w.Directions[d].Sent.Packets = report.Good, load, 100_000
 			w.Directions[d].Returned.Packets = 100_000 - max(0, (load-9700)*4)

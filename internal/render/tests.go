@@ -124,7 +124,7 @@ func standingTone(r *report.Report) tone {
 
 // negativeLoss says that a direction of the result got back more than it sent.
 func negativeLoss(r *report.Report) bool {
-	return slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.LossRatio < 0 })
+	return slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.LossRatio < 0 })
 }
 
 // directionTable has the three figures per direction and summed, with loss and share of line rate; the sign says of each whether it is a limit or a bound.

@@ -18,7 +18,7 @@ type Evidence struct {
 
 // DirectionEvidence is that of one direction.
 type DirectionEvidence struct {
-	// Intended and Offered are those of Measured, not rounded to whole packets; MostOffered is what may have been offered, the edges' uncertainty all in
+	// Intended and Offered are those of Direction, not rounded to whole packets; MostOffered is what may have been offered, the edges' uncertainty all in
 	// the generators' favour.
 	Intended    units.PacketRate `json:"intendedPacketsPerSecond"`
 	Offered     units.PacketRate `json:"offeredPacketsPerSecond"`

@@ -226,10 +226,10 @@ type Window struct {
 	// Reset is how the device's tables were emptied before the trial; nil: nobody asked for that.
 	Reset *Reset `json:"reset,omitempty"`
 	// Decided is set of a trial that was ended before its time, as it had lost too much already: Duration is for how long it was sent, and all figures are of that time. Nil: it went to its end.
-	Decided    *Decided   `json:"decided,omitempty"`
-	Quality    Quality    `json:"quality"` // the worst of the directions that are judged
-	Reason     string     `json:"reason"`
-	Directions []Measured `json:"directions"`
+	Decided    *Decided    `json:"decided,omitempty"`
+	Quality    Quality     `json:"quality"` // the worst of the directions that are judged
+	Reason     string      `json:"reason"`
+	Directions []Direction `json:"directions"`
 	// Generators is what each generator had of it, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// GeneratorCPUPercent is the busiest generator's; -1 unknown.
@@ -266,17 +266,17 @@ type Decided struct {
 // Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
 func (w Window) Counts() bool {
 	counted := func(q Quality) bool { return q == Good || q == Short || q == Lossy }
-	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return !counted(d.Quality) && d.Quality != Unjudged })
+	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Direction) bool { return !counted(d.Quality) && d.Quality != Unjudged })
 }
 
 // HasEdges says that frames were on their way while the window's edges were read, as in one that was held: a trial that was drained has none.
 func (w Window) HasEdges() bool {
-	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.EdgeFrames > 0 })
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.EdgeFrames > 0 })
 }
 
 // SaysNothing says that the window counts for nothing. One that is Invalid for one direction, and Lossy for another, is above the device's limit.
 func (w Window) SaysNothing() bool {
-	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Lossy })
+	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.Quality == Lossy })
 }
 
 // LostToBursts says that the window lost frames, but says nothing of the device, as a generator sent in bursts, or may have.
@@ -284,18 +284,18 @@ func (w Window) LostToBursts() bool {
 	if len(w.Bursts) == 0 && w.Unwatched == 0 {
 		return false
 	}
-	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })
 }
 
 // LostToMachine says that the window lost frames, but says nothing of the device, as its limit would have let them through: the machine that
 // plays the device lost them.
 func (w Window) LostToMachine() bool {
-	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.MachineLost > 0 })
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.MachineLost > 0 })
 }
 
 // LostToDisturbance says that the window lost frames, but says nothing of the device, as those who carry frames waited for processors that others had.
 func (w Window) LostToDisturbance() bool {
-	return slices.ContainsFunc(w.Directions, func(d Measured) bool {
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool {
 		return d.Quality == Invalid && d.DisturbedFrames > 0 && d.Sent.Packets-d.Returned.Packets-d.GeneratorDrops() > d.EdgeFrames
 	})
 }

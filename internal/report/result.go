@@ -41,7 +41,7 @@ type Result struct {
 	// Window is the number of the window that Directions and Total come from.
 	Window int `json:"window,omitempty"`
 	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.
-	Directions []Measured `json:"directions,omitempty"`
+	Directions []Direction `json:"directions,omitempty"`
 	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them; empty: none did, or an older linerate wrote the Report.
 	SetBy []string `json:"setBy,omitempty"`
 	Total *Sum     `json:"total,omitempty"`
@@ -150,7 +150,7 @@ func (r *Report) ResultWindows() []Window {
 }
 
 // CriticalLoadOf is what may be claimed of a direction's critical load: near the generators' own limit no load is known to be too much for the device. nil: the procedure estimates none.
-func (r Result) CriticalLoadOf(d Measured) *CriticalLoad {
+func (r Result) CriticalLoadOf(d Direction) *CriticalLoad {
 	if d.CriticalLoad == nil || len(r.NearGenerators) == 0 {
 		return d.CriticalLoad
 	}
@@ -161,7 +161,7 @@ func (r Result) CriticalLoadOf(d Measured) *CriticalLoad {
 
 // boundedAbove says that some direction's critical load is known to be below a load that was offered.
 func (r Result) boundedAbove() bool {
-	return slices.ContainsFunc(r.Directions, func(d Measured) bool { return d.CriticalLoad != nil && d.CriticalLoad.High != "" })
+	return slices.ContainsFunc(r.Directions, func(d Direction) bool { return d.CriticalLoad != nil && d.CriticalLoad.High != "" })
 }
 
 // LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a
@@ -181,7 +181,7 @@ type Together struct {
 	Quality Quality `json:"quality"`
 	Reason  string  `json:"reason"`
 	// Directions is what came back of each direction's load.
-	Directions []Measured `json:"directions"`
+	Directions []Direction `json:"directions"`
 }
 
 // Sum is all directions of one moment together.
@@ -192,7 +192,7 @@ type Sum struct {
 	// LossRatio is all that did not come back as a share of what was sent, LossRatioMin what of it is surely the DUT's.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
-	// LossRatioMax is the most that may have been lost, as Measured has it; 0: LossRatio is.
+	// LossRatioMax is the most that may have been lostas Direction has it; 0: LossRatio is.
 	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
 	// LineRatePercent is the share of what all directions could carry together.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
@@ -201,7 +201,7 @@ type Sum struct {
 	Sessions *Sessions `json:"sessions,omitempty"`
 }
 
-// MostLost is the upper end of the loss, as Measured has it.
+// MostLost is the upper end of the lossas Direction has it.
 func (s Sum) MostLost() units.Ratio { return max(s.LossRatio, s.LossRatioMax) }
 
 // Outcome is three-valued.

@@ -224,7 +224,7 @@ func (v verdict) blamed() report.Reason {
 		w := v.history[v.trials[i].window]
 		judged := judgedBy(w, v.goal)
 		switch {
-		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Measured) bool {
+		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Direction) bool {
 			left, _ := leftOut(w, d)
 			return left > 0 && w.Decided == nil || d.GeneratorDrops() > 0
 		}):
@@ -295,6 +295,6 @@ func worstLoss(w report.Window) string {
 	if len(w.Directions) == 0 {
 		return w.Reason
 	}
-	d := slices.MaxFunc(w.Directions, func(a, b report.Measured) int { return int(a.LossRatio - b.LossRatio) })
+	d := slices.MaxFunc(w.Directions, func(a, b report.Direction) int { return int(a.LossRatio - b.LossRatio) })
 	return d.Name() + ": " + measure.CameBack(d, 1)
 }

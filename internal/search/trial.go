@@ -58,7 +58,7 @@ func judgedBy(w report.Window, g plan.Goal) report.Window {
 
 // leftOut is how many frames, of so many that were asked for, a direction's generators did not send, where that is more than rounding. A trial that was ended early was asked for what it would
 // have sent until then.
-func leftOut(w report.Window, d report.Measured) (left, of int64) {
+func leftOut(w report.Window, d report.Direction) (left, of int64) {
 	of = plannedFrames(d, w.Duration.Std())
 	left = of - d.Sent.Packets
 	if left <= 2+of/int64(units.One/grain) {
@@ -89,7 +89,7 @@ func leastLoss(w report.Window, direction int) float64 {
 }
 
 // plannedFrames is how many frames a direction was asked for in so much time.
-func plannedFrames(d report.Measured, span time.Duration) int64 {
+func plannedFrames(d report.Direction, span time.Duration) int64 {
 	return int64(units.PacketRate(d.Intended.PacketsPerSecond) * units.PacketRate(span.Milliseconds()) / 1000)
 }
 
@@ -107,7 +107,7 @@ func took(ask goals.Ask, w report.Window) (span time.Duration) {
 //	(|lost| + |asked for − sent|) ÷ the larger of asked for and sent
 //
 // Sequential counts what was not sent only where that is more than one in a hundred: the load was another one then.
-func (s Search) lossOf(w report.Window, d report.Measured) float64 {
+func (s Search) lossOf(w report.Window, d report.Direction) float64 {
 	left, of := leftOut(w, d)
 	if s.plan.Classification != plan.ClassifyRFC9971 && !d.UnderOffered() {
 		left, of = 0, d.Sent.Packets

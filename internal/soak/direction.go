@@ -14,7 +14,7 @@ import (
 type direction struct {
 	Soak
 	// atHighest is the direction in the trial of the highest load, the first of several, and highest that load.
-	atHighest report.Measured
+	atHighest report.Direction
 	highest   units.Ratio
 	// full is what a load of one asks of the direction, in packets per second.
 	full float64

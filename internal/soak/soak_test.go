@@ -78,7 +78,7 @@ func poisson(rnd *rand.Rand, mean float64) int64 {
 }
 
 // shows is what a direction shows of a step.
-func (d device) shows(rnd *rand.Rand, s procedure.Step) report.Measured {
+func (d device) shows(rnd *rand.Rand, s procedure.Step) report.Direction {
 	asked := float64(s.Load) / float64(units.One) * most
 	if s.Phase == report.WarmUp {
 		asked = most / 100
@@ -87,7 +87,7 @@ func (d device) shows(rnd *rand.Rand, s procedure.Step) report.Measured {
 	if d.sends > 0 {
 		load = min(load, d.sends)
 	}
-	m := report.Measured{Intended: report.Flow{PacketsPerSecond: int64(math.Round(asked))}, Offered: report.Flow{PacketsPerSecond: int64(math.Round(load))}, Quality: report.Good}
+	m := report.Direction{Intended: report.Flow{PacketsPerSecond: int64(math.Round(asked))}, Offered: report.Flow{PacketsPerSecond: int64(math.Round(load))}, Quality: report.Good}
 	m.Sent.Packets = int64(load * s.Judge.Seconds())
 	mean := d.loses(load) * float64(m.Sent.Packets) * math.Exp(d.varies*rnd.NormFloat64()-d.varies*d.varies/2)
 	lost := min(m.Sent.Packets, max(1, d.clump)*poisson(rnd, mean/float64(max(1, d.clump))))
@@ -276,14 +276,14 @@ func TestLossInDoubtIsNotLeftOut(t *testing.T) {
 
 // offered is a trial of one direction that was offered and lost so much in ten seconds.
 func offered(load units.Ratio, pps, lost int64) report.Window {
-	m := report.Measured{From: "west", To: "east", Quality: report.Good, Intended: report.Flow{PacketsPerSecond: int64(float64(load) / float64(units.One) * most)}, Offered: report.Flow{PacketsPerSecond: pps}}
+	m := report.Direction{From: "west", To: "east", Quality: report.Good, Intended: report.Flow{PacketsPerSecond: int64(float64(load) / float64(units.One) * most)}, Offered: report.Flow{PacketsPerSecond: pps}}
 	m.Sent.Packets, m.Returned.Packets = 10*pps, 10*pps-lost
 	m.LossRatio, m.LossRatioMin = units.RatioOf(lost, 10*pps), units.RatioOf(lost, 10*pps)
-	return report.Window{Phase: report.Trial, Load: load, Quality: report.Good, Directions: []report.Measured{m}}
+	return report.Window{Phase: report.Trial, Load: load, Quality: report.Good, Directions: []report.Direction{m}}
 }
 
 func ofTrials(trials ...report.Window) []report.Window {
-	warm := report.Window{Phase: report.WarmUp, Load: units.One / 100, Quality: report.Good, Directions: []report.Measured{{From: "west", To: "east", Quality: report.Good}}}
+	warm := report.Window{Phase: report.WarmUp, Load: units.One / 100, Quality: report.Good, Directions: []report.Direction{{From: "west", To: "east", Quality: report.Good}}}
 	warm.Directions[0].Sent.Packets, warm.Directions[0].Returned.Packets = 1000, 1000
 	return append([]report.Window{warm}, trials...)
 }

@@ -120,7 +120,7 @@ func TestNothingFailsNearTheGeneratorsOwn(t *testing.T) {
 func inDirections(name string, there, back int64) *report.Report {
 	r := figureOf(name, there)
 	other := report.Flow{PacketsPerSecond: back, Layer1BitsPerSecond: back * 672}
-	r.Result.Directions = append(r.Result.Directions, report.Measured{From: "east", To: "west", Received: other})
+	r.Result.Directions = append(r.Result.Directions, report.Direction{From: "east", To: "west", Received: other})
 	r.Result.Total.Received = report.Flow{PacketsPerSecond: there + back, Layer1BitsPerSecond: (there + back) * 672}
 	return r
 }

@@ -271,7 +271,7 @@ func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 func TestAPageThatNoOperatorWroteIsRefused(t *testing.T) {
 	for name, evidence := range map[string]*report.Report{
 		"without a plan":    {Ending: report.Completed},
-		"without a total":   {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Directions: []report.Measured{{}}}},
+		"without a total":   {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Directions: []report.Direction{{}}}},
 		"without direction": {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Total: &report.Sum{}}},
 	} {
 		m := Expand(written(t, "template: {spec: {}}\n"))

@@ -83,7 +83,7 @@ func (s *subject) partialResult() report.Result {
 		return result
 	}
 	result.Total = sum(result.Total)
-	result.Directions = append([]report.Measured{}, result.Directions...)
+	result.Directions = append([]report.Direction{}, result.Directions...)
 	for i, m := range result.Directions {
 		number := result.Window
 		if m.Limit != nil {

@@ -92,7 +92,7 @@ func voidedWindows(r *report.Report) (n int) {
 // wrongIfBelieved are those of them at loads that the device forwards: a wrong limit, where nobody looks at who waited.
 func wrongIfBelieved(r *report.Report, limit int64) (n int) {
 	for _, w := range r.Windows {
-		if w.LostToDisturbance() && slices.ContainsFunc(w.Directions, func(m report.Measured) bool { return m.Intended.PacketsPerSecond < limit*99/100 }) {
+		if w.LostToDisturbance() && slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.Intended.PacketsPerSecond < limit*99/100 }) {
 			n++
 		}
 	}

@@ -74,7 +74,7 @@ func (d Both) Window(s procedure.Step, n int) report.Window {
 	asked := [2]float64{Full * float64(s.LoadOf(0)) / float64(units.One), Full * float64(s.LoadOf(1)) / float64(units.One)}
 	offered, received := d(n, asked)
 	for i, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
-		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked[i]), Offered: flow(offered[i]), Received: flow(received[i]), Quality: report.Good}
+		m := report.Direction{From: names[0], To: names[1], Intended: flow(asked[i]), Offered: flow(offered[i]), Received: flow(received[i]), Quality: report.Good}
 		m.Sent.Packets, m.Returned.Packets = int64(offered[i]*s.Judge.Seconds()+0.5), int64(received[i]*s.Judge.Seconds()+0.5)
 		if i < len(s.Frames) {
 			m.Burst = &report.BackToBackBurst{Frames: s.Frames[i]}
