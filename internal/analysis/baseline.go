@@ -11,9 +11,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Kept is a Report that serves a baseline, with its digest where that is known; or, where there is none, the Name of what should have had it, and
+// KeptReport is a Report that serves a baseline, with its digest where that is known; or, where there is none, the Name of what should have had it, and
 // why it hasn't.
-type Kept struct {
+type KeptReport struct {
 	Report *report.Report
 	Digest string
 	// Method is that of the Plan that was carried out, where the Report's is no more whole (its generators were left out); else empty.
@@ -33,12 +33,12 @@ const mostDifferences = 3
 
 // BaselineOf makes the baseline of what is measured in this way. Each run counts once. One that was measured in another way, has no figure, or has one that isn't confirmed, stays in
 // it with the reason: nothing is compared that can't be. Without any run the baseline says so.
-func BaselineOf(kind, name string, how Candidate, runs []Kept) *report.Baseline {
+func BaselineOf(kind, name string, how Candidate, runs []KeptReport) *report.Baseline {
 	b := &report.Baseline{Kind: kind, Name: name}
 	if len(runs) == 0 {
 		b.Message = "it has no Report"
 	}
-	for _, k := range report.OnceEach(runs, func(k Kept) *report.Report { return k.Report }) {
+	for _, k := range report.OnceEach(runs, func(k KeptReport) *report.Report { return k.Report }) {
 		b.Runs = append(b.Runs, baselineRun(how, k))
 	}
 	slices.SortStableFunc(b.Runs, func(x, y report.BaselineRun) int {
@@ -47,7 +47,7 @@ func BaselineOf(kind, name string, how Candidate, runs []Kept) *report.Baseline 
 	return b
 }
 
-func baselineRun(how Candidate, k Kept) report.BaselineRun {
+func baselineRun(how Candidate, k KeptReport) report.BaselineRun {
 	if k.Report == nil {
 		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
 	}
@@ -92,7 +92,7 @@ func notMeasured(run report.BaselineRun) string {
 }
 
 // differences are where the candidate and a run of the baseline measure differently; none: they can be compared.
-func (c Candidate) differences(k Kept) []string {
+func (c Candidate) differences(k KeptReport) []string {
 	if method(c.Plan, c.Method) == method(k.Report.Plan, k.Method) {
 		return nil
 	}

@@ -70,7 +70,7 @@ func TestWhatWasCleanWhereTheOtherDirectionLostFramesIsNotCalledLess(t *testing.
 func TestARunCountsOnceInABaseline(t *testing.T) {
 	one := at(9974, func(r *report.Report) { r.Started = r.Started.Add(-time.Hour) })
 	copied := *one
-	b := analysis.BaselineOf("Report", "kept", analysis.Candidate{Plan: one.Plan}, []analysis.Kept{{Report: one}, {Report: &copied}, {Report: one}, kept(runs(9966))[0], {Name: "gone", Fault: "there is no such ConfigMap"}})
+	b := analysis.BaselineOf("Report", "kept", analysis.Candidate{Plan: one.Plan}, []analysis.KeptReport{{Report: one}, {Report: &copied}, {Report: one}, kept(runs(9966))[0], {Name: "gone", Fault: "there is no such ConfigMap"}})
 	if len(b.Runs) != 3 {
 		t.Errorf("%d runs: %+v", len(b.Runs), b.Runs)
 	}

@@ -21,11 +21,11 @@ func ratio(text string) *units.Ratio {
 	return &r
 }
 
-func kept(reports []*report.Report) (all []analysis.Kept) {
+func kept(reports []*report.Report) (all []analysis.KeptReport) {
 	for i, r := range reports {
 		own := *r
 		own.Started = r.Started.Add(-time.Hour + time.Duration(i)) // no two runs began at once
-		all = append(all, analysis.Kept{Report: &own, Digest: "sha256:of-" + r.Plan.Test.Name})
+		all = append(all, analysis.KeptReport{Report: &own, Digest: "sha256:of-" + r.Plan.Test.Name})
 	}
 	return all
 }
@@ -166,7 +166,7 @@ func TestACriterionClaimsNothingAcrossEnvironments(t *testing.T) {
 
 func TestARunIsNotComparedWithItself(t *testing.T) {
 	all := runs(9974, 9966, 9973, 9965, 9977)
-	b := analysis.BaselineOf("File", "nightly.suite.json", analysis.Candidate{Plan: at(1).Plan}, []analysis.Kept{{Report: all[0]}, {Report: all[1]}, {Report: at(9970)}})
+	b := analysis.BaselineOf("File", "nightly.suite.json", analysis.Candidate{Plan: at(1).Plan}, []analysis.KeptReport{{Report: all[0]}, {Report: all[1]}, {Report: at(9970)}})
 	v := analysis.Judge([]plan.Criterion{{Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, all, b)
 	if want := "2 of the 5 runs are the baseline's own"; v.Outcome != report.Undecided || !strings.HasPrefix(v.Criteria[0].Message, want) {
 		t.Errorf("%+v, want %s", v, want)
@@ -219,16 +219,16 @@ func TestPlansThatAreNotWholeAreComparedByTheirMethod(t *testing.T) {
 	same := func(*plan.Plan) {}
 	for name, test := range map[string]struct {
 		how  analysis.Candidate
-		kept analysis.Kept
+		kept analysis.KeptReport
 		says string
 	}{
-		"both, of the same method":   {analysis.Candidate{Plan: without(*whole, same).Plan, Method: whole.Method()}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
-		"one, of the same method":    {analysis.Candidate{Plan: whole}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
-		"one, with other generators": {analysis.Candidate{Plan: whole}, analysis.Kept{Report: without(other, same), Method: other.Method()}, "the generators are not the same"},
-		"one, with another procedure": {analysis.Candidate{Plan: whole}, analysis.Kept{Report: without(*whole, func(p *plan.Plan) { p.Procedure.Type = "Walk" }), Method: "another"},
+		"both, of the same method":   {analysis.Candidate{Plan: without(*whole, same).Plan, Method: whole.Method()}, analysis.KeptReport{Report: without(*whole, same), Method: whole.Method()}, ""},
+		"one, of the same method":    {analysis.Candidate{Plan: whole}, analysis.KeptReport{Report: without(*whole, same), Method: whole.Method()}, ""},
+		"one, with other generators": {analysis.Candidate{Plan: whole}, analysis.KeptReport{Report: without(other, same), Method: other.Method()}, "the generators are not the same"},
+		"one, with another procedure": {analysis.Candidate{Plan: whole}, analysis.KeptReport{Report: without(*whole, func(p *plan.Plan) { p.Procedure.Type = "Walk" }), Method: "another"},
 			"procedure.type is"},
 	} {
-		b := analysis.BaselineOf("LoadTestSuite", "nightly", test.how, []analysis.Kept{test.kept})
+		b := analysis.BaselineOf("LoadTestSuite", "nightly", test.how, []analysis.KeptReport{test.kept})
 		if got := b.Runs[0].Message; !strings.Contains(got, test.says) || (got == "") != (test.says == "") {
 			t.Errorf("%s: %q, want …%s…", name, got, test.says)
 		}

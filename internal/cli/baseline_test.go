@@ -37,7 +37,7 @@ func TestATestIsComparedWithItsLike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			all := &suite.Reference{Kind: suite.KindFile, Name: "main.json"}
 			for _, r := range test.all {
-				all.Reports = append(all.Reports, analysis.Kept{Report: r})
+				all.Reports = append(all.Reports, analysis.KeptReport{Report: r})
 			}
 			b := baselineFor(&plan.Plan{Version: plan.Version, Test: test.mine}, all)
 			var runs []string

@@ -10,10 +10,10 @@ import (
 
 // TestAReleaseThatCreepsIsSeenFromTheAnchor: each release is 1 % less than the one before, of which 2 % are allowed, and beside a reference that doesn't move the sum shows.
 func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
-	kept := func(packets int64) (all []analysis.Kept) {
+	kept := func(packets int64) (all []analysis.KeptReport) {
 		m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "first"}), steady(packets))
 		for _, run := range m.Runs {
-			all = append(all, analysis.Kept{Report: run.Evidence, Method: run.Plan})
+			all = append(all, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 		}
 		return all
 	}

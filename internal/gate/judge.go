@@ -194,7 +194,7 @@ func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Crit
 }
 
 // records are runs that were found comparable: their generators, which what is stored of a run hasn't, are left out of the comparison.
-func records(runs []analysis.Kept) []history.Record {
+func records(runs []analysis.KeptReport) []history.Record {
 	var out []history.Record
 	for _, k := range runs {
 		r, p := *k.Report, *k.Report.Plan

@@ -370,7 +370,7 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 		earlier := moved(measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000)), "router")
 		reference := &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
 		for _, run := range earlier.Runs {
-			reference.Reports = append(reference.Reports, analysis.Kept{Report: run.Evidence, Method: run.Plan})
+			reference.Reports = append(reference.Reports, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 		}
 		m := moved(measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000)), "no cell")
 		m.Baseline = reference
@@ -386,9 +386,9 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 
 func TestABaselineFromElsewhere(t *testing.T) {
 	earlier := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000))
-	var kept []analysis.Kept
+	var kept []analysis.KeptReport
 	for _, run := range earlier.Runs {
-		kept = append(kept, analysis.Kept{Report: run.Evidence, Method: run.Plan})
+		kept = append(kept, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 	}
 	for name, c := range map[string]struct {
 		now  int64

@@ -54,10 +54,10 @@ func (v *view) baseline() []byte {
 	return packed
 }
 
-func kept(sources []BaselineSource) []analysis.Kept {
-	all := make([]analysis.Kept, len(sources))
+func kept(sources []BaselineSource) []analysis.KeptReport {
+	all := make([]analysis.KeptReport, len(sources))
 	for i, s := range sources {
-		all[i] = analysis.Kept{Report: s.Report, Digest: s.Digest, Name: s.Name, Fault: s.Fault}
+		all[i] = analysis.KeptReport{Report: s.Report, Digest: s.Digest, Name: s.Name, Fault: s.Fault}
 	}
 	return all
 }

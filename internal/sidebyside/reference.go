@@ -73,7 +73,7 @@ func addFile(stdin io.Reader, name string, to *suite.Reference) error {
 	}
 	for _, r := range documents.Reports {
 		r.Samples = nil // nothing is compared of them
-		to.Reports = append(to.Reports, analysis.Kept{Report: r})
+		to.Reports = append(to.Reports, analysis.KeptReport{Report: r})
 	}
 	for _, s := range documents.Suites {
 		if err := to.Add(s); err != nil {

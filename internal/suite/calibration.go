@@ -315,7 +315,7 @@ func (v *view) awaitedAlone(number int) string {
 }
 
 // nearInAny are the directions in which the limit of any run may be the generators', of a goal where one is named.
-func (c *capacity) nearInAny(runs []analysis.Kept, goal string) (names []string) {
+func (c *capacity) nearInAny(runs []analysis.KeptReport, goal string) (names []string) {
 	for _, k := range runs {
 		r, has := k.Report.ForGoal(goal)
 		if !has {

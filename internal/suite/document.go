@@ -205,7 +205,7 @@ func imagesOf(runs []Run) (common []plan.Container, apart string) {
 }
 
 // severalEnvironments says that runs of one cell were measured on several nodes, or otherwise not alike; empty: they weren't, as far as that is known.
-func severalEnvironments(runs []analysis.Kept) string {
+func severalEnvironments(runs []analysis.KeptReport) string {
 	all := make([]*report.Environment, len(runs))
 	for i, k := range runs {
 		all[i] = report.EnvironmentOf(k.Report)

@@ -17,7 +17,7 @@ type Judged struct {
 // JudgedCell is a cell, and what it was compared with.
 type JudgedCell struct {
 	// Runs were judged; Baseline are the runs that they were compared with, as far as they can be, and BaselineName says whose.
-	Runs, Baseline []analysis.Kept
+	Runs, Baseline []analysis.KeptReport
 	BaselineName   string
 	// AllowDifferent is what of the baseline's environment may be another.
 	AllowDifferent []report.EnvironmentPart
@@ -57,10 +57,10 @@ func (v *view) sides(cell int) JudgedCell {
 }
 
 // comparableRuns are those that were measured as the candidate is, and have a figure.
-func comparableRuns(how analysis.Candidate, runs []analysis.Kept) []analysis.Kept {
-	var out []analysis.Kept
+func comparableRuns(how analysis.Candidate, runs []analysis.KeptReport) []analysis.KeptReport {
+	var out []analysis.KeptReport
 	for _, k := range runs {
-		if b := analysis.BaselineOf("", "", how, []analysis.Kept{k}); k.Report != nil && b.Runs[0].Message == "" {
+		if b := analysis.BaselineOf("", "", how, []analysis.KeptReport{k}); k.Report != nil && b.Runs[0].Message == "" {
 			out = append(out, k)
 		}
 	}

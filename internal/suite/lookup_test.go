@@ -13,11 +13,11 @@ func TestCellsAreKnownByTheirValuesInAnyOrder(t *testing.T) {
 	value := func(axis, value string) v1alpha1.CellValue {
 		return v1alpha1.CellValue{Axis: v1alpha1.AxisName(axis), Value: v1alpha1.AxisName(value)}
 	}
-	run := analysis.Kept{Report: &report.Report{Plan: &plan.Plan{}}, Digest: "sha256:1"}
+	run := analysis.KeptReport{Report: &report.Report{Plan: &plan.Plan{}}, Digest: "sha256:1"}
 	l := newLookup(&Reference{Cells: []ReferenceCell{
-		{Values: []v1alpha1.CellValue{value("system", "a"), value("frames", "b")}, Runs: []analysis.Kept{run}},
+		{Values: []v1alpha1.CellValue{value("system", "a"), value("frames", "b")}, Runs: []analysis.KeptReport{run}},
 		{Values: []v1alpha1.CellValue{value("system", "b"), value("frames", "a")}},
-		{Values: []v1alpha1.CellValue{value("frames", "b"), value("system", "a")}, Runs: []analysis.Kept{run}},
+		{Values: []v1alpha1.CellValue{value("frames", "b"), value("system", "a")}, Runs: []analysis.KeptReport{run}},
 	}})
 	for name, c := range map[string]struct {
 		values []v1alpha1.CellValue

@@ -25,7 +25,7 @@ type Reference struct {
 	// Cells are those of suites: each is compared with the one of the same values. Reports belong to no suite: they are known by their product and
 	// loadtest.
 	Cells   []ReferenceCell
-	Reports []analysis.Kept
+	Reports []analysis.KeptReport
 	// AllowDifferent is what of its environment may be another than the candidate's.
 	AllowDifferent []report.EnvironmentPart
 }
@@ -33,7 +33,7 @@ type Reference struct {
 // ReferenceCell is a cell of a suite that serves as baseline, with the runs that stand for its repetitions.
 type ReferenceCell struct {
 	Values []v1alpha1.CellValue
-	Runs   []analysis.Kept
+	Runs   []analysis.KeptReport
 }
 
 // ReferenceOf is a suite of the cluster's that is over, with the runs that were stored of it.
@@ -58,7 +58,7 @@ func (r *Reference) Add(s *report.Suite) error {
 				return fmt.Errorf("suite %s has the figures of %s without what a comparison needs: give the Reports of its runs", s.Name, run.Test)
 			}
 			if run.Evidence != nil {
-				cell.Runs = append(cell.Runs, analysis.Kept{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
+				cell.Runs = append(cell.Runs, analysis.KeptReport{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
 			}
 		}
 		r.Cells = append(r.Cells, cell)
@@ -85,11 +85,11 @@ func (r *Reference) OfTest(how analysis.Candidate) *report.Baseline {
 	for _, c := range r.Cells {
 		all = append(all, c.Runs...)
 	}
-	return r.baseline(how, func() ([]analysis.Kept, string) { return ofReports(all, how) })
+	return r.baseline(how, func() ([]analysis.KeptReport, string) { return ofReports(all, how) })
 }
 
 // baseline is made of the runs that were chosen; or says why none could be.
-func (r *Reference) baseline(how analysis.Candidate, choose func() (runs []analysis.Kept, why string)) *report.Baseline {
+func (r *Reference) baseline(how analysis.Candidate, choose func() (runs []analysis.KeptReport, why string)) *report.Baseline {
 	if r.Fault != "" {
 		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
 	}
@@ -104,13 +104,13 @@ func (r *Reference) baseline(how analysis.Candidate, choose func() (runs []analy
 
 // ofReports chooses the runs of the same row and column of the table; those of its column, where they are all of one row, for a row's name may tell
 // the release.
-func ofReports(all []analysis.Kept, how analysis.Candidate) (runs []analysis.Kept, why string) {
+func ofReports(all []analysis.KeptReport, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
 	loadtest := how.Plan.Test.Loadtest
 	return ofColumn(filtered(all, func(t plan.Test) bool { return t.Loadtest == loadtest }), how)
 }
 
 // ofColumn chooses among those of the same column.
-func ofColumn(column []analysis.Kept, how analysis.Candidate) (runs []analysis.Kept, why string) {
+func ofColumn(column []analysis.KeptReport, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
 	test := how.Plan.Test
 	same := filtered(column, func(t plan.Test) bool { return t.Product == test.Product })
 	switch rows := products(column); {
@@ -125,11 +125,11 @@ func ofColumn(column []analysis.Kept, how analysis.Candidate) (runs []analysis.K
 	}
 }
 
-func filtered(all []analysis.Kept, of func(plan.Test) bool) []analysis.Kept {
-	return slices.DeleteFunc(slices.Clone(all), func(k analysis.Kept) bool { return !of(k.Report.Plan.Test) })
+func filtered(all []analysis.KeptReport, of func(plan.Test) bool) []analysis.KeptReport {
+	return slices.DeleteFunc(slices.Clone(all), func(k analysis.KeptReport) bool { return !of(k.Report.Plan.Test) })
 }
 
-func products(all []analysis.Kept) []string {
+func products(all []analysis.KeptReport) []string {
 	var names []string
 	for _, k := range all {
 		if !slices.Contains(names, k.Report.Plan.Test.Product) {

@@ -15,7 +15,7 @@ import (
 
 // evidence are the runs that a cell is judged by, one for each repetition that has one, and those before it that say something of the device. Where one is lost there are
 // none: whoever had it lost may have chosen which are left. Each names the directions in which the generators may have been the limit.
-func (v *view) evidence(cell int) (all []analysis.Kept) {
+func (v *view) evidence(cell int) (all []analysis.KeptReport) {
 	can := v.capacityOf(cell)
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
@@ -23,7 +23,7 @@ func (v *view) evidence(cell int) (all []analysis.Kept) {
 			return nil
 		}
 		if known && run.Evidence != nil && (v.stands(cell, name, &run) || run.answers()) {
-			all = append(all, analysis.Kept{Report: can.mark(run.Evidence), Digest: run.Report, Method: run.Plan})
+			all = append(all, analysis.KeptReport{Report: can.mark(run.Evidence), Digest: run.Report, Method: run.Plan})
 		}
 	}
 	return all

@@ -91,7 +91,7 @@ func TestABaselineThatAnOldOperatorPackedJudgesANewRunAsBefore(t *testing.T) {
 }
 
 func TestOldReportsAreTheBaselineThatTheyWere(t *testing.T) {
-	var kept []analysis.Kept
+	var kept []analysis.KeptReport
 	for document := json.NewDecoder(bytes.NewReader(unpacked(t, read(t, "reports/v1.4.json.gz")))); document.More(); {
 		var text json.RawMessage
 		if err := document.Decode(&text); err != nil {
@@ -105,7 +105,7 @@ func TestOldReportsAreTheBaselineThatTheyWere(t *testing.T) {
 		if err := json.Compact(&compact, text); err != nil {
 			t.Fatal(err)
 		}
-		kept = append(kept, analysis.Kept{Report: all[0], Digest: report.Digest(compact.Bytes())}) // of what was stored, which the old version stands in
+		kept = append(kept, analysis.KeptReport{Report: all[0], Digest: report.Digest(compact.Bytes())}) // of what was stored, which the old version stands in
 	}
 	candidate := reports(t, "slower-than-its-baseline")[0]
 	b := analysis.BaselineOf("LoadTest", "router-v1.4", analysis.Candidate{Plan: candidate.Plan}, kept)
