@@ -141,8 +141,8 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		f.Low, f.Missing = metric.of(m)
 		near := len(result.NearGenerators) > 0
 		switch {
-		case f.Missing == "" && notThePaths(metric, m.limit) != "":
-			f.Low, f.Missing, f.Reason = "", notThePaths(metric, m.limit), m.limit.Reason()
+		case f.Missing == "" && pathDoubt(metric, m.limit) != "":
+			f.Low, f.Missing, f.Reason = "", pathDoubt(metric, m.limit), m.limit.Reason()
 		case metric.Sessions:
 			f.Reason = m.limit.Reason()
 			f.High = highOfSessions(f, m)

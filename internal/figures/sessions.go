@@ -16,34 +16,34 @@ func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 			return measure.SessionLimit{}
 		}
 		l := measure.LimitOfSessions(*d.Sessions)
-		held, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.NotThePaths, l.NotThePaths), limit.Carried || l.Carried
-		jitter := cmp.Or(limit.JitterNotThePaths, l.JitterNotThePaths)
+		held, doubt, carried := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.PathDoubt, l.PathDoubt), limit.Carried || l.Carried
+		jitter := cmp.Or(limit.JitterDoubt, l.JitterDoubt)
 		if i == 0 || limit.By == measure.ByPath || limit.By == measure.ByLoad && l.By != measure.ByPath || l.By == measure.ByEnds {
 			limit = l
 		}
-		limit.HeldByEnds, limit.NotThePaths, limit.JitterNotThePaths, limit.Carried = held, doubt, jitter, carried
+		limit.HeldByEnds, limit.PathDoubt, limit.JitterDoubt, limit.Carried = held, doubt, jitter, carried
 	}
 	return limit
 }
 
-// NotThePaths says why what was sent again in these directions together, and how long answers took, are no figures, as they may not be the path's: RetransmitRatio and RoundTripMicroseconds are Missing
+// PathDoubt says why what was sent again in these directions together, and how long answers took, are no figures, as they may not be the path's: RetransmitRatio and RoundTripMicroseconds are Missing
 // then. Whatever shows a result's sessions without their figures, as a status or a table does, leaves out the same by it. Empty: they are the path's, or the directions are of frames.
-func NotThePaths(directions ...report.Direction) string { return limitOf(directions...).NotThePaths }
+func PathDoubt(directions ...report.Direction) string { return limitOf(directions...).PathDoubt }
 
-// JitterNotThePaths says the same of the jitter of datagrams, JitterMicroseconds: it may be the ends' own where nothing else is.
-func JitterNotThePaths(directions ...report.Direction) string {
-	return limitOf(directions...).JitterNotThePaths
+// JitterDoubt says the same of the jitter of datagrams, JitterMicroseconds: it may be the ends' own where nothing else is.
+func JitterDoubt(directions ...report.Direction) string {
+	return limitOf(directions...).JitterDoubt
 }
 
-// notThePaths is why a metric of sessions is no figure; empty: it is one, or the metric is none that ends may spoil.
-func notThePaths(metric Metric, limit measure.SessionLimit) string {
+// pathDoubt is why a metric of sessions is no figure; empty: it is one, or the metric is none that ends may spoil.
+func pathDoubt(metric Metric, limit measure.SessionLimit) string {
 	switch {
 	case !metric.Sessions || metric.Name == GoodputBitsPerSecond:
 		return ""
-	case limit.NotThePaths != "":
-		return "nothing can be said of the path: " + limit.NotThePaths
-	case metric.Name == JitterMicroseconds && limit.JitterNotThePaths != "":
-		return "nothing can be said of the path's jitter: " + limit.JitterNotThePaths
+	case limit.PathDoubt != "":
+		return "nothing can be said of the path: " + limit.PathDoubt
+	case metric.Name == JitterMicroseconds && limit.JitterDoubt != "":
+		return "nothing can be said of the path's jitter: " + limit.JitterDoubt
 	}
 	return ""
 }

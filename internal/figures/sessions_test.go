@@ -95,7 +95,7 @@ func TestASummaryTellsARoundTripOnlyWhereItIsAFigure(t *testing.T) {
 	}
 }
 
-// What leaves a figure out by NotThePaths leaves out exactly those that are missing.
+// What leaves a figure out by PathDoubt leaves out exactly those that are missing.
 func TestWhatIsNotThePathsIsMissing(t *testing.T) {
 	for name, change := range doubts {
 		d := tcp("west", "east", 0)
@@ -103,8 +103,8 @@ func TestWhatIsNotThePathsIsMissing(t *testing.T) {
 		r := ofSessions(d, tcp("east", "west", 0))
 		of := map[string][]report.Direction{"west→east": r.Result.Directions[:1], "east→west": r.Result.Directions[1:], report.AllDirections: r.Result.Directions}
 		for _, f := range figures.Of(r) {
-			if f.Metric != figures.GoodputBitsPerSecond && (figures.NotThePaths(of[f.Direction]...) != "") != (f.Missing != "") {
-				t.Errorf("%s: %s of %s is missing for %q, and not the path's for %q", name, f.Metric, f.Direction, f.Missing, figures.NotThePaths(of[f.Direction]...))
+			if f.Metric != figures.GoodputBitsPerSecond && (figures.PathDoubt(of[f.Direction]...) != "") != (f.Missing != "") {
+				t.Errorf("%s: %s of %s is missing for %q, and not the path's for %q", name, f.Metric, f.Direction, f.Missing, figures.PathDoubt(of[f.Direction]...))
 			}
 		}
 	}

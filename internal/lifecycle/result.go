@@ -161,15 +161,15 @@ func sessionsOf(s *report.Sessions, directions ...report.Direction) *v1alpha1.Se
 	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond, RetransmittedSegments: s.RetransmittedSegments}
 	if d := s.Datagrams; d != nil {
 		out.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}
-		if figures.NotThePaths(directions...) == "" {
+		if figures.PathDoubt(directions...) == "" {
 			out.Datagrams.LossRatio = d.MostLossRatio().String()
 		}
-		if figures.JitterNotThePaths(directions...) == "" {
+		if figures.JitterDoubt(directions...) == "" {
 			out.Datagrams.JitterMicroseconds = new(d.JitterMicroseconds)
 		}
 		return out
 	}
-	if figures.NotThePaths(directions...) != "" {
+	if figures.PathDoubt(directions...) != "" {
 		return out
 	}
 	out.RetransmitRatio = s.RetransmitRatio.String()

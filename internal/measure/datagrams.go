@@ -90,32 +90,32 @@ func limitOfDatagrams(s report.Sessions) SessionLimit {
 	d, l := s.Datagrams, SessionLimit{By: ByUnknown}
 	switch {
 	case s.Disturbed > 0:
-		l.By, l.Sentence, l.NotThePaths = ByMachine, disturbedSessionsSentence(s), "those who carry frames waited for processors"
+		l.By, l.Sentence, l.PathDoubt = ByMachine, disturbedSessionsSentence(s), "those who carry frames waited for processors"
 	case droppedByGenerator(s):
-		l.By, l.NotThePaths = ByEnds, "the receiver's own sockets had no room for some"
+		l.By, l.PathDoubt = ByEnds, "the receiver's own sockets had no room for some"
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
 	case interfaceDropped(s):
-		l.By, l.Sentence, l.NotThePaths = ByEnds, interfaceDropSentence(s), "an end itself dropped what may have been theirs"
+		l.By, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s), "an end itself dropped what may have been theirs"
 	case s.Device != nil && waitedShare(s) > mostEndsWaited: // a sender that waits makes bursts, and a receiver that waits answers late: the device's own end can't be told from that
-		l.By, l.Sentence, l.NotThePaths = ByEnds, waitedSentence(s), endsWaitedWhy
+		l.By, l.Sentence, l.PathDoubt = ByEnds, waitedSentence(s), endsWaitedWhy
 	case s.Ends != nil && s.Ends.Unknown != "":
-		l.Sentence, l.NotThePaths = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
+		l.Sentence, l.PathDoubt = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
 	case fragmentsLost(s) > 0:
-		l.Sentence, l.NotThePaths = fragmentSentence(s), "fragments were lost, and whose they were is not known"
+		l.Sentence, l.PathDoubt = fragmentSentence(s), "fragments were lost, and whose they were is not known"
 	case !reached(sentRate(s), s.AskedBitsPerSecond):
 		l.By, l.Sentence = sentTooLittle(s)
 	case lastUntold(s):
-		l.Sentence, l.NotThePaths = untoldSentence(s), "what became of some is not known"
+		l.Sentence, l.PathDoubt = untoldSentence(s), "what became of some is not known"
 	case unaccounted(s), fewerThanAsked(s):
 		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent, d.Received+d.Lost)
-		l.NotThePaths = "what became of some is not known"
+		l.PathDoubt = "what became of some is not known"
 	case d.Lost > 0:
 		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
 		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest", wording.BitRate(sentRate(s)), loser(s))
 	default:
 		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
-	l.JitterNotThePaths = cmp.Or(l.NotThePaths, jitterOfEnds(s))
+	l.JitterDoubt = cmp.Or(l.PathDoubt, jitterOfEnds(s))
 	return l
 }
 
@@ -227,7 +227,7 @@ func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	d := *s.Datagrams
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)
 	switch least, most := max(0, d.LossRatio), d.MostLossRatio(); {
-	case limit.NotThePaths != "":
+	case limit.PathDoubt != "":
 	case most > least:
 		said += " (" + Percent(least) + " to " + Percent(most) + ")"
 	default:
@@ -242,7 +242,7 @@ func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	if d.Duplicates > 0 {
 		said += fmt.Sprintf(", %d came twice", d.Duplicates)
 	}
-	if limit.JitterNotThePaths == "" {
+	if limit.JitterDoubt == "" {
 		said += ", jitter " + wording.Microseconds(d.JitterMicroseconds)
 	}
 	return said

@@ -83,8 +83,8 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 	} {
 		m := Sessions(c.span)
 		limit := LimitOfSessions(*m.Sessions)
-		if limit.Reason() != c.reason || limit.NotThePaths == "" || !strings.Contains(m.Reason, c.says) || strings.Contains(m.Reason, "jitter") || strings.Contains(m.Reason, "(10 %)") {
-			t.Errorf("%s: %s, %q: %s", name, limit.Reason(), limit.NotThePaths, m.Reason)
+		if limit.Reason() != c.reason || limit.PathDoubt == "" || !strings.Contains(m.Reason, c.says) || strings.Contains(m.Reason, "jitter") || strings.Contains(m.Reason, "(10 %)") {
+			t.Errorf("%s: %s, %q: %s", name, limit.Reason(), limit.PathDoubt, m.Reason)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestDatagramsOfAReceiverThatDoesNotTellAll(t *testing.T) {
 		s.LostAtLeast, s.Receiving[1].At = true, c.told
 		m := Sessions(s)
 		limit, d := LimitOfSessions(*m.Sessions), *m.Sessions.Datagrams
-		if limit.Reason() != c.reason || d.MostLossRatio().String() != c.most || m.Sessions.GoodputBitsPerSecond != c.goodput || (limit.NotThePaths == "") != c.path || limit.Carried && !c.bound || !strings.Contains(m.Reason, c.says) {
+		if limit.Reason() != c.reason || d.MostLossRatio().String() != c.most || m.Sessions.GoodputBitsPerSecond != c.goodput || (limit.PathDoubt == "") != c.path || limit.Carried && !c.bound || !strings.Contains(m.Reason, c.says) {
 			t.Errorf("%s: %s, up to %s, %+v: %s", name, limit.Reason(), d.MostLossRatio(), limit, m.Reason)
 		}
 	}
@@ -134,8 +134,8 @@ func TestJitterOfEndsThatWaited(t *testing.T) {
 		}
 		m := Sessions(s)
 		limit := LimitOfSessions(*m.Sessions)
-		if (limit.JitterNotThePaths == "") != c.told || strings.Contains(m.Reason, "jitter 1.5 ms") != c.told || limit.NotThePaths != "" || !strings.Contains(m.Reason, "(1 %)") {
-			t.Errorf("%s: %q: %s", name, limit.JitterNotThePaths, m.Reason)
+		if (limit.JitterDoubt == "") != c.told || strings.Contains(m.Reason, "jitter 1.5 ms") != c.told || limit.PathDoubt != "" || !strings.Contains(m.Reason, "(1 %)") {
+			t.Errorf("%s: %q: %s", name, limit.JitterDoubt, m.Reason)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestTCPThatIsAskedForLess(t *testing.T) {
 		want    Limiting
 	}{"it came": {9_950_000, ByLoad}, "it did not": {9_000_000, ByEnds}} {
 		s := report.Sessions{Connections: 1, AskedBitsPerSecond: 10_000_000, GoodputBitsPerSecond: c.goodput, Senders: report.SenderTime{Observed: 1e9, Busy: 1e8, Samples: 50}}
-		if l := LimitOfSessions(s); l.By != c.want || l.NotThePaths != "" {
+		if l := LimitOfSessions(s); l.By != c.want || l.PathDoubt != "" {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}

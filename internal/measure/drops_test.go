@@ -69,8 +69,8 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := Sessions(span(ended(c.change)))
 			limit := LimitOfSessions(*m.Sessions)
-			if told := strings.Contains(m.Reason, "12 retransmits, rtt "); told != (limit.NotThePaths == "") || !strings.Contains(m.Reason, "12 retransmits") {
-				t.Errorf("a round trip is told: %t, and is not the path's for %q: %s", told, limit.NotThePaths, m.Reason)
+			if told := strings.Contains(m.Reason, "12 retransmits, rtt "); told != (limit.PathDoubt == "") || !strings.Contains(m.Reason, "12 retransmits") {
+				t.Errorf("a round trip is told: %t, and is not the path's for %q: %s", told, limit.PathDoubt, m.Reason)
 			}
 			if !reflect.DeepEqual(m.Sessions.Ends, c.want) || limit.Reason() != c.reason || !strings.Contains(m.Reason, c.says) {
 				t.Errorf("%+v, %s: %s\nwant %+v, %s: …%s…", m.Sessions.Ends, limit.Reason(), m.Reason, c.want, c.reason, c.says)
@@ -98,7 +98,7 @@ func TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain(t *testing
 			s := span(ended(func(e *EndSpan) { e.Last.Counters[c.counter] += c.dropped }))
 			s.Sending[1].RetransmittedSegments = s.Sending[0].RetransmittedSegments + c.again
 			got := LimitOfSessions(*Sessions(s).Sessions)
-			if got.Reason() != c.want || (got.NotThePaths != "") != (c.want != report.PathLimited) {
+			if got.Reason() != c.want || (got.PathDoubt != "") != (c.want != report.PathLimited) {
 				t.Errorf("%+v, want %+v", got, c)
 			}
 		})

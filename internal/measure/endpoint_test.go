@@ -67,8 +67,8 @@ func TestDatagramsOfADeviceThatIsAnEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := report.Sessions{Connections: 1, AskedBitsPerSecond: 8000, WrittenBytes: c.sent, SentIn: plan.Duration(time.Second), EndsWaited: plan.Duration(c.waited), Device: &report.DeviceEnd{Is: c.device},
 				Datagrams: &report.Datagrams{Sent: 100, Received: 95, Lost: 5, DroppedByReceiver: c.dropped}}
-			if l := LimitOfSessions(s); l.By != c.by || !strings.HasPrefix(l.Sentence, c.words) || c.waited > 50*time.Millisecond && l.NotThePaths == "" {
-				t.Errorf("%s: %s; %q", l.By, l.Sentence, l.NotThePaths)
+			if l := LimitOfSessions(s); l.By != c.by || !strings.HasPrefix(l.Sentence, c.words) || c.waited > 50*time.Millisecond && l.PathDoubt == "" {
+				t.Errorf("%s: %s; %q", l.By, l.Sentence, l.PathDoubt)
 			}
 		})
 	}

@@ -46,10 +46,10 @@ type SessionLimit struct {
 	HeldByEnds units.Ratio
 	// Sentence is the reason, for people.
 	Sentence string
-	// NotThePaths says why what was sent again, and how long answers took, may be the ends' or the machine's doing, in whole or in part; empty: it is the path's.
-	NotThePaths string
-	// JitterNotThePaths says the same of the jitter of datagrams, which is the ends' own also where they waited for processors, and nothing was lost for it.
-	JitterNotThePaths string
+	// PathDoubt says why what was sent again, and how long answers took, may be the ends' or the machine's doing, in whole or in part; empty: it is the path's.
+	PathDoubt string
+	// JitterDoubt says the same of the jitter of datagrams, which is the ends' own also where they waited for processors, and nothing was lost for it.
+	JitterDoubt string
 	// Carried: what was asked for came through, though some was lost on the path, or the receiver didn't tell of all, so that the goodput is a lower bound.
 	Carried bool
 }
@@ -83,7 +83,7 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	}
 	t := s.Senders
 	generators, devices := timesOfEnds(s)
-	l := SessionLimit{By: ByUnknown, HeldByEnds: min(timeShare(t, generators), units.One), NotThePaths: notThePaths(s)}
+	l := SessionLimit{By: ByUnknown, HeldByEnds: min(timeShare(t, generators), units.One), PathDoubt: pathDoubt(s)}
 	path := units.RatioOf(t.HeldByPath, t.Samples) + timeShare(t, devices)
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
@@ -173,8 +173,8 @@ func untoldSentence(s report.Sessions) string {
 // reached says that 99 % of a load that was asked for was had, as of a load of frames; of all that can be had it never is.
 func reached(bitsPerSecond, asked int64) bool { return asked > 0 && 100*bitsPerSecond >= 99*asked }
 
-// notThePaths is SessionLimit.NotThePaths.
-func notThePaths(s report.Sessions) string {
+// pathDoubt is SessionLimit.PathDoubt.
+func pathDoubt(s report.Sessions) string {
 	switch {
 	case s.Disturbed > 0:
 		return "those who carry frames waited for processors"
@@ -217,7 +217,7 @@ func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 		return datagramsSentence(s, limit)
 	}
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
-	if s.RoundTrip != nil && limit.NotThePaths == "" {
+	if s.RoundTrip != nil && limit.PathDoubt == "" {
 		said += ", rtt " + wording.Microseconds(s.RoundTrip.MeanMicroseconds)
 	}
 	return said

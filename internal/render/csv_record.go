@@ -193,16 +193,16 @@ func (r record) sessions(s *report.Sessions, directions ...report.Direction) rec
 	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections", int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
 	if d := s.Datagrams; d != nil {
 		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost", d.Lost).whole("datagrams_late", d.OutOfOrder)
-		if figures.NotThePaths(directions...) == "" {
+		if figures.PathDoubt(directions...) == "" {
 			r.percent("datagram_loss_percent", d.MostLossRatio().Percent())
 		}
-		if figures.JitterNotThePaths(directions...) == "" {
+		if figures.JitterDoubt(directions...) == "" {
 			r.whole("jitter_microseconds", d.JitterMicroseconds)
 		}
 		return r
 	}
 	r.whole("retransmitted_segments", s.RetransmittedSegments)
-	if figures.NotThePaths(directions...) != "" {
+	if figures.PathDoubt(directions...) != "" {
 		return r
 	}
 	r.percent("retransmit_percent", s.RetransmitRatio.Percent())

@@ -145,7 +145,7 @@ func sessionsTable(r *report.Report) *table {
 	t := newTable(1, "direction", "connections", "goodput", "retransmits", "of segments", "rtt least", "mean", "most")
 	row := func(name, sign string, s *report.Sessions, of ...report.Direction) {
 		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
-		figure := figures.NotThePaths(of...) == ""
+		figure := figures.PathDoubt(of...) == ""
 		if figure {
 			cells[4] = wording.Loss(s.RetransmitRatio)
 		}
@@ -176,13 +176,13 @@ func datagramsTable(r *report.Report) *table {
 		}
 		cells := []string{name, wording.Count(int64(s.Connections)), wording.BitRate(s.AskedBitsPerSecond), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(d.Sent), wording.Count(d.Received), wording.Count(d.Lost),
 			"-", wording.Count(d.OutOfOrder), "-"}
-		if figures.NotThePaths(of...) == "" {
+		if figures.PathDoubt(of...) == "" {
 			most := d.MostLossRatio()
 			if cells[7] = wording.Loss(most); most > max(0, d.LossRatio) {
 				cells[7] = "≤" + cells[7]
 			}
 		}
-		if figures.JitterNotThePaths(of...) == "" {
+		if figures.JitterDoubt(of...) == "" {
 			cells[9] = wording.Microseconds(d.JitterMicroseconds)
 		}
 		t.add(cells...)
@@ -233,7 +233,7 @@ func sessionsLimitWords(r *report.Report) string {
 	if report.PlanOf(r).DUT.Endpoint() {
 		words += " What came to the device is its own end's count."
 	}
-	return words + notThePathsWords(r.Result.Directions)
+	return words + pathDoubtWords(r.Result.Directions)
 }
 
 func goodputLimitWords(r *report.Report) string {
@@ -265,13 +265,13 @@ var (
 	toAndFrom = wayOfSessions{"to and from the device", "the device", ", as far as cables and the generator's own network card drop nothing."}
 )
 
-// notThePathsWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
-func notThePathsWords(directions []report.Direction) (words string) {
+// pathDoubtWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
+func pathDoubtWords(directions []report.Direction) (words string) {
 	for _, d := range directions {
-		what, why := "Retransmits and round trips", figures.NotThePaths(d)
+		what, why := "Retransmits and round trips", figures.PathDoubt(d)
 		if d.Sessions != nil && d.Sessions.Datagrams != nil {
 			what = "Loss and jitter"
-			if own := figures.JitterNotThePaths(d); why == "" && own != "" {
+			if own := figures.JitterDoubt(d); why == "" && own != "" {
 				words += fmt.Sprintf(" Jitter %s is not told as the path's: %s.", wording.Direction(d.From, d.To), own)
 			}
 		}
