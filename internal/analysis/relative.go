@@ -113,7 +113,7 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 	case plan.MedianOfRuns:
 		answer = comparison.Compare(q)
 	default:
-		answer = comparison.Withhold(q, comparison.Compare(q))
+		answer = comparison.WithholdForLowRuns(q, comparison.Compare(q))
 	}
 	answer.Sentence += leftOut
 	return answer, ""
@@ -167,7 +167,7 @@ func environmentApart(references []report.BaselineRun, candidates []*report.Repo
 	if !recorded {
 		return nil
 	}
-	return comparison.Apart(was, is)
+	return comparison.EnvironmentDifferences(was, is)
 }
 
 // nodeChanged names the node of VPP's that changed most; empty: nobody observed any.

@@ -4,7 +4,7 @@
 //	a Report ─▶ Unfit: does its run count? ─▶ Figure.Runs: an interval that the truth lies in ─┐
 //	runs of the candidate and of the baseline, and what is allowed: a Question ◀───────────────┘
 //	                  └─▶ Compare ─▶ an Answer: change, interval, outcome, and a sentence with the way out
-//	environments of the runs ─▶ Apart: what isn't the same ─▶ Refusal: for which of it no change is claimed without leave
+//	environments of the runs ─▶ EnvironmentDifferences: what isn't the same ─▶ Refusal: for which of it no change is claimed without leave
 package comparison
 
 import (
@@ -236,9 +236,9 @@ func (c *comparison) reportedChange() *report.Change {
 	return out
 }
 
-// FromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil where nobody can say, as where both are
+// ChangeFromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil where nobody can say, as where both are
 // lower bounds, or one is of frames and the other of sessions.
-func FromMedian(figures, median *report.Figures) *report.Change {
+func ChangeFromMedian(figures, median *report.Figures) *report.Change {
 	const most = 1e6 // further apart it is no distance that anybody reads
 	if figures == nil || median == nil || figures.LowerBound && median.LowerBound || figures.OfSessions() != median.OfSessions() {
 		return nil

@@ -360,7 +360,7 @@ func TestADistanceFromAMedianIsToldWhereItIsKnown(t *testing.T) {
 		"nothing of a median of nought": {of(0, false), of(0, false), ""},
 	} {
 		got := ""
-		if d := comparison.FromMedian(c.figures, c.median); d != nil {
+		if d := comparison.ChangeFromMedian(c.figures, c.median); d != nil {
 			got = d.Percent.String()
 		}
 		if got != c.percent {

@@ -9,10 +9,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Apart says what differs between the environments of a baseline's runs and those of a candidate's, the parts that matter most first. All runs of both sides must
+// EnvironmentDifferences says what differs between the environments of a baseline's runs and those of a candidate's, the parts that matter most first. All runs of both sides must
 // have had the same: a part that runs of one side differ in is among the differences, too. What is known of one side only is a difference that isn't Known; what
 // neither side knows is none. A nil environment is one of which nothing is known.
-func Apart(baseline, candidate []*report.Environment) []report.EnvironmentDifference {
+func EnvironmentDifferences(baseline, candidate []*report.Environment) []report.EnvironmentDifference {
 	was, is := gather(baseline), gather(candidate)
 	var all []difference
 	for _, of := range [][]trait{was.order, is.order} {
@@ -192,9 +192,9 @@ func NotAllowed(apart []report.EnvironmentDifference, allowed []report.Environme
 	return out
 }
 
-// Several says that runs which have one median were measured in several environments, as far as that needs leave; empty: they weren't.
-func Several(runs []*report.Environment) string {
-	apart := NotAllowed(Apart(runs, runs), nil)
+// SeveralEnvironments says that runs which have one median were measured in several environments, as far as that needs leave; empty: they weren't.
+func SeveralEnvironments(runs []*report.Environment) string {
+	apart := NotAllowed(EnvironmentDifferences(runs, runs), nil)
 	var words []string
 	for _, d := range apart[:min(len(apart), mostApart)] {
 		words = append(words, d.What+" was "+d.Was)

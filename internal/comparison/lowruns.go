@@ -13,7 +13,7 @@ import (
 // lowShare is the share of a candidate's runs, beyond the baseline's share, that keeps it from passing when they lie far below the rest: of five runs one, of twenty two.
 const lowShare = 0.1
 
-// Withhold takes back that a candidate passed where a tenth of its runs or more, beyond what the baseline has of them, lie far below the rest and further below the baseline's median
+// WithholdForLowRuns takes back that a candidate passed where a tenth of its runs or more, beyond what the baseline has of them, lie far below the rest and further below the baseline's median
 // than is allowed. Medians don't speak of such runs: of a device of which 30 % of the runs are 10 % low the median is as it was. What they are worth isn't shown either, so the Outcome
 // becomes Undecided and never Failed. An Answer that didn't pass stays as it is.
 //
@@ -21,7 +21,7 @@ const lowShare = 0.1
 //	                   │           rest
 //	──●────────────────┼─────────●●●●●●●●●──▶
 //	  └ far below
-func Withhold(q Question, a Answer) Answer {
+func WithholdForLowRuns(q Question, a Answer) Answer {
 	if q.Allowance == nil || a.Outcome != report.Passed {
 		return a
 	}

@@ -183,7 +183,7 @@ func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Crit
 	}
 	sides := compared.Rows[0].Sides
 	candidate.Judgement, candidate.Change, candidate.Environment = sides[1].Judgement, sides[1].Change, sides[1].Environment
-	if x := comparison.Smallest(candidate.Change, allowed); x > 0 && compares {
+	if x := comparison.SmallestRegression(candidate.Change, allowed); x > 0 && compares {
 		candidate.SmallestPercent = new(x.Percent())
 	}
 	if aside := sides[1].SetAside; len(aside) > 0 { // the figures are those that were compared

@@ -145,13 +145,13 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 		side.Message = "measured at another line rate, so that the figures can't be compared: " + apart
 		return
 	}
-	side.Environment = comparison.Apart(environmentsOf(baseline.answers), environmentsOf(s.answers))
+	side.Environment = comparison.EnvironmentDifferences(environmentsOf(baseline.answers), environmentsOf(s.answers))
 	if refusal := comparison.Refusal(side.Environment, allowDifferent); refusal != "" {
 		side.Message = refusal
 		return
 	}
 	question := comparison.Question{Figure: comparison.Throughput(s.answers[0].Report), Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance}
-	answer := comparison.Withhold(question, comparison.Compare(question))
+	answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
 	side.Latency = compareLatency(s.answers, baseline.answers)
 	side.Message = joinNonEmpty(side.Message, comparison.NodeChanged(resultsOf(s.answers), resultsOf(baseline.answers)))

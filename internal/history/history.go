@@ -208,7 +208,7 @@ func Table(title string, records []Record) *report.Table {
 		}
 		common, apart := imagesOf(s.measured.records)
 		cell.Images, cell.Message = common, joinNonEmpty(joinNonEmpty(cell.Message, apart), sharing(s.measured.records))
-		cell.Message = joinNonEmpty(cell.Message, comparison.Several(environmentsOf(s.measured.records)))
+		cell.Message = joinNonEmpty(cell.Message, comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
 		t.Cells = append(t.Cells, cell)
 	}
 	return t

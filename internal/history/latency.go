@@ -86,7 +86,7 @@ func compareLatency(side, first []Record) (all []report.LatencyMedian) {
 			out.Message = fmt.Sprintf("of %d runs %d tell it", len(side), len(is.runs))
 		default:
 			question := comparison.Question{Figure: is.figure(), Candidate: is.runs, Baseline: before[i].runs}
-			answer := comparison.Withhold(question, comparison.Compare(question))
+			answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
 			out.Judgement, out.Change, out.Message = answer.Judgement, answer.Change, answer.Sentence
 		}
 		all = append(all, out)

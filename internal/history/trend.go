@@ -61,7 +61,7 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 		figures, _ := sample.measured.figures()
 		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: figures, Latency: latencyMedians(sample.measured.records)})
 		for i := first; i <= last; i++ {
-			s.Points[i].FromMedian = comparison.FromMedian(s.Points[i].Figures, figures)
+			s.Points[i].FromMedian = comparison.ChangeFromMedian(s.Points[i].Figures, figures)
 		}
 		markOutliers(s.Points[first : last+1])
 		first = last + 1
@@ -73,8 +73,8 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 // the same, as far as that is known, and what else is told is held against the run before.
 func begins(point *report.Point, stretch []Record, r Record, allowDifferent []report.EnvironmentPart) bool {
 	is := environmentsOf([]Record{r})
-	other := comparison.NotAllowed(comparison.Apart(environmentsOf(stretch), is), allowDifferent)
-	for _, d := range comparison.Apart(environmentsOf(stretch[len(stretch)-1:]), is) {
+	other := comparison.NotAllowed(comparison.EnvironmentDifferences(environmentsOf(stretch), is), allowDifferent)
+	for _, d := range comparison.EnvironmentDifferences(environmentsOf(stretch[len(stretch)-1:]), is) {
 		if d.Known() && !slices.ContainsFunc(other, func(o report.EnvironmentDifference) bool { return o.What == d.What }) {
 			other = append(other, d)
 		}

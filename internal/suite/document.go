@@ -210,7 +210,7 @@ func severalEnvironments(runs []analysis.KeptReport) string {
 	for i, k := range runs {
 		all[i] = report.EnvironmentOf(k.Report)
 	}
-	return comparison.Several(all)
+	return comparison.SeveralEnvironments(all)
 }
 
 // medians are the figures of several runs together, and which of them lie far from the others.
