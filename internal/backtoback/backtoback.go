@@ -103,11 +103,11 @@ func (b BackToBack) replay(history []report.Window) series {
 // observeTrial takes in the trial before the bursts. Of a direction that lost nothing no burst fills anything, as each is shorter than the trial.
 func (b BackToBack) observeTrial(s *series, w report.Window, i int) {
 	switch {
-	case !measure.Counts(w) && s.invalid < invalidTrials:
+	case !w.Counts() && s.invalid < invalidTrials:
 		s.invalid++
 		s.reason = procedure.Repeated(w)
 		return
-	case !measure.Counts(w):
+	case !w.Counts():
 		s.ended, s.reason = true, "the trial before the bursts could not be judged, however often repeated: "+w.Reason
 		return
 	}
@@ -159,7 +159,7 @@ func (b BackToBack) observeBurst(s *series, w report.Window) {
 
 // judges says that a window is of a burst in each direction, and counts.
 func (s series) judges(w report.Window) bool {
-	return measure.Counts(w) && len(w.Directions) == len(s.sides) &&
+	return w.Counts() && len(w.Directions) == len(s.sides) &&
 		!slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.Burst == nil || m.Burst.Frames <= 0 })
 }
 

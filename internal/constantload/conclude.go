@@ -19,11 +19,11 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	o := c.observe(history)
 	switch {
 	case len(o.counted) > 0 && measure.OfSessions(o.counted[0]):
-		whole := measure.Together(o.counted)
+		whole := measure.Combine(o.counted)
 		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
 		said.Reason, said.Sentence = claimSessions(whole.Directions), o.sessionsSentence(c.load(), whole)
 	case len(o.counted) > 0:
-		whole := measure.Together(o.counted)
+		whole := measure.Combine(o.counted)
 		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
 		said.Reason = procedure.ClaimAsked(whole.Directions, c.maxLossRatio, report.LoadHeld)
 		said.Sentence = fmt.Sprintf("%s per direction was held for %s in %s", c.plan.Rate, whole.Duration.Std().Round(time.Millisecond), o.sentence(whole, history[o.worst]))
@@ -43,7 +43,7 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 	o := observed{worst: procedure.None}
 	for i := len(history) - len(c.hold(history)); i < len(history); i++ {
 		w := history[i]
-		if !measure.Counts(w) {
+		if !w.Counts() {
 			o.void = append(o.void, w)
 			continue
 		}
@@ -58,7 +58,7 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 // worse says that a window is the place to look before another: it lost a larger share of frames, or less payload came through.
 func worse(w, than report.Window) bool {
 	if measure.OfSessions(w) && measure.OfSessions(than) {
-		return measure.SessionsSum(w.Directions).GoodputBitsPerSecond < measure.SessionsSum(than.Directions).GoodputBitsPerSecond
+		return measure.SumSessions(w.Directions).GoodputBitsPerSecond < measure.SumSessions(than.Directions).GoodputBitsPerSecond
 	}
 	return mostLost(w).LossRatio > mostLost(than).LossRatio
 }

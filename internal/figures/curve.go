@@ -31,7 +31,7 @@ func CurveOf(r *report.Report) (points []report.CurvePoint) {
 // offeredAt says that generators sent at least 99 % of a load in each direction, in the trial that counts.
 func offeredAt(r *report.Report, load units.Ratio) bool {
 	for _, w := range slices.Backward(r.Windows) {
-		if w.Phase == report.Trial && w.Load == load && measure.Counts(w) {
+		if w.Phase == report.Trial && w.Load == load && w.Counts() {
 			return !slices.ContainsFunc(w.Directions, report.Direction.UnderOffered)
 		}
 	}

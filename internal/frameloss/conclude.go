@@ -36,7 +36,7 @@ type Direction struct {
 // Curve are the loads of a history's trials that could be judged, the highest first. Of one that was tried more often the last trial that could be judged counts.
 func Curve(history []report.Window) (curve []Point) {
 	for i, w := range history {
-		if w.Phase != report.Trial || !measure.Counts(w) {
+		if w.Phase != report.Trial || !w.Counts() {
 			continue
 		}
 		curve = slices.DeleteFunc(curve, func(p Point) bool { return p.Load == w.Load })

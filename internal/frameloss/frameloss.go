@@ -112,7 +112,7 @@ func (f FrameLoss) descend(history []report.Window) descent {
 
 // observe takes a trial's window in. A load that can't be judged ends a run of clean ones: nothing is known of it.
 func (f FrameLoss) observe(d *descent, w report.Window) {
-	counts := measure.Counts(w)
+	counts := w.Counts()
 	switch {
 	case !counts && d.repeats < invalidRepeats && d.budget > 0:
 		d.repeats++

@@ -27,7 +27,7 @@ func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusi
 		for i, n := range judged {
 			windows[i] = history[n]
 		}
-		whole := measure.Together(windows)
+		whole := measure.Combine(windows)
 		c.Confirmed, c.Whole, c.Window = true, &whole, judged[(len(judged)-1)/2]
 		c.Reason = procedure.ClaimOffered(whole.Directions, m.maxLossRatio, report.MaximumOffered)
 		said = sentence(whole, windows)

@@ -78,7 +78,7 @@ func (m MaximumOfferedLoad) replay(history []report.Window) series {
 
 // observe takes in the window of the next trial, which is window i of the history.
 func (m MaximumOfferedLoad) observe(s *series, w report.Window, i int) {
-	switch counts := measure.Counts(w); {
+	switch counts := w.Counts(); {
 	case counts:
 		s.judged = append(s.judged, i)
 	case s.repeats < invalidRepeats:

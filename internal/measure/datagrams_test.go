@@ -145,7 +145,7 @@ func TestDatagramsTogether(t *testing.T) {
 		return Sessions(datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 1000 - lost}}))
 	}
 	a, b := window(10), window(30)
-	whole := SessionsTogether([]*report.Sessions{a.Sessions, b.Sessions})
+	whole := CombineSessions([]*report.Sessions{a.Sessions, b.Sessions})
 	if d := whole.Datagrams; d.Sent != 2000 || d.Received != 1960 || d.Lost != 40 || d.LossRatio.String() != "0.02" || whole.AskedBitsPerSecond != 8_000_000 || d.JitterMicroseconds != 1500 {
 		t.Errorf("two windows: %+v of %d bit/s", d, whole.AskedBitsPerSecond)
 	}
@@ -157,10 +157,10 @@ func TestDatagramsTogether(t *testing.T) {
 		w.Datagrams = &d
 		windows = append(windows, &w)
 	}
-	if d := SessionsTogether(windows).Datagrams; d.JitterMicroseconds != 25 {
+	if d := CombineSessions(windows).Datagrams; d.JitterMicroseconds != 25 {
 		t.Errorf("60 windows of 25 µs have a jitter of %d µs", d.JitterMicroseconds)
 	}
-	sum := SessionsSum([]report.Direction{a, b})
+	sum := SumSessions([]report.Direction{a, b})
 	if d := sum.Datagrams; d.LossRatio.String() != "0.02" || sum.AskedBitsPerSecond != 16_000_000 || sum.GoodputBitsPerSecond != a.Sessions.GoodputBitsPerSecond+b.Sessions.GoodputBitsPerSecond {
 		t.Errorf("two directions: %+v, %d of %d bit/s", d, sum.GoodputBitsPerSecond, sum.AskedBitsPerSecond)
 	}

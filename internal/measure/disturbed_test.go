@@ -77,7 +77,7 @@ func TestDisturbedFramesAddUp(t *testing.T) {
 	setup, span := counted{sent: 15_000, returned: 12_000}.prepare()
 	span.Disturbance = &report.Disturbance{Waited: plan.Duration(150 * time.Millisecond)}
 	w := judged(setup, span)
-	both := measure.Together([]report.Window{w, w})
+	both := measure.Combine([]report.Window{w, w})
 	if d := both.Directions[0]; d.DisturbedFrames != 3000 || measure.SurelyLost(d) != 2*measure.SurelyLost(w.Directions[0]) || d.LossRatioMin != w.Directions[0].LossRatioMin {
 		t.Errorf("%+v\nof one: %+v", d, w.Directions[0])
 	}

@@ -120,7 +120,7 @@ func TestOneWindowsDropsMakeABoundOfAll(t *testing.T) {
 	lossy := span(ended(func(*EndSpan) {}))
 	lossy.Sending[1].RetransmittedSegments = lossy.Sending[0].RetransmittedSegments + 1000
 	parts := []*report.Sessions{Sessions(span(ended(func(e *EndSpan) { e.Last.Counters[notOurs] += 5 }))).Sessions, Sessions(lossy).Sessions}
-	if got := LimitOfSessions(*SessionsTogether(parts)); got.Reason() != report.GeneratorLimited {
+	if got := LimitOfSessions(*CombineSessions(parts)); got.Reason() != report.GeneratorLimited {
 		t.Errorf("%s: %s", got.Reason(), got.Sentence)
 	}
 }
@@ -142,18 +142,18 @@ func TestDropsOfSeveralWindowsAndDirections(t *testing.T) {
 		return &report.Sessions{Ends: &report.SessionEnds{Dropped: drops}}
 	}
 	parts := []*report.Sessions{part(drop("west", 2), drop("east", 1)), {}, part(drop("west", 3))}
-	if got := SessionsTogether(parts).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 5)}}) {
+	if got := CombineSessions(parts).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 5)}}) {
 		t.Errorf("in windows together %+v, want them added up", got)
 	}
 	var directions []report.Direction
 	for _, p := range parts {
 		directions = append(directions, report.Direction{Sessions: p})
 	}
-	if got := SessionsSum(directions).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 3)}}) {
+	if got := SumSessions(directions).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 3)}}) {
 		t.Errorf("in directions together %+v, want each end's once", got)
 	}
 	parts[1].Ends = &report.SessionEnds{Unknown: "link east: it is silent"}
-	if got := SessionsTogether(parts); got.Ends.Unknown == "" || LimitOfSessions(report.Sessions{Senders: parts[1].Senders, Ends: got.Ends}).By == ByPath {
+	if got := CombineSessions(parts); got.Ends.Unknown == "" || LimitOfSessions(report.Sessions{Senders: parts[1].Senders, Ends: got.Ends}).By == ByPath {
 		t.Errorf("what is not known of one window is not known of all: %+v", got.Ends)
 	}
 }

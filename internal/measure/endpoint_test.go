@@ -92,12 +92,12 @@ func TestTheDevicesDropsAreItsOwn(t *testing.T) {
 	if l := LimitOfSessions(*one); l.By != ByPath {
 		t.Errorf("%s: %s", l.By, l.Sentence)
 	}
-	if both := SessionsTogether([]*report.Sessions{one, one}); both.Device == nil || both.Device.Dropped[0].Packets != 14 {
+	if both := CombineSessions([]*report.Sessions{one, one}); both.Device == nil || both.Device.Dropped[0].Packets != 14 {
 		t.Errorf("two windows: %+v", both.Device)
 	}
 	sends := *one
 	sends.Device = &report.DeviceEnd{Is: report.Sender}
-	if all := SessionsSum([]report.Direction{{Sessions: one}, {Sessions: &sends}}); all.Device != nil {
+	if all := SumSessions([]report.Direction{{Sessions: one}, {Sessions: &sends}}); all.Device != nil {
 		t.Errorf("a device that sends and receives is %+v", all.Device)
 	}
 }

@@ -55,8 +55,8 @@ type Direction struct {
 // discovery and the like, which comes now and then and hides nothing.
 const mostStrays = 2
 
-// Hear charges the direction with what one of its receiving ports got while nothing was sent, in so much time: background traffic, or strays.
-func (d *Direction) Hear(received units.Traffic, took time.Duration) {
+// AddSilence charges the direction with what one of its receiving ports got while nothing was sent, in so much time: background traffic, or strays.
+func (d *Direction) AddSilence(received units.Traffic, took time.Duration) {
 	rate := units.PacketRateOver(received.Packets, int64(took))
 	if received.Packets <= mostStrays {
 		d.Strays += rate

@@ -153,9 +153,9 @@ func (d direction) mayHideMore() bool {
 	return d.evidence.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+d.evidence.Hidden, d.measured.Sent.Packets, d.limit)
 }
 
-// InDoubt says that a window counted rightly, and its directions that are Invalid are so only as nobody knows how much of them the device lost: others may have had a part in it, or hide it. Where frames
+// LossInDoubt says that a window counted rightly, and its directions that are Invalid are so only as nobody knows how much of them the device lost: others may have had a part in it, or hide it. Where frames
 // came back that weren't sent, or to another replica, counters say nothing.
-func InDoubt(w report.Window, limit units.Ratio) bool {
+func LossInDoubt(w report.Window, limit units.Ratio) bool {
 	if w.Evidence == nil || w.Evidence.Fault != "" || w.Decided != nil || len(w.Evidence.Directions) != len(w.Directions) {
 		return false
 	}

@@ -148,16 +148,16 @@ func TestPropertySessionsTogether(t *testing.T) {
 		for i := range len(s.Sending) - 1 {
 			parts = append(parts, Sessions(SessionSpan{From: s.From, To: s.To, Sending: s.Sending[i : i+2], Receiving: s.Receiving[i : i+2]}).Sessions)
 		}
-		whole, together := Sessions(s).Sessions, SessionsTogether(parts)
+		whole, together := Sessions(s).Sessions, CombineSessions(parts)
 		if *whole != *together {
 			t.Fatalf("together\n%+v\nthe whole\n%+v", *together, *whole)
 		}
 		slices.Reverse(parts)
-		if again := SessionsTogether(parts); *again != *together {
+		if again := CombineSessions(parts); *again != *together {
 			t.Fatalf("in another order %+v", *again)
 		}
 	}
-	if SessionsTogether(nil) != nil || SessionsTogether([]*report.Sessions{{}, nil}) != nil {
+	if CombineSessions(nil) != nil || CombineSessions([]*report.Sessions{{}, nil}) != nil {
 		t.Error("something is said of nothing")
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// SessionsTogether is the sessions of one direction in several windows: counters and times are added up, so that goodput is all that was received in all the time; nil
+// CombineSessions is the sessions of one direction in several windows: counters and times are added up, so that goodput is all that was received in all the time; nil
 // where one of them has none.
-func SessionsTogether(parts []*report.Sessions) *report.Sessions {
+func CombineSessions(parts []*report.Sessions) *report.Sessions {
 	whole := addSessions(parts, false)
 	if whole == nil {
 		return nil
@@ -21,8 +21,8 @@ func SessionsTogether(parts []*report.Sessions) *report.Sessions {
 	return whole
 }
 
-// SessionsSum is the sessions of all directions of one moment: counters, rates and connections are added up; nil where one of them has none.
-func SessionsSum(directions []report.Direction) *report.Sessions {
+// SumSessions is the sessions of all directions of one moment: counters, rates and connections are added up; nil where one of them has none.
+func SumSessions(directions []report.Direction) *report.Sessions {
 	var parts []*report.Sessions
 	for _, d := range directions {
 		parts = append(parts, d.Sessions)

@@ -23,7 +23,7 @@ func Sum(directions []report.Direction, lineRates map[string]units.BitRate) repo
 	if known {
 		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
 	}
-	s.Sessions = SessionsSum(directions)
+	s.Sessions = SumSessions(directions)
 	return s
 }
 

@@ -11,16 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
-func Counts(w report.Window) bool { return w.Counts() }
-
 // SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges or a
 // disturbance may account for. Where more came back than was sent it is the surplus, below zero.
 func SurelyLost(m report.Direction) int64 {
 	return surely(m.Sent.Packets-m.Returned.Packets, m.GeneratorDrops(), m.EdgeFrames+m.DisturbedFrames)
 }
 
-// Together is several windows as if they were one, for an answer that all of them give. It doesn't ask what they are worth: leave out those that don't Count.
+// Combine is several windows as if they were one, for an answer that all of them give. It doesn't ask what they are worth: leave out those that don't Count.
 // One window together is that window; the order of several makes no difference. Of several, per direction:
 //
 //   - Counters, edges and durations are added up. What lies between two windows is in neither.
@@ -35,7 +32,7 @@ func SurelyLost(m report.Direction) int64 {
 //
 // The whole has no Number, as it is no window of a Report, and neither bursts nor evidence: those stay with the windows that they were seen in. Phase, Load and
 // Start are the earliest window's.
-func Together(windows []report.Window) report.Window {
+func Combine(windows []report.Window) report.Window {
 	switch len(windows) {
 	case 0:
 		return report.Window{Quality: report.Invalid, Reason: "there is no window", GeneratorCPUPercent: -1}
@@ -99,7 +96,7 @@ func directionTogether(windows []report.Window, from, to string) report.Directio
 	}
 	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Direction) int64 { return int64(d.LineRatePercent) }))
 	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole, len(parts)))
-	if whole.Sessions = SessionsTogether(sessionsOf(parts)); whole.Sessions != nil {
+	if whole.Sessions = CombineSessions(sessionsOf(parts)); whole.Sessions != nil {
 		whole.Limiter = nil
 		limit := LimitOfSessions(*whole.Sessions)
 		whole.Reason = fmt.Sprintf("%d windows together: %s; %s", len(parts), SessionsSentence(*whole.Sessions, limit), limit.Sentence)

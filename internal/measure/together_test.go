@@ -49,11 +49,11 @@ func TestPropertyWindowsTogether(t *testing.T) {
 		for i := range windows {
 			windows[i] = drawWindow(rnd, i+1)
 		}
-		if got := Together(windows[:1]); !reflect.DeepEqual(got, windows[0]) {
+		if got := Combine(windows[:1]); !reflect.DeepEqual(got, windows[0]) {
 			t.Fatalf("one window together is %+v, not the window %+v", got, windows[0])
 		}
 		before := text(t, windows)
-		whole := Together(windows)
+		whole := Combine(windows)
 		if text(t, windows) != before {
 			t.Fatal("the windows were changed")
 		}
@@ -61,7 +61,7 @@ func TestPropertyWindowsTogether(t *testing.T) {
 		for i, n := range rnd.Perm(len(windows)) {
 			mixed[i] = windows[n]
 		}
-		if got, want := text(t, Together(mixed)), text(t, whole); got != want {
+		if got, want := text(t, Combine(mixed)), text(t, whole); got != want {
 			t.Fatalf("in another order the windows are together\n%s\nand not\n%s", got, want)
 		}
 		for i := range whole.Directions {
@@ -126,7 +126,7 @@ func TestLossOfManyWindowsIsNotHiddenByTheirEdges(t *testing.T) {
 	for range 9 {
 		windows = append(windows, calm)
 	}
-	d := Together(windows).Directions[0]
+	d := Combine(windows).Directions[0]
 	if want := units.RatioOf(80, 1_000_000); d.LossRatioMin != want {
 		t.Errorf("%s surely lost, want %s: 100 frames of the one window but for its 20 at the edges", d.LossRatioMin, want)
 	}
@@ -140,7 +140,7 @@ func TestLossOfManyWindowsIsNotHiddenByTheirEdges(t *testing.T) {
 		m := &windows[i].Directions[0]
 		m.LossRatioMax = units.RatioOf(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets)
 	}
-	d = Together(windows).Directions[0]
+	d = Combine(windows).Directions[0]
 	if want := units.RatioOf(300, 1_000_000); d.LossRatioMax != want || !strings.HasSuffix(d.Reason, "0.01 % lost") {
 		t.Errorf("up to %s may be lost, want %s: 100 frames, and what 10 windows' edges may hide; %s", d.LossRatioMax, want, d.Reason)
 	}
@@ -164,7 +164,7 @@ func TestOneFrameOfBillionsIsNotRoundedAwayOfASum(t *testing.T) {
 		t.Errorf("of two directions of which each lost one frame of 3 billion up to %s is lost", s.MostLost())
 	}
 	w := report.Window{Duration: plan.Duration(time.Second), Directions: []report.Direction{one}}
-	if d := Together([]report.Window{w, w}).Directions[0]; d.MostLost() != 1 {
+	if d := Combine([]report.Window{w, w}).Directions[0]; d.MostLost() != 1 {
 		t.Errorf("of two windows of which each lost one frame of 3 billion up to %s is lost", d.MostLost())
 	}
 }
@@ -174,7 +174,7 @@ func TestALongWindowWeighsMore(t *testing.T) {
 		return report.Window{Duration: plan.Duration(took), Quality: report.Good, Directions: []report.Direction{
 			{Received: report.Flow{PacketsPerSecond: pps}, LineRatePercent: line, Quality: report.Good}}}
 	}
-	d := Together([]report.Window{window(30*time.Second, 1000, units.Hundred), window(10*time.Second, 600, units.Hundred/2)}).Directions[0]
+	d := Combine([]report.Window{window(30*time.Second, 1000, units.Hundred), window(10*time.Second, 600, units.Hundred/2)}).Directions[0]
 	if d.Received.PacketsPerSecond != 900 || d.LineRatePercent.String() != "87.5" {
 		t.Errorf("%d packets/s, %s %%; want 900 and 87.5", d.Received.PacketsPerSecond, d.LineRatePercent)
 	}
@@ -203,7 +203,7 @@ func TestWhatCounts(t *testing.T) {
 			t.Errorf("%s: %v", name, !c.want)
 		}
 	}
-	if w := Together(nil); Counts(w) || w.GeneratorCPUPercent != -1 {
+	if w := Combine(nil); w.Counts() || w.GeneratorCPUPercent != -1 {
 		t.Errorf("no windows together are %+v", w)
 	}
 }

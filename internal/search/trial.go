@@ -20,7 +20,7 @@ const grain = units.One / 10_000
 // RFC9971 either, which counts as lost what wasn't sent: a stall of ours is not to be the device's.
 func (s Search) disturbed(w report.Window) string {
 	for _, g := range s.plan.Goals {
-		if judged := judgedBy(w, g); !measure.Counts(judged) && !endedBefore(w, g) {
+		if judged := judgedBy(w, g); !judged.Counts() && !endedBefore(w, g) {
 			return procedure.Repeated(judged)
 		}
 	}
@@ -37,7 +37,7 @@ func (s Search) disturbed(w report.Window) string {
 
 // meansAnything says that a trial counts for some goal: at a loss ratio that is strict enough it may say nothing, and show at another that no more was lost than that.
 func (s Search) meansAnything(w report.Window) bool {
-	return slices.ContainsFunc(s.plan.Goals, func(g plan.Goal) bool { return measure.Counts(judgedBy(w, g)) })
+	return slices.ContainsFunc(s.plan.Goals, func(g plan.Goal) bool { return judgedBy(w, g).Counts() })
 }
 
 // endedBefore says that a trial was ended before its time for goals that allow less loss than this one, of which it says nothing.

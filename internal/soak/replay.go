@@ -53,7 +53,7 @@ func (s Soak) replay(history []report.Window) progress {
 // usable reports whether a window counts as a trial. A trial whose loss is in doubt counts too, as an interval from no loss to all that may be lost: leaving it out, and keeping trials that were
 // disturbed in the same way and lost nothing, would make the device look better than it is.
 func (s Soak) usable(w report.Window, others []report.Window) bool {
-	return (w.Counts() || measure.InDoubt(w, s.plan.LossRatio)) && w.Load > 0 && len(w.Directions) > 0 && (len(others) == 0 || len(w.Directions) == len(others[0].Directions))
+	return (w.Counts() || measure.LossInDoubt(w, s.plan.LossRatio)) && w.Load > 0 && len(w.Directions) > 0 && (len(others) == 0 || len(w.Directions) == len(others[0].Directions))
 }
 
 func trialsText(n int) string { return wording.Counted(n, "trial") }

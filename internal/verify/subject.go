@@ -99,7 +99,7 @@ func setupOf(r *report.Report) measure.Setup {
 		}
 		for _, heard := range r.Silence {
 			if heard.Link == d.To {
-				m.Hear(heard.Received, heard.Duration.Std())
+				m.AddSilence(heard.Received, heard.Duration.Std())
 			}
 		}
 		s.Directions = append(s.Directions, m)

@@ -67,7 +67,7 @@ func curve(r *report.Report) (windows []report.Window) {
 		return nil
 	}
 	for _, w := range r.Windows {
-		if w.Phase == report.Trial && measure.Counts(w) {
+		if w.Phase == report.Trial && w.Counts() {
 			windows = append(slices.DeleteFunc(windows, func(o report.Window) bool { return o.Load == w.Load }), w)
 		}
 	}
