@@ -38,7 +38,7 @@ func BaselineOf(kind, name string, how Candidate, runs []KeptReport) *report.Bas
 	if len(runs) == 0 {
 		b.Message = "it has no Report"
 	}
-	for _, k := range report.OnceEach(runs, func(k KeptReport) *report.Report { return k.Report }) {
+	for _, k := range report.DistinctRuns(runs, func(k KeptReport) *report.Report { return k.Report }) {
 		b.Runs = append(b.Runs, baselineRun(how, k))
 	}
 	slices.SortStableFunc(b.Runs, func(x, y report.BaselineRun) int {

@@ -65,7 +65,7 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 		return report.Undecided, f.whyUnbounded()
 	case !met && !missed:
 		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", figures.Format(f.Metric, f.High.Float()))
-	case f.run.Unheld(f.Confirmed):
+	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
 	case met:
 		return report.Passed, ""
@@ -123,7 +123,7 @@ func (f judgedFigure) againstLossBound(limit *big.Rat, least bool) (report.Outco
 		sureMet, sureMissed = f.Low.Rat().Cmp(limit) >= 0, f.High.Rat().Cmp(limit) < 0
 	}
 	switch {
-	case f.run.Unheld(f.Confirmed):
+	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
 	case sureMissed:
 		return report.DidFail, ""

@@ -52,7 +52,7 @@ func (f Figure) Runs(r *report.Report) []Run {
 
 // RunOf is what a Report found of one of its figures, which there is a number of.
 func (f Figure) RunOf(r *report.Report, figure report.Figure) Run {
-	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && r.Unheld(figure.Confirmed)}
+	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && r.LacksConfirmation(figure.Confirmed)}
 	switch {
 	case figure.High != "":
 		run.High = figure.High.Float()
@@ -126,7 +126,7 @@ func (f Figure) Unfit(r *report.Report) string {
 	if r.Ending == report.Completed && !r.Result.Measured && f.Answered(r) {
 		return ""
 	}
-	if why := Unfit(r); why != "" || !r.Result.Measured || !r.Unheld(false) { // nothing was to be confirmed
+	if why := Unfit(r); why != "" || !r.Result.Measured || !r.LacksConfirmation(false) { // nothing was to be confirmed
 		return why
 	}
 	all := f.Of(r)

@@ -327,10 +327,10 @@ func TestFiguresOfASoak(t *testing.T) {
 	if f := one(t, r, figures.OfferedPacketsPerSecond, report.AllDirections); r.Result.Total.Offered.PacketsPerSecond > 0 && f.Missing == "" && f.Low.Float() >= f.High.Float() {
 		t.Errorf("%+v", f)
 	}
-	if h := figures.HeadlineOf(r); h.Bound || h.Loose {
+	if h := figures.HeadlineOf(r); h.Bound || h.Unconfirmed {
 		t.Errorf("%+v", h)
 	}
-	if r.Result.Confirmed = false; !figures.HeadlineOf(r).Loose || one(t, r, figures.PacketsPerSecond, there).Confirmed != true {
+	if r.Result.Confirmed = false; !figures.HeadlineOf(r).Unconfirmed || one(t, r, figures.PacketsPerSecond, there).Confirmed != true {
 		t.Errorf("extrapolated %+v", figures.HeadlineOf(r))
 	}
 	r.Result.NearGenerators = []string{there}

@@ -26,11 +26,11 @@ func HeadlineOf(r *report.Report) report.Headline {
 			}
 		case f.Metric == GoodputBitsPerSecond:
 			h.OfSessions, h.GoodputBitsPerSecond = true, int64(math.Round(f.Low.Float()))
-			h.Bound, h.Loose = f.High == "", false
+			h.Bound, h.Unconfirmed = f.High == "", false
 		case f.Metric == PacketsPerSecond:
 			h.PacketsPerSecond = int64(math.Round(f.Low.Float()))
 			h.Bound = r.Result.LowerBound() // also where it is bounded from above, but far from there
-			h.Loose = !h.Bound && r.Unconfirmed()
+			h.Unconfirmed = !h.Bound && r.Unconfirmed()
 		case f.Metric == Layer1BitsPerSecond:
 			h.Layer1BitsPerSecond = int64(math.Round(f.Low.Float()))
 		case f.Metric == LineRatePercent:
@@ -52,10 +52,10 @@ func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.
 	switch l := r.Result.CriticalLoadOf(d); {
 	case l != nil:
 		h.Bound = l.Low != "" && l.High == ""
-		h.Loose = !h.Bound && (l.Low == "" || l.Extrapolated)
+		h.Unconfirmed = !h.Bound && (l.Low == "" || l.Extrapolated)
 	case d.Limit != nil:
 		h.Bound = resultOf(r.Result, d).LowerBound()
-		h.Loose = !h.Bound && r.Unheld(d.Limit.Confirmed)
+		h.Unconfirmed = !h.Bound && r.LacksConfirmation(d.Limit.Confirmed)
 	}
 	return h
 }
@@ -85,7 +85,7 @@ func RowOf(r *report.Report) *report.Figures {
 	if h.OfSessions {
 		f.GoodputBitsPerSecond = &h.GoodputBitsPerSecond
 	}
-	if h.Loose {
+	if h.Unconfirmed {
 		f.Unconfirmed = 1
 	}
 	return f

@@ -131,7 +131,7 @@ func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 func nameRow(row *report.GateRow, m MeasuredSuite, cell suite.JudgedCell) {
 	switch labels := m.Suite.Spec.Template.Metadata.Labels; {
 	case m.Test && len(cell.Runs) > 0:
-		row.Product, row.Loadtest = report.Named(cell.Runs[0].Report)
+		row.Product, row.Loadtest = report.ProductAndLoadtest(cell.Runs[0].Report)
 	case m.Test:
 		row.Product, row.Loadtest = string(labels[v1alpha1.LabelProduct]), string(labels[v1alpha1.LabelLoadTest])
 	}

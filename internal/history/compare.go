@@ -207,7 +207,7 @@ func imagesOf(records []Record) (common []plan.Container, apart string) {
 	for _, r := range records {
 		names, images = append(names, r.Name), append(images, report.ImagesOf(r.Report))
 	}
-	return report.OneDevice(names, images)
+	return report.CommonImages(names, images)
 }
 
 // doubts are the sentences that there are.

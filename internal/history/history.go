@@ -63,7 +63,7 @@ func (r Record) plan() *plan.Plan {
 type place struct{ product, loadtest string }
 
 func placeOf(r Record) place {
-	product, loadtest := report.Named(r.Report)
+	product, loadtest := report.ProductAndLoadtest(r.Report)
 	return place{product, loadtest}
 }
 
@@ -129,7 +129,7 @@ func sampleOf(records []Record) sample {
 
 // onceEach are the records of different runs.
 func onceEach(records []Record) []Record {
-	return report.OnceEach(records, func(r Record) *report.Report { return r.Report })
+	return report.DistinctRuns(records, func(r Record) *report.Report { return r.Report })
 }
 
 // middle is what several runs have in common.

@@ -86,7 +86,7 @@ func throughputOf(r *report.Report, goal string) (out []report.ThroughputPoint) 
 		own := figures.HeadlineIn(h, r, d)
 		s := streamOf(r, i)
 		out = append(out, report.ThroughputPoint{Stream: s, Goal: goal, LossAllowed: report.PlanOf(r).Procedure.MaxLossRatio, Offered: d.Offered, Received: d.Received, LossRatio: d.LossRatio,
-			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: own.Bound, Unconfirmed: own.Loose, Reason: r.Result.Reason})
+			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: own.Bound, Unconfirmed: own.Unconfirmed, Reason: r.Result.Reason})
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func viewOfReports(reports []*report.Report) view {
 	loose := ""
 	for i, r := range reports {
 		h := all[i]
-		if h.Loose {
+		if h.Unconfirmed {
 			loose = " " + looseWords
 		}
 		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))}, throughputCells(of, h)...)...)

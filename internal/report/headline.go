@@ -17,8 +17,8 @@ type Headline struct {
 	Measured bool
 	// Bound says that the figures are a lower bound: nothing here may then read as the device's limit.
 	Bound bool
-	// Loose says that the figures are no lower bound, and were to be confirmed by a longer window, and were not.
-	Loose bool
+	// Unconfirmed says that the figures are no lower bound, and were to be confirmed by a longer window, and were not.
+	Unconfirmed bool
 	// PacketsPerSecond and Layer1BitsPerSecond are what was received, summed over the directions of one moment.
 	PacketsPerSecond    int64
 	Layer1BitsPerSecond int64
@@ -44,12 +44,12 @@ func HasFigure(r *Report) bool {
 
 // Unconfirmed says that the figures were to be confirmed by a longer window, and were not: nothing is claimed from them.
 func (r *Report) Unconfirmed() bool {
-	return r.Unheld(r.Result.Confirmed)
+	return r.LacksConfirmation(r.Result.Confirmed)
 }
 
-// Unheld says of a figure that is confirmed, or isn't, that the run was to hold it for longer and didn't, or that a Soak sent too few frames there: of directions that were found one after another each
+// LacksConfirmation says of a figure that is confirmed, or isn't, that the run was to hold it for longer and didn't, or that a Soak sent too few frames there: of directions that were found one after another each
 // has its own confirmation.
-func (r *Report) Unheld(confirmed bool) bool {
+func (r *Report) LacksConfirmation(confirmed bool) bool {
 	p := PlanOf(r).Procedure
 	return !confirmed && (p.Confirmation() > 0 || p.Type == plan.TypeSoak)
 }
@@ -67,7 +67,7 @@ func (h Headline) Sign() string {
 	switch {
 	case h.Bound:
 		return "≥"
-	case h.Loose:
+	case h.Unconfirmed:
 		return "~"
 	}
 	return ""

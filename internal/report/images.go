@@ -29,9 +29,9 @@ func Builds(of []plan.Container) string {
 // mostImageDifferences is how many differences between two runs' images are told.
 const mostImageDifferences = 3
 
-// OneDevice are the images of several runs, which are named in the same order. Where they aren't the same it says so: figures of two builds have no
+// CommonImages are the images of several runs, which are named in the same order. Where they aren't the same it says so: figures of two builds have no
 // common median. Runs whose images aren't known say nothing.
-func OneDevice(names []string, images [][]plan.Container) (common []plan.Container, apart string) {
+func CommonImages(names []string, images [][]plan.Container) (common []plan.Container, apart string) {
 	first := slices.IndexFunc(images, func(i []plan.Container) bool { return len(i) > 0 })
 	if first < 0 {
 		return nil, ""

@@ -16,9 +16,9 @@ func (r *Report) Run() string {
 	return fmt.Sprintf("%s/%s/%s/%d/%s/%s/%d", t.UID, t.Namespace, t.Name, t.Attempt, t.Product, t.Loadtest, r.Started.UnixNano())
 }
 
-// OnceEach are those whose Reports are of different runs: a Report that was named twice, or is kept under two names, is one run and shows no more than
+// DistinctRuns are those whose Reports are of different runs: a Report that was named twice, or is kept under two names, is one run and shows no more than
 // that. What has no Report stays, and so does what can't be told from others.
-func OnceEach[T any](all []T, reportOf func(T) *Report) []T {
+func DistinctRuns[T any](all []T, reportOf func(T) *Report) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(all), func(one T) bool {
 		r := reportOf(one)

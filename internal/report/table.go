@@ -89,7 +89,7 @@ func (m Missing) Measured() bool { return m.LowerBound > 0 || m.GoodputLowerBoun
 
 // Headline has the signs that go before these figures.
 func (f *Figures) Headline() Headline {
-	h := Headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0, PacketsPerSecond: f.PacketsPerSecond, Layer1BitsPerSecond: f.Layer1BitsPerSecond,
+	h := Headline{Measured: true, Bound: f.LowerBound, Unconfirmed: f.Unconfirmed > 0, PacketsPerSecond: f.PacketsPerSecond, Layer1BitsPerSecond: f.Layer1BitsPerSecond,
 		Percent: f.LineRatePercent, PercentSum: f.LineRatePercentSum, OfSessions: f.OfSessions()}
 	if h.OfSessions {
 		h.GoodputBitsPerSecond = *f.GoodputBitsPerSecond
@@ -121,8 +121,8 @@ func (f *Figures) UnconfirmedWords() string {
 	return fmt.Sprintf("%d of %d figures are not confirmed", f.Unconfirmed, f.Runs)
 }
 
-// Named is a Report's place in a table: its Plan's product and loadtest, as all renderers show them.
-func Named(r *Report) (product, loadtest string) {
+// ProductAndLoadtest are a Report's place in a table: its Plan's product and loadtest, as all renderers show them.
+func ProductAndLoadtest(r *Report) (product, loadtest string) {
 	h := NamedHeadline(r)
 	return h.Product, h.Loadtest
 }

@@ -201,7 +201,7 @@ func imagesOf(runs []Run) (common []plan.Container, apart string) {
 	for _, r := range runs {
 		names, images = append(names, r.Test), append(images, r.Images)
 	}
-	return report.OneDevice(names, images)
+	return report.CommonImages(names, images)
 }
 
 // severalEnvironments says that runs of one cell were measured on several nodes, or otherwise not alike; empty: they weren't, as far as that is known.
