@@ -122,10 +122,10 @@ func overRuns(runs []*report.Report, c plan.Criterion) string {
 		}
 		s := statistics.Summarize(values)
 		if s.N == 0 {
-			texts = append(texts, figures.Whose(v)+": "+figures.Text(v))
+			texts = append(texts, figures.DirectionText(v)+": "+figures.Text(v))
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", figures.Whose(v), selected.Format(s.Median), s.N, selected.Format(s.Low), selected.Format(s.High)))
+		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", figures.DirectionText(v), selected.Format(s.Median), s.N, selected.Format(s.Low), selected.Format(s.High)))
 	}
 	return strings.Join(texts, "; ") + demanded(c)
 }

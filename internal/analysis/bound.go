@@ -20,7 +20,7 @@ type judgedFigure struct {
 
 // against compares the figure with the criterion's bounds.
 func (f judgedFigure) against(c plan.Criterion) (report.Outcome, string) {
-	of := figures.Whose(f.Figure)
+	of := figures.DirectionText(f.Figure)
 	outcome, message := report.Passed, of+": "+figures.Text(f.Figure)
 	if f.Missing != "" {
 		return report.Undecided, message

@@ -66,10 +66,10 @@ func compareAll(candidates []*report.Report, references []report.BaselineRun, c 
 			answer, missing = compare(i, candidates, references, c)
 		}
 		if missing != "" {
-			messages[report.Undecided] = append(messages[report.Undecided], figures.Whose(f)+": "+missing)
+			messages[report.Undecided] = append(messages[report.Undecided], figures.DirectionText(f)+": "+missing)
 			continue
 		}
-		whose, answers = append(whose, figures.Whose(f)), append(answers, answer)
+		whose, answers = append(whose, figures.DirectionText(f)), append(answers, answer)
 	}
 	chance := comparison.ChanceOfAny(answers)
 	if c.Statistic == plan.WorstOfRuns {

@@ -111,7 +111,7 @@ func concluded(r *report.Report, c procedure.Conclusion) report.Result {
 	result.Total = &total
 	result.Generators, result.Observed = shares(r, w), w.Observed
 	for _, i := range c.Curve {
-		result.Curve = append(result.Curve, figures.At(r, r.Windows[i])...)
+		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i])...)
 	}
 	if result.Message = c.Sentence; result.Message == "" {
 		result.Message = sentence(r, c)

@@ -69,7 +69,7 @@ func judgeSpread(runs []*report.Report, c plan.Criterion) report.CriterionResult
 	messages := map[report.Outcome][]string{}
 	for i, f := range of {
 		outcome, message := spreadOf(counted, figure, i, most)
-		messages[outcome] = append(messages[outcome], figures.Whose(f)+": "+message)
+		messages[outcome] = append(messages[outcome], figures.DirectionText(f)+": "+message)
 	}
 	result.Outcome, result.Message = worstOf(messages)
 	result.Message += fmt.Sprintf("; at most %s %% demanded", c.Max) + aside

@@ -18,7 +18,7 @@ func CurveOf(r *report.Report) (points []report.CurvePoint) {
 	if p == nil {
 		return nil
 	}
-	for _, of := range Points(r.Result.Curve) {
+	for _, of := range PointsByLoad(r.Result.Curve) {
 		i := slices.IndexFunc(of, func(f report.Figure) bool { return f.Metric == LossRatio })
 		if i < 0 || of[i].Low == "" || !offeredAt(r, of[i].Load) {
 			continue
@@ -98,8 +98,8 @@ var ofALoad = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
 	return m.Name != PacketsPerSecond && m.Name != LossRatio && m.Name != OfferedPacketsPerSecond
 })
 
-// At are the figures of one window for its own sake: what was sent, what came back and what was lost at its load, in each direction and in all together.
-func At(r *report.Report, w report.Window) []report.Figure {
+// OfWindow are the figures of one window for its own sake: what was sent, what came back and what was lost at its load, in each direction and in all together.
+func OfWindow(r *report.Report, w report.Window) []report.Figure {
 	result := report.Result{Confirmed: true, Reason: report.CurveMeasured, Directions: w.Directions}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	result.Total = &total
@@ -110,8 +110,8 @@ func At(r *report.Report, w report.Window) []report.Figure {
 	return all
 }
 
-// Points parts a curve's figures of all directions together by their loads, in the curve's order.
-func Points(curve []report.Figure) (points [][]report.Figure) {
+// PointsByLoad parts a curve's figures of all directions together by their loads, in the curve's order.
+func PointsByLoad(curve []report.Figure) (points [][]report.Figure) {
 	for _, f := range curve {
 		if f.Direction != report.AllDirections {
 			continue

@@ -74,8 +74,8 @@ func percentOf(f report.Figure) units.Percent {
 	return units.Percent(scaled(v, int64(units.Hundred)/100))
 }
 
-// RowOf are the figures that a table of many runs has of a Report; nil where it has none.
-func RowOf(r *report.Report) *report.Figures {
+// TableFigures are the figures that a table of many runs has of a Report; nil where it has none.
+func TableFigures(r *report.Report) *report.Figures {
 	h := HeadlineOf(r)
 	if !h.Measured {
 		return nil
@@ -91,14 +91,14 @@ func RowOf(r *report.Report) *report.Figures {
 	return f
 }
 
-// RowsOfGoals are the figures of each goal of a Report whose search has several; nil: it has not.
-func RowsOfGoals(r *report.Report) (rows []report.GoalFigures) {
+// TableFiguresByGoal are the figures of each goal of a Report whose search has several; nil: it has not.
+func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 	if len(r.Result.Goals) < 2 {
 		return nil
 	}
 	for _, g := range r.Result.Goals {
 		of, _ := r.ForGoal(g.Name)
-		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: RowOf(of)})
+		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: TableFigures(of)})
 	}
 	return rows
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Heated is what has one place in a heat map: a suite's cell, or the Reports of one test.
-type Heated struct {
+// HeatmapTest is what has one place in a heat map: a suite's cell, or the Reports of one test.
+type HeatmapTest struct {
 	Product, Loadtest string
 	Figures           *report.Figures // nil: there are none, and Missing says why
 	Curve             []report.CurvePoint
@@ -73,11 +73,11 @@ func axisName(s *report.Suite, from int) (name string) {
 	return cmp.Or(name, "test")
 }
 
-func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product, loadtest string)) (all []Heated) {
+func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product, loadtest string)) (all []HeatmapTest) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		for _, row := range c.Rows() {
-			t := Heated{Figures: row.Figures, Curve: c.Curve, Missing: report.Missing{Test: c.Name, Reason: string(report.NotMeasured), Message: row.Message}}
+			t := HeatmapTest{Figures: row.Figures, Curve: c.Curve, Missing: report.Missing{Test: c.Name, Reason: string(report.NotMeasured), Message: row.Message}}
 			t.Product, t.Loadtest = place(c, row)
 			if len(row.Missing) > 0 {
 				t.Missing.Reason, t.Missing.Message = row.Missing[0].Reason, row.Missing[0].Message
@@ -89,9 +89,9 @@ func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (pr
 }
 
 // Heatmap makes a map of loss for each product that has curves, and one of throughput of all that has none; name is what all of it is of, and rows and columns what products and loadtests are.
-func Heatmap(name, rows, columns string, tests []Heated) *report.Heatmap {
+func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 	out, of := new(report.Heatmap), heated{name, rows, columns}
-	var curved, others []Heated
+	var curved, others []HeatmapTest
 	for _, t := range tests {
 		switch {
 		case t.Figures == nil:
@@ -102,11 +102,11 @@ func Heatmap(name, rows, columns string, tests []Heated) *report.Heatmap {
 			others = append(others, t)
 		}
 	}
-	for _, product := range named(curved, func(t Heated) string { return t.Product }) {
+	for _, product := range named(curved, func(t HeatmapTest) string { return t.Product }) {
 		out.Maps = append(out.Maps, lossMap(of, product, curved))
 	}
 	for _, sessions := range []bool{false, true} { // whose rates are of different units
-		some := slices.DeleteFunc(slices.Clone(others), func(t Heated) bool { return t.Figures.OfSessions() != sessions })
+		some := slices.DeleteFunc(slices.Clone(others), func(t HeatmapTest) bool { return t.Figures.OfSessions() != sessions })
 		if len(some) > 0 {
 			out.Maps = append(out.Maps, throughputMap(of, some, sessions))
 		}
@@ -118,7 +118,7 @@ func Heatmap(name, rows, columns string, tests []Heated) *report.Heatmap {
 type heated struct{ name, rows, columns string }
 
 // named are the different names of tests, in the order in which they first appear.
-func named(tests []Heated, name func(Heated) string) (all []string) {
+func named(tests []HeatmapTest, name func(HeatmapTest) string) (all []string) {
 	for _, t := range tests {
 		if n := name(t); !slices.Contains(all, n) {
 			all = append(all, n)
@@ -128,10 +128,10 @@ func named(tests []Heated, name func(Heated) string) (all []string) {
 }
 
 // lossMap is a product's loss over load and traffic, the highest load on top.
-func lossMap(of heated, product string, tests []Heated) report.HeatGrid {
-	tests = slices.DeleteFunc(slices.Clone(tests), func(t Heated) bool { return t.Product != product })
+func lossMap(of heated, product string, tests []HeatmapTest) report.HeatGrid {
+	tests = slices.DeleteFunc(slices.Clone(tests), func(t HeatmapTest) bool { return t.Product != product })
 	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: "ratio", RowsAre: "load", ColumnsAre: of.columns,
-		Columns: named(tests, func(t Heated) string { return t.Loadtest })}
+		Columns: named(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if of.name != "" && of.name != product {
 		g.Of = of.name + ": " + product
 	}
@@ -164,9 +164,9 @@ func spreadOf(f *report.Figures) *units.Percent {
 }
 
 // throughputMap is throughput over product and traffic.
-func throughputMap(of heated, tests []Heated, sessions bool) report.HeatGrid {
+func throughputMap(of heated, tests []HeatmapTest, sessions bool) report.HeatGrid {
 	g := report.HeatGrid{Of: cmp.Or(of.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s", RowsAre: of.rows, ColumnsAre: of.columns,
-		Rows: named(tests, func(t Heated) string { return t.Product }), Columns: named(tests, func(t Heated) string { return t.Loadtest })}
+		Rows: named(tests, func(t HeatmapTest) string { return t.Product }), Columns: named(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if sessions {
 		g.Metric, g.Unit = GoodputBitsPerSecond, "bit/s"
 	}

@@ -148,8 +148,8 @@ func AtText(at units.Ratio) string {
 	return at.Percent().String() + " %"
 }
 
-// Statistic is a metric of latency in words: "p99.9", "jitter", "longest".
-func Statistic(metric report.Metric) string {
+// StatisticText is a metric of latency in words: "p99.9", "jitter", "longest".
+func StatisticText(metric report.Metric) string {
 	switch metric {
 	case LatencyMax:
 		return "longest"
@@ -159,8 +159,8 @@ func Statistic(metric report.Metric) string {
 	return "p" + strings.TrimPrefix(string(metric), "LatencyP")
 }
 
-// Slowest are the figures of a metric of latency of the frame size that took longest, at each load in each direction; where none is told, there is none.
-func Slowest(r *report.Report, metric report.Metric) (all []report.Figure) {
+// SlowestSizes are the figures of a metric of latency of the frame size that took longest, at each load in each direction; where none is told, there is none.
+func SlowestSizes(r *report.Report, metric report.Metric) (all []report.Figure) {
 	m, _ := MetricOf(metric)
 	for _, f := range Latencies(r, m) {
 		if f.Missing != "" {
@@ -188,7 +188,7 @@ func longer(a, b report.Figure) bool {
 // LatencySummary is latency in one line, as a status shows it: at each load the longest p99 of all directions and frame sizes: "p99 24 µs at 50 %, 101 µs at 90 %". Empty: none is told.
 func LatencySummary(r *report.Report) string {
 	var loads []report.Figure
-	for _, f := range Slowest(r, LatencyP99) {
+	for _, f := range SlowestSizes(r, LatencyP99) {
 		i := slices.IndexFunc(loads, func(o report.Figure) bool { return *o.At == *f.At })
 		switch {
 		case i < 0:
@@ -212,5 +212,5 @@ func LatencySummary(r *report.Report) string {
 	if len(said) == 0 {
 		return ""
 	}
-	return Statistic(LatencyP99) + " " + strings.Join(said, ", ")
+	return StatisticText(LatencyP99) + " " + strings.Join(said, ", ")
 }

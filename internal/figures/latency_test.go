@@ -21,7 +21,7 @@ func TestFiguresOfLatency(t *testing.T) {
 	got := map[string]string{}
 	for _, f := range figures.Of(r) {
 		if f.At != nil {
-			got[string(f.Metric)+" "+figures.Whose(f)] = figures.Text(f)
+			got[string(f.Metric)+" "+figures.DirectionText(f)] = figures.Text(f)
 		}
 	}
 	name := r.Result.Directions[0].Name()

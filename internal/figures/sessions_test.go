@@ -123,7 +123,7 @@ func TestASummaryOfSessionsReadsAsPeopleSayIt(t *testing.T) {
 	if h := figures.HeadlineOf(ofSessions(tcp("west", "east", 0))); !h.OfSessions || h.Bound || h.GoodputBitsPerSecond != 40_000_000 || h.PacketsPerSecond != 0 {
 		t.Errorf("%+v", h)
 	}
-	if f := figures.RowOf(ofSessions(tcp("west", "east", time.Second))); !f.LowerBound || f.Throughput() != 40_000_000 {
+	if f := figures.TableFigures(ofSessions(tcp("west", "east", time.Second))); !f.LowerBound || f.Throughput() != 40_000_000 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -23,7 +23,7 @@ func Text(f report.Figure) string {
 	}
 	switch {
 	case f.At != nil && f.High == "":
-		return Statistic(f.Metric) + " over " + wording.Nanoseconds(int64(math.Round(number.Float())))
+		return StatisticText(f.Metric) + " over " + wording.Nanoseconds(int64(math.Round(number.Float())))
 	case f.At != nil:
 		return Format(f.Metric, f.High.Float())
 	}
@@ -88,13 +88,13 @@ func Format(metric report.Metric, v float64) string {
 		return "jitter " + wording.Microseconds(int64(math.Round(v)))
 	}
 	if m, _ := MetricOf(metric); m.Latency() {
-		return Statistic(metric) + " " + wording.Nanoseconds(int64(math.Round(v)))
+		return StatisticText(metric) + " " + wording.Nanoseconds(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// Whose is whose a figure is, for people: "west→east", "all directions".
-func Whose(f report.Figure) string {
+// DirectionText is whose a figure is, for people: "west→east", "all directions".
+func DirectionText(f report.Figure) string {
 	switch {
 	case f.At != nil:
 		return f.Direction + ofWhichFrames(f)

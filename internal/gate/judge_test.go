@@ -330,7 +330,7 @@ func disturb(m MeasuredSuite, name string, packets int64) {
 	for i := range evidence.Result.Directions {
 		evidence.Result.Directions[i].Received.PacketsPerSecond = packets
 	}
-	run.Evidence, run.Figures, run.Reason = &evidence, figures.RowOf(&evidence), string(report.GeneratorLimited)
+	run.Evidence, run.Figures, run.Reason = &evidence, figures.TableFigures(&evidence), string(report.GeneratorLimited)
 	m.Runs[name] = run
 }
 

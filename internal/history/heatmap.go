@@ -20,14 +20,14 @@ func Heatmap(all report.Documents, rows string) *report.Heatmap {
 	return out
 }
 
-func heatedReports(reports []*report.Report) (all []figures.Heated) {
+func heatedReports(reports []*report.Report) (all []figures.HeatmapTest) {
 	var records []Record
 	for _, r := range reports {
 		records = append(records, Record{Report: r})
 	}
 	for _, p := range places(records) {
 		of := at(p, records)
-		t := figures.Heated{Product: p.product, Loadtest: p.loadtest, Missing: of[0].missing()}
+		t := figures.HeatmapTest{Product: p.product, Loadtest: p.loadtest, Missing: of[0].missing()}
 		var each []*report.Figures
 		var curves [][]report.CurvePoint
 		for _, r := range of {

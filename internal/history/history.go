@@ -31,7 +31,7 @@ func (r Record) figures() *report.Figures {
 	if r.Report.Ending != report.Completed {
 		return nil
 	}
-	return figures.RowOf(r.Report)
+	return figures.TableFigures(r.Report)
 }
 
 // missing is why the Report has no figure.

@@ -54,7 +54,7 @@ const (
 // curveOf is what all directions together were offered, carried and lost at each load, of more loads than fit some at even distances, the first and the last among them. The
 // Report has all of them, and the directions.
 func curveOf(curve []report.Figure) []v1alpha1.Figure {
-	points := figures.Points(curve)
+	points := figures.PointsByLoad(curve)
 	const most = mostFigures / figuresOfALoad
 	var all []v1alpha1.Figure
 	for i := range min(len(points), most) {
@@ -101,7 +101,7 @@ var ofLatency = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.
 // latencyOf is how long frames of each direction were under way at each load, of the slowest frame size, as far as there is room for so many figures.
 func latencyOf(r *report.Report, room int) (all []v1alpha1.Figure) {
 	for _, metric := range ofLatency {
-		for _, f := range figures.Slowest(r, metric) {
+		for _, f := range figures.SlowestSizes(r, metric) {
 			if len(all) < room {
 				all = append(all, v1alpha1.Figure{Metric: string(metric), Direction: limited(f.Direction, 40), Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
 			}

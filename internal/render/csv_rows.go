@@ -63,7 +63,7 @@ func testRecords(r *report.Report) []record {
 	test := is.with("test").at("finished", r.Finished).text("ending", string(r.Ending)).text("verdict", string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
 	rows := []record{test}
 	if h.Measured {
-		test.sum(r.Result.Total, r.Result.Directions).figures(figures.RowOf(r)).whole("window", int64(r.Result.Window))
+		test.sum(r.Result.Total, r.Result.Directions).figures(figures.TableFigures(r)).whole("window", int64(r.Result.Window))
 		for _, d := range r.Result.Directions {
 			window := r.Result.Window
 			if d.Limit != nil {

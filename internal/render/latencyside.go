@@ -21,7 +21,7 @@ func latencyHead() *table { return newTable(1, "latency at load") }
 
 func latencyName(m report.LatencyMedian) string {
 	f := report.Figure{Metric: m.Metric, Direction: m.Direction, At: &m.At, FrameSize: m.FrameSize}
-	return figures.Whose(f) + ", " + figures.Statistic(m.Metric)
+	return figures.DirectionText(f) + ", " + figures.StatisticText(m.Metric)
 }
 
 // medianText is a median in a cell: "20.1 µs ±0.31% (5)".

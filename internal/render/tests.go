@@ -163,7 +163,7 @@ func allName(r *report.Report) string {
 // curveTable has what all directions together carried and lost at each load of a curve.
 func curveTable(r *report.Report) *table {
 	t := newTable(0, "load", "offered", "received", "loss")
-	for _, point := range figures.Points(r.Result.Curve) {
+	for _, point := range figures.PointsByLoad(r.Result.Curve) {
 		row := []string{point[0].Load.Percent().FormatFixed() + "%", "", "", ""}
 		for _, f := range point {
 			switch f.Metric {

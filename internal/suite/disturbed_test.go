@@ -276,7 +276,7 @@ func TestWhatIsOverIsNotRepeated(t *testing.T) {
 	w.live(newRandom(1))
 	run := w.runs["night-test-r2"]
 	bounded(run.Evidence, 500_000)
-	run.Reason, run.Figures = string(report.GeneratorLimited), figures.RowOf(run.Evidence)
+	run.Reason, run.Figures = string(report.GeneratorLimited), figures.TableFigures(run.Evidence)
 	w.runs["night-test-r2"] = run
 	if d := w.pass(); d.Rule != "finished" || len(w.made) != 3 {
 		t.Errorf("%s, made %q", d.Rule, w.made)
