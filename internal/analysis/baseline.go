@@ -67,8 +67,8 @@ func baselineRun(how Candidate, k KeptReport) report.BaselineRun {
 	return run
 }
 
-// NoneFor is why no run of a baseline has a figure that the criterion is of; empty: some run has. The baseline has runs.
-func NoneFor(b *report.Baseline, c plan.Criterion) (why string) {
+// WhyNoRunAnswers is why no run of a baseline has a figure that the criterion is of; empty: some run has. The baseline has runs.
+func WhyNoRunAnswers(b *report.Baseline, c plan.Criterion) (why string) {
 	for _, run := range b.Runs {
 		reason := unanswered(run, figureOf(c))
 		if reason == "" {

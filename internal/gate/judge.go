@@ -172,7 +172,7 @@ func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares b
 // compare sets a cell beside what it is compared with, run by run and all together.
 func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Criterion) (candidate report.Compared, baseline *report.Compared) {
 	allowed, compares := allowanceOf(criteria)
-	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers, Each: history.Each(records(cell.Runs))}
+	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers, Each: history.ComparedRuns(records(cell.Runs))}
 	candidate.Missing, candidate.Repeated = c.Gaps()
 	if len(cell.Baseline) == 0 || len(cell.Runs) == 0 {
 		return candidate, nil
@@ -189,7 +189,7 @@ func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Crit
 	if aside := sides[1].SetAside; len(aside) > 0 { // the figures are those that were compared
 		candidate.Figures, candidate.Outliers, candidate.SetAside = sides[1].Figures, sides[1].Outliers, aside
 	}
-	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers, Each: history.Each(records(cell.Baseline))}
+	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers, Each: history.ComparedRuns(records(cell.Baseline))}
 	return candidate, baseline
 }
 

@@ -163,8 +163,8 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	side.Message = joinNonEmpty(side.Message, comparison.EnvironmentText(side.Environment))
 }
 
-// Each are the runs of records that count in a comparison, one by one, as what is compared of them.
-func Each(records []Record) (all []report.ComparedRun) {
+// ComparedRuns are the runs of records that count in a comparison, one by one, as what is compared of them.
+func ComparedRuns(records []Record) (all []report.ComparedRun) {
 	for _, r := range sampleOf(records).answers {
 		for _, f := range comparison.Throughput(r.Report).Of(r.Report) {
 			if f.Missing == "" {

@@ -155,7 +155,7 @@ func judgeBaseline(criteria []plan.Criterion, runs []*report.Report, baseline *r
 			continue
 		}
 		result := report.CriterionResult{Name: c.Name, Outcome: report.Passed, Message: "it is the baseline itself"}
-		if why := analysis.NoneFor(baseline, c); why != "" {
+		if why := analysis.WhyNoRunAnswers(baseline, c); why != "" {
 			result.Outcome, result.Message = report.Undecided, result.Message+", and has no figure: "+why
 			if own.Outcome == report.Passed {
 				own.Outcome = report.Undecided
