@@ -85,8 +85,8 @@ func (s side) done() bool { return !s.searched || s.field.done(s.now) }
 // replay carries the history through the series.
 func (b BackToBack) replay(history []report.Window) series {
 	s := series{trial: procedure.None}
-	if silent := b.warmUp().Silent(history); silent != "" {
-		s.reason, s.ended = silent, true
+	if lost := b.warmUp().NothingCameBack(history); lost != "" {
+		s.reason, s.ended = lost, true
 		return s
 	}
 	for i := b.warmUp().Steps(); i < len(history) && !s.ended; i++ {

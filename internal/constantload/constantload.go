@@ -87,8 +87,8 @@ func (c ConstantLoad) Next(history []report.Window) procedure.Step {
 
 // ending is how the procedure came to its end; empty: it goes on.
 func (c ConstantLoad) ending(history []report.Window) string {
-	if silent := c.warmUp().Silent(history); silent != "" {
-		return silent
+	if lost := c.warmUp().NothingCameBack(history); lost != "" {
+		return lost
 	}
 	if n, each := c.windows(); len(c.hold(history)) >= n {
 		if c.plan.Unlimited {

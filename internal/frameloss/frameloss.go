@@ -96,8 +96,8 @@ type descent struct {
 // descend replays the history.
 func (f FrameLoss) descend(history []report.Window) descent {
 	d := descent{budget: repeatBudget}
-	if silent := f.warmUp().Silent(history); silent != "" {
-		d.reason, d.ended = silent, true
+	if lost := f.warmUp().NothingCameBack(history); lost != "" {
+		d.reason, d.ended = lost, true
 		return d
 	}
 	for _, w := range f.trials(history) {

@@ -65,8 +65,8 @@ type series struct {
 // replay carries the history through the series.
 func (m MaximumOfferedLoad) replay(history []report.Window) series {
 	var s series
-	if silent := m.warmUp().Silent(history); silent != "" {
-		s.reason, s.ended = silent, true
+	if lost := m.warmUp().NothingCameBack(history); lost != "" {
+		s.reason, s.ended = lost, true
 		return s
 	}
 	for i := m.warmUp().Steps(); i < len(history) && !s.ended; i++ {

@@ -51,8 +51,8 @@ func (w WarmUp) After(history []report.Window) []report.Window {
 	return history[min(w.Steps(), len(history)):]
 }
 
-// Silent says in which direction every frame of it was lost, so that nothing can be measured; empty: in none.
-func (w WarmUp) Silent(history []report.Window) string {
+// NothingCameBack says in which direction every frame of it was lost, so that nothing can be measured; empty: in none.
+func (w WarmUp) NothingCameBack(history []report.Window) string {
 	if w.Steps() == 0 || len(history) == 0 {
 		return ""
 	}

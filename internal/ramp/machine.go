@@ -82,8 +82,8 @@ func (m *machine) observe(i int) {
 // warmed judges the warm-up: it proves that traffic passes, and nothing else.
 func (m *machine) warmed(p point) {
 	w := m.history[p.window]
-	if silent := procedure.NothingCameBack(w); silent != "" {
-		m.finish(silent)
+	if lost := procedure.NothingCameBack(w); lost != "" {
+		m.finish(lost)
 		return
 	}
 	if w.Quality == report.Invalid && m.again(w) {

@@ -109,8 +109,8 @@ func (s Search) replay(history []report.Window) course {
 		c.ended, c.reason = true, "the search has no goal"
 		return c
 	}
-	if silent := s.warmUp().Silent(history); silent != "" {
-		c.ended, c.reason = true, silent
+	if lost := s.warmUp().NothingCameBack(history); lost != "" {
+		c.ended, c.reason = true, lost
 		return c
 	}
 	c.ended = true

@@ -26,7 +26,7 @@ type progress struct {
 // replay carries the history through the soak. An unusable trial uses up its time, and the next trial asks for the same load.
 func (s Soak) replay(history []report.Window) progress {
 	var p progress
-	if lost := s.warmUp().Silent(history); lost != "" {
+	if lost := s.warmUp().NothingCameBack(history); lost != "" {
 		p.reason, p.ended = lost, true
 		return p
 	}
