@@ -76,7 +76,7 @@ func (c *cluster) references(ctx context.Context, o Options, names, anchors []st
 // addReference adds what a name stands for: a file, a folder, a suite, a selector, a LoadTest or a Report that was kept.
 func (c *cluster) addReference(ctx context.Context, o Options, name string, to *suite.Reference) error {
 	if isFile(name) {
-		if err := sidebyside.AddReference(o.In, name, to); err != nil {
+		if err := sidebyside.AddBaselineDocuments(o.In, name, to); err != nil {
 			return exit.BadInput("%w", err)
 		}
 		return nil

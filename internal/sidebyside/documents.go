@@ -44,9 +44,9 @@ func ReadFile(name string, read func(io.Reader) error) (err error) {
 	return read(unpacked)
 }
 
-// AddReference adds what a path holds to what is compared with: Reports and suites' documents in a file ("-": stdin), or the Reports of a folder and those
+// AddBaselineDocuments adds what a path holds to what is compared with: Reports and suites' documents in a file ("-": stdin), or the Reports of a folder and those
 // below it.
-func AddReference(stdin io.Reader, path string, to *suite.Reference) error {
+func AddBaselineDocuments(stdin io.Reader, path string, to *suite.Reference) error {
 	if info, err := os.Stat(path); path == "-" || err != nil || !info.IsDir() {
 		return addFile(stdin, path, to)
 	}
