@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// judgeAbsolute judges a criterion by all runs. With several it speaks of their median: so many of them as the median's interval leaves out may lie on
-// the other side, unless a tenth of all lie far from the rest. With one it is that run's own judgement. A criterion may speak of the worst run, or of the spread, instead.
+// judgeAbsolute judges a criterion by all runs. With one run it is that run's own judgement. With several, the criterion speaks of their median: as many runs as the median's interval leaves out
+// may lie on the other side, unless a tenth of the runs or more lie far from the rest. A criterion may speak of the worst run, or of the spread, instead.
 func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	switch {
 	case c.Statistic == plan.SpreadOfRuns:
@@ -26,7 +26,7 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 		return judgeWorst(runs, c)
 	}
 	sorted := map[report.Outcome][]string{}
-	counted, aside := setAside(runs, c)
+	counted, aside := runsThatCount(runs, c)
 	for _, r := range counted {
 		one := judge(r, c)
 		sorted[one.Outcome] = append(sorted[one.Outcome], one.Message)
@@ -44,16 +44,16 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 	}
 	why := ""
 	if result.Outcome == report.Passed {
-		if why = medianAlone(counted, c); why != "" {
+		if why = whyMedianIsNotEnough(counted, c); why != "" {
 			result.Outcome = report.Undecided
 		}
 	}
-	result.Message = overRuns(counted, c) + tally(sorted, n) + why + aside
+	result.Message = mediansSentence(counted, c) + outcomesSentence(sorted, n) + why + aside
 	return result
 }
 
-// setAside parts the runs with a figure of the criterion that can be reckoned with from the others, and names those.
-func setAside(runs []*report.Report, c plan.Criterion) (counted []*report.Report, aside string) {
+// runsThatCount are the runs with a usable figure of the criterion; aside says how many others there are, and why.
+func runsThatCount(runs []*report.Report, c plan.Criterion) (counted []*report.Report, aside string) {
 	var why []string
 	for _, r := range runs {
 		if message := figureOf(c).Unfit(r); message != "" {
@@ -62,13 +62,13 @@ func setAside(runs []*report.Report, c plan.Criterion) (counted []*report.Report
 			counted = append(counted, r)
 		}
 	}
-	return counted, asideText("runs", why, len(runs))
+	return counted, setAsideSentence("runs", why, len(runs))
 }
 
-// mostReasons is how many of the reasons for which runs were set aside are told.
+// mostReasons is how many of the reasons for setting runs aside a sentence names.
 const mostReasons = 3
 
-func asideText(whose string, why []string, of int) string {
+func setAsideSentence(whose string, why []string, of int) string {
 	switch {
 	case len(why) == 0:
 		return ""
@@ -82,8 +82,8 @@ func asideText(whose string, why []string, of int) string {
 	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), of, whose, strings.Join(reasons, "; "))
 }
 
-// tally counts the runs by their outcome, and names the worst of them.
-func tally(sorted map[report.Outcome][]string, n int) string {
+// outcomesSentence counts the runs by their outcome, and quotes the worst of them.
+func outcomesSentence(sorted map[report.Outcome][]string, n int) string {
 	words := map[report.Outcome]string{report.DidFail: "do not meet it", report.Undecided: "leave it open", report.Passed: "meet it"}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
 		said := sorted[outcome]
@@ -99,15 +99,15 @@ func tally(sorted map[report.Outcome][]string, n int) string {
 	return ""
 }
 
-// overRuns tells the medians of all figures of a criterion.
-func overRuns(runs []*report.Report, c plan.Criterion) string {
+// mediansSentence has the median of each figure of a criterion.
+func mediansSentence(runs []*report.Report, c plan.Criterion) string {
 	var texts []string
 	first := slices.IndexFunc(runs, figureOf(c).Answered)
 	if first < 0 { // frames were lost at any load: no run has a figure
 		return judge(runs[0], c).Message
 	}
 	if c.Observed != nil {
-		return observedOverRuns(runs, c) + demanded(c)
+		return observedOverRuns(runs, c) + boundsSentence(c)
 	}
 	selected := figureOf(c)
 	for i, v := range selected.Of(runs[first]) {
@@ -117,7 +117,7 @@ func overRuns(runs []*report.Report, c plan.Criterion) string {
 				continue
 			}
 			if of := selected.Of(r); i < len(of) && of[i].Missing == "" {
-				values = append(values, told(of[i]).Float())
+				values = append(values, shownNumber(of[i]).Float())
 			}
 		}
 		s := statistics.Summarize(values)
@@ -127,11 +127,11 @@ func overRuns(runs []*report.Report, c plan.Criterion) string {
 		}
 		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", figures.DirectionText(v), selected.Format(s.Median), s.N, selected.Format(s.Low), selected.Format(s.High)))
 	}
-	return strings.Join(texts, "; ") + demanded(c)
+	return strings.Join(texts, "; ") + boundsSentence(c)
 }
 
-// demanded are the bounds in words.
-func demanded(c plan.Criterion) string {
+// boundsSentence has the bounds in words.
+func boundsSentence(c plan.Criterion) string {
 	text := ""
 	if c.Min != "" {
 		text += fmt.Sprintf(", at least %s demanded", c.Min)
@@ -142,7 +142,7 @@ func demanded(c plan.Criterion) string {
 	return text
 }
 
-// judge holds all figures of a criterion against it: the worst outcome is the criterion's, told of all figures that had it.
+// judge compares all figures of a run with a criterion: the worst outcome is the criterion's, with the messages of all figures that had it.
 func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	switch {
@@ -150,7 +150,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 		result.Message = "not judged: " + comparison.Unfit(r)
 		return result
 	case !figureOf(c).Answered(r):
-		result.Outcome, result.Message = unmeasured(r, c)
+		result.Outcome, result.Message = judgeWithoutFigure(r, c)
 		return result
 	case c.Observed != nil:
 		result.Outcome, result.Message = judgeObserved(r, c)
@@ -173,7 +173,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	return result
 }
 
-// worstOf is the worst outcome that there is, and all that was said of it.
+// worstOf is the worst outcome there is, with all its messages.
 func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
 		if said := messages[outcome]; len(said) > 0 {
@@ -183,8 +183,8 @@ func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 	return report.Undecided, ""
 }
 
-// unmeasured: without a figure nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.
-func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
+// judgeWithoutFigure judges a run that has no figure: nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.
+func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 	if r.Result.Reason != report.NoCleanWindow || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
 		return report.Undecided, "not measured: " + r.Result.Message
 	}
@@ -209,7 +209,7 @@ func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
 	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)
 }
 
-// figureOf is what a criterion speaks of.
+// figureOf is the figure that a criterion speaks of.
 func figureOf(c plan.Criterion) comparison.Figure {
 	f := comparison.Figure{Metric: report.Metric(c.Metric), Direction: c.Direction}
 	if l := c.Latency; l != nil {
@@ -218,8 +218,8 @@ func figureOf(c plan.Criterion) comparison.Figure {
 	return f
 }
 
-// told is the number of a figure that people read: what surely came back, of loss all that did not, and of latency the longest that it may be, where anything bounds it.
-func told(f report.Figure) report.Number {
+// shownNumber is the end of a figure's interval that people read: of a rate what surely came back, of loss the most that may be lost, of latency the longest that it may be, if anything bounds it.
+func shownNumber(f report.Figure) report.Number {
 	switch {
 	case f.Metric == figures.LossRatio:
 		return f.High

@@ -118,7 +118,7 @@ func TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt(t *testing.T) {
 	for maximum, want := range map[string]report.Outcome{"8999": report.DidFail, "9000": report.Undecided, "9045": report.Undecided, "9046": report.Passed} {
 		searched.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", Max: maximum}}
 		v := analysis.Verdict(searched)
-		if v.Outcome != want || want == report.Undecided && !strings.Contains(v.Criteria[0].Message, "west→east: 9.00 Kpps, at most "+maximum+" demanded, and what the device can do lies between that and 9.05 Kpps") {
+		if v.Outcome != want || want == report.Undecided && !strings.Contains(v.Criteria[0].Message, "west→east: 9.00 Kpps, at most "+maximum+" demanded, and the true value may be up to 9.05 Kpps") {
 			t.Errorf("at most %s: %+v, want %s", maximum, v, want)
 		}
 	}
@@ -288,7 +288,7 @@ func TestALowerBoundForBurstsSaysSo(t *testing.T) {
 		r.Windows = append(r.Windows, window(2+n, 60, report.Invalid, 6000, 5500))
 	}
 	got := analysis.Result(r)
-	want := "what was lost above that may be the generator's doing, so this is a lower bound: window 2, generator-0 sent in bursts"
+	want := "the generator may have caused the loss above that, so this is a lower bound: window 2, generator-0 sent in bursts"
 	if got.Saturated || got.Reason != report.GeneratorLimited || got.Window != 1 || !strings.Contains(got.Message, want) {
 		t.Errorf("%+v", got)
 	}

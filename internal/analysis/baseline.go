@@ -11,12 +11,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// KeptReport is a Report that serves a baseline, with its digest where that is known; or, where there is none, the Name of what should have had it, and
-// why it hasn't.
+// KeptReport is a Report that serves a baseline, with its digest if that is known. Without a Report, Name is what should have one, and Fault why it has none.
 type KeptReport struct {
 	Report *report.Report
 	Digest string
-	// Method is that of the Plan that was carried out, where the Report's is no more whole (its generators were left out); else empty.
+	// Method is the method of the Plan that was carried out, where the Report's Plan lost its generators; else empty.
 	Method string
 
 	Name, Fault string
@@ -28,11 +27,11 @@ type Candidate struct {
 	Method string
 }
 
-// mostDifferences is how many of the places where two Plans differ are named.
+// mostDifferences is how many places where two Plans differ a sentence names.
 const mostDifferences = 3
 
-// BaselineOf makes the baseline of what is measured in this way. Each run counts once. One that was measured in another way, has no figure, or has one that isn't confirmed, stays in
-// it with the reason: nothing is compared that can't be. Without any run the baseline says so.
+// BaselineOf makes a baseline of runs for a candidate that is measured in this way. Each run counts once. A run that was measured in another way, or has no confirmed figure, stays in the baseline
+// with the reason, and is compared with nothing. A baseline without any run says so.
 func BaselineOf(kind, name string, how Candidate, runs []KeptReport) *report.Baseline {
 	b := &report.Baseline{Kind: kind, Name: name}
 	if len(runs) == 0 {
@@ -56,7 +55,7 @@ func baselineRun(how Candidate, k KeptReport) report.BaselineRun {
 	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
 	switch differences := how.differences(k); {
 	case len(differences) > 0:
-		run.Message = fmt.Sprintf("%s was measured in another way (the one is this test, the other is it): %s", run.Test, strings.Join(differences, "; "))
+		run.Message = fmt.Sprintf("%s was measured in another way (first this test, then that run): %s", run.Test, strings.Join(differences, "; "))
 	case k.Report.Ending == report.Completed && !k.Report.Result.Measured && slices.ContainsFunc(k.Report.Result.Latency, report.LatencyAt.Answered):
 		// what is of latency alone is compared: each criterion sees whether that is its figure
 	case comparison.Unfit(k.Report) != "":
@@ -67,10 +66,10 @@ func baselineRun(how Candidate, k KeptReport) report.BaselineRun {
 	return run
 }
 
-// WhyNoRunAnswers is why no run of a baseline has a figure that the criterion is of; empty: some run has. The baseline has runs.
+// WhyNoRunAnswers is why no run of a baseline has the figure that the criterion is of; empty: some run has it. The baseline has runs.
 func WhyNoRunAnswers(b *report.Baseline, c plan.Criterion) (why string) {
 	for _, run := range b.Runs {
-		reason := unanswered(run, figureOf(c))
+		reason := whyUnanswered(run, figureOf(c))
 		if reason == "" {
 			return ""
 		}
@@ -79,8 +78,8 @@ func WhyNoRunAnswers(b *report.Baseline, c plan.Criterion) (why string) {
 	return why
 }
 
-// unanswered is why a run has nothing that the figure is of; empty: it has.
-func unanswered(run report.BaselineRun, figure comparison.Figure) string {
+// whyUnanswered is why a run has no figure of this kind; empty: it has one.
+func whyUnanswered(run report.BaselineRun, figure comparison.Figure) string {
 	if run.Message == "" && !figure.Answered(&report.Report{Result: run.Result}) {
 		return notMeasured(run)
 	}
@@ -91,9 +90,9 @@ func notMeasured(run report.BaselineRun) string {
 	return fmt.Sprintf("%s: not measured: %s", run.Test, run.Result.Message)
 }
 
-// differences are where the candidate and a run of the baseline measure differently; none: they can be compared.
+// differences are where the candidate and a run of the baseline are measured differently; none: they can be compared.
 func (c Candidate) differences(k KeptReport) []string {
-	if method(c.Plan, c.Method) == method(k.Report.Plan, k.Method) {
+	if methodOf(c.Plan, c.Method) == methodOf(k.Report.Plan, k.Method) {
 		return nil
 	}
 	if c.Method == "" && k.Method == "" {
@@ -107,8 +106,8 @@ func (c Candidate) differences(k KeptReport) []string {
 	return []string{"the generators are not the same, or have other addresses or streams"}
 }
 
-// method is that of a Plan, where it isn't known already.
-func method(p *plan.Plan, known string) string {
+// methodOf is a Plan's method, if it is not known already.
+func methodOf(p *plan.Plan, known string) string {
 	if known != "" {
 		return known
 	}

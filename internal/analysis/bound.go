@@ -12,13 +12,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// held is a figure that a criterion's bounds are held against, and the run that claims it.
+// judgedFigure is a figure that is compared with a criterion, and the run that claims it.
 type judgedFigure struct {
 	report.Figure
 	run *report.Report
 }
 
-// against compares the figure with the criterion's bounds.
+// against compares the figure with both bounds of a criterion.
 func (f judgedFigure) against(c plan.Criterion) (report.Outcome, string) {
 	of := figures.DirectionText(f.Figure)
 	outcome, message := report.Passed, of+": "+figures.Text(f.Figure)
@@ -64,7 +64,7 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 	case !met && !missed && high == nil:
 		return report.Undecided, f.whyUnbounded()
 	case !met && !missed:
-		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", figures.Format(f.Metric, f.High.Float()))
+		return report.Undecided, fmt.Sprintf(", and the true value may be up to %s", figures.Format(f.Metric, f.High.Float()))
 	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
 	case met:
@@ -99,7 +99,7 @@ func (f judgedFigure) mostResolved() *big.Rat {
 // the truth may lie anywhere, as where the generator stumbled at the answer and frames were lost at the next load.
 const resolved = units.One / 100
 
-// latency compares a time, which is told to its bucket, and not at all from some length on.
+// againstLatencyBound compares a latency, which is known to the 1 % of its bucket, and above some length only to be longer than that.
 func (f judgedFigure) againstLatencyBound(limit *big.Rat, least bool) (report.Outcome, string) {
 	low, high := f.Low.Rat(), f.High.Rat()
 	atMost, above := high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
@@ -110,13 +110,12 @@ func (f judgedFigure) againstLatencyBound(limit *big.Rat, least bool) (report.Ou
 	case least && below, !least && above:
 		return report.DidFail, ""
 	case high == nil:
-		return report.Undecided, ", and nobody knows how much longer it is than what is told"
+		return report.Undecided, ", and how much longer it is was not measured"
 	}
-	return report.Undecided, ", and it is told to 1 % only"
+	return report.Undecided, ", and it is known to 1 % only"
 }
 
-// loss compares loss, which is an interval. Loss at a load that the generator could not raise to what was asked says nothing of
-// the loss there.
+// againstLossBound compares a loss ratio, which is an interval. Loss at a load below the one asked for shows nothing of the loss at that load.
 func (f judgedFigure) againstLossBound(limit *big.Rat, least bool) (report.Outcome, string) {
 	sureMet, sureMissed := f.High.Rat().Cmp(limit) <= 0, f.Low.Rat().Cmp(limit) > 0
 	if least {
@@ -128,31 +127,32 @@ func (f judgedFigure) againstLossBound(limit *big.Rat, least bool) (report.Outco
 	case sureMissed:
 		return report.DidFail, ""
 	case !sureMet:
-		return report.Undecided, ", and part of the loss may be the generator's own or the window's edges"
+		return report.Undecided, ", and part of the loss may be the generator's own, or come from the window's edges"
 	case loadNotReached(f.Reason):
 		return report.Undecided, ", and the load asked for was not reached"
 	}
 	return report.Passed, ""
 }
 
-// open says why a figure that nothing bounds above meets no bound: of loads it may be more because the device can do more, of losses and delays because it wasn't loaded as much as it can be.
+// whyUnbounded says why a figure without an upper end meets no bound: a rate may be higher because the device can do more, a loss or a delay because the device was loaded with less than it can
+// carry.
 func (f judgedFigure) whyUnbounded() string {
 	if m, _ := figures.MetricOf(f.Metric); !m.LessIsBetter {
-		return ", and the figure is a lower bound only" + limitedBy(f.Reason)
+		return ", and the figure is a lower bound only" + whyLowerBound(f.Reason)
 	}
-	return atLessThanTheDeviceCarries(f.Reason)
+	return belowTheDevicesLimit(f.Reason)
 }
 
-// atLessThanTheDeviceCarries says why what was seen beside sessions may be more than it was: these are asked for no load, so there is none that was not reached.
-func atLessThanTheDeviceCarries(reason report.Reason) string {
+// belowTheDevicesLimit says why a loss or a delay beside sessions may be more than was measured. Sessions may be asked for no load, so there is none that was not reached.
+func belowTheDevicesLimit(reason report.Reason) string {
 	if reason == report.GeneratorLimited {
 		return ", and it was measured at a load below what the device can carry, where it may be more: an end of the sessions was too weak for more"
 	}
 	return ", and it may be more at what the device can carry: that the device was the limit could not be shown"
 }
 
-// limitedBy names what limited the load when it wasn't the device.
-func limitedBy(reason report.Reason) string {
+// whyLowerBound says what limited the load when it was not the device, and the way out.
+func whyLowerBound(reason report.Reason) string {
 	if reason == report.GeneratorLimited {
 		return ": the generator was too weak for more"
 	}
@@ -163,7 +163,7 @@ func limitedBy(reason report.Reason) string {
 		return ": it is close to what the generators do by themselves, and the limit may be theirs"
 	}
 	if reason == report.BurstsMeasured {
-		return ": the longest burst there was to be lost nothing, so raise procedure.backToBack.longest"
+		return ": the longest burst allowed lost nothing, so raise procedure.backToBack.longest"
 	}
 	if reason == report.LoadEstimated {
 		return ": no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration"
@@ -174,12 +174,12 @@ func limitedBy(reason report.Reason) string {
 	return ""
 }
 
-// loadNotReached says that what was asked for could not be sent, or that nobody knows whether it could: what a device has too much of at that load may not have shown.
+// loadNotReached says that the load asked for was not sent, or that this is not known: what a device loses at that load may not have shown.
 func loadNotReached(reason report.Reason) bool {
 	return slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, reason)
 }
 
-// decimal reads a bound as it is written in a criterion.
+// decimal reads a bound as a criterion writes it.
 func decimal(s string) (*big.Rat, error) {
 	if _, err := strconv.ParseFloat(s, 64); err != nil {
 		return nil, fmt.Errorf("bound %q is no decimal number", s)

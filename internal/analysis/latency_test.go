@@ -56,7 +56,7 @@ func TestACriterionOfLatency(t *testing.T) {
 	}{
 		"short enough":            {most("LatencyP50", "20000"), tookEach(20_000), nil, report.Passed, "west→east, 64 bytes at 50 %: p50 20 µs, at most 20000 demanded"},
 		"too long":                {most("LatencyP50", "19900"), tookEach(20_000), nil, report.DidFail, "p50 20 µs"},
-		"as finely as it is told": {most("LatencyP50", "19990"), tookEach(20_000), nil, report.Undecided, "it is told to 1 % only"},
+		"as finely as it is told": {most("LatencyP50", "19990"), tookEach(20_000), nil, report.Undecided, "it is known to 1 % only"},
 		"longer than can be":      {most("LatencyP90", "20000"), tookEach(20_000), nil, report.DidFail, "p90 over 17.2 s"},
 		"longer than is told":     {most("LatencyP90", "60000000000"), tookEach(20_000), nil, report.Undecided, "nobody knows how much longer"},
 		"not told":                {most("LatencyP99", "20000"), tookEach(20_000), nil, report.Undecided, "fewer than ten of 500 frames lie above it"},

@@ -1,5 +1,5 @@
-// Package analysis says what a run's windows mean: the result with its reason, and the verdict on the criteria. It adds no figure of its
-// own: all of them come from one window of the Report, or from several together where the procedure says so, and maxReceived from another.
+// Package analysis says what a run's windows mean: the result with its reason, and the verdict on the criteria. It adds no figure of its own: all figures come from one window of the Report, or
+// from several together where the procedure says so, and maxReceived from another.
 package analysis
 
 import (
@@ -15,11 +15,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Result is what the windows measured so far show, of a whole run or of the part that there is. The Report must carry its Plan, its
-// windows in order, line rates and Ending; nothing in it is changed.
+// Result is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its Plan, its windows in order, line rates and Ending; nothing in it is changed.
 func Result(r *report.Report) report.Result {
 	c := procedures.Of(r.Plan.Procedure).Conclude(r.Windows)
-	result := concluded(r, c)
+	result := resultOf(r, c)
 	for _, g := range c.Goals {
 		result.Goals = append(result.Goals, goalResult(r, g))
 	}
@@ -37,7 +36,7 @@ func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
 		out.Missing = "the run ended before the trial"
 		return out
 	case l.Window == procedure.None:
-		out.Missing = fmt.Sprintf("no trial counts; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
+		out.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
 		return out
 	}
 	w := r.Windows[l.Window]
@@ -51,7 +50,7 @@ func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
 		case len(d.Latency) == 0 && untimed >= 0:
 			of.Missing = r.Untimed[untimed].Reason
 		case len(d.Latency) == 0:
-			of.Missing = fmt.Sprintf("nobody followed the frames of window %d", w.Number)
+			of.Missing = fmt.Sprintf("the frames of window %d were not timed", w.Number)
 		}
 		if of.Missing == "" {
 			of.Sizes = slices.Clone(d.Latency)
@@ -77,15 +76,15 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 		return out
 	}
 	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper), ConditionalThroughput: g.Throughput,
-		InitialTrialDuration: plan.Duration(g.InitialTrial), WrongClass: g.WrongClass, Result: concluded(r, g.Conclusion)}
+		InitialTrialDuration: plan.Duration(g.InitialTrial), WrongClass: g.WrongClass, Result: resultOf(r, g.Conclusion)}
 }
 
-// concluded is a conclusion with the figures of the windows that it speaks of.
-func concluded(r *report.Report, c procedure.Conclusion) report.Result {
+// resultOf is a conclusion with the figures of the windows that it names.
+func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	result := report.Result{Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
 		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
 	if c.Window == procedure.None {
-		result.Message = cmp.Or(c.Sentence, nothing(r, c))
+		result.Message = cmp.Or(c.Sentence, whyNoFigure(r, c))
 		return result
 	}
 	w := r.Windows[c.Window]
@@ -93,7 +92,7 @@ func concluded(r *report.Report, c procedure.Conclusion) report.Result {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
-	result.Directions, result.SetBy, result.Together = limited(r, w.Directions, c), setBy(r, c), together(r, c)
+	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c), together(r, c)
 	if len(c.Bursts) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)
 		for i := range result.Directions {
@@ -109,18 +108,18 @@ func concluded(r *report.Report, c procedure.Conclusion) report.Result {
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	result.Total = &total
-	result.Generators, result.Observed = shares(r, w), w.Observed
+	result.Generators, result.Observed = generatorShares(r, w), w.Observed
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i])...)
 	}
 	if result.Message = c.Sentence; result.Message == "" {
-		result.Message = sentence(r, c)
+		result.Message = answerSentence(r, c)
 	}
 	return result
 }
 
-// shares are the generators' parts of the window, with how well they started together.
-func shares(r *report.Report, w report.Window) []report.GeneratorShare {
+// generatorShares are the generators' parts of the window, with how well they started together.
+func generatorShares(r *report.Report, w report.Window) []report.GeneratorShare {
 	all := slices.Clone(w.Generators)
 	for i, s := range all {
 		for _, g := range r.Generators {
@@ -132,8 +131,8 @@ func shares(r *report.Report, w report.Window) []report.GeneratorShare {
 	return all
 }
 
-// limited are the answer's directions, each with what a search found of it by itself, and with the figures of its own window where it has one.
-func limited(r *report.Report, directions []report.Direction, c procedure.Conclusion) []report.Direction {
+// directionResults are the answer's directions, each with its own limit where the procedure concludes for each direction, and with the figures of its own window where it has one.
+func directionResults(r *report.Report, directions []report.Direction, c procedure.Conclusion) []report.Direction {
 	if len(c.Directions) != len(directions) {
 		return directions
 	}
@@ -153,8 +152,8 @@ func limited(r *report.Report, directions []report.Direction, c procedure.Conclu
 	return all
 }
 
-// setBy are the directions whose loss ended the search: those at a limit of their own that lost frames at the lowest load that did, or, where another one was looked at above
-// that, all that are at a limit.
+// setBy are the directions whose loss ended the search: those at a limit of their own that lost frames at the lowest lossy load, or all that are at a limit, where a direction was tried again
+// above that load.
 func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	if c.Lossy == procedure.None {
 		return nil
@@ -176,7 +175,7 @@ func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	return first
 }
 
-// together is what came of all directions' answers at once; nil: they weren't held so.
+// together is what came back of all directions' answers at once; nil: they were not held at once.
 func together(r *report.Report, c procedure.Conclusion) *report.Together {
 	if c.Together == nil {
 		return nil
@@ -185,8 +184,7 @@ func together(r *report.Report, c procedure.Conclusion) *report.Together {
 	return &report.Together{Window: w.Number, Quality: c.Together.Verdict, Reason: w.Reason, Directions: w.Directions}
 }
 
-// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil if nothing did. A warm-up at the load that is measured
-// says nothing that the others don't.
+// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil: nothing came back. A warm-up at the load that is measured shows nothing new.
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var most *report.Sum
 	for _, w := range r.Windows {

@@ -12,16 +12,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// sentence is the reason with its figures.
-func sentence(r *report.Report, c procedure.Conclusion) string {
+// answerSentence is the reason with its figures.
+func answerSentence(r *report.Report, c procedure.Conclusion) string {
 	w := r.Windows[c.Window]
 	clean := fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))
-	if most := hidden(r, w); most > 0 {
-		clean += fmt.Sprintf(", as far as its edges and frames of others tell: up to %s may be lost", measure.Percent(most))
+	if most := mostHiddenLoss(r, w); most > 0 {
+		clean += fmt.Sprintf(", as far as its edges and frames of others show: up to %s may be lost", measure.Percent(most))
 	}
 	said := []string{clean}
 	if c.Lossy != procedure.None {
-		said = append(said, lowestLossy(r.Windows[c.Lossy]))
+		said = append(said, lowestLossySentence(r.Windows[c.Lossy]))
 	}
 	for _, o := range c.Outvoted {
 		said = append(said, o.String())
@@ -30,15 +30,15 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	case report.ReachedTarget:
 		said = append(said, "that is all that was asked for")
 	case report.GeneratorLimited:
-		said = append(said, generatorsLimit(r, w))
+		said = append(said, generatorLimitSentence(r, w))
 	case report.MachineLimited:
-		said = append(said, machinesLimit(r, w))
+		said = append(said, machineLimitSentence(r, w))
 	case report.Inconclusive:
-		said = append(said, unjudged(r, w))
+		said = append(said, unjudgedSentence(r, w))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
 	}
-	if other := othersLimit(r, c); other != "" {
+	if other := otherDirectionsSentence(r, c); other != "" {
 		said = append(said, other)
 	}
 	if !c.Confirmed && c.Finished {
@@ -47,15 +47,15 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	return strings.Join(said, "; ")
 }
 
-// nothing says why there is no figure.
-func nothing(r *report.Report, c procedure.Conclusion) string {
+// whyNoFigure says why there is no figure.
+func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 	switch {
 	case c.Unproven:
-		return unproven(r, c)
+		return unprovenSentence(r, c)
 	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
 		w := r.Windows[c.Lossy]
-		return fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noneClean(r), w.Number,
-			percent(w.Load), offered(w), lossOf(w))
+		return fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noCleanLoadSentence(r), w.Number,
+			percent(w.Load), offered(w), lossSentence(w))
 	case c.Reason == report.NoCleanWindow:
 		w := r.Windows[len(r.Windows)-1]
 		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
@@ -64,14 +64,14 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 	case r.Message != "":
 		return r.Message
 	}
-	return "the run ended before there was anything to say"
+	return "the run ended before anything was measured"
 }
 
-// unproven says why loads that looked clean are none that the device is known to carry, and the way out.
-func unproven(r *report.Report, c procedure.Conclusion) string {
+// unprovenSentence says why loads that looked clean are not known to be clean, and the way out.
+func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
 	said := "no load is known to be clean: " + procedure.WhyUnproven
 	if c.Lossy != procedure.None {
-		said += "; " + lowestLossy(r.Windows[c.Lossy])
+		said += "; " + lowestLossySentence(r.Windows[c.Lossy])
 	}
 	if c.Finished {
 		said += "; " + c.Ending
@@ -79,8 +79,8 @@ func unproven(r *report.Report, c procedure.Conclusion) string {
 	return said
 }
 
-// noneClean says that no load is believed to be clean, and which window was clean all the same.
-func noneClean(r *report.Report) string {
+// noCleanLoadSentence says that no load is believed to be clean, and which window was clean all the same.
+func noCleanLoadSentence(r *report.Report) string {
 	for _, w := range r.Windows {
 		if w.Phase != report.WarmUp && w.Phase != report.AtLoad && (w.Quality == report.Good || w.Quality == report.Short) {
 			return fmt.Sprintf("no load stayed clean, though window %d was, at %s of the target", w.Number, percent(w.Load))
@@ -89,9 +89,9 @@ func noneClean(r *report.Report) string {
 	return "no window was clean"
 }
 
-// hidden is the largest share of frames that a window of the answer may have lost, where that is more than the limit allows and only its edges, or frames of others, hide it; 0: it surely
-// lost no more than the limit in any direction.
-func hidden(r *report.Report, w report.Window) (most units.Ratio) {
+// mostHiddenLoss is the largest share of frames that a direction of the answer's window may have lost, where that is above the limit and only the window's edges, or frames of others, leave it
+// open; 0: every direction surely lost no more than the limit.
+func mostHiddenLoss(r *report.Report, w report.Window) (most units.Ratio) {
 	for _, d := range w.Directions {
 		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), r.Plan.Procedure.MaxLossRatio) {
 			most = max(most, d.MostLost())
@@ -100,8 +100,8 @@ func hidden(r *report.Report, w report.Window) (most units.Ratio) {
 	return most
 }
 
-// othersLimit is which directions set the load of all, and what is known of those that have no limit of their own; empty: all have one, or none.
-func othersLimit(r *report.Report, c procedure.Conclusion) string {
+// otherDirectionsSentence says which directions set the load of all, and what is known of those without a limit of their own; empty: all have one, or none has.
+func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
 	set, open := setBy(r, c), []string{}
 	for i, d := range c.Directions {
 		if d.Saturated {
@@ -120,13 +120,13 @@ func othersLimit(r *report.Report, c procedure.Conclusion) string {
 	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
 }
 
-// lowestLossy describes the window at the lowest load that lost frames.
-func lowestLossy(w report.Window) string {
-	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossOf(w))
+// lowestLossySentence describes the window at the lowest load that lost frames.
+func lowestLossySentence(w report.Window) string {
+	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossSentence(w))
 }
 
-// lossOf is what a window lost, of a direction in which that is surely the device's: in another it may not be.
-func lossOf(w report.Window) string {
+// lossSentence is what a window lost, in a direction whose loss is surely the device's: in others it may not be.
+func lossSentence(w report.Window) string {
 	for _, d := range w.Directions {
 		if d.Quality == report.Lossy && w.Quality != report.Lossy {
 			return d.Name() + ": " + d.Reason
@@ -135,21 +135,20 @@ func lossOf(w report.Window) string {
 	return w.Reason
 }
 
-// generatorsLimit is in what way the generator was at its end above a window.
-func generatorsLimit(r *report.Report, w report.Window) string {
+// generatorLimitSentence says how the generator was the limit above a window.
+func generatorLimitSentence(r *report.Report, w report.Window) string {
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToBursts() }); i >= 0 {
-		return fmt.Sprintf("what was lost above that may be the generator's doing, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
+		return fmt.Sprintf("the generator may have caused the loss above that, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
 	}
 	const bound = "the generator could not send or receive more, so this is a lower bound"
-	if full := queueFull(r); full > 0 {
+	if full := queueFullTimes(r); full > 0 {
 		return fmt.Sprintf("%s; its transmit queues were full %d times meanwhile: the network card, its driver or what it is connected to took no more", bound, full)
 	}
 	return bound
 }
 
-// queueFull is how often generators found a transmit queue full, and tried again (TRex's queue_full, and what its driver drops), from the lowest load on that
-// they could not send.
-func queueFull(r *report.Report) (times int64) {
+// queueFullTimes is how often generators found a transmit queue full and tried again (TRex's queue_full, and what its driver drops), from the lowest load on that they could not send.
+func queueFullTimes(r *report.Report) (times int64) {
 	from := units.Ratio(math.MaxInt64)
 	for _, w := range r.Windows {
 		if w.Quality == report.Short {
@@ -164,8 +163,8 @@ func queueFull(r *report.Report) (times int64) {
 	return times
 }
 
-// unjudged says that nothing above a window could be judged, and what disturbed it there, if anything did.
-func unjudged(r *report.Report, w report.Window) string {
+// unjudgedSentence says that no window at a higher load could be judged, and what disturbed it, if anything did.
+func unjudgedSentence(r *report.Report, w report.Window) string {
 	const bound = "what lies above could not be judged, so this is a lower bound"
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {
 		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
@@ -173,8 +172,8 @@ func unjudged(r *report.Report, w report.Window) string {
 	return bound
 }
 
-// machinesLimit is where above a window the machine lost what the device's limit lets through, or kept those waiting who carry frames.
-func machinesLimit(r *report.Report, w report.Window) string {
+// machineLimitSentence says where, above a window, the machine lost frames that the device's limit lets through, or kept those waiting who carry frames.
+func machineLimitSentence(r *report.Report, w report.Window) string {
 	above := func(lost func(report.Window) bool) int {
 		return slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && lost(o) })
 	}

@@ -408,7 +408,7 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	}
 	t.Run("what is in a cluster isn't at hand", func(t *testing.T) {
 		s, err := newStage(t).run(t.Context(), night+criteria+"  baseline: {suite: nightly-1}\n")
-		if err != nil || s.ExitCode() != report.ExitNotMeasured || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and was not at hand here: give its Reports with --baseline") {
+		if err != nil || s.ExitCode() != report.ExitNotMeasured || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and can't be read here: give its Reports with --baseline") {
 			t.Errorf("%v, %+v", err, s.Cells[0].Verdict)
 		}
 	})

@@ -125,7 +125,7 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 		side.Message = "there is nothing to compare: " + whichLacks(s, baseline)
 		return
 	case comparison.TooFew(len(s.answers), s.all):
-		side.Message = fmt.Sprintf("there is too little to compare: of %d runs %d have a figure that counts", s.all, len(s.answers))
+		side.Message = fmt.Sprintf("too few runs have a figure that counts: %d of %d", len(s.answers), s.all)
 		return
 	}
 	if n := sharedRuns(s, baseline); n > 0 {

@@ -158,7 +158,7 @@ func emptyHanded(r *report.Report) string {
 	if r.Result.Reason == report.NoCleanWindow {
 		return "even the lowest step lost frames, or could not be judged"
 	}
-	return "the run ended before there was anything to say"
+	return "the run ended before anything was measured"
 }
 
 // sentence begins a message with a capital and ends it with a full stop, once.

@@ -147,6 +147,6 @@ func (r *runner) measuredSessions() *report.Report {
 func (r *runner) interrupted() *report.Report {
 	document := r.measured()
 	document.Ending, document.Message, document.Windows = report.Interrupted, "the run was interrupted", nil
-	document.Result = report.Result{Reason: report.NotMeasured, Message: "the run ended before there was anything to say"}
+	document.Result = report.Result{Reason: report.NotMeasured, Message: "the run ended before anything was measured"}
 	return document
 }
