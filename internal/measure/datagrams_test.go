@@ -76,7 +76,7 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 		"fragments, which the device may have lost others of": {lossy(func(s *SessionSpan) {
 			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 0, QueueDrops: 0, FragmentDrops: 7}}
 		}), report.Inconclusive, "an end gave up 7 that came (ReasmFails)"},
-		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "what the ends themselves cost is not known"},
+		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "how much the ends themselves lost or waited is not known"},
 		"the machine": {lossy(func(s *SessionSpan) {
 			s.Disturbance = &report.Disturbance{Over: 1e9, Waited: 3e8}
 		}), report.MachineLimited, "lower bound"},

@@ -47,15 +47,15 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		},
 		"an end of a linerate that doesn't look into the queue": {
 			func(e *EndSpan) { delete(e.First.Counters, QueueDrops) },
-			&report.SessionEnds{Unknown: "link east: its end does not tell what its queueing discipline drops; use one linerate for both"}, report.Inconclusive, "use one linerate for both",
+			&report.SessionEnds{Unknown: "link east: its end does not report what its queueing discipline drops; use the same linerate for both ends"}, report.Inconclusive, "use one linerate for both",
 		},
 		"counters that could not be read": {
 			func(e *EndSpan) { e.Last = &Drops{Unread: "what TCP dropped: no such file"} },
-			&report.SessionEnds{Unknown: "link east: what TCP dropped: no such file"}, report.Inconclusive, "what the ends themselves cost is not known (link east: what TCP dropped: no such file): a lower bound",
+			&report.SessionEnds{Unknown: "link east: what TCP dropped: no such file"}, report.Inconclusive, "how much the ends themselves lost or waited is not known (link east: what TCP dropped: no such file): a lower bound",
 		},
 		"an end of a linerate that doesn't tell": {
 			func(e *EndSpan) { e.First, e.Last = nil, nil },
-			&report.SessionEnds{Unknown: "link east: its end does not tell what it drops; use one linerate for both"}, report.Inconclusive, "use one linerate for both",
+			&report.SessionEnds{Unknown: "link east: its end does not report what it drops; use the same linerate for both ends"}, report.Inconclusive, "use one linerate for both",
 		},
 		"a counter that went back": {
 			func(e *EndSpan) { e.Last.Counters["rx_dropped"] = 0 },

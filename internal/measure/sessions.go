@@ -40,7 +40,7 @@ type Sending struct {
 	Broken string `json:"broken,omitempty"`
 }
 
-// Arrivals are those of one stream of UDP: the highest number that came, and how many did, each once.
+// Arrivals are those of one UDP stream: the highest number that arrived, and how many did, each once.
 type Arrivals struct {
 	Highest  int64 `json:"highest"`
 	Distinct int64 `json:"distinct"`
@@ -60,7 +60,7 @@ type Receiving struct {
 	Broken     string        `json:"broken,omitempty"`
 }
 
-// SessionSpan is what both ends of a direction said from a window's first edge to its last.
+// SessionSpan is what both ends of a direction reported from a window's first edge to its last.
 type SessionSpan struct {
 	From, To string
 	// Asked is the payload that was to be sent, in bits per second; 0: all that the connections carry.
@@ -80,7 +80,7 @@ type SessionSpan struct {
 	Ourselves   bool
 }
 
-// Sessions is the direction's part of a window: evidence and judgement. A window whose connections broke, or whose counters don't fit each other, is Invalid.
+// Sessions is the direction's part of a window: evidence and judgement. A window whose connections broke, or whose counters contradict each other, is Invalid.
 func Sessions(span SessionSpan) report.Direction {
 	m := report.Direction{From: span.From, To: span.To, Quality: report.Good}
 	if fault := span.fault(); fault != "" {
@@ -131,7 +131,7 @@ func (s SessionSpan) evidence() *report.Sessions {
 	return e
 }
 
-// device is what the end did that is the device's own; nil: the device is between the ends.
+// device is what the device's own end did; nil: the device is between the ends.
 func (s SessionSpan) device() *report.DeviceEnd {
 	if s.Device == nil {
 		return nil
@@ -149,7 +149,7 @@ func (s SessionSpan) device() *report.DeviceEnd {
 // rateSessions fills in what follows from counters and times.
 func rateSessions(e *report.Sessions) {
 	over := e.ReceivedIn
-	if e.Datagrams != nil && e.Datagrams.LostAtLeast || untold(*e) { // in the rest, if there is one, nothing came that was told
+	if e.Datagrams != nil && e.Datagrams.LostAtLeast || receiverFellSilent(*e) { // in the rest, if there is one, nothing came that was told
 		over = max(over, e.SentIn)
 	}
 	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(over)))
@@ -159,7 +159,7 @@ func rateSessions(e *report.Sessions) {
 	}
 }
 
-// OfSessions says that a window is of sessions, and not of frames, and has what all its directions did.
+// OfSessions says that a window is of sessions, not frames, and has what all its directions did.
 func OfSessions(w report.Window) bool {
 	return len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Sessions == nil })
 }

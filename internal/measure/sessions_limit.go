@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Limiting is what kept sessions from more.
+// Limiting is what kept sessions from carrying more.
 type Limiting string
 
 // What can.
@@ -39,18 +39,18 @@ const (
 	leastHeldByPath = units.One / 3
 )
 
-// SessionLimit is what kept sessions from more, and how that is known.
+// SessionLimit is what kept sessions from carrying more, and how that is known.
 type SessionLimit struct {
 	By Limiting
 	// HeldByEnds is the share of the connections' time in which an end was what they waited for.
 	HeldByEnds units.Ratio
 	// Sentence is the reason, for people.
 	Sentence string
-	// PathDoubt says why what was sent again, and how long answers took, may be the ends' or the machine's doing, in whole or in part; empty: it is the path's.
+	// PathDoubt says why the retransmits, the loss and the round trips may come from the ends or the machine, in whole or in part; empty: they are the path's.
 	PathDoubt string
-	// JitterDoubt says the same of the jitter of datagrams, which is the ends' own also where they waited for processors, and nothing was lost for it.
+	// JitterDoubt says the same of the jitter of datagrams, which is also the ends' own where they waited for processors and nothing was lost for it.
 	JitterDoubt string
-	// Carried: what was asked for came through, though some was lost on the path, or the receiver didn't tell of all, so that the goodput is a lower bound.
+	// Carried says that what was asked for came through, though some was lost on the path, or the receiver did not report all of it, so that the goodput is a lower bound.
 	Carried bool
 }
 
@@ -70,7 +70,7 @@ func (l SessionLimit) Reason() report.Reason {
 	}
 }
 
-// LimitOfSessions says what kept sessions from more. It is the one place where that is decided.
+// LimitOfSessions says what kept sessions from carrying more. It is the one place where that is decided.
 //
 //	held by ends  = (receiver's window full + sender's buffer too small + nothing to send) ÷ observed
 //	ends waited   = time in which threads of the ends' programs waited for processors ÷ observed
@@ -87,9 +87,9 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	path := units.RatioOf(t.HeldByPath, t.Samples) + timeShare(t, devices)
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
-		l.Sentence = "nobody saw what the connections waited for: a lower bound"
-	case untold(s):
-		l.Sentence = untoldSentence(s)
+		l.Sentence = "what the connections waited for was not measured: a lower bound"
+	case receiverFellSilent(s):
+		l.Sentence = silentReceiverSentence(s)
 	case reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond):
 		l.By, l.HeldByEnds, l.Sentence = ByLoad, 0, "all that was asked for came: a lower bound"
 	case l.HeldByEnds > mostHeldByEnds:
@@ -101,7 +101,7 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	case droppedByEnds(s):
 		l.By, l.Sentence = ByEnds, dropSentence(s)
 	case s.Ends != nil && s.Ends.Unknown != "":
-		l.Sentence = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown)
+		l.Sentence = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound", s.Ends.Unknown)
 	case path < leastHeldByPath:
 		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
 	default:
@@ -126,7 +126,7 @@ func timesOfEnds(s report.Sessions) (generators, devices plan.Duration) {
 	}
 }
 
-// heldByPathSentence says what held the connections back; where the device is an end, how much of that was its end.
+// heldByPathSentence says what held the connections back, and how much of that was the device's end, where the device is one.
 func heldByPathSentence(s report.Sessions, devices plan.Duration) string {
 	switch {
 	case s.Device == nil:
@@ -140,7 +140,7 @@ func heldByPathSentence(s report.Sessions, devices plan.Duration) string {
 	}
 }
 
-// heldByEndsSentence says which end was what the connections waited for most, and the way out. The device's own end is none of these.
+// heldByEndsSentence says which end the connections waited for most, and the way out. The device's own end is none of these.
 func heldByEndsSentence(s report.Sessions) string {
 	t, idle := s.Senders, idleTime(s.Senders)
 	if s.Device != nil && s.Device.Is == report.Receiver {
@@ -158,32 +158,34 @@ func heldByEndsSentence(s report.Sessions) string {
 	}
 }
 
-// mostUntold is how much of the time in which was sent a receiver that is silent where nothing comes may not have told of, and its goodput still is that of the time that it told of: iperf 2 tells each half
-// second, and of TCP its sender has another clock.
+// mostUntold is how long a receiver may report nothing, while data is sent, and its goodput still counts as that of the time it reported: iperf 2 reports each half second, and its TCP sender has
+// another clock.
 const mostUntold = plan.Duration(750 * time.Millisecond)
 
-// untold says that a receiver of TCP fell silent: its own clock, by which goodput is, stood still.
-func untold(s report.Sessions) bool { return s.Datagrams == nil && s.SentIn-s.ReceivedIn > mostUntold }
+// receiverFellSilent says that a TCP receiver stopped reporting: its own clock, which goodput is measured by, stood still.
+func receiverFellSilent(s report.Sessions) bool {
+	return s.Datagrams == nil && s.SentIn-s.ReceivedIn > mostUntold
+}
 
-func untoldSentence(s report.Sessions) string {
-	return fmt.Sprintf("the receiving program told of %s of the %s in which was sent: a lower bound (it is silent where nothing comes any more, as where the device stops forwarding)",
+func silentReceiverSentence(s report.Sessions) string {
+	return fmt.Sprintf("the receiving program reported only %s of the %s in which data was sent: a lower bound (it reports nothing while nothing arrives, as when the device stops forwarding)",
 		s.ReceivedIn.Std().Round(time.Millisecond), s.SentIn.Std().Round(time.Millisecond))
 }
 
-// reached says that 99 % of a load that was asked for was had, as of a load of frames; of all that can be had it never is.
+// reached says that 99 % of a load that was asked for was sent or carried, as for a load of frames; without a load asked for it is false.
 func reached(bitsPerSecond, asked int64) bool { return asked > 0 && 100*bitsPerSecond >= 99*asked }
 
 // pathDoubt is SessionLimit.PathDoubt.
 func pathDoubt(s report.Sessions) string {
 	switch {
 	case s.Disturbed > 0:
-		return "those who carry frames waited for processors"
+		return "the threads that carry frames waited for processors"
 	case waitedShare(s) > mostEndsWaited:
 		return endsWaitedWhy
 	case droppedByEnds(s):
-		return "an end itself dropped what may have been the connections'"
+		return "an end itself dropped segments that may have been of these connections"
 	case s.Ends != nil && s.Ends.Unknown != "":
-		return "what the ends themselves cost is not known"
+		return "how much the ends themselves lost or waited is not known"
 	}
 	return ""
 }
@@ -203,15 +205,15 @@ func waitedShare(s report.Sessions) units.Ratio {
 	return min(timeShare(t, s.EndsWaited), units.One)
 }
 
-// endsWaitedWhy is why no figure is the path's where the ends waited for more than mostEndsWaited.
+// endsWaitedWhy is why no figure is the path's where the ends waited longer than mostEndsWaited.
 const endsWaitedWhy = "the ends' programs waited for processors"
 
 func waitedSentence(s report.Sessions) string {
 	return fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waitedShare(s)))
 }
 
-// SessionsSentence says what the sessions did: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". Retransmits are printed as counted, whoever lost the segments.
-// A round trip time is printed only where limit, which says what limited these sessions, shows that it is the path's.
+// SessionsSentence says what the sessions did: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". Retransmits are printed as counted, whoever lost the segments. A round trip time is printed only
+// where it is the path's, by limit.
 func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 	if s.Datagrams != nil {
 		return datagramsSentence(s, limit)

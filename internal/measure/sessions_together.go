@@ -6,8 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// CombineSessions is the sessions of one direction in several windows: counters and times are added up, so that goodput is all that was received in all the time; nil
-// where one of them has none.
+// CombineSessions is the sessions of one direction in several windows: counters and times are added up, so goodput is all that was received in all the time; nil: some window has none.
 func CombineSessions(parts []*report.Sessions) *report.Sessions {
 	whole := addSessions(parts, false)
 	if whole == nil {
@@ -21,7 +20,7 @@ func CombineSessions(parts []*report.Sessions) *report.Sessions {
 	return whole
 }
 
-// SumSessions is the sessions of all directions of one moment: counters, rates and connections are added up; nil where one of them has none.
+// SumSessions is the sessions of all directions of one moment: counters, rates and connections are added up; nil: some direction has none.
 func SumSessions(directions []report.Direction) *report.Sessions {
 	var parts []*report.Sessions
 	for _, d := range directions {
@@ -43,8 +42,8 @@ func SumSessions(directions []report.Direction) *report.Sessions {
 	return sum
 }
 
-// addSessions adds up all but connections, the receivers' time and what follows from it; nil where there is nothing to add, or one part is missing. Parts of one moment
-// are directions, whose ends are the same.
+// addSessions adds up everything except connections, the receivers' time and what follows from it; nil: there is nothing to add, or a part is missing. Parts of one moment are directions that
+// share their ends.
 func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	if len(parts) == 0 || slices.Contains(parts, nil) {
 		return nil
@@ -87,7 +86,7 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	return sum
 }
 
-// deviceTogether is what the device's own end did in several windows; nil: it is none, or sends in some of them and receives in others.
+// deviceTogether is what the device's own end did in several windows; nil: the device is no end, or sends in some and receives in others.
 func deviceTogether(parts []*report.Sessions) *report.DeviceEnd {
 	if slices.ContainsFunc(parts, func(p *report.Sessions) bool {
 		return p.Device == nil || parts[0].Device == nil || p.Device.Is != parts[0].Device.Is

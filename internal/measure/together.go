@@ -14,11 +14,11 @@ import (
 // SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges or a
 // disturbance may account for. Where more came back than was sent it is the surplus, below zero.
 func SurelyLost(m report.Direction) int64 {
-	return surely(m.Sent.Packets-m.Returned.Packets, m.GeneratorDrops(), m.EdgeFrames+m.DisturbedFrames)
+	return surelyLostOf(m.Sent.Packets-m.Returned.Packets, m.GeneratorDrops(), m.EdgeFrames+m.DisturbedFrames)
 }
 
-// Combine is several windows as if they were one, for an answer that all of them give. It doesn't ask what they are worth: leave out those that don't Count.
-// One window together is that window; the order of several makes no difference. Of several, per direction:
+// Combine makes one window of several, for an answer that all of them give. It doesn't ask what they are worth: leave out those that do not count. One window stays as it is; the order of several
+// makes no difference. Of several, per direction:
 //
 //   - Counters, edges and durations are added up. What lies between two windows is in neither.
 //   - Rates and the share of the line rate are the windows' own, weighted by their durations. (Of one generator that is counters ÷ duration; of several, each
@@ -148,7 +148,7 @@ var ratesOfMeasured = []func(*report.Direction) *int64{
 	func(m *report.Direction) *int64 { return &m.Received.Layer2BitsPerSecond },
 }
 
-// weighted is the mean of the parts' values, each counted for as long as it took, to the nearest whole number. Parts that took no time count for a nanosecond.
+// weighted is the mean of the parts' values, each weighted by how long it took, rounded to the nearest whole number. Parts that took no time count for a nanosecond.
 func weighted[T any](parts []T, took []plan.Duration, value func(T) int64) int64 {
 	sum, all := new(big.Int), new(big.Int)
 	for i, p := range parts {
