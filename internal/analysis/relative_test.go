@@ -77,7 +77,7 @@ func TestARelativeCriterion(t *testing.T) {
 			"all directions: 18.95 Mbps in 5 runs, 19.95 Mbps in 5 runs of the baseline"},
 		"5 % less of line rate": {plan.Criterion{Metric: "LineRatePercent", MaxRegression: ratio("2%")}, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail,
 			"47.38 % of line rate in 5 runs, 49.87 % of line rate in 5 runs of the baseline"},
-		"one run against one":                 {two, runs(9000), baselineOf(runs(10_000)...), report.Undecided, "too few runs to tell it from chance, about 5 runs of each would do"},
+		"one run against one":                 {two, runs(9000), baselineOf(runs(10_000)...), report.Undecided, "too few runs to tell it from chance, about 5 runs of each would decide"},
 		"one run against one, vouched for":    {plan.Criterion{Metric: "PacketsPerSecond", MaxRegression: ratio("2%"), AssumedSpread: *ratio("0.3%")}, runs(9000), baselineOf(runs(10_000)...), report.DidFail, "assumedSpread vouches for"},
 		"without a baseline":                  {two, runs(steady...), nil, report.Undecided, "there is no baseline: name one in spec.baseline, or give its Reports with --baseline"},
 		"a baseline that isn't there":         {two, runs(steady...), &report.Baseline{Kind: "LoadTest", Name: "main", Message: "there is no such LoadTest"}, report.Undecided, "there is nothing to compare with: LoadTest main: there is no such LoadTest"},
@@ -142,8 +142,8 @@ func TestACriterionClaimsNothingAcrossEnvironments(t *testing.T) {
 		"another node":               {times(9000, on("b", "6.1")), times(9970, on("a", "6.1")), nil, report.Undecided, "node of generator-0: a, then b; measure both sides in the same one, or allow it: allowDifferent: [Node], on the command line --allow-different Node; the baseline is LoadTestSuite nightly"},
 		"another node, allowed":      {times(9000, on("b", "6.1")), times(9970, on("a", "6.1")), []report.EnvironmentPart{report.PartNode}, report.DidFail, "; of the environment, node of generator-0: a, then b"},
 		"another kernel":             {times(9970, on("a", "6.2")), times(9970, on("a", "6.1")), nil, report.Passed, "; of the environment, kernel of generator-0: 6.1, then 6.2"},
-		"a baseline of before":       {times(9970, on("a", "6.2")), times(9970, unknown), nil, report.Passed, "; of the environment of the baseline's runs not known: node of generator-0, kernel of generator-0"},
-		"old Reports of one node":    {times(9970, on("a", "6.2")), times(9970, old("a")), nil, report.Passed, "; of the environment of the baseline's runs not known: kernel of generator-0"},
+		"a baseline of before":       {times(9970, on("a", "6.2")), times(9970, unknown), nil, report.Passed, "; of the environment of the baseline's runs unknown: node of generator-0, kernel of generator-0"},
+		"old Reports of one node":    {times(9970, on("a", "6.2")), times(9970, old("a")), nil, report.Passed, "; of the environment of the baseline's runs unknown: kernel of generator-0"},
 		"old Reports of another one": {times(9970, on("a", "6.2")), times(9970, old("b")), nil, report.Undecided, "node of generator-0: b, then a"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestADirectionThatFailsHardlyFailsNotAmongSeveral(t *testing.T) {
 		}
 		v := analysis.Judge([]plan.Criterion{each}, candidates, baselineOf(runs(baseline...)...))
 		result := v.Criteria[0]
-		hardly := strings.Contains(result.Message, "alone that would be shown, but one of 2 comparisons shows as much by chance too often")
+		hardly := strings.Contains(result.Message, "by itself this would be shown, but among 2 comparisons one shows as much by chance too often")
 		if hardly != (result.Outcome == report.Undecided && result.Chance <= units.One/20) || (result.Outcome == report.DidFail) != (result.Chance <= units.One/40) {
 			t.Errorf("%d: %s, chance %s: %s", less, result.Outcome, result.Chance, result.Message)
 		}
