@@ -1,5 +1,5 @@
-// Package figures says what a Report claims: its figures, each an interval that the truth lies in. It is pure. All that judges a Report reads these, whatever
-// procedure measured them, so that a new metric is a row of the table here, and a new procedure none.
+// Package figures says what a Report claims: its figures, each an interval that the truth lies in. It is pure. All that judges a Report reads figures, whatever procedure measured them: a new
+// metric is a row of the table in metrics.go, and a new procedure needs none.
 package figures
 
 import (
@@ -38,13 +38,13 @@ type measured struct {
 
 func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10)) }
 
-// Of are the figures that a Report claims, first those of its answer: each direction's in the Plan's order, then those of all together. Where nothing was
-// measured because even the lowest load lost frames, that load is what the device can't do. None: nothing can be claimed.
+// Of are the figures that a Report claims, those of its answer first: each direction's in the Plan's order, then those of all together. Where nothing was measured because even the lowest load
+// lost frames, they say that the device can do less than that load. None: nothing can be claimed.
 func Of(r *report.Report) []report.Figure {
 	if len(r.Result.Goals) > 0 {
 		return append(ofGoals(r), Latencies(r, LatencyMetrics...)...)
 	}
-	all := answers(r, Metrics)
+	all := answerFigures(r, Metrics)
 	if r.Result.Measured {
 		all = append(all, r.Result.Curve...)
 	}
@@ -55,7 +55,7 @@ func Of(r *report.Report) []report.Figure {
 func ofGoals(r *report.Report) (all []report.Figure) {
 	for _, g := range r.Result.Goals {
 		of, _ := r.ForGoal(g.Name)
-		claimed := answers(of, Metrics)
+		claimed := answerFigures(of, Metrics)
 		for i := range claimed {
 			claimed[i].Goal = g.Name
 		}
@@ -64,45 +64,45 @@ func ofGoals(r *report.Report) (all []report.Figure) {
 	return all
 }
 
-// OfAnswer are those of one metric, of the answer alone; none where the metric isn't known.
+// OfAnswer are the figures of one metric, of the answer alone; none: the metric is unknown.
 func OfAnswer(r *report.Report, metric report.Metric) []report.Figure {
 	m, known := MetricOf(metric)
 	if !known || m.Latency() {
 		return nil
 	}
-	return answers(r, []Metric{m})
+	return answerFigures(r, []Metric{m})
 }
 
-// answers are the answer's figures of these metrics.
-func answers(r *report.Report, metrics []Metric) []report.Figure {
+// answerFigures are the answer's figures of these metrics.
+func answerFigures(r *report.Report, metrics []Metric) []report.Figure {
 	if r.Result.Measured {
-		return answered(r, metrics)
+		return measuredFigures(r, metrics)
 	}
 	lowest := r.LowestLossy()
 	if len(r.Result.Goals) > 0 {
-		lowest = lossyAtLeast(r)
+		lowest = lossyTrialAtLowestLoad(r)
 	}
 	if lowest != nil {
-		return beyond(r, lowest, metrics)
+		return figuresBelowLowestLoad(r, lowest, metrics)
 	}
 	return nil
 }
 
-// answered are the figures of a measured result.
-func answered(r *report.Report, metrics []Metric) []report.Figure {
+// measuredFigures are the figures of a measured result.
+func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
-		all = append(all, claims(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: ofSoaks(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
-			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: searched(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
+		all = append(all, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
 		var bursts *report.BackToBackFrames
 		if len(r.Result.Directions) == 1 {
 			bursts = r.Result.Directions[0].BackToBack
 		}
-		all = append(all, claims(metrics, r.Result, measured{ofSoak: ofSoaks(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
-			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: searchedTogether(r), disturbed: disturbed(together(r)...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
+		all = append(all, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), disturbed: disturbed(directionsOfTotal(r)...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
 }
@@ -117,8 +117,8 @@ func everyLineRateKnown(r *report.Report, rates map[string]units.BitRate) bool {
 	return true
 }
 
-// claims are the figures of one direction, or of all together, of a measured result.
-func claims(metrics []Metric, result report.Result, m measured) []report.Figure {
+// figuresOf are the figures of one direction, or of all together, of a measured result.
+func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figure {
 	all := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
 		if metric.Sessions != (m.sessions != nil) {
@@ -145,7 +145,7 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 			f.Low, f.Missing, f.Reason = "", pathDoubt(metric, m.limit), m.limit.Reason()
 		case metric.Sessions:
 			f.Reason = m.limit.Reason()
-			f.High = highOfSessions(f, m)
+			f.High = upperEndOfSessions(f, m)
 		case f.Missing != "":
 		case metric.Name == LossRatio:
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
@@ -155,7 +155,7 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		case metric.Name == OfferedPacketsPerSecond:
 			f.High = f.Low
 		default:
-			if f.High = highOf(f, result, m); near {
+			if f.High = upperEnd(f, result, m); near {
 				f.Reason = report.NearGenerators
 			}
 		}

@@ -281,7 +281,7 @@ func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 		"bursts near the generators'":   {true, false, figures.BackToBackFrames, report.Figure{Low: "700", Reason: report.NearGenerators}},
 		"a buffer":                      {false, false, figures.BufferFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
 		"a buffer near the generators'": {true, false, figures.BufferMicroseconds, report.Figure{Missing: "frames may have been lost by the generators, whose own limit is near", Reason: report.NearGenerators}},
-		"a buffer that can't be told":   {false, true, figures.BufferFrames, report.Figure{Missing: "how many frames the device held can't be told", Reason: report.BurstsMeasured}},
+		"a buffer that can't be told":   {false, true, figures.BufferFrames, report.Figure{Missing: "how many frames the device held is unknown", Reason: report.BurstsMeasured}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
@@ -318,7 +318,7 @@ func TestFiguresOfASoak(t *testing.T) {
 		{Metric: figures.PacketsPerSecond, Direction: there, Low: "7200", High: "8100", Confirmed: true},
 		{Metric: figures.Layer1BitsPerSecond, Direction: there, Low: "72000", High: "81000", Confirmed: true},
 		{Metric: figures.PacketsPerSecond, Direction: back, Low: "5400"},
-		{Metric: figures.LossRatio, Direction: there, Missing: "a soak asks at which rate procedure.soak.lossRatio is lost: judge a rate", Confirmed: true},
+		{Metric: figures.LossRatio, Direction: there, Missing: "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead", Confirmed: true},
 	} {
 		if f := one(t, r, want.Metric, want.Direction); f.Low != want.Low || f.High != want.High || f.Missing != want.Missing || f.Confirmed != want.Confirmed || f.Reason != report.LoadEstimated {
 			t.Errorf("%+v, want %+v", f, want)

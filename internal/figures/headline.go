@@ -12,13 +12,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// HeadlineOf is a report's line in a table of many: its names, and of its figures those of the answer.
+// HeadlineOf is a report's line in a table of many: its names, and its answer's figures.
 func HeadlineOf(r *report.Report) report.Headline {
 	h := report.NamedHeadline(r)
 	if h.Measured = report.HasFigure(r); !h.Measured {
 		return h
 	}
-	for _, f := range answers(r, ofAHeadline) {
+	for _, f := range answerFigures(r, headlineMetrics) {
 		switch {
 		case f.Direction != report.AllDirections:
 			if f.Metric == LineRatePercent {
@@ -39,7 +39,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 	}
 	if report.PlanOf(r).Procedure.Each != nil { // the directions' own figures are of different moments
 		h.PercentSum = 0
-		for _, d := range together(r) {
+		for _, d := range directionsOfTotal(r) {
 			h.PercentSum += d.LineRatePercent
 		}
 	}
@@ -60,8 +60,8 @@ func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.
 	return h
 }
 
-// ofAHeadline are the metrics that a line in a table has.
-var ofAHeadline = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
+// headlineMetrics are the metrics that a line in a table has.
+var headlineMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
 	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent && m.Name != GoodputBitsPerSecond
 })
 
@@ -74,7 +74,7 @@ func percentOf(f report.Figure) units.Percent {
 	return units.Percent(scaled(v, int64(units.Hundred)/100))
 }
 
-// TableFigures are the figures that a table of many runs has of a Report; nil where it has none.
+// TableFigures are the figures of a Report in a table of many runs; nil: it has none.
 func TableFigures(r *report.Report) *report.Figures {
 	h := HeadlineOf(r)
 	if !h.Measured {
@@ -119,7 +119,7 @@ func Summary(r *report.Report) string {
 	if h.OfSessions {
 		return summaryOfSessions(r)
 	}
-	if ofSoaks(r) {
+	if isSoak(r) {
 		return summaryOfSoak(r)
 	}
 	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
@@ -156,8 +156,8 @@ func summaryOfGoals(r *report.Report) string {
 	return line
 }
 
-// mostDirectionsTold is how many directions of sessions a summary tells apart.
-const mostDirectionsTold = 2
+// mostDirectionsShown is how many directions of sessions a summary lists one by one.
+const mostDirectionsShown = 2
 
 func summaryOfSessions(r *report.Report) string {
 	var said []string
@@ -171,7 +171,7 @@ func summaryOfSessions(r *report.Report) string {
 		}
 		said = append(said, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions, limit))
 	}
-	if len(said) > mostDirectionsTold && r.Result.Total.Sessions != nil {
+	if len(said) > mostDirectionsShown && r.Result.Total.Sessions != nil {
 		said = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions, limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(said), "direction")}
 	}
 	line := strings.Join(said, "; ")

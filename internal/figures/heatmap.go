@@ -18,8 +18,8 @@ type HeatmapTest struct {
 	Missing           report.Missing
 }
 
-// HeatmapOfSuite has the maps of a suite: of curves of frame loss the loss over load and traffic, a map for each product, and of all other cells throughput over product and traffic. Rows
-// names the axis that makes the rows of throughputs; empty: the first.
+// HeatmapOfSuite has the maps of a suite: for curves of frame loss the loss over load and traffic, one map per product, and for all other cells throughput over product and traffic. Rows names the
+// axis that makes the rows of throughputs; empty: the first.
 func HeatmapOfSuite(s *report.Suite, rows string) *report.Heatmap {
 	at := slices.IndexFunc(s.Axes, func(a report.Axis) bool { return a.Name == rows })
 	switch {
@@ -42,7 +42,7 @@ func axesBut(s *report.Suite, but int) string {
 	return strings.Join(names, ", ")
 }
 
-// alongAxis is a cell's place where an axis makes the rows: its value there, and those of the others. One without a value there, a calibration, stays in its own row.
+// alongAxis is a cell's place where an axis makes the rows: its value on that axis, and its other values. A cell without a value there, a calibration, keeps its own row.
 func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) (place, other string) {
 	place = row.Product
 	var others []string
@@ -59,7 +59,7 @@ func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) 
 	return place, strings.Join(others, "-") + strings.TrimPrefix(row.Loadtest, c.Loadtest)
 }
 
-// axisName is what a suite's axis is called; of those from the second on all that there are.
+// axisName is the name of a suite's axis; from the second on, the names of all the rest.
 func axisName(s *report.Suite, from int) (name string) {
 	for i, a := range s.Axes {
 		switch {
@@ -88,7 +88,7 @@ func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (pr
 	return all
 }
 
-// Heatmap makes a map of loss for each product that has curves, and one of throughput of all that has none; name is what all of it is of, and rows and columns what products and loadtests are.
+// Heatmap makes a map of loss for each product that has curves, and one of throughput for the rest; name is what all of it is of, and rows and columns say what products and loadtests are.
 func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 	out, of := new(report.Heatmap), heated{name, rows, columns}
 	var curved, others []HeatmapTest
@@ -102,7 +102,7 @@ func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 			others = append(others, t)
 		}
 	}
-	for _, product := range named(curved, func(t HeatmapTest) string { return t.Product }) {
+	for _, product := range distinctNames(curved, func(t HeatmapTest) string { return t.Product }) {
 		out.Maps = append(out.Maps, lossMap(of, product, curved))
 	}
 	for _, sessions := range []bool{false, true} { // whose rates are of different units
@@ -114,11 +114,11 @@ func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 	return out
 }
 
-// heated is what tests of one map have in common.
+// heated is what the maps of one Heatmap have in common.
 type heated struct{ name, rows, columns string }
 
-// named are the different names of tests, in the order in which they first appear.
-func named(tests []HeatmapTest, name func(HeatmapTest) string) (all []string) {
+// distinctNames are the different names of tests, in the order in which they first appear.
+func distinctNames(tests []HeatmapTest, name func(HeatmapTest) string) (all []string) {
 	for _, t := range tests {
 		if n := name(t); !slices.Contains(all, n) {
 			all = append(all, n)
@@ -131,7 +131,7 @@ func named(tests []HeatmapTest, name func(HeatmapTest) string) (all []string) {
 func lossMap(of heated, product string, tests []HeatmapTest) report.HeatGrid {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t HeatmapTest) bool { return t.Product != product })
 	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: "ratio", RowsAre: "load", ColumnsAre: of.columns,
-		Columns: named(tests, func(t HeatmapTest) string { return t.Loadtest })}
+		Columns: distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if of.name != "" && of.name != product {
 		g.Of = of.name + ": " + product
 	}
@@ -166,7 +166,7 @@ func spreadOf(f *report.Figures) *units.Percent {
 // throughputMap is throughput over product and traffic.
 func throughputMap(of heated, tests []HeatmapTest, sessions bool) report.HeatGrid {
 	g := report.HeatGrid{Of: cmp.Or(of.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s", RowsAre: of.rows, ColumnsAre: of.columns,
-		Rows: named(tests, func(t HeatmapTest) string { return t.Product }), Columns: named(tests, func(t HeatmapTest) string { return t.Loadtest })}
+		Rows: distinctNames(tests, func(t HeatmapTest) string { return t.Product }), Columns: distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if sessions {
 		g.Metric, g.Unit = GoodputBitsPerSecond, "bit/s"
 	}

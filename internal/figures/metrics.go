@@ -31,7 +31,7 @@ const (
 	JitterMicroseconds report.Metric = "JitterMicroseconds"
 )
 
-// Metric is what there is to know of a metric.
+// Metric is all that is known of a metric.
 type Metric struct {
 	Name report.Metric
 	Unit string
@@ -84,7 +84,7 @@ var Metrics = []Metric{
 	{Name: BufferMicroseconds, Unit: "µs", Means: "in what time a burst brings the frames that the device held: RFC 9004's corrected buffer time", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.BufferMicroseconds }},
 }
 
-// OfBursts says that it is of bursts of frames, of which only the procedure BackToBack tells.
+// OfBursts says that the metric is of bursts of frames, which only the procedure BackToBack sends.
 func (m Metric) OfBursts() bool { return m.burst != nil }
 
 // MetricOf is the metric of a name; false: there is none.
@@ -97,8 +97,7 @@ func MetricOf(name report.Metric) (Metric, bool) {
 	return Metric{}, false
 }
 
-// ThroughputOf is the metric that a Report's run is told and compared by: frames that came back, or the goodput of sessions, where the Report has sessions or its Plan
-// asked for them.
+// ThroughputOf is the metric that a Report's run is summarized and compared by: frames that came back, or the goodput of sessions, where the Report has sessions or its Plan asked for them.
 func ThroughputOf(r *report.Report) report.Metric {
 	if t := r.Result.Total; t != nil && t.Sessions != nil || t == nil && r.Plan != nil && r.Plan.Sessions != nil {
 		return GoodputBitsPerSecond

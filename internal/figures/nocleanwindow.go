@@ -8,9 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// lossyAtLeast is, of a search whose first goal not even the lowest load met, a trial at that load, judged by that goal; nil: it isn't so. A single trial that lost frames is nothing that the
-// device can't do: the goal says of how many that is believed.
-func lossyAtLeast(r *report.Report) *report.Window {
+// lossyTrialAtLowestLoad is a trial of a search at the lowest load, judged by the first goal, where not even that load met the goal; nil: it did. A single lossy trial does not show that the
+// device cannot carry the load: the goal says of how many trials that is believed.
+func lossyTrialAtLowestLoad(r *report.Report) *report.Window {
 	g := r.Result.Goals[0]
 	if g.Result.Reason != report.NoCleanWindow || g.Upper == nil {
 		return nil
@@ -31,12 +31,12 @@ func lossyAtLeast(r *report.Report) *report.Window {
 	return &w
 }
 
-// beyond are the figures where even the lowest load lost frames: in directions that lost them less than was offered then, in others nothing is known.
-func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.Figure {
+// figuresBelowLowestLoad are the figures where even the lowest load lost frames: directions that lost frames can do less than was offered, and of the others nothing is known.
+func figuresBelowLowestLoad(r *report.Report, lowest *report.Window, metrics []Metric) []report.Figure {
 	rates := r.RateOfEachLink()
 	var all []report.Figure
 	for _, d := range lowest.Directions {
-		all = append(all, less(metrics, measured{direction: d.Name(), offered: d.Offered, received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+		all = append(all, lossyAtLowestLoad(metrics, measured{direction: d.Name(), offered: d.Offered, received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To])), lineRateKnown: r.Plan != nil && rates[d.To] > 0, lossy: d.Quality == report.Lossy})...)
 	}
 	offered := slices.Clone(lowest.Directions)
@@ -44,12 +44,12 @@ func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.
 		offered[i].Received = offered[i].Offered
 	}
 	t := measure.Sum(offered, rates)
-	return append(all, less(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
+	return append(all, lossyAtLowestLoad(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
 		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: lowest.Varied == ""})...) // where one direction alone varied, nothing is known of all
 }
 
-// less are the figures of what the device can't do.
-func less(metrics []Metric, m measured) []report.Figure {
+// lossyAtLowestLoad are the figures of a direction at that load.
+func lossyAtLowestLoad(metrics []Metric, m measured) []report.Figure {
 	all := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
 		if metric.Sessions || metric.OfBursts() {

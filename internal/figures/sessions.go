@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// limitOf is what limited the sessions of these directions: where they differ, that which claims least.
+// limitOf is what limited the sessions of these directions: where they differ, the limit that claims least.
 func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 	for i, d := range directions {
 		if d.Sessions == nil {
@@ -26,8 +26,8 @@ func limitOf(directions ...report.Direction) (limit measure.SessionLimit) {
 	return limit
 }
 
-// PathDoubt says why what was sent again in these directions together, and how long answers took, are no figures, as they may not be the path's: RetransmitRatio and RoundTripMicroseconds are Missing
-// then. Whatever shows a result's sessions without their figures, as a status or a table does, leaves out the same by it. Empty: they are the path's, or the directions are of frames.
+// PathDoubt says why the retransmits, the loss and the round trips of these directions together may not be the path's: RetransmitRatio, DatagramLossRatio and RoundTripMicroseconds are Missing
+// then. Whatever shows a result's sessions without their figures, such as a status or a table, leaves out the same. Empty: they are the path's, or the directions are of frames.
 func PathDoubt(directions ...report.Direction) string { return limitOf(directions...).PathDoubt }
 
 // JitterDoubt says the same of the jitter of datagrams, JitterMicroseconds: it may be the ends' own where nothing else is.
@@ -35,22 +35,22 @@ func JitterDoubt(directions ...report.Direction) string {
 	return limitOf(directions...).JitterDoubt
 }
 
-// pathDoubt is why a metric of sessions is no figure; empty: it is one, or the metric is none that ends may spoil.
+// pathDoubt is why a metric of sessions has no figure; empty: it has one, or the ends cannot spoil the metric.
 func pathDoubt(metric Metric, limit measure.SessionLimit) string {
 	switch {
 	case !metric.Sessions || metric.Name == GoodputBitsPerSecond:
 		return ""
 	case limit.PathDoubt != "":
-		return "nothing can be said of the path: " + limit.PathDoubt
+		return "it may not be the path's: " + limit.PathDoubt
 	case metric.Name == JitterMicroseconds && limit.JitterDoubt != "":
-		return "nothing can be said of the path's jitter: " + limit.JitterDoubt
+		return "it may not be the path's: " + limit.JitterDoubt
 	}
 	return ""
 }
 
-// highOfSessions is how much a figure of sessions may be at most; none: it is missing, or the path wasn't what limited them: the device may carry more, and would lose and delay more at what
-// it can carry, as less load makes shorter queues.
-func highOfSessions(f report.Figure, m measured) report.Number {
+// upperEndOfSessions is the upper end of a figure of sessions; empty: the figure is missing, or the path did not limit the sessions: the device may carry more, and would lose and delay more at
+// that load, as less load makes shorter queues.
+func upperEndOfSessions(f report.Figure, m measured) report.Number {
 	limit, most := m.limit, f.Low
 	if f.Missing == "" && f.Metric == DatagramLossRatio { // what the receiver told nothing of may be lost
 		most = report.Number(m.sessions.Datagrams.MostLossRatio().String())

@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Text is a figure for people: its number with its unit, or why there is none. Of loss it is what surely was lost to what may have been, of latency the longest that it may be, of what is only known not to be
-// reached that bound.
+// Text is a figure for people: its number with its unit, or why there is none. Loss is shown from what surely was lost to what may have been, latency as the longest that it may be, and what is
+// only known not to be reached as that bound.
 func Text(f report.Figure) string {
 	number := f.Low
 	if f.Metric == LossRatio || f.Metric == DatagramLossRatio && f.High != "" || f.Reason == report.NoCleanWindow {
@@ -52,7 +52,7 @@ func lossInterval(low, high *big.Rat) string {
 	return upTo.String()
 }
 
-// scaled is a number in parts of which there are so many in one.
+// scaled is a number in units of which there are so many in one.
 func scaled(v *big.Rat, parts int64) int64 {
 	product := new(big.Rat).Mul(v, big.NewRat(parts, 1))
 	return new(big.Int).Quo(product.Num(), product.Denom()).Int64()
@@ -93,7 +93,7 @@ func Format(metric report.Metric, v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// DirectionText is whose a figure is, for people: "west→east", "all directions".
+// DirectionText is the direction of a figure: "west→east", "all directions".
 func DirectionText(f report.Figure) string {
 	switch {
 	case f.At != nil:
