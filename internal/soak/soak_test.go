@@ -227,7 +227,7 @@ func TestWhatCannotBeJudgedIsLeftOut(t *testing.T) {
 	if l := c.CriticalLoads[0]; l.Trials != len(history)-3 || !strings.Contains(c.Sentence, "2 trials that could not be judged are left out") {
 		t.Errorf("%d windows, %+v: %s", len(history), l, c.Sentence)
 	}
-	if history[3].Load != history[4].Load || !strings.Contains(strings.Join(trace, "\n"), "window 4 is repeated, it says nothing: somebody else sent") {
+	if history[3].Load != history[4].Load || !strings.Contains(strings.Join(trace, "\n"), "window 4 is repeated, as it could not be judged: somebody else sent") {
 		t.Errorf("%s, then %s: %q", history[3].Load, history[4].Load, trace)
 	}
 	every, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
