@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Conclude puts all windows of the hold together but those that are Invalid. Window is the one that lost the largest share, the place to look first; figures
-// are those of Whole. The load is confirmed as soon as one window counts, as nothing was searched for.
+// Conclude combines all windows of the hold except the Invalid ones. Window is the one that lost the largest share, the place to look first; the figures are those of Whole. The load is confirmed
+// as soon as one window counts, as nothing was searched for.
 func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	ending := c.ending(history)
 	said := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: ending != "", Ending: ending}
@@ -74,7 +74,7 @@ func mostLost(w report.Window) report.Direction {
 	return most
 }
 
-// claimSessions is the reason of an answer of sessions: what limited them, where several directions differ that which claims least. All that was asked for came only where it did in each.
+// claimSessions is the reason of an answer of sessions: what limited them; where directions differ, the reason that claims least. ReachedTarget holds only where it does in each direction.
 func claimSessions(directions []report.Direction) report.Reason {
 	said := report.ReachedTarget
 	for _, d := range directions {
@@ -144,7 +144,7 @@ func (o observed) sentence(whole, worst report.Window) string {
 		said = append(said, fmt.Sprintf("the generators offered only %s of %s asked for %s→%s: the figures are of that load", rate(d.Offered), rate(d.Intended), d.From, d.To))
 	}
 	if len(short) == 0 {
-		said = append(said, "the load was really offered")
+		said = append(said, "the load was offered in full")
 	}
 	if len(o.void) > 0 {
 		said = append(said, o.voidSentence())
@@ -152,9 +152,9 @@ func (o observed) sentence(whole, worst report.Window) string {
 	return strings.Join(said, "; ")
 }
 
-// voidSentence says how many windows don't count, why the first of them doesn't, and how many frames are missing of them: they are not in any figure.
+// voidSentence says how many windows don't count, why the first of them doesn't, and how many frames are missing in them: they are in no figure.
 func (o observed) voidSentence() string {
-	said := fmt.Sprintf("%s %s nothing of the device (window %d: %s)", windows(len(o.void)), wording.Verb(len(o.void), "says", "say"), o.void[0].Number, o.void[0].Reason)
+	said := fmt.Sprintf("%s %s nothing about the device (window %d: %s)", windows(len(o.void)), wording.Verb(len(o.void), "says", "say"), o.void[0].Number, o.void[0].Reason)
 	var missing int64
 	for _, w := range o.void {
 		for _, d := range w.Directions {

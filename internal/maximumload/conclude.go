@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Conclude puts all judged trials together. Window is the median one by what came back, all directions together, of an even number the lower one of the two.
-// Nothing was searched for, so that one judged trial is an answer.
+// Conclude combines all judged trials. Window is the median trial by what came back in all directions together, for an even number the lower one of the two. Nothing was searched for, so one
+// judged trial is an answer.
 func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusion {
 	s := m.replay(history)
 	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: s.ended}

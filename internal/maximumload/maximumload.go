@@ -1,7 +1,6 @@
-// Package maximumload measures what comes back of all that the generators can offer: RFC 2285's forwarding rate at maximum offered load (sections 3.5.3 and
-// 3.6.2). Finite trials ask for all that the line carries. What is offered of it is the generators' own limit; what comes back is a fact about the device at
-// that load. It is no limit of the device: one that is offered less than it can forward forwards all of it, and one that is offered more may forward less than
-// it could.
+// Package maximumload measures what comes back of all that the generators can offer: RFC 2285's forwarding rate at maximum offered load (sections 3.5.3 and 3.6.2). Finite trials ask for all that
+// the line carries. What is offered is the generators' own limit; what comes back is a fact about the device at that load, but no limit of it: a device that is offered less than it can forward
+// forwards all of it, and one that is offered more may forward less than it could.
 //
 //	asked for ├──────────────────────────────────────────────────┤
 //	offered   ├────────────────────────────┤                          maximum offered load (MOL): the generators' limit
@@ -52,7 +51,7 @@ func (m MaximumOfferedLoad) warmUp() procedure.WarmUp {
 // trials is how many trials are asked for, at least one.
 func (m MaximumOfferedLoad) trials() int { return max(1, m.plan.Trials) }
 
-// series is where replaying the trials leads to.
+// series is the state that replaying the trials leads to.
 type series struct {
 	trial   int             // how many trials are over, judged or given up
 	repeats int             // of the next one, because it was Invalid
