@@ -113,14 +113,14 @@ func (r reckoning) figuresOf(frames *big.Rat) (n, implied, held, corrected repor
 		v := new(big.Rat).Quo(frames, r.sent)
 		return report.NumberOf(v.Mul(v, big.NewRat(1e6, 1)))
 	}
-	n, implied = report.NumberOf(frames), microsecondsText(frames)
+	n, implied = report.NumberOf(frames), micros(frames)
 	forwarded := r.forwarded(frames)
 	if forwarded == nil || forwarded.Cmp(r.sent) >= 0 {
 		return n, implied, "", ""
 	}
 	share := new(big.Rat).Quo(forwarded, r.sent)
 	kept := new(big.Rat).Mul(frames, share.Sub(big.NewRat(1, 1), share))
-	return n, implied, report.NumberOf(kept), microsecondsText(kept)
+	return n, implied, report.NumberOf(kept), micros(kept)
 }
 
 // deviation is the standard deviation of the longest bursts without loss; empty: there is one only.

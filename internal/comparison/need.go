@@ -30,7 +30,7 @@ func needed(candidate, baseline []Run, share, tail float64) Needed {
 	is, was := sampleOf(candidate), sampleOf(baseline)
 	common := is.common + was.common
 	distance, sure := distanceBeyondAllowed(is, was, share)+common, studentT(1-tail, math.Inf(1))
-	telling := func(n, m int) bool {
+	enoughToShow := func(n, m int) bool {
 		if !enough(n, m) {
 			return false
 		}

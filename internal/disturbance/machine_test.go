@@ -1,4 +1,4 @@
-package disturbed_test
+package disturbance_test
 
 import (
 	"context"

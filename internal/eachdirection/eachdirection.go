@@ -40,7 +40,7 @@ func New(p plan.Procedure, of func(plan.Procedure) procedure.Procedure) Each {
 		search.WarmupDuration = 0
 		alone.Search = &search
 	}
-	return Each{plan: p, warming: directionNamed(p), alone: directionNamed(alone)}
+	return Each{plan: p, warming: of(p), alone: of(alone)}
 }
 
 // Rates are target and warm-up.

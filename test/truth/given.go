@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
