@@ -51,7 +51,7 @@ func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
 		}
 	})
 	t.Run("an anchor of which no criterion speaks is refused", func(t *testing.T) {
-		if _, err := prepared(t, router+absolute, Options{Anchor: true}); err == nil || !strings.Contains(err.Error(), "there is an anchor, and no criterion compares with it") {
+		if _, err := prepared(t, router+absolute, Options{Anchor: true}); err == nil || !strings.Contains(err.Error(), "there is an anchor, but no criterion compares with it") {
 			t.Error(err)
 		}
 	})

@@ -23,7 +23,7 @@ import (
 )
 
 // measured plays a suite of which each run found so many packets/s; 0: it came to nothing.
-func measured(t *testing.T, s *Subject, found func(cell string, run int) int64) Measured {
+func measured(t *testing.T, s *Subject, found func(cell string, run int) int64) MeasuredSuite {
 	t.Helper()
 	server, err := admission.NewServer()
 	if err != nil {
@@ -90,7 +90,7 @@ func steady(packets int64) func(string, int) int64 {
 }
 
 // releases is a LoadTest with two images, of which the candidate finds so much of 100 000 packets/s.
-func inTurns(t *testing.T, candidate int64, runs int) Measured {
+func inTurns(t *testing.T, candidate int64, runs int) MeasuredSuite {
 	t.Helper()
 	s := only(t, router, Options{MaxRegression: "2%", Runs: runs, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
 	return measured(t, s, func(cell string, run int) int64 {
@@ -172,7 +172,7 @@ func TestTheCriterionOfASuiteIsOfWhatItsCellsCount(t *testing.T) {
 		"frames":                     {matrix, "PacketsPerSecond", ""},
 		"an axis patches to TCP":     {axis(toSessions, toSessions), "GoodputBitsPerSecond", ""},
 		"a template of TCP":          {strings.Replace(axis("{}", "{}"), "spec: {dut:", "spec: {"+strings.Trim(toSessions, "{}")+"}}, dut:", 1), "GoodputBitsPerSecond", ""},
-		"one value of each":          {axis(toSessions, "{}"), "", "cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, and the criterion of --max-regression is of one of them: write a LoadTestSuite for each"},
+		"one value of each":          {axis(toSessions, "{}"), "", "cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each"},
 		"its own of the other kind":  {axis(toSessions, toSessions) + "  criteria: [{name: enough, metric: PacketsPerSecond, min: \"1\"}]\n", "", "cells main, new: the suite's spec.criteria[0].metric: Invalid value: \"PacketsPerSecond\": sessions don't count frames"},
 		"its own, of TCP for frames": {matrix + "  criteria: [{name: enough, metric: GoodputBitsPerSecond, min: \"1\"}]\n", "", "this is counted for traffic of type Sessions only"},
 	} {
@@ -196,7 +196,7 @@ func TestTheCriterionOfASuiteIsOfWhatItsCellsCount(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
-		measured Measured
+		measured MeasuredSuite
 		code     int
 		says     string
 	}{
@@ -335,7 +335,7 @@ func disturb(m MeasuredSuite, name string, packets int64) {
 }
 
 // moved says that the runs of a cell were measured on another node than the others.
-func moved(m MeasuredSuite, cell string) Measured {
+func moved(m MeasuredSuite, cell string) MeasuredSuite {
 	for name, run := range m.Runs {
 		node := "node-1"
 		if strings.Contains(name, cell) {
