@@ -7,7 +7,7 @@ import (
 
 // Evidence is what a window showed besides its counters: together they are all that its judgement needs, for any goal. None of it depends on one.
 type Evidence struct {
-	// Fault is why the counters say nothing of the device, whatever is asked; empty: they are sound.
+	// Fault is why the counters say nothing about the device, whatever is asked; empty: they are sound.
 	Fault string `json:"fault,omitempty"`
 	// Calm is how many times between readings had neither burst nor gap, Gaps how many were gaps; Window.Bursts and Window.Unwatched tell the worst.
 	Calm int64 `json:"calm,omitempty"`
