@@ -281,7 +281,7 @@ func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 		"bursts near the generators'":   {true, false, figures.BackToBackFrames, report.Figure{Low: "700", Reason: report.NearGenerators}},
 		"a buffer":                      {false, false, figures.BufferFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
 		"a buffer near the generators'": {true, false, figures.BufferMicroseconds, report.Figure{Missing: "frames may have been lost by the generators, whose own limit is near", Reason: report.NearGenerators}},
-		"a buffer that can't be told":   {false, true, figures.BufferFrames, report.Figure{Missing: "how many frames the device held is unknown", Reason: report.BurstsMeasured}},
+		"a buffer of unknown size":      {false, true, figures.BufferFrames, report.Figure{Missing: "how many frames the device held is unknown", Reason: report.BurstsMeasured}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {

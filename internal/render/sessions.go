@@ -272,11 +272,11 @@ func pathDoubtWords(directions []report.Direction) (words string) {
 		if d.Sessions != nil && d.Sessions.Datagrams != nil {
 			what = "Loss and jitter"
 			if own := figures.JitterDoubt(d); why == "" && own != "" {
-				words += fmt.Sprintf(" Jitter %s is not told as the path's: %s.", wording.Direction(d.From, d.To), own)
+				words += fmt.Sprintf(" Jitter %s may not be the path's: %s.", wording.Direction(d.From, d.To), own)
 			}
 		}
 		if why != "" {
-			words += fmt.Sprintf(" %s %s are not told as the path's: %s.", what, wording.Direction(d.From, d.To), why)
+			words += fmt.Sprintf(" %s %s may not be the path's: %s.", what, wording.Direction(d.From, d.To), why)
 		}
 	}
 	return words
