@@ -256,7 +256,7 @@ func TestWhatAnAnswersEdgesHideIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := window(1, units.One, report.Good, 10_000)
 			w.Directions[0].LossRatioMin, w.Directions[0].LossRatioMax = test.least, test.most
-			const says = "as far as its edges and frames of others tell: up to 1 % may be lost"
+			const says = "as far as its edges and frames of others show: up to 1 % may be lost"
 			if got := analysis.Result(staircase(w)); !got.Measured || strings.Contains(got.Message, says) != test.says {
 				t.Errorf("%+v", got)
 			}

@@ -89,7 +89,7 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.
 		case found[i].Unconfirmed:
 			return report.Undecided, fmt.Sprintf("what %s found is not confirmed", r.Plan.Test.Name)
 		case found[i].LowerBound():
-			return report.Undecided, fmt.Sprintf("what %s found is a lower bound only, and the distance between bounds shows nothing of the device", r.Plan.Test.Name)
+			return report.Undecided, fmt.Sprintf("what %s found is a lower bound only, and the distance between bounds shows nothing about the device", r.Plan.Test.Name)
 		}
 		values = append(values, found[i].Low)
 		width = max(width, found[i].High-found[i].Low)

@@ -107,7 +107,7 @@ func TestTheIntervalHasTheDevicesTruthInIt(t *testing.T) {
 		}
 		for i, q := range devices {
 			f, longest := c.Bursts[i], float64(q.held)/(1-q.rate/sent)
-			if longest > sent*1.99 { // longer than any burst there was to be
+			if longest > sent*1.99 { // longer than the longest burst allowed
 				continue
 			}
 			slack := 3 + 2/(1-q.rate/sent) // whole frames: of those forwarded, sent and held
@@ -161,7 +161,7 @@ func TestWhatIsClaimed(t *testing.T) {
 		"a generator below what was asked for": {bursts(), queue{rate: 9000, most: 15_000, held: 300}, limited, nil, report.BurstsMeasured,
 			"west→east: bursts of 74", [2]bool{true, true}},
 		"a search that was given up": {bursts(repeated(2)), limited, limited, []Edit{Void("link west was down", 2, 3, 4, 5)}, report.BurstsMeasured,
-			"1 search could not be ended, as bursts could not be judged", [2]bool{true, true}},
+			"1 search could not be finished, as bursts could not be judged", [2]bool{true, true}},
 		"only searches that were given up": {bursts(repeated(1)), limited, limited, []Edit{Void("link west was down", 2, 3, 4, 5)}, report.BurstsMeasured,
 			"no search for the longest burst without loss was finished", [2]bool{}},
 		"a throughput that was given": {bursts(func(b *plan.BackToBack) { b.Throughput = units.Rate{Kind: units.Packets, Micros: 12_000 * 1_000_000} }), limited, limited, nil, report.BurstsMeasured,
@@ -169,13 +169,13 @@ func TestWhatIsClaimed(t *testing.T) {
 		"a throughput above the bursts' rate": {bursts(func(b *plan.BackToBack) { b.Throughput = units.Rate{Kind: units.Packets, Micros: 20_000 * 1_000_000} }), limited, limited, nil, report.BurstsMeasured,
 			"the throughput given, 20kpps, isn't below that", [2]bool{true, true}},
 		"bursts that send all that the trial brought": {bursts(), limited, limited, []Edit{broughtOnly(500)}, report.BurstsMeasured,
-			"how fast the device forwards meanwhile can't be told", [2]bool{true, true}},
+			"how fast the device forwards meanwhile, and so how much it holds, is unknown", [2]bool{true, true}},
 		"bursts that are sent slower than the trial": {bursts(), slower, slower, nil, report.BurstsMeasured,
 			"what the device forwards meanwhile isn't below that, so what it holds is unknown", [2]bool{true, true}},
 		"longest bursts that lose nothing, though the trial did": {bursts(func(b *plan.BackToBack) {
 			b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
 		}),
-			queue{rate: 10_000, most: 1e9, held: 20_000}, queue{rate: 10_000, most: 1e9, held: 20_000}, nil, report.BurstsMeasured, "nor did the longest there was to be: a lower bound", [2]bool{true, true}},
+			queue{rate: 10_000, most: 1e9, held: 20_000}, queue{rate: 10_000, most: 1e9, held: 20_000}, nil, report.BurstsMeasured, "nor did the longest burst allowed: a lower bound", [2]bool{true, true}},
 		"a buffer that no trial fills": {bursts(), deep, deep, nil, report.ReachedTarget, "", [2]bool{}},
 	} {
 		t.Run(name, func(t *testing.T) {

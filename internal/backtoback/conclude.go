@@ -172,7 +172,7 @@ func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Dur
 	}
 	switch {
 	case f.ForwardedPacketsPerSecond == "":
-		return said + "; how fast the device forwards meanwhile is unknown, as the trial was no longer than such a burst, or brought no more frames, and so is what it holds"
+		return said + "; how fast the device forwards meanwhile, and so how much it holds, is unknown: the trial was no longer than such a burst, or brought no more frames"
 	case f.Buffer.Low == "" && !b.plan.Throughput.IsZero():
 		return said + fmt.Sprintf("; the throughput given, %s, isn't below that, so what the device holds is unknown", b.plan.Throughput)
 	case f.Buffer.Low == "":

@@ -166,12 +166,12 @@ func TestWhatOneSideKnowsAloneIsToldAndForbidsNothing(t *testing.T) {
 	if refusal := Refusal(apart, nil); refusal != "" {
 		t.Errorf("refused: %s", refusal)
 	}
-	want := "of the environment of the baseline's runs generator, path of frames of west and east, NIC of west and east, NIC firmware of west and east and 8 more aren't known"
+	want := "of the environment of the baseline's runs generator, path of frames of west and east, NIC of west and east, NIC firmware of west and east and 8 more are unknown"
 	if got := EnvironmentText(apart); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	apart = EnvironmentDifferences([]*report.Environment{lab()}, []*report.Environment{lab(first(func(g *report.GeneratorEnvironment) { g.Machine.Kernel, g.Cores = "", 8 }))})
-	if got, want := EnvironmentText(apart), "of the environment, number of cores that send: 4, then 8; of the environment of these runs not known: kernel of generator-0"; got != want {
+	if got, want := EnvironmentText(apart), "of the environment, number of cores that send: 4, then 8; of the environment of these runs unknown: kernel of generator-0"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -183,9 +183,9 @@ func TestAClaimAcrossEnvironmentsNeedsLeave(t *testing.T) {
 		allowed []report.EnvironmentPart
 		want    string
 	}{
-		"nothing is allowed": {nil, "measured in another environment, so that nobody can tell whether the device changed: NIC driver of west and east: net_ice, then net_iavf; " +
+		"nothing is allowed": {nil, "measured in another environment, so it is unknown whether the device changed: NIC driver of west and east: net_ice, then net_iavf; " +
 			"node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowDifferent: [Driver, Node], on the command line --allow-different Driver,Node"},
-		"one of two is": {[]report.EnvironmentPart{report.PartDriver}, "measured in another environment, so that nobody can tell whether the device changed: node of generator-0: node-1, then node-2; " +
+		"one of two is": {[]report.EnvironmentPart{report.PartDriver}, "measured in another environment, so it is unknown whether the device changed: node of generator-0: node-1, then node-2; " +
 			"measure both sides in the same one, or allow it: allowDifferent: [Node], on the command line --allow-different Node"},
 		"both are": {[]report.EnvironmentPart{report.PartNode, report.PartDriver}, ""},
 	} {

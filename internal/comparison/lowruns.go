@@ -32,7 +32,7 @@ func WithholdForLowRuns(q Question, a Answer) Answer {
 		return a
 	}
 	a.Outcome, a.Reason = report.Undecided, LowRuns
-	a.Sentence += fmt.Sprintf("; the medians pass, but %s (of the baseline's %d of %d): look into those runs, make more of each, or let the criterion judge medians alone "+
+	a.Sentence += fmt.Sprintf("; the medians pass, but %s, and %d of %d of the baseline's do: look into those runs, make more of each, or let the criterion judge medians alone "+
 		"(statistic: Median)", lowRunsText(candidate, n, q.Figure.formatRun), len(baseline), m)
 	return a
 }

@@ -111,7 +111,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		"is offered a little less, within the noise of a reading": {Limited(30_000).Throttled(19_900), nil, report.ReachedTarget, 2, "0", []string{"the load was offered in full"}},
 		"is offered a little less than that":                      {Limited(30_000).Throttled(19_700), nil, report.GeneratorLimited, 2, "0", []string{"offered only 19.70 Kpps"}},
 		"is disturbed twice": {Limited(15_000), []Edit{Void("link west was down", 2, 3)}, report.LoadHeld, 2, "0.25", []string{
-			"held for 30s in 3 windows that count", "2 windows say nothing of the device (window 3: link west was down), and 200000 frames missing there are not counted"}},
+			"held for 30s in 3 windows that count", "2 windows say nothing about the device (window 3: link west was down), and 200000 frames missing there are not counted"}},
 		"is disturbed in all windows but one": {Limited(15_000), []Edit{Void("link west was down", 1, 2, 3, 4)}, report.LoadHeld, 6, "0.25", []string{
 			"held for 10s in 1 window that counts"}},
 		"is behind a generator that drops": {Limited(15_000), []Edit{func(_ int, w *report.Window) { w.Directions[0].ReceiveErrors = 3 }}, report.LoadHeld, 2, "0.25", []string{
@@ -143,7 +143,7 @@ func TestAHoldOfWhichNothingCounts(t *testing.T) {
 	p := held()
 	history, _ := CarryOut(t, p, Limited(15_000), Void("link west was down", 1, 2, 3, 4, 5))
 	c := p.Conclude(history)
-	if c.Reason != report.NotMeasured || c.Window != procedure.None || c.Confirmed || c.Whole != nil || !strings.HasPrefix(c.Sentence, "5 windows say nothing of the device (window 2: ") {
+	if c.Reason != report.NotMeasured || c.Window != procedure.None || c.Confirmed || c.Whole != nil || !strings.HasPrefix(c.Sentence, "5 windows say nothing about the device (window 2: ") {
 		t.Errorf("%+v", c)
 	}
 }

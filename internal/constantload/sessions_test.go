@@ -34,7 +34,7 @@ func TestSessionsThatSendAllTheyCan(t *testing.T) {
 	}{
 		"the path was the limit":        {[]report.Window{warm, hold(100e6, 0, report.Good), hold(80e6, 0, report.Good), hold(90e6, 0, report.Good)}, report.PathLimited, 90e6, "90.00 Mbps goodput, 0 retransmits, held back by what is between the ends"},
 		"the receiver was":              {[]report.Window{warm, hold(100e6, time.Second/2, report.Good), hold(100e6, time.Second/2, report.Good), hold(100e6, time.Second/2, report.Good)}, report.GeneratorLimited, 100e6, "the receiver was too slow"},
-		"a window that broke is void":   {[]report.Window{warm, hold(100e6, 0, report.Good), hold(5e6, 0, report.Invalid), hold(100e6, 0, report.Good)}, report.PathLimited, 100e6, "1 window says nothing of the device (window 0: broken)"},
+		"a window that broke is void":   {[]report.Window{warm, hold(100e6, 0, report.Good), hold(5e6, 0, report.Invalid), hold(100e6, 0, report.Good)}, report.PathLimited, 100e6, "1 window says nothing about the device (window 0: broken)"},
 		"one of many that was held up":  {[]report.Window{warm, hold(100e6, 0, report.Good), hold(100e6, 0, report.Good), hold(100e6, time.Second/10, report.Good)}, report.PathLimited, 100e6, "between the ends"},
 		"nothing is claimed of nothing": {[]report.Window{warm, hold(5e6, 0, report.Invalid), hold(5e6, 0, report.Invalid), hold(5e6, 0, report.Invalid)}, report.NotMeasured, 0, "3 windows say nothing"},
 	} {

@@ -119,7 +119,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%d windows are kept, and %+v is told, not %+v", len(got.Windows), got.Thinned, want)
 		}
 		var text bytes.Buffer
-		if err := render.Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing of the device") {
+		if err := render.Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing about the device") {
 			t.Errorf("the text (%v) is\n%s", err, &text)
 		}
 	})

@@ -33,7 +33,7 @@ func Recall(w report.Window) (Window, error) {
 // Duration is how long the window lasted.
 func (w Window) Duration() time.Duration { return w.counted.Duration.Std() }
 
-// Void is the same window marked as showing nothing of the device, whatever is asked.
+// Void is the same window marked as showing nothing about the device, whatever is asked.
 func (w Window) Void(why string) Window {
 	evidence := *w.counted.Evidence
 	evidence.Fault = why

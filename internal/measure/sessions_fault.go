@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// fault is why the readings say nothing of the device; empty: they are sound.
+// fault is why the readings say nothing about the device; empty: they are sound.
 func (s SessionSpan) fault() string {
 	if len(s.Sending) < 2 || len(s.Receiving) < 2 {
 		return fmt.Sprintf("%s: the connections' counters could not be read at both edges of the window", wording.Direction(s.From, s.To))

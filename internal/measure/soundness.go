@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// fault is why the readings show nothing of the device at all; empty: they are sound. One port's fault voids the whole window: all directions pass through the same device at the same time.
+// fault is why the readings show nothing about the device at all; empty: they are sound. One port's fault voids the whole window: all directions pass through the same device at the same time.
 func (s Span) fault(directions []Direction) string {
 	for _, d := range directions {
 		for _, p := range d.Pairs {

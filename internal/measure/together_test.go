@@ -199,7 +199,7 @@ func TestWhatCounts(t *testing.T) {
 		"one that is Invalid in a direction does not": {of(report.Invalid, report.Lossy, report.Invalid), false},
 		"one of no quality does not":                  {of("", report.Good), false},
 	} {
-		if Counts(c.window) != c.want {
+		if c.window.Counts() != c.want {
 			t.Errorf("%s: %v", name, !c.want)
 		}
 	}
