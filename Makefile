@@ -58,10 +58,10 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) $(FEW) ./test/operator >/dev/null
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
-# What takes longest begins first. The last are one after another: each has real packets.
+# What takes longest begins first. The last are one after another: each has real packets. Of tests that are parallel most of the time is waiting, so there may be more than processors.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 4 minutes)
-	$(RACE) -vet=off -count=1 -timeout 10m ./internal/sessions/... ./internal/lab/... ./internal/forwarder/... ./internal/softgen/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets
+	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/sessions/... ./internal/lab/... ./internal/forwarder/... ./internal/softgen/...
+	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets
 
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)

@@ -18,9 +18,10 @@ type pace struct {
 	share    float64 // of what the sender reached
 	intended float64 // packets/s
 	seconds  []second
-	others   float64 // share of all processors' time that others on this machine had
-	lost     int64   // frames between here and the sink
-	unsent   int64   // frames that were given up
+	others   float64       // share of all processors' time that others on this machine had
+	lost     int64         // frames between here and the sink
+	unsent   int64         // frames that were given up
+	taken    time.Duration // that the host of a virtual machine had its processors, all together
 	// processorPercent is of the sending thread's processor, in the busiest second.
 	processorPercent float64
 }
@@ -61,6 +62,11 @@ func (p pace) worst() (all, ours float64) {
 		}
 	}
 	return all, ours
+}
+
+// missed is how long the sender would have needed for the frames that it gave up, at the intended rate: to be set against what the host took.
+func (p pace) missed() time.Duration {
+	return time.Duration(float64(p.unsent) / p.intended * float64(time.Second))
 }
 
 func (p pace) stolen() (n int) {
@@ -148,6 +154,7 @@ func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error
 		}
 		p.seconds = append(p.seconds, second{float64(now.Sent.Packets-before.Sent.Packets) / (now.At - before.At).Seconds(), by > taken})
 		p.processorPercent = max(p.processorPercent, now.CPUPercent)
+		p.taken += by - taken
 		before, taken = now, by
 	}
 	return nil

@@ -69,7 +69,7 @@ type Machine struct {
 type EnvironmentPart string
 
 // The parts. Where one of the first six differs, no change of the device is claimed unless allowDifferent has it: each of them moves figures by itself. The others are
-// told; docs/statistics.md has the reasons.
+// told; docs/history.md has the reasons.
 const (
 	PartGenerator EnvironmentPart = "Generator" // its product, its version unless that is linerate's own, and of sessions the congestion control
 	PartPath      EnvironmentPart = "Path"      // how frames get from the generator to the network card, and back

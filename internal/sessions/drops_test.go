@@ -38,7 +38,9 @@ func oneWay50(p *plan.Plan, _ []End) {
 
 // TestWhatAnEndDropsIsNeverTheDevicesLimit: the ends' own kernels drop, and count that themselves.
 func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
+	t.Parallel()
 	t.Run("segments for which a socket has no room", func(t *testing.T) {
+		t.Parallel()
 		r := newRig(t, queued(), oneWay50, func(_ *plan.Plan, ends []End) { ends[1].Forgetful = 300 * time.Millisecond })
 		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
 		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
@@ -51,6 +53,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		}
 	})
 	t.Run("frames that the kernel has no use for", func(t *testing.T) {
+		t.Parallel()
 		r := newRig(t, queued(), oneWay50)
 		const frames = 7 // nobody can tell them from what is sent again for the limit
 		sent := false
@@ -78,6 +81,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		})
 	}
 	t.Run("nothing, where ends have what they need", func(t *testing.T) {
+		t.Parallel()
 		r := newRig(t, queued(), oneWay50)
 		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
 		if ends := rep.Result.Directions[0].Sessions.Ends; ends != nil {

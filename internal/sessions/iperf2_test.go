@@ -138,12 +138,14 @@ func needsIperf2(t *testing.T) {
 
 // TestIperf2 holds what iperf says against the device's own counters; when the run is over, nothing of it is left.
 func TestIperf2(t *testing.T) {
+	t.Parallel()
 	needsIperf2(t)
 	for name, c := range map[string]struct {
 		protocol string
 		megabits int64
 	}{"TCP": {plan.TCP, 0}, "UDP": {plan.UDP, 10}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, queued(), iperf2Of(c.protocol, c.megabits))
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 			if rep.Ending != report.Completed {
@@ -180,6 +182,7 @@ func TestIperf2(t *testing.T) {
 
 // TestIperf2ThroughADeviceThatStopsForwarding: its server says nothing of what is sent after that, and no less than all of it may be lost.
 func TestIperf2ThroughADeviceThatStopsForwarding(t *testing.T) {
+	t.Parallel()
 	needsIperf2(t)
 	const lasts, forwards = 4 * time.Second, 3300 * time.Millisecond
 	r := newRig(t, queued(), iperf2Of(plan.UDP, 5), func(p *plan.Plan, _ []End) {

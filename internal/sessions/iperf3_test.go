@@ -34,6 +34,7 @@ func iperf3Of(protocol string, megabits int64) func(*plan.Plan, []End) {
 
 // TestDatagramsAreThoseThatTheDeviceForwarded holds a Report against the counters of the device's own kernel: of 20 Mb/s a device of 10 Mb/s loses about half.
 func TestDatagramsAreThoseThatTheDeviceForwarded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, &plan.Limit{Layer2BitsPerSecond: 10_000_000, Queue: plan.Duration(10 * time.Millisecond)}, iperf3Of(plan.UDP, 20))
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 	if rep.Ending != report.Completed || !rep.Result.Measured {
@@ -64,8 +65,10 @@ func TestDatagramsAreThoseThatTheDeviceForwarded(t *testing.T) {
 
 // TestTCPByIperf3: the same connections, by another protocol, and held at a rate that the device carries.
 func TestTCPByIperf3(t *testing.T) {
+	t.Parallel()
 	for name, megabits := range map[string]int64{"all that it carries": 0, "10 Mb/s of it": 10} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, queued(), iperf3Of(plan.TCP, megabits))
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 			if rep.Ending != report.Completed || !rep.Result.Measured {
@@ -89,8 +92,10 @@ func TestTCPByIperf3(t *testing.T) {
 
 // TestNothingOfIperf3GoesOnAfterTheDriver: neither what is sent, nor a server on the port.
 func TestNothingOfIperf3GoesOnAfterTheDriver(t *testing.T) {
+	t.Parallel()
 	for _, protocol := range []string{plan.TCP, plan.UDP} {
 		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, queued(), iperf3Of(protocol, 5))
 			d := prepared(t, r)
 			must(t, d.start(t.Context()))
@@ -103,6 +108,7 @@ func TestNothingOfIperf3GoesOnAfterTheDriver(t *testing.T) {
 }
 
 func TestWhatIperf3CannotHaveIsSaidWithTheWayOut(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		protocol string
 		change   func(*testing.T, *rig)
@@ -124,6 +130,7 @@ func TestWhatIperf3CannotHaveIsSaidWithTheWayOut(t *testing.T) {
 		}, []string{"no iperf3 server answers", "check that the device forwards between the links"}, report.PathNotProven},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, queued(), iperf3Of(c.protocol, 5))
 			c.change(t, r)
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
@@ -136,6 +143,7 @@ func TestWhatIperf3CannotHaveIsSaidWithTheWayOut(t *testing.T) {
 
 // TestADeviceThatStopsForwarding: what is sent after that is lost, though nothing comes that would show a gap.
 func TestADeviceThatStopsForwarding(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, queued(), iperf3Of(plan.UDP, 5), func(p *plan.Plan, _ []End) {
 		p.Procedure.ConstantLoad.WarmupDuration, p.Procedure.ConstantLoad.Duration, p.Procedure.ConstantLoad.Window = 0, plan.Duration(4*time.Second), plan.Duration(4*time.Second)
 	})

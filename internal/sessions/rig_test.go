@@ -52,7 +52,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// newRig is one with a device of this limit, nil: none, and serves its ends.
+// newRig is one with a device of this limit, nil: none, and serves its ends. Through a limit of some megabits there goes so little that most of a test's time is waiting: those tests are parallel.
 func newRig(t *testing.T, limit *plan.Limit, options ...func(*plan.Plan, []End)) *rig {
 	t.Helper()
 	return newRigOf(t, limit, limit == nil, options...)

@@ -34,6 +34,7 @@ func queued() *plan.Limit {
 
 // TestWhatIsMeasuredIsWhatTheDeviceForwarded holds a Report against the counters of the device's own kernel, which know nothing of the ends.
 func TestWhatIsMeasuredIsWhatTheDeviceForwarded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
 	if rep.Ending != report.Completed || !rep.Result.Measured {
@@ -130,6 +131,7 @@ func TestTheReportTellsWhatSessionsWereMeasuredIn(t *testing.T) {
 }
 
 func TestASlowReceiverIsNeverTheDevicesLimit(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, queued(), func(p *plan.Plan, ends []End) {
 		p.Directions = p.Directions[:1]
 		ends[1].SlowReader = 250_000 // 4 connections: 8 Mb/s of the 47.7 that come through
@@ -180,17 +182,21 @@ func (r *rig) awaitSilence(t *testing.T, within time.Duration) time.Duration {
 }
 
 func TestNothingIsSentAfterTheDriver(t *testing.T) {
+	t.Parallel()
 	t.Run("whose connection closed", func(t *testing.T) {
+		t.Parallel()
 		r, d := sendingRig(t)
 		d.Release(t.Context()) // as the kernel does for a driver that was killed
 		r.awaitSilence(t, DriverSilence)
 	})
 	t.Run("who fell silent", func(t *testing.T) {
+		t.Parallel()
 		r, _ := sendingRig(t)
 		took := r.awaitSilence(t, 2*DriverSilence)
 		t.Logf("silence after %s", took)
 	})
 	t.Run("whose context ended, which Stop outlives", func(t *testing.T) {
+		t.Parallel()
 		r, d := sendingRig(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -226,6 +232,7 @@ func TestATransferEndsByItself(t *testing.T) {
 }
 
 func TestARunThatIsCutShortKeepsItsWindow(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) {
 		p.Procedure.ConstantLoad.Window = plan.Duration(20 * time.Second)
 		p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window

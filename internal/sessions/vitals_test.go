@@ -54,6 +54,7 @@ func unread(rep *report.Report, o report.Observed) bool {
 }
 
 func TestVitalSignsBesideSessions(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, queued(), oneWay50, observedBy)
 	began := time.Now()
 	limited := func(context.Context) ([]report.Limiter, error) { // 1000 packets/s
@@ -93,6 +94,7 @@ func TestVitalSignsBesideSessions(t *testing.T) {
 }
 
 func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, queued(), oneWay50, observedBy, func(p *plan.Plan, _ []End) {
 		p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
 	})
@@ -113,6 +115,7 @@ func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
 }
 
 func TestALimitThatDoesNotAnswerIsMissing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, queued(), oneWay50, observedBy)
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: func(ctx context.Context) ([]report.Limiter, error) { return nil, errors.New("gone") }}), runner.Options{})
 	if o, found := seen(rep, "limit", "passed", "west→east"); !found || o.Mean != nil || !strings.Contains(o.Missing, "the Reference's limit did not answer") {
@@ -145,6 +148,7 @@ func TestARunWithoutObserversEndsAtOnce(t *testing.T) {
 
 // Who wants nothing observed has nobody look.
 func TestNobodyLooksWithoutObservers(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, queued(), oneWay50, func(p *plan.Plan, _ []End) { p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window })
 	var asked atomic.Int64
 	d := New(r.places, Options{Limited: func(context.Context) ([]report.Limiter, error) { asked.Add(1); return nil, nil }}).(*run)

@@ -67,6 +67,7 @@ const trialTime = 3 * time.Second
 // TestAKilledTrialEndsByItself: a generator without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than the trial was to be. A search is killed at any moment of its
 // first trials, of which some are ended early.
 func TestAKilledTrialEndsByItself(t *testing.T) {
+	beside(t)
 	for name, procedure := range map[string]string{
 		"of a curve":                 "{type: FrameLoss, frameLoss: {from: 4kpps, to: 1kpps, step: 1kpps, warmupDuration: 0s, trialDuration: %s}}",
 		"of a search":                "{type: Search, search: {maxRate: 4kpps, minRate: 1kpps, warmupDuration: 0s, goals: [{name: NDR, finalTrialDuration: %s}]}}",

@@ -22,7 +22,7 @@ spec:
 
 // TestAMiswiredPathIsNotMeasured: frames that come back, but not through the device, must never become a figure.
 func TestAMiswiredPathIsNotMeasured(t *testing.T) {
-	needRoot(t)
+	beside(t)
 	for _, c := range []struct {
 		name    string
 		bridges [][]int

@@ -37,23 +37,27 @@ const (
 // saved is how much of its unused rate the scene's device saves up: a machine that has the generator wait so long costs no frame.
 const saved = 20 * time.Millisecond
 
-// TestScene is what the gate measures with real packets: routers whose limits nobody but the test knows. All that it demands holds on a busy machine, too.
+// TestScene is what the gate measures with real packets: routers whose limits nobody but the test knows. All that it demands holds on a busy machine, too,
+// so they are measured beside each other: that many packets take little of a processor.
 func TestScene(t *testing.T) {
-	needRoot(t)
+	beside(t)
 	limit := 4_000 + rand.Int64N(5_001)
 	t.Run("one way, through a device that forwards half as much the other way", func(t *testing.T) {
+		t.Parallel()
 		s := newScene(t, limit, limit/2)
 		code, r := s.measure(t, sceneRamp, "[{from: west, to: east}]", "min", limit/2)
 		s.tellsTheTruth(t, r, truth.Device{Limits: map[string]int64{"west→east": limit}, Burst: saved})
 		decided(t, r, code, "min", limit/2)
 	})
 	t.Run("both ways, and the demand isn't met", func(t *testing.T) {
+		t.Parallel()
 		s := newScene(t, limit, limit)
 		code, r := s.measure(t, sceneRamp, "[{from: west, to: east}, {from: east, to: west}]", "max", limit/2)
 		s.tellsTheTruth(t, r, truth.Device{Limits: map[string]int64{"west→east": limit, "east→west": limit}, Burst: saved})
 		decided(t, r, code, "max", limit/2)
 	})
 	t.Run("loads that are given, through a device that forwards half as much the other way", func(t *testing.T) {
+		t.Parallel()
 		s, both := newScene(t, limit, limit/2), "[{from: west, to: east}, {from: east, to: west}]"
 		device := truth.Device{Limits: map[string]int64{"west→east": limit, "east→west": limit / 2}, Burst: saved}
 		for _, c := range []struct{ procedure, bound string }{{sceneCurve, "min"}, {sceneHeld, "max"}, {sceneOverload, "min"}} {
