@@ -102,7 +102,7 @@ func TestCompare(t *testing.T) {
 		"too few, and nothing demanded":   {"compare main one", 0, []string{"too few runs"}},
 		"another plan":                    {"compare main other", 3, []string{"not comparable", "procedure.ramp.targetRate"}},
 		"one of three is slower":          {"compare main one slow --max-regression 2%", 1, []string{"Failed", "Undecided"}},
-		"a side that has a run twice":     {"compare slow copied -o json", 0, []string{"1 of its 2 Reports are of a run that another one is of, too"}},
+		"a side that has a run twice":     {"compare slow copied -o json", 0, []string{"1 of its 2 Reports are copies of others"}},
 		"through another driver":          {"compare main moved --max-regression 10%", 3, []string{"Undecided", "not comparable", "NIC driver of west: veth, then ice", "--allow-different Driver"}},
 		"another driver, allowed":         {"compare main moved --max-regression 10% --allow-different Driver", 0, []string{"Passed", "of the environment, NIC driver of west:"}},
 		"leave for what is no part":       {"compare main moved --allow-different Weather", 2, []string{`--allow-different "Weather"`, "Generator, Path, NIC, Driver, Node, Processor"}},

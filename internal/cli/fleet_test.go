@@ -314,7 +314,7 @@ func TestDisturbedTestsAreRepeated(t *testing.T) {
 	}
 	st.wantMeasured("night: 1 of 8, cell apu6-imix run 1", "night: 2 of 8, cell apu6-64b run 1", "night: 3 of 8, cell vpp-imix run 1", "night: 4 of 8, cell vpp-64b run 1",
 		"night: 5 of 8, cell apu6-imix run 2", "night: 5 of 8, cell apu6-imix run 2, try 2", "night: 6 of 8, cell apu6-64b run 2", "night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
-	st.wantSaid("night: 5 of 8, cell apu6-imix run 2, try 2: measured again: the generator was the limit at 200.00 pps, and other runs of it measured 2.02 Kpps: it was disturbed")
+	st.wantSaid("night: 5 of 8, cell apu6-imix run 2, try 2: measured again: the generator was the limit at 200.00 pps, but other runs measured 2.02 Kpps: this run was disturbed")
 	if c := s.Cells[0]; c.Figures.Runs != 2 || c.Figures.LowerBound || len(c.Runs) != 3 || c.Runs[1].Repeated == "" {
 		t.Errorf("the cell is %+v", c)
 	}

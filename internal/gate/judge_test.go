@@ -269,7 +269,7 @@ func TestJudge(t *testing.T) {
 			if err := render.Write(&out, format, render.OfGate(g), render.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, and other runs of it measured 100.0") {
+			if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured 100.0") {
 				t.Errorf("%s:\n%s", format, out.String())
 			}
 		}

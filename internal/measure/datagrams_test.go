@@ -75,7 +75,7 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 		}), report.GeneratorLimited, "the end of link east itself dropped 7, where 100 of 1000 datagrams were lost"},
 		"fragments, which the device may have lost others of": {lossy(func(s *SessionSpan) {
 			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 0, QueueDrops: 0, FragmentDrops: 7}}
-		}), report.Inconclusive, "an end gave up 7 that came (ReasmFails)"},
+		}), report.Inconclusive, "an end gave up 7 that arrived (ReasmFails)"},
 		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "how much the ends themselves lost or waited is not known"},
 		"the machine": {lossy(func(s *SessionSpan) {
 			s.Disturbance = &report.Disturbance{Over: 1e9, Waited: 3e8}
@@ -104,7 +104,7 @@ func TestDatagramsOfAReceiverThatDoesNotTellAll(t *testing.T) {
 		"all came":                      {Arrivals{1000, 1000}, time.Second, report.ReachedTarget, "0", asked, true, false, "0 of 1000 datagrams were lost (0 %)"},
 		"the last ones aren't told of":  {Arrivals{995, 985}, time.Second, report.PathLimited, "0.015", 7_880_000, true, true, "10 of 995 datagrams were lost (1.005 % to 1.5 %)"},
 		"the last tenth isn't told of":  {Arrivals{900, 900}, time.Second, report.Inconclusive, "0.1", 7_200_000, false, false, "1000 datagrams were sent, and the receiver knows of 900 only"},
-		"it stopped telling in between": {Arrivals{500, 500}, time.Second / 2, report.Inconclusive, "0.5", 4_000_000, false, false, "the receiving program told of 500ms of the 1s in which was sent: a lower bound"},
+		"it stopped telling in between": {Arrivals{500, 500}, time.Second / 2, report.Inconclusive, "0.5", 4_000_000, false, false, "the receiving program reported only 500ms of the 1s in which data was sent: a lower bound"},
 	} {
 		s := datagramSpan(asked, []int64{1000}, nil, []Arrivals{c.came})
 		s.LostAtLeast, s.Receiving[1].At = true, c.told

@@ -58,11 +58,11 @@ func disturbedSentence(w report.Window, frames int64) string {
 	d := w.Disturbance
 	switch {
 	case d == nil: // of a window that lost its detail
-		return fmt.Sprintf("the threads that carry frames waited for processors that others had, which may have lost %d", frames)
+		return fmt.Sprintf("the threads that carry frames waited for processors that others had: up to %d frames may have been lost for that", frames)
 	case d.Missing != "":
 		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s), so all of them may have been lost that way; keep other work off it", d.Missing)
 	}
-	return fmt.Sprintf("%s, which may have lost %d; keep other work off the processors of generator and device", DisturbanceSentence(*d), frames)
+	return fmt.Sprintf("%s: up to %d frames may have been lost for that; keep other work off the processors of generator and device", DisturbanceSentence(*d), frames)
 }
 
 // DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else ran.

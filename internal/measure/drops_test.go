@@ -47,7 +47,7 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		},
 		"an end of a linerate that doesn't look into the queue": {
 			func(e *EndSpan) { delete(e.First.Counters, QueueDrops) },
-			&report.SessionEnds{Unknown: "link east: its end does not report what its queueing discipline drops; use the same linerate for both ends"}, report.Inconclusive, "use one linerate for both",
+			&report.SessionEnds{Unknown: "link east: its end does not report what its queueing discipline drops; use the same linerate for both ends"}, report.Inconclusive, "use the same linerate for both",
 		},
 		"counters that could not be read": {
 			func(e *EndSpan) { e.Last = &Drops{Unread: "what TCP dropped: no such file"} },
@@ -55,7 +55,7 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		},
 		"an end of a linerate that doesn't tell": {
 			func(e *EndSpan) { e.First, e.Last = nil, nil },
-			&report.SessionEnds{Unknown: "link east: its end does not report what it drops; use the same linerate for both ends"}, report.Inconclusive, "use one linerate for both",
+			&report.SessionEnds{Unknown: "link east: its end does not report what it drops; use the same linerate for both ends"}, report.Inconclusive, "use the same linerate for both",
 		},
 		"a counter that went back": {
 			func(e *EndSpan) { e.Last.Counters["rx_dropped"] = 0 },

@@ -116,7 +116,7 @@ func TestWhatLimitsSessions(t *testing.T) {
 		"the sender, which had nothing":     {report.SenderTime{Busy: second(.7), BufferLimited: second(.1), Samples: 100, HeldByPath: 90}, ByEnds, report.GeneratorLimited, "the sender had nothing to send for 30 %"},
 		"all three a little":                {report.SenderTime{Busy: second(.98), BufferLimited: second(.02), ReceiverLimited: second(.02), Samples: 100, HeldByPath: 90}, ByEnds, report.GeneratorLimited, "a lower bound"},
 		"nothing that shows":                {report.SenderTime{Busy: second(1), Samples: 100, HeldByPath: 20}, ByUnknown, report.Inconclusive, "in only 20 % of the samples"},
-		"nothing that anybody saw":          {report.SenderTime{Busy: second(1)}, ByUnknown, report.Inconclusive, "nobody saw"},
+		"nothing that anybody saw":          {report.SenderTime{Busy: second(1)}, ByUnknown, report.Inconclusive, "what the connections waited for was not measured"},
 	} {
 		c.time.Observed = second(1)
 		got := LimitOfSessions(report.Sessions{Senders: c.time})

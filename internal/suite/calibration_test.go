@@ -243,7 +243,7 @@ func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
 	measured := func(main, other int64, with *Reference) *report.Suite {
 		return measuredAlone(t, calibratedImages, map[string]int64{"generator": 10_000, "main": main, "other": other}, with)
 	}
-	const theirs = "lower bound only, and more runs won't tell: they are close to what the generators do by themselves, and the limit may be theirs, so give them more"
+	const theirs = "lower bound only, and more runs won't help: they are close to what the generators do by themselves, and the limit may be theirs, so give them more"
 	said := func(s *report.Suite, cell int) string {
 		c := s.Cells[cell].Verdict.Criteria[0]
 		return string(c.Outcome) + ": " + c.Message
