@@ -1,5 +1,5 @@
-// Package controllers has the operator's controllers, a package for each kind of object that they carry on, and what these share; the operator's rights are
-// listed here.
+// Package controllers has the operator's controllers, a package for each kind of object that they reconcile, and the packages that these share. The operator's rights
+// are listed here.
 //
 //	loadtest       ──▶ turns, wires, inventory, metrics, guards ┐
 //	loadtestsuite  ──▶ metrics                                  ├──▶ caches, pass

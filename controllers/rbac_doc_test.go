@@ -13,27 +13,30 @@ import (
 
 // docs/security.md lists what the manager may do, each with its reason: nothing more, and nothing less.
 func TestTheManagersRightsAreThoseThatAreListed(t *testing.T) {
-	text, err := os.ReadFile("../config/rbac/role.yaml")
-	if err != nil {
-		t.Fatal(err)
+	has, listed := granted(t, "role.yaml"), listedRights(t, false)
+	compareRights(t, has, listed)
+	if len(has) < 40 {
+		t.Errorf("only %q", slices.Sorted(maps.Keys(has)))
 	}
-	var role rbacv1.ClusterRole
-	if err := yaml.UnmarshalStrict(text, &role); err != nil {
-		t.Fatal(err)
+}
+
+func TestTheManagersRightsInItsOwnNamespaceAreThoseThatAreListed(t *testing.T) {
+	has, listed := granted(t, "runs_role.yaml", "leader_election_role.yaml"), listedRights(t, true)
+	compareRights(t, has, listed)
+	if len(has) < 20 {
+		t.Errorf("only %q", slices.Sorted(maps.Keys(has)))
 	}
-	has := map[string]bool{}
-	for _, rule := range role.Rules {
-		for _, resource := range rule.Resources {
-			for _, verb := range rule.Verbs {
-				has[resource+": "+verb] = true
-			}
-		}
+}
+
+func TestARunnerMayMakeReadAndUpdateConfigMapsAndNothingElse(t *testing.T) {
+	has := slices.Sorted(maps.Keys(granted(t, "runner_role.yaml")))
+	if want := []string{"configmaps: create", "configmaps: get", "configmaps: update"}; !slices.Equal(has, want) {
+		t.Errorf("it may %q, and needs %q", has, want)
 	}
-	page, err := os.ReadFile("../docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := listedRights(string(page))
+}
+
+func compareRights(t *testing.T, has, listed map[string]bool) {
+	t.Helper()
 	for right := range has {
 		if !listed[right] {
 			t.Errorf("the manager may %s, and docs/security.md doesn't say so", right)
@@ -44,26 +47,58 @@ func TestTheManagersRightsAreThoseThatAreListed(t *testing.T) {
 			t.Errorf("docs/security.md says that the manager may %s", right)
 		}
 	}
-	if len(has) < 40 {
-		t.Errorf("only %q", slices.Sorted(maps.Keys(has)))
-	}
 }
 
-// listedRights are those of the table's rows: "| pods, jobs: get, list, of one name | why |".
-func listedRights(page string) map[string]bool {
-	_, section, _ := strings.Cut(page, "\n## The manager\n")
+// granted are the rights of some roles' files: "pods: get".
+func granted(t *testing.T, files ...string) map[string]bool {
+	t.Helper()
+	has := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile("../config/rbac/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var role rbacv1.ClusterRole // a Role has no other members
+		if err := yaml.UnmarshalStrict(text, &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					has[resource+": "+verb] = true
+				}
+			}
+		}
+	}
+	return has
+}
+
+// listedRights are those of the table's rows: "| pods, jobs: get, list, of one name | why |"; of the rows for the manager's own namespace each with its own verbs: "| in its own namespace, jobs: get; pods: get | why |".
+func listedRights(t *testing.T, own bool) map[string]bool {
+	t.Helper()
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## The manager\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	rights := map[string]bool{}
 	for line := range strings.Lines(section) {
 		row := strings.Split(line, " | ")
-		resources, verbs, is := strings.Cut(strings.TrimPrefix(row[0], "| "), ": ")
-		if !is || len(row) != 2 || strings.HasPrefix(resources, "in its own namespace") {
+		told, itsOwn := strings.CutPrefix(strings.TrimPrefix(row[0], "| "), "in its own namespace, ")
+		if len(row) != 2 || itsOwn != own {
 			continue
 		}
-		for resource := range strings.SplitSeq(resources, ", ") {
-			for verb := range strings.SplitSeq(verbs, ", ") {
-				if !strings.Contains(verb, " ") {
-					rights[resource+": "+verb] = true
+		for part := range strings.SplitSeq(told, "; ") {
+			resources, verbs, _ := strings.Cut(part, ": ")
+			if own { // or in `physicalPorts.namespace`, leases
+				resources = resources[strings.LastIndex(resources, " ")+1:]
+			}
+			for resource := range strings.SplitSeq(resources, ", ") {
+				for verb := range strings.SplitSeq(verbs, ", ") {
+					if verb != "" && !strings.Contains(verb, " ") {
+						rights[resource+": "+verb] = true
+					}
 				}
 			}
 		}

@@ -7,8 +7,8 @@ package v1alpha1
 type EnvironmentPart string
 
 // BaselineSpec says what criteria with maxRegression compare with: exactly one of its members is set. What is compared must have been measured in the
-// same way (links, traffic, procedure, line rates); what differs is named, and the criterion is undecided then. So it is where the baseline isn't
-// there, or not measured.
+// same way (links, traffic, procedure, line rates): else the criterion is undecided, and its message names what differs. It is also undecided where the
+// baseline doesn't exist, or wasn't measured.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.loadTest), has(self.reports)].filter(x, x).size() == 1",message="a baseline is one of loadTest and reports"
 type BaselineSpec struct {

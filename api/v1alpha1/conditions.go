@@ -1,6 +1,6 @@
 package v1alpha1
 
-// The conditions of a LoadTest. All but Reconciling and Stalled are there from the first look on; those two only while they are true.
+// The conditions of a LoadTest. All but Reconciling and Stalled exist from the first reconcile on; those two only while they are true.
 const (
 	// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field, and the way out.
 	ConditionAccepted = "Accepted"
@@ -8,16 +8,16 @@ const (
 	ConditionScheduled = "Scheduled"
 	// ConditionGeneratorsReady is True when every generator answers; False says which doesn't, and why.
 	ConditionGeneratorsReady = "GeneratorsReady"
-	// ConditionDUTReady is True when the device under test can be sent to, as far as can be known from outside.
+	// ConditionDUTReady is True when the device under test is ready for traffic, as far as Kubernetes knows.
 	ConditionDUTReady = "DUTReady"
 	// ConditionComplete is True at the end of every test, good or bad; an invalid one is complete at once.
 	ConditionComplete = "Complete"
 	// ConditionPassed is the criteria's verdict: True when all are met, False when one isn't, Unknown when there are none or there is
 	// nothing to judge.
 	ConditionPassed = "Passed"
-	// ConditionReconciling is True while the test goes on by itself, as kstatus has it.
+	// ConditionReconciling is True while the operator works on the test, or waits for something, as kstatus defines it.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True when the test ended without a measurement, as kstatus has it.
+	// ConditionStalled is True when the test ended without a measurement, as kstatus defines it.
 	ConditionStalled = "Stalled"
 )
 
@@ -38,14 +38,14 @@ const (
 	ReasonResourceMissing = "ResourceMissing"  // False: no node has the device resource, or enough of it
 	ReasonHugepages       = "HugepagesMissing" // False: no node has the huge pages
 	ReasonPodRefused      = "PodRefused"       // False: the API server refuses a pod, or what lets the runner write
-	ReasonNameTaken       = "NameTaken"        // False: an object of somebody else's has a child's name
+	ReasonNameTaken       = "NameTaken"        // False: somebody else's object has the name of one of the test's
 	ReasonUnschedulable   = "Unschedulable"    // False: the scheduler finds no node
 	ReasonNodeRefused     = "NodeRefused"      // False: a node refused a pod; the next attempt avoids it
 	ReasonQueued          = "Queued"           // False: other LoadTests have the devices, or come first
 	ReasonGivenBack       = "GivenBack"        // False: not all pods found nodes; all are given back, and others go first for a while
-	ReasonPending         = "Pending"          // False: the runner's access or pods are being made, or the scheduler hasn't spoken
+	ReasonPending         = "Pending"          // False: pods are being made, or the scheduler hasn't placed them yet
 	ReasonSettingUp       = "SettingUp"        // False: the setup pod runs
-	ReasonPortHeld        = "PortHeld"         // False: another test is on a physical port of this one's
+	ReasonPortHeld        = "PortHeld"         // False: another test holds a physical port that this one needs
 )
 
 // Reasons of GeneratorsReady and DUTReady.
@@ -62,11 +62,11 @@ const (
 	ReasonReleased   = "Released"     // False: the test is over, and its pods are given back
 )
 
-// Reasons of Complete. With the last two it is False and the test goes on; with the others it is True, or for as long as pods are being given
-// back and the teardown pod runs False.
+// Reasons of Complete. With the last two it is False, and the test goes on. With the others it is True; but False while pods are being given back
+// and while the teardown pod runs.
 const (
 	ReasonMeasured           = "Measured"         // a figure was measured; result.reason says of what kind
-	ReasonNotMeasured        = "NotMeasured"      // the run was carried out, and nothing can be said
+	ReasonNotMeasured        = "NotMeasured"      // the run ended, and nothing can be claimed
 	ReasonStopped            = "Stopped"          // spec.stop
 	ReasonDeadlineExceeded   = "DeadlineExceeded" // spec.activeDeadline
 	ReasonSchedulingDeadline = "SchedulingDeadlineExceeded"
@@ -76,11 +76,11 @@ const (
 	ReasonGeneratorLost      = "GeneratorLost"   // a generator was lost in the run
 	ReasonPathNotProven      = "PathNotProven"
 	ReasonSharedPort         = "SharedPort"  // two ends of the links are on one physical port, and spec.sharedPort isn't Allowed
-	ReasonPortSpoofed        = "PortSpoofed" // what a pod says of its devices isn't what its node gave it
+	ReasonPortSpoofed        = "PortSpoofed" // a pod reports other devices than its node gave it
 	ReasonRunnerFailed       = "RunnerFailed"
 	ReasonNodeLost           = "NodeLost"      // a pod's node is gone
 	ReasonEvicted            = "Evicted"       // a pod was deleted by somebody else, or evicted
-	ReasonStatusRefused      = "StatusRefused" // the API server doesn't take what is to be said of the test
+	ReasonStatusRefused      = "StatusRefused" // the API server refuses the test's status
 	ReasonWaiting            = "Waiting"       // False
 	ReasonRunning            = "Running"       // False
 )
@@ -89,6 +89,6 @@ const (
 const (
 	ReasonCriteriaMet    = "CriteriaMet"    // True
 	ReasonCriteriaNotMet = "CriteriaNotMet" // False
-	ReasonUndecided      = "Undecided"      // Unknown: the data don't carry a verdict
+	ReasonUndecided      = "Undecided"      // Unknown: the data aren't enough for a verdict
 	ReasonNoCriteria     = "NoCriteria"     // Unknown
 )

@@ -5,7 +5,7 @@ package v1alpha1
 // +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;DatagramLossRatio;JitterMicroseconds;BackToBackFrames;BufferFrames;BufferMicroseconds;LatencyP50;LatencyP90;LatencyP99;LatencyP99.9;LatencyP99.99;LatencyP99.999;LatencyMax;LatencyJitter;Observed
 type Metric string
 
-// The metrics. Of frames: what was received of them, and LossRatio. Of sessions: their goodput, and two of each protocol. Of bursts: their length, and what the device holds. Of either: Observed.
+// The metrics: rates of received frames, and LossRatio; sessions' goodput, and two more for each protocol; bursts' length, and what the device buffers; latency; and Observed, for any traffic.
 const (
 	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate: 0 to 100, and more only where lineRate or counters are wrong.
 	MetricLineRatePercent Metric = "LineRatePercent"
@@ -29,9 +29,9 @@ const (
 	MetricJitterMicroseconds Metric = "JitterMicroseconds"
 	// MetricBackToBackFrames is how many frames the longest burst without loss has, on average of the searches of a BackToBack.
 	MetricBackToBackFrames Metric = "BackToBackFrames"
-	// MetricBufferFrames is how many frames of such a burst the device held at its end.
+	// MetricBufferFrames is how many frames of such a burst the device had buffered at its end.
 	MetricBufferFrames Metric = "BufferFrames"
-	// MetricBufferMicroseconds is in what time a burst brings these, in microseconds: RFC 9004's corrected buffer time.
+	// MetricBufferMicroseconds is the time in which so many frames arrive in a burst, in microseconds: RFC 9004's corrected buffer time.
 	MetricBufferMicroseconds Metric = "BufferMicroseconds"
 	// MetricLatencyP50 to MetricLatencyP99999 are the times within which so many percent of the frames came back, in nanoseconds.
 	MetricLatencyP50    Metric = "LatencyP50"
@@ -44,7 +44,7 @@ const (
 	MetricLatencyMax Metric = "LatencyMax"
 	// MetricLatencyJitter is the mean difference between the times of two frames that followed each other, in nanoseconds.
 	MetricLatencyJitter Metric = "LatencyJitter"
-	// MetricObserved is what an observer saw, in the unit of its series.
+	// MetricObserved is what an observer read, in the unit of its series.
 	MetricObserved Metric = "Observed"
 )
 
@@ -87,7 +87,7 @@ const (
 	ObservedMax ObservedStatistic = "Max"
 )
 
-// ObservedSeries is the vital sign that a criterion speaks of, as it was in the windows that the result's figures are of.
+// ObservedSeries is the vital sign that a criterion judges, in the windows that the result's figures come from.
 type ObservedSeries struct {
 	// observer is the name of one of spec.observers. Example: cpu.
 	// +required
@@ -113,7 +113,7 @@ type ObservedSeries struct {
 	Statistic ObservedStatistic `json:"statistic,omitempty"`
 }
 
-// LatencyFigure is which frames a criterion of latency speaks of.
+// LatencyFigure is which frames a criterion of latency judges.
 type LatencyFigure struct {
 	// at is the load: one of procedure.latency.at. Example: 90%.
 	// +required
@@ -126,16 +126,16 @@ type LatencyFigure struct {
 	FrameSize int32 `json:"frameSize,omitempty"`
 }
 
-// CriterionStatistic says what of several runs a criterion speaks of.
+// CriterionStatistic says which statistic of several runs a criterion judges.
 //
 // +kubebuilder:validation:Enum=Median;Worst;Spread
 type CriterionStatistic string
 
-// What of several runs it speaks of.
+// The statistics of several runs.
 const (
-	// StatisticMedian is the median of the runs alone, however far single ones lie from it.
+	// StatisticMedian is the median of the runs, however far single runs lie from it.
 	StatisticMedian CriterionStatistic = "Median"
-	// StatisticWorst is the run that meets it least: each must meet it.
+	// StatisticWorst is the worst run, so that each run must meet the criterion.
 	StatisticWorst CriterionStatistic = "Worst"
 	// StatisticSpread is how far the runs lie apart: their standard deviation in percent of their median.
 	StatisticSpread CriterionStatistic = "Spread"
@@ -145,14 +145,14 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(has(self.min) || has(self.max))",fieldPath=".maxRegression",message="maxRegression compares with a baseline, min and max don't: make two criteria of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds'])",fieldPath=".maxRegression",message="loss can't be compared with a baseline, as most have none, nor retransmits, round trips and jitter, of which less is better: demand a max, such as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'DatagramLossRatio', 'JitterMicroseconds'])",fieldPath=".maxRegression",message="loss, retransmits, round trips and jitter can't be compared with a baseline, which often has none of them: demand a max, such as \"0.001\""
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || has(self.maxRegression)",fieldPath=".assumedSpread",message="assumedSpread is for criteria with maxRegression: remove it, or add that"
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !self.min.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || !self.max.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(self.min) <= double(self.max)",fieldPath=".max",message="max must not be less than min"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'LineRatePercent' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 100.0)",message="LineRatePercent is between 0 and 100 (of all that the links can carry)"
 // +kubebuilder:validation:XValidation:rule="!(self.metric in ['LossRatio', 'RetransmitRatio', 'DatagramLossRatio']) || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1, and so are RetransmitRatio and DatagramLossRatio: write 0.1 % as \"0.001\""
 // +kubebuilder:validation:XValidation:rule="self.metric.startsWith('Latency') == has(self.latency)",fieldPath=".latency",message="a metric of latency and the field latency need each other: add latency: {at: 90%}, or use another metric and remove it"
-// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="frames of several directions have no latency together: remove direction, and each must meet it"
-// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.goal) || size(self.goal) == 0",fieldPath=".goal",message="which goal's rate latency is measured at shares of, the procedure says (procedure.latency.of): remove goal"
+// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="latency is measured for each direction, and has no total: remove direction, and each direction must meet the criterion"
+// +kubebuilder:validation:XValidation:rule="!has(self.latency) || !has(self.goal) || size(self.goal) == 0",fieldPath=".goal",message="latency is measured at shares of one goal's rate, which procedure.latency.of names: remove goal"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.maxRegression)",fieldPath=".maxRegression",message="what observers see can't be compared with a baseline, as less may be better or worse: demand a min or a max"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="what observers see has no direction: remove it, and say observed: {of: All} for all of a machine's processors together"
@@ -181,12 +181,12 @@ type Criterion struct {
 	// +kubebuilder:validation:MaxLength=20
 	Goal string `json:"goal,omitempty"`
 
-	// statistic is what of several runs is judged: their Median, the Worst, or their Spread (standard deviation in percent of the median).
+	// statistic says what is judged of several runs: their Median, the Worst, or their Spread (standard deviation in percent of the median).
 	// Default: the median, which doesn't pass where a tenth of the runs lie far below the rest. Example: Worst.
 	// +optional
 	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
-	// latency says which frames a latency is of. Example: {at: 90%, frameSize: 64}.
+	// latency says which frames a metric of latency judges. Example: {at: 90%, frameSize: 64}.
 	// +optional
 	Latency *LatencyFigure `json:"latency,omitempty"`
 

@@ -6,12 +6,12 @@
 //
 // A value enters an enum in the commit that implements it.
 //
-// Rules (CEL) are evaluated at every write, of a status alone, too, and each look at a field costs an API server a list of all fields of the
-// object that it is in, twice: spec's is the longest. So what decides a rule for most LoadTests comes first in it, and a field that may not be
-// there is looked at once (self.?type.orValue('unsaid'), a word that no enum has). A side of || that can't be evaluated, such as
-// duration('soon'), counts only where no other side is true: a rule about two durations compares them first, and leaves those that are none to
-// the rule that says so. A rule stands at the smallest object that has all it speaks of, unless that object's default would break it (dut: {}
-// has no type). BenchmarkRules in internal/admission tells what all of them cost.
+// Rules (CEL) are evaluated at every write, also of a status alone. Each time a rule reads a field, the API server lists all fields of the object that has it,
+// twice; spec has the most. So a rule begins with the test that decides it for most LoadTests, and reads an optional field only once
+// (self.?type.orValue('unsaid'), a word that no enum has). An operand of || that can't be evaluated, such as duration('soon'), counts only where no
+// other operand is true: a rule about two durations compares them first, and leaves text that isn't a duration to the rule for that. A rule stands at
+// the smallest object that has all fields it reads, unless that object's default would break it (dut: {} has no type). BenchmarkRules in
+// internal/admission shows what all of them cost.
 //
 // +kubebuilder:object:generate=true
 // +groupName=linerate.dev

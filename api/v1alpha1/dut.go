@@ -53,7 +53,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.role) || self.role != 'Endpoint' || !has(self.forwarding)",fieldPath=".forwarding",message="role Endpoint forwards nothing: remove forwarding"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
-	// type must be said: Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device (what already forwards between
+	// type is required: Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device (what already forwards between
 	// the links) or Loopback (no device: the generator itself is measured).
 	// +optional
 	Type DUTType `json:"type,omitempty"`
@@ -105,21 +105,21 @@ type DUTPodSpec struct {
 	Template Freeform `json:"template"`
 }
 
-// HookSpec is what runs to its end: in a cluster the pod, with linerate run the program. With both, one file serves both.
+// HookSpec is what is run to its end: the pod in a cluster, the program with linerate run. A file with both can be used in either place.
 type HookSpec struct {
-	// template is the pod that a cluster runs, told of the links as dut.pod is. Exit code 0 is its success.
+	// template is the pod that a cluster runs; it gets the links as dut.pod does. Exit code 0 is success.
 	// +optional
 	Template Freeform `json:"template,omitempty"`
 
 	// command is what linerate run starts, as the user, without a shell, with LINERATE_TEST, LINERATE_FORWARDING and LINERATE_LINKS. Exit code
-	// 0 is its success. Example: [./configure-router.sh, up].
+	// 0 is success. Example: [./configure-router.sh, up].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Command []CommandWord `json:"command,omitempty"`
 
-	// deadline is how long it may take before it has failed. Example: 10m.
+	// deadline is how long it may take: after that it has failed. Example: 10m.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="deadline must be between 1s and 24h"
@@ -265,7 +265,7 @@ type TunnelMode struct {
 	// +optional
 	Cipher TunnelCipher `json:"cipher,omitempty"`
 
-	// network is the one of the cable between the gateways' pods. Needed in a cluster. Example: sriov-cable.
+	// network is the NetworkAttachmentDefinition of the cable between the gateways' pods. Needed in a cluster. Example: sriov-cable.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 }

@@ -8,11 +8,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Freeform is a mapping whose form somebody else describes: it is stored as it stands.
+// Freeform is a mapping in somebody else's format, such as a pod template. It is stored as it is.
 //
-// It is a map to values of any type, and no object without fields, for the sake of the rule that a spec can't be changed. Where no schema
-// names an object's fields, == of the API server's CEL compares the values of those that both sides have, and for the rest their number:
-// {cpu: 1} "equals" {memory: 1}. A map's entries are compared one by one, and each as a whole.
+// It is a map to values of any type, and not an object without fields, because of the rule that a spec can't be changed. Of objects whose fields no schema
+// names, the API server's CEL compares with == only the fields that both sides have, and how many there are: {cpu: 1} "equals" {memory: 1}. Of a
+// map it compares every entry as a whole.
 //
 // +kubebuilder:validation:MaxProperties=64
 type Freeform map[string]apiextensionsv1.JSON
@@ -20,17 +20,17 @@ type Freeform map[string]apiextensionsv1.JSON
 // Raw is the mapping as JSON, its keys sorted.
 func (f Freeform) Raw() ([]byte, error) { return json.Marshal(f) }
 
-// MostFreeform is how many bytes all that a LoadTest has in a form of somebody else's may take together: its templates, the generators' affinity, TRex's settings, and
-// the labels, annotations and the like of generator.pod, of which the schema bounds the number alone. The operator keeps each LoadTest in memory, and an object may have 1.5 MiB. A suite may have as much again in its template and patches.
+// MostFreeform is how many bytes a LoadTest's freeform parts may take together: its templates, the generators' affinity, TRex's settings, and the labels, annotations and the
+// like of generator.pod, of which the schema bounds only the number. Without it the operator, which keeps each LoadTest in memory, would keep up to 1.5 MiB each. A suite may have twice as much in its template and patches.
 const (
 	MostFreeform      = 256 << 10
 	mostSuiteFreeform = 2 * MostFreeform
 )
 
-// omitted is the only member of what the operator doesn't keep, as it is too large. Its value is how many bytes all of it takes.
+// omitted is the only member of a Freeform that the operator doesn't keep because it is too large. Its value is how many bytes the spec's freeform parts take.
 const omitted = "linerate.dev/omitted"
 
-// FreeformFault says that a spec has too much in forms of others, with the way out; empty: it hasn't.
+// FreeformFault says that a spec's freeform parts are too large, with the way out; empty: they aren't.
 func (s *LoadTestSpec) FreeformFault() string {
 	if bytes := s.freeformBytes(); bytes > MostFreeform {
 		return fmt.Sprintf("templates, TRex's settings and what generator.pod adds to pods take %d bytes together, and %d is the most: "+
@@ -39,7 +39,7 @@ func (s *LoadTestSpec) FreeformFault() string {
 	return ""
 }
 
-// OmitFreeform leaves out what is in forms of others where that is too much of it, for whoever keeps many. FreeformFault says the same before and after.
+// OmitFreeform drops the freeform parts if they are too large, to save memory. FreeformFault says the same before and after.
 func (s *LoadTestSpec) OmitFreeform() {
 	bytes := s.freeformBytes()
 	if bytes <= MostFreeform {
@@ -52,10 +52,10 @@ func (s *LoadTestSpec) OmitFreeform() {
 	omit(s.freeforms(), bytes)
 }
 
-// freeformBytes is how many bytes the spec has in forms of others; what was left out counts as what it took.
+// freeformBytes is how many bytes the spec's freeform parts take; omitted parts count as what they took.
 func (s *LoadTestSpec) freeformBytes() int { return sizeOf(s.freeforms()) + s.Generator.Pod.bytes() }
 
-// bytes are how many the texts take that are as long as somebody wrote them, but for the affinity.
+// bytes is how many bytes the pod's unbounded texts take, without the affinity.
 func (p *GeneratorPodSpec) bytes() (bytes int) {
 	if p == nil {
 		return 0
@@ -74,7 +74,7 @@ func (p *GeneratorPodSpec) bytes() (bytes int) {
 	return bytes
 }
 
-// freeforms are all that the spec has in forms of others.
+// freeforms are all freeform parts of the spec.
 func (s *LoadTestSpec) freeforms() (all []*Freeform) {
 	if s.DUT.Pod != nil {
 		all = append(all, &s.DUT.Pod.Template)
@@ -93,7 +93,7 @@ func (s *LoadTestSpec) freeforms() (all []*Freeform) {
 	return all
 }
 
-// FreeformFault says that template and patches of a suite are too large, with the way out; empty: they aren't.
+// FreeformFault says that a suite's template and patches are too large, with the way out; empty: they aren't.
 func (s *LoadTestSuiteSpec) FreeformFault() string {
 	if bytes := sizeOf(s.freeforms()); bytes > mostSuiteFreeform {
 		return fmt.Sprintf("spec.template.spec and the patches of spec.axes take %d bytes together, and %d is the most: "+
@@ -102,7 +102,7 @@ func (s *LoadTestSuiteSpec) FreeformFault() string {
 	return ""
 }
 
-// OmitFreeform leaves out template and patches where they are too large, for whoever keeps many suites. FreeformFault says the same before and after.
+// OmitFreeform drops template and patches if they are too large, to save memory. FreeformFault says the same before and after.
 func (s *LoadTestSuiteSpec) OmitFreeform() {
 	if bytes := sizeOf(s.freeforms()); bytes > mostSuiteFreeform {
 		omit(s.freeforms(), bytes)
@@ -119,7 +119,7 @@ func (s *LoadTestSuiteSpec) freeforms() []*Freeform {
 	return all
 }
 
-// sizeOf is how many bytes they take together; what was left out counts as what it took.
+// sizeOf is how many bytes the Freeforms take together; omitted ones count as what they took.
 func sizeOf(all []*Freeform) (bytes int) {
 	for _, f := range all {
 		for key, value := range *f {
@@ -134,7 +134,7 @@ func sizeOf(all []*Freeform) (bytes int) {
 	return bytes
 }
 
-// omit leaves all of them out, which take so many bytes with what was left out beside them.
+// omit replaces all of them by a note of how many bytes the freeform parts take together.
 func omit(all []*Freeform, bytes int) {
 	for _, f := range all {
 		if len(*f) > 0 {

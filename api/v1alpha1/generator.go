@@ -43,7 +43,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.external) == (self.?engine.orValue('unsaid') == 'External') || !has(self.engine)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
 // +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
 type GeneratorSpec struct {
-	// engine must be said where generator is: TRex (in the test's pods), Software (linerate's own) or External (a TRex that already runs).
+	// engine is required where generator is given: TRex (in the test's pods), Software (linerate's own) or External (a TRex that already runs).
 	// +optional
 	Engine Engine `json:"engine,omitempty"`
 

@@ -1,7 +1,7 @@
 package v1alpha1
 
-// FinalizerTeardown is on a LoadTest with dut.teardown from when something is made that the teardown may have to undo, until that ran, or its time is over: so the device under
-// test is torn down also where the LoadTest is deleted.
+// FinalizerTeardown is on a LoadTest with dut.teardown from when something is made that the teardown may have to undo, until the teardown ran, or its time is over: so the teardown
+// runs even if the LoadTest is deleted.
 const FinalizerTeardown = "linerate.dev/teardown"
 
 // LabelProduct names the device under test in tables of many tests: the row ("VPP", "OpenBSD-7.9"). Without it the row is named
@@ -18,7 +18,7 @@ const LabelTest = "linerate.dev/test"
 // LabelNamespace is on every object of a LoadTest's in the operator's own namespace: the LoadTest's namespace.
 const LabelNamespace = "linerate.dev/test-namespace"
 
-// LabelUID is on every object that belongs to a LoadTest: its UID, so that a LoadTest of the same name that came later owns nothing of it.
+// LabelUID is on every object that belongs to a LoadTest: its UID, which tells the LoadTest from a later one of the same name.
 const LabelUID = "linerate.dev/test-uid"
 
 // LabelRole is on every object that belongs to a LoadTest: generator, dut, vitals, collector, setup, teardown, runner, plan, links, progress or report.
@@ -30,14 +30,14 @@ const LabelAttempt = "linerate.dev/attempt"
 // LabelGenerator is on a generator's pod: the generator's name in the Plan.
 const LabelGenerator = "linerate.dev/generator"
 
-// LabelVitals is on each pod that tells how its node fares (TCP 4504), as VitalsTold: the built-in Reference's, the one beside a user's device, and
-// the collector, which tells what others answered.
+// LabelVitals is on each pod that serves readings of observers (TCP 4504), with the value VitalsServed: the built-in Reference's, the one beside a user's device,
+// which both read their node, and the collector, which asks others over the network.
 const LabelVitals = "linerate.dev/vitals"
 
-// VitalsTold is the value of LabelVitals.
-const VitalsTold = "told"
+// VitalsServed is the value of LabelVitals.
+const VitalsServed = "told"
 
-// LabelEnd is on the pod of a device that is an end of sessions itself (dut.role Endpoint), as EndOfDevice: who drives ends reaches it at TCP 4501.
+// LabelEnd is on the pod of a device that is itself an end of sessions (dut.role Endpoint), with the value EndOfDevice: the runner reaches it at TCP 4501.
 const LabelEnd = "linerate.dev/end"
 
 // EndOfDevice is the value of LabelEnd.
@@ -46,7 +46,7 @@ const EndOfDevice = "device"
 // LabelSuite is on every object that a LoadTestSuite made: the suite's name.
 const LabelSuite = "linerate.dev/suite"
 
-// LabelSuiteUID is on every object that a LoadTestSuite made: its UID, so that a suite of the same name that came later owns nothing of it.
+// LabelSuiteUID is on every object that a LoadTestSuite made: its UID, which tells the suite from a later one of the same name.
 const LabelSuiteUID = "linerate.dev/suite-uid"
 
 // LabelCell is on every LoadTest of a suite: the cell that it measures, as status.table names it.
@@ -55,12 +55,12 @@ const LabelCell = "linerate.dev/cell"
 // LabelRepetition is on every LoadTest of a suite: which of the cell's repetitions it is, from 1.
 const LabelRepetition = "linerate.dev/repetition"
 
-// LabelTry is on every LoadTest of a suite: which try of its repetition it is, from 1; more where earlier ones ended without a measurement, or were
-// disturbed.
+// LabelTry is on every LoadTest of a suite: which try of its repetition it is, from 1. There are further tries where earlier ones ended without a measurement, or
+// were disturbed.
 const LabelTry = "linerate.dev/try"
 
 // LabelKueueQueue on a LoadTest names the LocalQueue of Kueue (kueue.x-k8s.io) in which its pods are queued: each attempt's pods are then one
-// plain pod group, and Kueue says when they go. Without it linerate's own line does.
+// plain pod group, and Kueue decides when they run. Without the label linerate's own queue decides.
 const LabelKueueQueue = "kueue.x-k8s.io/queue-name"
 
 // LabelKueuePriority on a LoadTest is handed on to its pods: the WorkloadPriorityClass by which Kueue orders them.
@@ -72,11 +72,11 @@ const LabelKueueManaged = "kueue.x-k8s.io/managed"
 // GateKueue is the scheduling gate that Kueue takes off a pod when its group is admitted.
 const GateKueue = "kueue.x-k8s.io/admission"
 
-// LabelWire is on the Lease of each physical port that a test is on, in the operator's own namespace; others, such as that of the leader's election, have none.
+// LabelWire is on the Lease of each physical port that a test holds, in the operator's own namespace, and on no other Lease there.
 const LabelWire = "linerate.dev/wire"
 
 // AnnotationWireNode and AnnotationWirePort are on such a Lease: the node, and the port's name there. AnnotationWirePods are the generators' pods of the test
-// that holds it, as NAME/UID with commas between: once the test is gone the port is free when none of these is left, whatever other pods say of themselves.
+// that holds it, as NAME/UID with commas between: once the test is gone, the port is free when none of these pods is left, whatever labels other pods have.
 const (
 	AnnotationWireNode = "linerate.dev/node"
 	AnnotationWirePort = "linerate.dev/port"

@@ -5,7 +5,7 @@ import (
 )
 
 // LoadTest is one measurement of one device under test (DUT): a generator sends traffic through it over two or more links, ramps it up,
-// and finds the highest rate that all comes back. It runs once; a new run is a new object.
+// and finds the highest rate at which all frames come back. It runs once; a new run is a new object.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -73,7 +73,7 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="self.generator.?engine.orValue('unsaid') != 'External' || self.dut.?type.orValue('unsaid') != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
 // +kubebuilder:validation:XValidation:rule="self.dut.?type.orValue('unsaid') in ['unsaid', 'Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
 type LoadTestSpec struct {
-	// suspend true gives the pods back; the run starts anew afterwards. In a cluster only.
+	// suspend true gives the pods back; once it is false again, the run starts from its beginning. In a cluster only.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
@@ -86,7 +86,7 @@ type LoadTestSpec struct {
 	// +kubebuilder:default={engine: Software, replicas: 1}
 	Generator GeneratorSpec `json:"generator,omitzero"`
 
-	// dut is the device under test. Its type must be said. Example: {type: Reference}.
+	// dut is the device under test. Its type is required. Example: {type: Reference}.
 	// +optional
 	// +kubebuilder:default={}
 	DUT DUTSpec `json:"dut,omitzero"`

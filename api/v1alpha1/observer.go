@@ -13,7 +13,7 @@ const (
 	ObserverOfDUT ObserverOf = "DUT"
 	// ObserverOfNode is each machine that the generators or the device run on, once.
 	ObserverOfNode ObserverOf = "Node"
-	// ObserverOfLab is what stands beside them, such as a power strip.
+	// ObserverOfLab is something else in the lab, such as a power strip.
 	ObserverOfLab ObserverOf = "Lab"
 )
 
@@ -42,9 +42,9 @@ const (
 	ObserverTemperatures ObserverType = "Temperatures"
 	// ObserverPrometheus is what a Prometheus server answers to a query.
 	ObserverPrometheus ObserverType = "Prometheus"
-	// ObserverSNMP is a number that an SNMP agent tells, such as a power strip's or a switch's.
+	// ObserverSNMP is a number that an SNMP agent reports, such as a power strip's or a switch's.
 	ObserverSNMP ObserverType = "SNMP"
-	// ObserverRedfish is the power and the temperatures of a chassis, as its management controller tells them.
+	// ObserverRedfish is the power and the temperatures of a chassis, as its management controller reports them.
 	ObserverRedfish ObserverType = "Redfish"
 	// ObserverVPP is what VPP counts of its nodes: clocks, packets and calls.
 	ObserverVPP ObserverType = "VPP"
@@ -54,9 +54,9 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!(self.type in ['Limiter', 'VPP']) || self.of == 'DUT'",fieldPath=".of",message="a Limiter or a VPP is the device's: say of: DUT"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Interfaces' || self.of != 'Node'",fieldPath=".of",message="interfaces are read on the links of a test: say of: Generator, or of: DUT for those of the built-in Reference"
-// +kubebuilder:validation:XValidation:rule="self.of != 'Lab' || self.type in ['Prometheus', 'SNMP', 'Redfish']",fieldPath=".of",message="of: Lab is for what is asked over the network (Prometheus, SNMP, Redfish): say of: Generator, DUT or Node"
-// +kubebuilder:validation:XValidation:rule="self.of != 'Node' || !(self.type in ['Prometheus', 'SNMP', 'Redfish'])",fieldPath=".of",message="who is asked over the network tells of one thing, and not of each node: say of: DUT, Generator or Lab"
-// +kubebuilder:validation:XValidation:rule="(has(self.every) || has(self.averagedOver)) ? self.type in ['Prometheus', 'SNMP', 'Redfish', 'VPP'] : true",fieldPath=".every",message="only who is asked (Prometheus, SNMP, Redfish, VPP) has every and averagedOver: remove them"
+// +kubebuilder:validation:XValidation:rule="self.of != 'Lab' || self.type in ['Prometheus', 'SNMP', 'Redfish']",fieldPath=".of",message="of: Lab is for sources that are asked over the network (Prometheus, SNMP, Redfish): say of: Generator, DUT or Node"
+// +kubebuilder:validation:XValidation:rule="self.of != 'Node' || !(self.type in ['Prometheus', 'SNMP', 'Redfish'])",fieldPath=".of",message="a source that is asked over the network describes one thing, and not each node: say of: DUT, Generator or Lab"
+// +kubebuilder:validation:XValidation:rule="(has(self.every) || has(self.averagedOver)) ? self.type in ['Prometheus', 'SNMP', 'Redfish', 'VPP'] : true",fieldPath=".every",message="only sources that are asked (Prometheus, SNMP, Redfish, VPP) have every and averagedOver: remove them"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Prometheus') == has(self.prometheus)",fieldPath=".prometheus",message="type Prometheus and the field prometheus need each other: add prometheus: {url: http://prometheus.lab:9090, query: ..., unit: W}, or use another type and remove it"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'SNMP') == has(self.snmp)",fieldPath=".snmp",message="type SNMP and the field snmp need each other: add snmp: {address: pdu.lab, oid: ..., unit: W}, or use another type and remove it"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Redfish') == has(self.redfish)",fieldPath=".redfish",message="type Redfish and the field redfish need each other: add redfish: {url: https://bmc.lab, secretName: bmc}, or use another type and remove it"
@@ -77,7 +77,7 @@ type Observer struct {
 	// +required
 	Type ObserverType `json:"type"`
 
-	// every is how often the network is asked; a window needs four readings. Default: 5s. Example: 10s.
+	// every is how often the source is asked; a window needs four readings. Default: 5s. Example: 10s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('5m'))",message="every must be between 1s and 5m"
 	Every Duration `json:"every,omitempty"`
@@ -88,19 +88,19 @@ type Observer struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="averagedOver must be at most 1h"
 	AveragedOver Duration `json:"averagedOver,omitempty"`
 
-	// prometheus is which server is asked what, of type Prometheus.
+	// prometheus names the server and the query, of type Prometheus.
 	// +optional
 	Prometheus *PrometheusQuery `json:"prometheus,omitempty"`
 
-	// snmp is which agent is asked for which object, of type SNMP.
+	// snmp names the agent and its object, of type SNMP.
 	// +optional
 	SNMP *SNMPObject `json:"snmp,omitempty"`
 
-	// redfish is which management controller is asked, of type Redfish.
+	// redfish names the management controller, of type Redfish.
 	// +optional
 	Redfish *RedfishChassis `json:"redfish,omitempty"`
 
-	// vpp is whose statistics are read, of type VPP.
+	// vpp names the VPP, of type VPP.
 	// +optional
 	VPP *VPPStats `json:"vpp,omitempty"`
 }
@@ -187,7 +187,7 @@ type RedfishChassis struct {
 	SecretName ObserverSecretName `json:"secretName"`
 }
 
-// ObservedUnit is the unit of what is told over the network.
+// ObservedUnit is the unit of a reading over the network.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=32

@@ -23,7 +23,7 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// uid is the UID of the pod that the operator means.
+	// uid is the pod's UID, as the operator observed it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
@@ -42,7 +42,7 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
 
-	// state is what it is doing. Example: Ready.
+	// state is the pod's state in a word. Example: Ready.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
@@ -74,7 +74,7 @@ type PodContainer struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Image string `json:"image,omitempty"`
 
-	// imageID is what it got, with its digest. Example: docker.io/lab/vpp@sha256:9f86d081….
+	// imageID is the image that runs, with its digest. Example: docker.io/lab/vpp@sha256:9f86d081….
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	ImageID string `json:"imageID,omitempty"`
@@ -97,7 +97,7 @@ type PodLink struct {
 	// +kubebuilder:validation:MaxLength=17
 	MACAddress string `json:"macAddress,omitempty"`
 
-	// physicalPort is the node's port behind it, where others may share that. Example: 0000:03:00.0.
+	// physicalPort is the node's port behind it, where other interfaces may share that port. Example: 0000:03:00.0.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	PhysicalPort string `json:"physicalPort,omitempty"`

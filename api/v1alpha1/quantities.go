@@ -2,7 +2,7 @@ package v1alpha1
 
 import "time"
 
-// Duration is a time span as Go writes it: "500ms", "30s", "10m", "1h30m". Neither negative nor without a unit.
+// Duration is a time span as Go writes it: "500ms", "30s", "10m", "1h30m". It has a unit, and isn't negative.
 //
 // The digits are bounded so that whatever the schema lets in, time.ParseDuration can read.
 //

@@ -22,19 +22,19 @@ type Result struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// setBy are the directions whose own loss set the load of all. Example: west→east.
+	// setBy are the directions whose loss limited the load of all. Example: west→east.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=40
 	SetBy []string `json:"setBy,omitempty"`
 
-	// resolution is how far away the next higher load may be that lost frames, relative to it. Example: "0.005".
+	// resolution is how far above these rates the lowest load that lost frames may lie, relative to that load. Example: "0.005".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	Resolution string `json:"resolution,omitempty"`
 
-	// directions are the rates of each direction, all of one moment.
+	// directions are the rates of each direction, all in the same window.
 	// +optional
 	// +listType=map
 	// +listMapKey=from
@@ -55,7 +55,7 @@ type Result struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	SharedPorts []string `json:"sharedPorts,omitempty"`
 
-	// total is the sum over all directions at that moment.
+	// total is the sum over all directions in that window.
 	// +optional
 	Total *TotalResult `json:"total,omitempty"`
 
@@ -70,12 +70,12 @@ type Result struct {
 	// +kubebuilder:validation:MaxItems=64
 	Figures []Figure `json:"figures,omitempty"`
 
-	// maxReceived is the highest sum that came back at any loss.
+	// maxReceived is the highest sum that came back, at whatever loss.
 	// +optional
 	MaxReceived *TotalResult `json:"maxReceived,omitempty"`
 }
 
-// Figure is one number, with what encloses it.
+// Figure is one number, by its lower and upper bound.
 type Figure struct {
 	// metric is that of a curve, of a Search's goal, of bursts, or of latency.
 	// +required
@@ -120,7 +120,7 @@ type DirectionResult struct {
 	// +kubebuilder:validation:MaxLength=13
 	To string `json:"to"`
 
-	// limit is what a search found of this direction by itself. Empty: as the result says of all.
+	// limit is what a search found for this direction by itself. Empty: what the result says of all directions holds for it.
 	// +optional
 	Limit *DirectionLimit `json:"limit,omitempty"`
 
@@ -138,7 +138,7 @@ type DirectionLimit struct {
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// resolution is how far away the load may be at which it lost frames, relative to that. Empty: it lost none. Example: "0.005".
+	// resolution is how far above its rates the load at which it lost frames may lie, relative to that load. Empty: it lost none. Example: "0.005".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	Resolution string `json:"resolution,omitempty"`
@@ -169,7 +169,7 @@ type TotalResult struct {
 	Figures `json:",inline"`
 }
 
-// Figures are the three rates that tell what happened to frames, and what follows from them; or what sessions did.
+// Figures are the three rates of frames (intended, offered, received) and what follows from them, or the figures of sessions.
 type Figures struct {
 	// intended is what was asked for.
 	// +optional
@@ -183,7 +183,7 @@ type Figures struct {
 	// +optional
 	Received FlowRate `json:"received,omitzero"`
 
-	// sessions are what connections did, with traffic Sessions.
+	// sessions are the figures of sessions, with traffic Sessions.
 	// +optional
 	Sessions *SessionsResult `json:"sessions,omitempty"`
 
@@ -198,7 +198,7 @@ type Figures struct {
 	LineRatePercent string `json:"lineRatePercent,omitempty"`
 }
 
-// SessionsResult is what connections did.
+// SessionsResult are the figures of sessions.
 type SessionsResult struct {
 	// goodputBitsPerSecond is the payload that was read.
 	// +optional
@@ -212,12 +212,12 @@ type SessionsResult struct {
 	// +optional
 	Datagrams *DatagramsResult `json:"datagrams,omitempty"`
 
-	// retransmitRatio is their share. Empty: some may not be the device's doing. Example: "0.0003".
+	// retransmitRatio is their share. Empty: something else than the device may have caused some. Example: "0.0003".
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	RetransmitRatio string `json:"retransmitRatio,omitempty"`
 
-	// roundTripMicroseconds is the mean smoothed round trip. Empty: unknown, or maybe not the device's doing.
+	// roundTripMicroseconds is the mean smoothed round trip. Empty: unknown, or something else than the device may have caused it.
 	// +optional
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds,omitempty"`
 }
@@ -236,12 +236,12 @@ type DatagramsResult struct {
 	// +optional
 	Lost int64 `json:"lost"`
 
-	// lossRatio is lost ÷ (received + lost). Empty: some may not be the device's doing. Example: "0.01".
+	// lossRatio is lost ÷ (received + lost). Empty: something else than the device may have lost some. Example: "0.01".
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
 
-	// jitterMicroseconds is the mean smoothed jitter. Empty: unknown, or maybe not the device's doing.
+	// jitterMicroseconds is the mean smoothed jitter. Empty: unknown, or something else than the device may have caused it.
 	// +optional
 	JitterMicroseconds *int64 `json:"jitterMicroseconds,omitempty"`
 }
@@ -278,7 +278,7 @@ type ReportReference struct {
 	// +kubebuilder:validation:MaxLength=1024
 	NotPublished string `json:"notPublished,omitempty"`
 
-	// publishTriedSince is since when the API server refuses the ConfigMap for a passing reason. It is tried for five minutes.
+	// publishTriedSince is since when the API server refuses the ConfigMap for a passing reason. The operator tries for five minutes.
 	// +optional
 	PublishTriedSince *metav1.Time `json:"publishTriedSince,omitempty"`
 
@@ -287,7 +287,7 @@ type ReportReference struct {
 	// +kubebuilder:validation:MaxLength=253
 	Kept string `json:"kept,omitempty"`
 
-	// notKept is why there is none all the same.
+	// notKept is why there is none although spec.reportRetention is Keep.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	NotKept string `json:"notKept,omitempty"`

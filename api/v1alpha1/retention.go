@@ -16,22 +16,22 @@ const (
 // RoleKeptReport is the value of LabelRole on the ConfigMaps that keep Reports beyond their LoadTests.
 const RoleKeptReport = "kept-report"
 
-// LabelPlan is on a kept Report: by which method its Plan measures, as 32 hexadecimal digits. Reports that have it in common can be compared.
+// LabelPlan is on a kept Report: a digest of its method, 32 hexadecimal digits. Reports with the same digest can be compared.
 const LabelPlan = "linerate.dev/plan"
 
 // LabelDate is on a kept Report: the day on which the run ended, in UTC, such as 2026-03-14.
 const LabelDate = "linerate.dev/date"
 
-// LabelPinned on a kept Report, set to "true" by a person, keeps it from being pruned; it doesn't count among the others either.
+// LabelPinned, set to "true" on a kept Report by a person, keeps the Report from being pruned, and from counting toward the bound on their number.
 const LabelPinned = "linerate.dev/pinned"
 
 // AnnotationFinished is on a kept Report: when the run ended, as RFC 3339 has it.
 const AnnotationFinished = "linerate.dev/finished"
 
-// Events that tell of no condition.
+// Reasons of events that no condition has.
 const (
-	// EventReportNotKept warns that a Report which was to be kept isn't; it goes with its LoadTest.
+	// EventReportNotKept warns that a Report that was to be kept isn't, and is deleted with its LoadTest.
 	EventReportNotKept = "ReportNotKept"
-	// EventReportsPruned tells that kept Reports were deleted: there were too many, or they were too old.
+	// EventReportsPruned reports that kept Reports were deleted because there were too many, or because they were too old.
 	EventReportsPruned = "ReportsPruned"
 )

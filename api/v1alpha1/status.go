@@ -32,7 +32,7 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	AwaitedPorts []NodePort `json:"awaitedPorts,omitempty"`
 
-	// givenBack tells of pods that were given back, as not all could be placed.
+	// givenBack describes pods that were given back because not all could be placed or started.
 	// +optional
 	GivenBack *GivenBack `json:"givenBack,omitempty"`
 
@@ -40,7 +40,7 @@ type LoadTestStatus struct {
 	// +optional
 	AdmittedAt *metav1.Time `json:"admittedAt,omitempty"`
 
-	// lostRuns counts runs that came to nothing, as the runner was lost or the test suspended.
+	// lostRuns counts runs without a result, since the runner was lost or the test suspended.
 	// +optional
 	LostRuns int32 `json:"lostRuns,omitempty"`
 
@@ -77,8 +77,8 @@ type LoadTestStatus struct {
 	Report *ReportReference `json:"report,omitempty"`
 }
 
-// GivenBack tells of pods that were given back, all of an attempt's at once, because not all of them found nodes, or one of them could not start: they would
-// hold what others wait for.
+// GivenBack describes an attempt's pods that were all given back, because not all of them found nodes, or one of them could not start: they would hold
+// devices that other tests wait for.
 type GivenBack struct {
 	// times is how often, since the test began or was resumed.
 	// +required
@@ -102,7 +102,7 @@ type GivenBack struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
-	// admittedSeconds is how long such attempts had been admitted by Kueue; schedulingDeadline counts it.
+	// admittedSeconds is how long Kueue had admitted the attempts that were given back; it counts toward schedulingDeadline.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	AdmittedSeconds int64 `json:"admittedSeconds,omitempty"`

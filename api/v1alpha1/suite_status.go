@@ -51,12 +51,12 @@ type LoadTestSuiteStatus struct {
 	// +kubebuilder:validation:MaxLength=80
 	RunsDigest string `json:"runsDigest,omitempty"`
 
-	// storedRuns are the digests of what the operator stored of ended tests: started anew, it believes nothing else.
+	// storedRuns are the digests of the ended tests' results that the operator stored: after a restart it believes no others.
 	// +optional
 	StoredRuns *StoredRuns `json:"storedRuns,omitempty"`
 }
 
-// StoredRuns vouch for the ConfigMaps that a suite's ended tests are stored in (NAME-suite-runs-…), which whoever edits the namespace may change.
+// StoredRuns have the digests of the ConfigMaps in which the results of a suite's ended tests are stored (NAME-suite-runs-…): whoever edits the namespace may change these.
 type StoredRuns struct {
 	// pages are those ConfigMaps, in order: NAME-suite-runs-0, then NAME-suite-runs-0-1 and so on as they fill.
 	// +optional
@@ -65,7 +65,7 @@ type StoredRuns struct {
 	Pages []StoredPage `json:"pages,omitempty"`
 }
 
-// StoredPage vouches for a page: it is believed with either digest, so that it may be written before or after this.
+// StoredPage has a page's digests, now and next. The page is believed with either, so that it may be written before or after this status.
 type StoredPage struct {
 	// digest is that of the page's runs when this was written: SHA-256, in base64. Empty: it had none.
 	// +optional
@@ -126,7 +126,7 @@ const (
 	VerdictPassed SuiteVerdict = "Passed"
 	// VerdictFailed: one isn't.
 	VerdictFailed SuiteVerdict = "Failed"
-	// VerdictUndecided: what was measured carries neither.
+	// VerdictUndecided: what was measured isn't enough for either.
 	VerdictUndecided SuiteVerdict = "Undecided"
 )
 
@@ -143,7 +143,7 @@ type SuiteRow struct {
 	// +kubebuilder:validation:MaxItems=5
 	Values []CellValue `json:"values,omitempty"`
 
-	// runs is how many measurements the figures are of.
+	// runs is how many measurements the figures come from.
 	// +optional
 	Runs int32 `json:"runs"`
 
@@ -169,11 +169,11 @@ type SuiteRow struct {
 	// +kubebuilder:validation:MaxLength=24
 	SpreadPercent string `json:"spreadPercent,omitempty"`
 
-	// lowerBound: the device's limit is at the figures or above.
+	// lowerBound: the device's limit is these figures or more.
 	// +optional
 	LowerBound bool `json:"lowerBound,omitempty"`
 
-	// unconfirmed is how many runs' figures a longer window didn't confirm, as it should.
+	// unconfirmed is how many runs' figures weren't confirmed by a longer window, although the procedure asks for that.
 	// +optional
 	Unconfirmed int32 `json:"unconfirmed,omitempty"`
 
@@ -181,7 +181,7 @@ type SuiteRow struct {
 	// +optional
 	Verdict SuiteVerdict `json:"verdict,omitempty"`
 
-	// message is what else is to be said.
+	// message explains the row where its figures need it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`

@@ -30,7 +30,7 @@ const (
 	TrafficSessions TrafficType = "Sessions"
 )
 
-// Stamps says which frames bear their number and the time at which they were sent.
+// Stamps says which frames carry their number and sending time.
 //
 // +kubebuilder:validation:Enum=None;EveryFrame
 type Stamps string
@@ -51,7 +51,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="!has(self.flows) || self.profile != 'Streams'",fieldPath=".flows",message="profile Streams says itself what varies: remove flows, or use another profile"
-// +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') == 'Frames' || self.?stamps.orValue('None') == 'None'",fieldPath=".stamps",message="the frames of Sessions are TCP's own affair and bear no stamps: remove stamps"
+// +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') == 'Frames' || self.?stamps.orValue('None') == 'None'",fieldPath=".stamps",message="the frames of Sessions are TCP's own affair and carry no stamps: remove stamps"
 type TrafficSpec struct {
 	// type is what traffic is made of: Frames (default), or Sessions: bulk transfers over TCP or UDP.
 	// +optional
@@ -104,8 +104,8 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(d, self.exists_one(e, e.to == d.to))",message="a link can be the destination of one direction only: its received frames must be that direction's own"
 	Directions []Direction `json:"directions,omitempty"`
 
-	// allowedPrefixes are networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may use: no slip of the finger
-	// loads others' networks. Example: [10.1.0.0/16].
+	// allowedPrefixes are networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may use: so a typing error
+	// loads nobody else's network. Example: [10.1.0.0/16].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16

@@ -15,9 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/retention"
 )
 
-// Whoever may make objects in a namespace may put our labels on them, and 1.5 MiB into each. Of every object the caches keep in brief what the operator reads, and
-// of that no more than a bound, before it is kept: so what a cache takes follows from how many objects there are, which quotas bound, and not from what is in
-// them.
+// Whoever may create objects in a namespace may put our labels on them, and 1.5 MiB into each. So the caches keep of every object only what the operator reads, up to a
+// bound: how much memory a cache takes then follows from how many objects there are, which quotas bound, and not from what is in them.
 //
 //	API server ──watch, one object at a time──▶ inBrief ──▶ cache
 //	           ──list, a page at a time───────▶
@@ -28,16 +27,16 @@ import (
 //	           network          80 KiB   its configuration
 
 const (
-	// mostTexts is how many bytes of an object's labels are kept, and as many of its annotations, each entry counted with textBytes, what a map takes for it besides.
+	// mostTexts is how many bytes of an object's labels are kept, and as many of its annotations. Each entry counts textBytes more, for the map's overhead.
 	mostTexts = 4 << 10
 	textBytes = 80
-	// mostPodAnnotations is that of a pod's annotations: its network-status has some 300 bytes for each interface.
+	// mostPodAnnotations is how many bytes of a pod's annotations are kept: its network-status has some 300 bytes for each interface.
 	mostPodAnnotations = 64 << 10
-	// mostOwner is how long the reference to an object's owner may be in all; linerate's own have a third of that.
+	// mostOwner is how many bytes an owner reference may have; linerate's own take a third of that.
 	mostOwner = 1 << 10
-	// mostPod is how many bytes are kept of a pod's containers, of what became of them, and of its conditions: some 50 containers with limits and requests take as many.
+	// mostPod is how many bytes are kept of a pod's containers, their states, and its conditions: enough for some 50 containers with limits and requests.
 	mostPod = 192 << 10
-	// mostMessage is how long each message of a pod may be: a kubelet takes as much from a container that ended. mostJobMessage is that of a Job's conditions.
+	// mostMessage is how long each message of a pod may be: a kubelet takes as much of a termination message. mostJobMessage is the same for a Job's conditions.
 	mostMessage    = 4 << 10
 	mostJobMessage = 256
 	// mostContainers is how many containers of a pod are kept, and as many init containers.
@@ -49,7 +48,7 @@ const (
 	mostConfig = 64 << 10
 )
 
-// inBrief keeps of an object what the operator reads. It changes the object itself, which is the cache's own, and may be asked to twice.
+// inBrief drops from an object what the operator doesn't read. It changes the object itself, which is the cache's own; doing it twice changes nothing.
 func inBrief(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Node:
@@ -79,8 +78,8 @@ func inBrief(object any) (any, error) {
 	return object, nil
 }
 
-// metaInBrief keeps of an object's metadata what it is called, who controls it, the operator's own finalizer, and the labels and annotations that the operator reads.
-// Others' finalizers aren't there: who changes an object's finalizers reads them past the cache.
+// metaInBrief keeps of an object's metadata its name, its controller, the operator's own finalizer, and the labels and annotations that the operator reads.
+// Other finalizers are dropped: code that changes finalizers reads them past the cache.
 func metaInBrief(m *metav1.ObjectMeta, mostAnnotations int) metav1.ObjectMeta {
 	brief := metav1.ObjectMeta{
 		Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
@@ -96,8 +95,8 @@ func metaInBrief(m *metav1.ObjectMeta, mostAnnotations int) metav1.ObjectMeta {
 	return brief
 }
 
-// textsInBrief are those labels or annotations that the operator reads, as many as a bound takes: by whose they are, so that none of others crowd out its own, and by their names. One that
-// is too long is left out, and those behind it aren't.
+// textsInBrief are the labels or annotations that the operator reads, up to a bound, in order of rank, so that other people's can't crowd out its own, and then of names. One that is too
+// long is left out, and those after it may still fit.
 func textsInBrief(all map[string]string, most int) map[string]string {
 	var read []string
 	for key := range all {
@@ -124,7 +123,7 @@ func textsInBrief(all map[string]string, most int) map[string]string {
 // unread is the rank of labels and annotations that the operator doesn't read.
 const unread = 4
 
-// rank says whose a label or annotation is, from 0: linerate's own; those of Multus, of Kueue, and who made the object; those that tell who would make a LoadTest again.
+// rank orders labels and annotations, from 0: linerate's own; Multus'; Kueue's and the object's maker; those of tools that would create a LoadTest again.
 func rank(key string) int {
 	domain, _, _ := strings.Cut(key, "/")
 	switch {
@@ -143,7 +142,7 @@ func rank(key string) int {
 // room is how many bytes may still be kept of a pod.
 type room int
 
-// takes says whether there is room for so many bytes, which are kept then.
+// takes reserves so many bytes, and says whether there was room for them.
 func (r *room) takes(bytes int) bool {
 	if bytes > int(*r) {
 		return false

@@ -1,4 +1,4 @@
-// Package caches is what of the cluster the operator keeps in memory: which objects, how much of each, and in which of its caches.
+// Package caches says which of the cluster's objects the operator keeps in memory, how much of each, and in which cache.
 package caches
 
 import (
@@ -21,21 +21,21 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// roleProgress is the value of the label linerate.dev/role of the ConfigMap that a runner tells its progress in.
+// roleProgress is the value of the label linerate.dev/role of the ConfigMap in which a runner reports its progress.
 const roleProgress = "progress"
 
-// networkCRD is the definition whose coming and going is watched.
+// networkCRD is the CRD that is watched for being created and deleted.
 const networkCRD = "network-attachment-definitions.k8s.cni.cncf.io"
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// MostBehind is how long a write of our own is waited for in the cache. What was deleted before the cache saw it never comes.
+// MostBehind is how long a pass waits for the operator's own write to appear in the cache. An object that was deleted before the cache saw it never appears.
 const MostBehind = 10 * time.Second
 
-// Namespaces are those whose LoadTests are looked after; none means all.
+// Namespaces are those whose LoadTests the operator reconciles; none means all.
 type Namespaces []string
 
-// Has says whether what is in a namespace can be seen.
+// Has says whether the operator watches a namespace.
 func (n Namespaces) Has(namespace string) bool { return len(n) == 0 || slices.Contains(n, namespace) }
 
 // NewScheme has the types that the operator reads and writes.
@@ -47,9 +47,9 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, v1alpha1.AddToScheme(scheme)
 }
 
-// Options is what the manager keeps in memory, all of it in brief: LoadTests, what bears their label, nodes, and one definition's metadata. Of
-// ConfigMaps it keeps metadata only, as a Report is large; progress is in a cache of its own, because a cache selects by kind. Namespaces
-// limits all but what belongs to no namespace; none means all. What runs are made of is in the operator's own namespace besides.
+// Options is what the manager keeps in memory, in brief: LoadTests, objects with their label, nodes, and the metadata of one CRD. Of ConfigMaps it
+// keeps only metadata, since a Report is large; Progress is in a cache of its own, because a cache selects by kind. namespaces limits all objects that
+// have a namespace; none means all. The objects of runs are in the operator's own namespace.
 func Options(namespaces Namespaces, own string) cache.Options {
 	ours := labels.NewSelector().Add(*requirement(v1alpha1.LabelUID, selection.Exists))
 	options := baseCache(namespaces)
@@ -69,7 +69,7 @@ func Options(namespaces Namespaces, own string) cache.Options {
 	return options
 }
 
-// NewProgress has what runners tell of their progress, up to its bound, in the operator's own namespace: what is elsewhere nobody believes.
+// NewProgress makes the cache of runners' progress, up to its bound, in the operator's own namespace; progress elsewhere is ignored.
 func NewProgress(mgr ctrl.Manager, own string) (cache.Cache, error) {
 	options := baseCache(Namespaces{own})
 	options.DefaultLabelSelector = labels.NewSelector().Add(
@@ -77,19 +77,19 @@ func NewProgress(mgr ctrl.Manager, own string) (cache.Cache, error) {
 	return add(mgr, options)
 }
 
-// NewNetworks has nothing yet: what is asked of it is watched from then on.
+// NewNetworks makes a cache that begins empty, and watches a kind from when it is first asked for.
 func NewNetworks(mgr ctrl.Manager, namespaces Namespaces) (cache.Cache, error) {
 	return add(mgr, baseCache(namespaces))
 }
 
-// NewLeases has the Leases of wires, in the operator's own namespace: it has no rights to others.
+// NewLeases makes the cache of the Leases of wires, in a single namespace: the operator has no rights to Leases elsewhere.
 func NewLeases(mgr ctrl.Manager, namespace string) (cache.Cache, error) {
 	options := baseCache(Namespaces{namespace})
 	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(v1alpha1.LabelWire, selection.Exists))
 	return add(mgr, options)
 }
 
-// add makes a cache that lives as long as the manager.
+// add makes a cache that runs as long as the manager.
 func add(mgr ctrl.Manager, options cache.Options) (cache.Cache, error) {
 	options.Scheme, options.Mapper, options.HTTPClient = mgr.GetScheme(), mgr.GetRESTMapper(), mgr.GetHTTPClient()
 	made, err := cache.New(mgr.GetConfig(), options)
@@ -99,7 +99,7 @@ func add(mgr ctrl.Manager, options cache.Options) (cache.Cache, error) {
 	return made, mgr.Add(made)
 }
 
-// baseCache reads only what is watched already, so that no line of code starts a watch unnoticed, and keeps objects in brief.
+// baseCache reads only what is watched already, so that no read starts a watch unnoticed, and keeps objects in brief.
 func baseCache(namespaces Namespaces) cache.Options {
 	options := cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: inBrief, NewInformer: newInformer}
 	for _, namespace := range namespaces {
@@ -120,14 +120,14 @@ func requirement(label string, operator selection.Operator, values ...string) *l
 	return r
 }
 
-// MetadataOf is an object of a kind, of which the metadata is to be read only.
+// MetadataOf is an empty object for reading the metadata of a kind.
 func MetadataOf(gvk schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(gvk)
 	return object
 }
 
-// NetworkDefinition is the definition whose coming and going is watched: that of Multus' networks, as metadata.
+// NetworkDefinition is Multus' CRD of networks, as metadata.
 func NetworkDefinition() *metav1.PartialObjectMetadata {
 	definition := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: networkCRD}}
 	definition.SetGroupVersionKind(crdKind)

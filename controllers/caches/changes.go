@@ -9,9 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Changes drops updates of LoadTests and suites that change nothing of what the caches keep of them, since no decision can change by those. Whoever may patch
-// an object can change its labels, annotations and finalizers as often as the API server accepts it, and the operator reads none of those. An object that is
-// listed again unchanged isn't dropped.
+// Changes drops updates of LoadTests and suites that change nothing of what the caches keep of them, since these can't change a decision. Otherwise whoever may patch an
+// object could wake the operator by changing labels, annotations and finalizers that it doesn't read. An object that is listed again unchanged isn't dropped.
 func Changes() predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return changed(e.ObjectOld, e.ObjectNew) }}
 }
@@ -31,7 +30,7 @@ func changed(before, after client.Object) bool {
 	return true
 }
 
-// sameButVersion compares two objects of the cache, which stay as they are.
+// sameButVersion compares two cached objects but for their resource versions, and changes neither.
 func sameButVersion[T any, P interface {
 	*T
 	client.Object

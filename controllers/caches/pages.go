@@ -14,13 +14,13 @@ import (
 // pageSize is how many objects are listed at a time: at 1.5 MiB, which is the most that etcd takes, 48 MiB.
 const pageSize = 32
 
-// newInformer makes the informer of a cache. An API server that streams lists (Kubernetes 1.34, and 1.32) sends one object after the other; another would send
-// all of a list in one answer, however much that is, and is asked for a page at a time.
+// newInformer makes the informer of a cache. An API server that streams lists (Kubernetes 1.34, and 1.32) sends one object after the other; any other would send the
+// whole list in one answer, and is asked for one page at a time.
 func newInformer(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(inPages(from), example, resync, indexers)
 }
 
-// inPages lists a page at a time, and keeps each in brief before it asks for the next. It watches as from does.
+// inPages lists one page at a time, and keeps each in brief before it asks for the next. It watches as from does.
 func inPages(from toolscache.ListerWatcher) toolscache.ListerWatcher {
 	source := toolscache.ToListerWatcherWithContext(from)
 	return &toolscache.ListWatch{
@@ -48,7 +48,7 @@ func inPages(from toolscache.ListerWatcher) toolscache.ListerWatcher {
 	}
 }
 
-// pageInBrief are the objects of a page, in brief, and how to ask for the next; empty: it is the last.
+// pageInBrief are the objects of a page, in brief, and the token of the next page; empty: it is the last.
 func pageInBrief(page runtime.Object) (items []runtime.Object, next string, err error) {
 	list, err := meta.ListAccessor(page)
 	if err != nil {

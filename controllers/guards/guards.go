@@ -1,5 +1,5 @@
-// Package guards puts up what stands in each namespace of tests for all of them: NetworkPolicies that let none but runners at generators, and a budget that keeps drains off what
-// measures. They are made once for each namespace, before its first pods, and stay: an operator that is gone leaves its tests guarded.
+// Package guards creates two kinds of objects in each namespace with tests: NetworkPolicies that let only runners reach generators, and a disruption budget that keeps drains from evicting
+// measuring pods. They are created once for each namespace, before its first pods, and stay: tests remain guarded when the operator is gone.
 package guards
 
 import (
@@ -21,22 +21,22 @@ import (
 // Options are which guards there are. The zero value has none.
 type Options struct {
 	NetworkPolicies, DisruptionBudgets bool
-	// Namespace is the operator's own, whose runners are let in too.
+	// Namespace is the operator's own, whose runners may reach generators.
 	Namespace string
 	// Clock tells the time.
 	Clock func() time.Time
 }
 
-// again is when it is made sure anew that a namespace has its guards: somebody may have made it anew under its old name, or deleted them.
+// again is how often the guards of a namespace are checked: somebody may have deleted them, or the namespace.
 const again = 10 * time.Minute
 
-// Guards remembers which namespaces have theirs. It is safe for concurrent use.
+// Guards remembers which namespaces have their guards. It is safe for concurrent use.
 type Guards struct {
 	client  client.Client
 	options Options
 
 	mu sync.Mutex
-	// up is until when nobody looks again, by namespace.
+	// up is until when a namespace's guards aren't checked again.
 	up map[string]time.Time
 }
 
@@ -45,8 +45,8 @@ func New(c client.Client, options Options) *Guards {
 	return &Guards{client: c, options: options, up: map[string]time.Time{}}
 }
 
-// PutUp puts up what a namespace lacks. What is there by these names stays as it is: who looks after the namespace may have made it otherwise. A guard that can't be had at all,
-// as the operator has no right to it or the cluster no such kind, is logged, and holds up no test; an error is about the moment.
+// PutUp creates the guards that a namespace lacks. Existing objects of these names stay as they are: the namespace's administrator may have changed them. A guard that can't be created at all,
+// because the operator lacks the right or the cluster the kind, is logged, and holds up no test; an error may pass.
 func (g *Guards) PutUp(ctx context.Context, namespace string) error {
 	if g == nil {
 		return nil

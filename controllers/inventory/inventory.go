@@ -28,18 +28,18 @@ type Inventory struct {
 	networks networkReader
 
 	mu sync.Mutex
-	// names are the networks that each test names.
+	// names are the networks that each test's spec names.
 	names map[types.NamespacedName]networkNames
 }
 
-// Bounds are what of the cluster is seen, and what of that the tests of each namespace may use.
+// Bounds are which parts of the cluster the operator sees, and which of these each namespace's tests may use.
 type Bounds struct {
-	// Namespaces are those whose LoadTests are looked after.
+	// Namespaces are those whose LoadTests the operator reconciles.
 	Namespaces caches.Namespaces
 	// Shared are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
 	Shared []string
-	// PortsUnguarded: the operator looks after some namespaces only, and doesn't know where other operators keep the Leases of physical ports. Nobody would keep
-	// its tests off the ports of theirs, so they get no devices that may share one.
+	// PortsUnguarded: the operator reconciles some namespaces only, and doesn't know where other operators keep the Leases of physical ports. Nothing would keep its
+	// tests off ports that other operators' tests use, so its tests get no devices that may share a port.
 	PortsUnguarded bool
 }
 
@@ -48,14 +48,14 @@ func New(c client.Reader, bounds Bounds) *Inventory {
 	return &Inventory{client: c, bounds: bounds, networks: liveNetworks{c}, names: map[types.NamespacedName]networkNames{}}
 }
 
-// networkNames are the networks that a test's links name, and those that its templates have of their own, as its spec of a generation has them.
+// networkNames are the networks that the links (keys) and the templates (own) of one generation of a test's spec name.
 type networkNames struct {
 	uid        types.UID
 	generation int64
 	keys, own  []compile.NetworkKey
 }
 
-// namesOf are the names of the test's networks: found out once for each generation of its spec, as a test is compiled for that.
+// namesOf are the networks that the test names, found out once for each generation of its spec, since that takes compiling it.
 func (i *Inventory) namesOf(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
 	name := client.ObjectKeyFromObject(test)
 	i.mu.Lock()
@@ -78,7 +78,7 @@ func (i *Inventory) Forget(test types.NamespacedName) {
 	delete(i.names, test)
 }
 
-// NetworksOf is what of the lab the test's links name.
+// NetworksOf are the networks that the test names, as far as they exist.
 func (i *Inventory) NetworksOf(ctx context.Context, test *v1alpha1.LoadTest) (lab lifecycle.Lab, err error) {
 	keys, own := i.namesOf(test)
 	lab.Faults = i.outOfBounds(test.Namespace, slices.Concat(own, keys))
@@ -92,8 +92,8 @@ func (i *Inventory) NetworksOf(ctx context.Context, test *v1alpha1.LoadTest) (la
 	return lab, err
 }
 
-// networkKeys are the networks that the test's links name, and those that its templates have of their own; none where it is refused for
-// another reason anyway.
+// networkKeys are the networks that the test's links (keys) and templates (own) name; none where the test is refused for another reason
+// anyway.
 func networkKeys(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
 	compiled, errs := compile.ForCluster(test)
 	if len(errs) > 0 {
@@ -109,7 +109,7 @@ func networkKeys(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
 	return keys, compiled.OwnNetworks
 }
 
-// outOfBounds says of which networks a test may not make use: a network leads to somebody's wires, and namespaces keep tenants apart.
+// outOfBounds says why a namespace's tests may not use certain networks: a network leads to somebody's wires, and namespaces keep tenants apart.
 func (i *Inventory) outOfBounds(namespace string, keys []compile.NetworkKey) map[compile.NetworkKey]string {
 	shared, faults := i.bounds.Shared, map[compile.NetworkKey]string{}
 	for _, key := range keys {
@@ -143,7 +143,7 @@ func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey,
 			continue
 		}
 		config, _, err := unstructured.NestedString(definition.Object, "spec", "config")
-		if err != nil { // its schema makes it a text
+		if err != nil { // can't happen: the schema demands a string
 			return err
 		}
 		network, err := manifests.ReadNetwork(key, definition.GetAnnotations(), config)

@@ -62,10 +62,10 @@ func newNetwork() *unstructured.Unstructured {
 	return definition
 }
 
-// ErrListing is that nothing is known of the networks yet.
+// ErrListing: the networks aren't known yet.
 var ErrListing = pass.Wait("the networks are being listed", 10*time.Second)
 
-// networkWatch watches NetworkAttachmentDefinitions for as long as the cluster knows the kind, without ever asking in vain:
+// networkWatch watches NetworkAttachmentDefinitions while the cluster knows the kind, and makes no request that must fail while it doesn't:
 //
 //	              the CRD appears                     all are listed
 //	networksUnknown ───────────▶ listed by an informer ──────────────▶ networksKnown ─┐
@@ -73,7 +73,7 @@ var ErrListing = pass.Wait("the networks are being listed", 10*time.Second)
 //	   ▼                                   └── the CRD appears ── networksAbsent ◀────┘
 //	networksAbsent: there is no CRD
 //
-// Its cache is its own: a kind that comes and goes must not hold up the others. Each change wakes the tests that wait for the lab.
+// It has a cache of its own: a kind that comes and goes must not hold up the others. Each change wakes the tests that wait for networks.
 type networkWatch struct {
 	definitions client.Reader // of CRDs, as metadata
 	cache       cache.Cache
@@ -89,7 +89,7 @@ const (
 	networksKnown
 )
 
-// listTimeout bounds how long networks are being listed before it is begun anew.
+// listTimeout bounds how long listing networks may take before it is begun again.
 const listTimeout = 10 * time.Second
 
 func (w *networkWatch) known(context.Context) (bool, error) {
@@ -110,7 +110,7 @@ func (w *networkWatch) get(ctx context.Context, key compile.NetworkKey) (*unstru
 	return definition, err
 }
 
-// Watch gives the inventory the caches that the manager's client and a cache of its own are; changed is called at each change of networks.
+// Watch gives the inventory the manager's cache, and one of its own for networks; changed is called at each change of networks.
 func (i *Inventory) Watch(mgr ctrl.Manager, changed func()) error {
 	own, err := caches.NewNetworks(mgr, i.bounds.Namespaces)
 	if err != nil {
@@ -121,7 +121,7 @@ func (i *Inventory) Watch(mgr ctrl.Manager, changed func()) error {
 	return watch.setUp(mgr)
 }
 
-// setUp makes it a controller of its own, which is asked once at the start and whenever the CRD changes.
+// setUp makes the watch a controller, which reconciles once at the start and whenever the CRD changes.
 func (w *networkWatch) setUp(mgr ctrl.Manager) error {
 	definition := caches.NetworkDefinition()
 	atStart := source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
@@ -157,7 +157,7 @@ func (w *networkWatch) end(ctx context.Context) error {
 	return err
 }
 
-// begin fails while the new kind isn't served yet, and is then tried again.
+// begin starts the informer. It fails while the new kind isn't served yet, and is then tried again.
 func (w *networkWatch) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()

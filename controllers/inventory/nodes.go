@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// Nodes reads the cached nodes in place: they are many, and nothing in them is changed.
+// Nodes reads the cached nodes without copying them: they are many, and nothing changes them.
 func (i *Inventory) Nodes(ctx context.Context) ([]lifecycle.Node, error) {
 	var list corev1.NodeList
 	if err := i.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -27,7 +27,7 @@ func (i *Inventory) Nodes(ctx context.Context) ([]lifecycle.Node, error) {
 	return nodes, nil
 }
 
-// NodeOf is what matters of a node.
+// NodeOf is the part of a node that decisions depend on.
 func NodeOf(node *corev1.Node) lifecycle.Node {
 	n := lifecycle.Node{Name: node.Name, Schedulable: !node.Spec.Unschedulable, Allocatable: node.Status.Allocatable, Labels: node.Labels, Taints: node.Spec.Taints}
 	for _, condition := range node.Status.Conditions {
@@ -38,16 +38,16 @@ func NodeOf(node *corev1.Node) lifecycle.Node {
 	return n
 }
 
-// NodeChanges lets through what a decision depends on: not the heartbeats, images and addresses that change all the time.
+// NodeChanges lets through changes that a decision depends on, and drops heartbeats, images and addresses, which change all the time.
 func NodeChanges() predicate.Predicate {
 	return changes(func(node *corev1.Node) lifecycle.Node {
 		n := NodeOf(node)
-		n.Labels, n.Taints = nil, nil // the line looks at these
+		n.Labels, n.Taints = nil, nil // only the queue depends on these
 		return n
 	})
 }
 
-// PlaceChanges lets through what changes which pods a node has room for.
+// PlaceChanges lets through changes of which pods may be placed on a node.
 func PlaceChanges() predicate.Predicate { return changes(NodeOf) }
 
 func changes(of func(*corev1.Node) lifecycle.Node) predicate.Predicate {
@@ -58,7 +58,7 @@ func changes(of func(*corev1.Node) lifecycle.Node) predicate.Predicate {
 	}}
 }
 
-// Devices are a pod's requests for extended resources: those with a domain of somebody's own.
+// Devices are a pod's requests for extended resources: those whose names have a vendor's domain.
 func Devices(pod *corev1.Pod) map[corev1.ResourceName]int64 {
 	counts := map[corev1.ResourceName]int64{}
 	for _, container := range pod.Spec.Containers {

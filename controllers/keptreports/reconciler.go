@@ -1,4 +1,4 @@
-// Package keptreports brings it about that Reports which outlive their LoadTests go when there are too many of them, or they are too old.
+// Package keptreports deletes Reports that outlived their LoadTests once there are too many of them, or they are too old.
 package keptreports
 
 import (
@@ -103,7 +103,7 @@ func (r *Reconciler) observe(ctx context.Context, namespace string) (keptReports
 	return found, nil
 }
 
-// delete deletes what has to go, and returns what went: one that somebody pinned or replaced in the meantime stays.
+// delete deletes the doomed Reports, and returns those that it deleted: one that somebody pinned or replaced in the meantime stays.
 func (r *Reconciler) delete(ctx context.Context, found keptReports, doomed []retention.Doomed) (gone []retention.Doomed, err error) {
 	for _, d := range doomed {
 		object := found.objects[d.Name]
@@ -123,7 +123,7 @@ func (r *Reconciler) delete(ctx context.Context, found keptReports, doomed []ret
 // mostNamed is how many Reports an event names.
 const mostNamed = 5
 
-// recordEvent records one event for all that went in a pass, of the first of them.
+// recordEvent records one event for all Reports that a pass deleted, on the first of them.
 func (r *Reconciler) recordEvent(found keptReports, gone []retention.Doomed) {
 	if len(gone) == 0 {
 		return

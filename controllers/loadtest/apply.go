@@ -26,42 +26,42 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// apply does what was decided, in the order of the decision's fields. What fails half-way is done again after the next observation. Again
-// says that something couldn't be created for a reason that is to be decided upon; nothing was said of the test then.
+// apply carries out a decision, in the order of its fields. After a failure half-way the next observation leads to the rest. again says that
+// something couldn't be created for a reason that a new decision has to take into account; the status isn't written then.
 //
-// A pass that makes children of a test that goes on writes no status: the next one, which sees them, does, and mostly has more to say by then. A
-// status is the dearest of all writes, and a worker that makes one request after the other keeps other tests waiting.
-func (r *Reconciler) apply(ctx context.Context, seen *observation, decision lifecycle.Decision) (again bool, err error) {
-	if err := r.delete(ctx, seen, decision.Delete); err != nil {
+// A pass that creates children of an ongoing test writes no status: the next pass, which sees the children, does, and mostly has more to say. Status
+// writes cost the most, and a worker that makes one request after the other keeps other tests waiting.
+func (r *Reconciler) apply(ctx context.Context, observed *observation, decision lifecycle.Decision) (again bool, err error) {
+	if err := r.delete(ctx, observed, decision.Delete); err != nil {
 		return false, err
 	}
 	if err := r.wires.Take(ctx, decision.Take); err != nil {
 		return false, err
 	}
 	if slices.ContainsFunc(decision.Create, isPod) {
-		if err := r.guards.PutUp(ctx, seen.Test.Namespace); err != nil {
+		if err := r.guards.PutUp(ctx, observed.Test.Namespace); err != nil {
 			return false, err
 		}
 	}
-	made, again, err := r.create(ctx, seen, decision.Create)
+	made, again, err := r.create(ctx, observed, decision.Create)
 	if again || err != nil {
 		return again, err
 	}
 	if made && seesItSoon(decision) {
 		return false, nil
 	}
-	decision, err = r.writeStatus(ctx, seen, decision)
+	decision, err = r.writeStatus(ctx, observed, decision)
 	if err != nil {
 		return false, err
 	}
-	r.recordEvents(seen.Test, decision)
+	r.recordEvents(observed.Test, decision)
 	for _, hold := range decision.GiveBack {
 		if err := r.wires.GiveBack(ctx, hold); err != nil {
 			return false, err
 		}
 	}
 	if decision.DeleteTest {
-		return false, r.deleteTest(ctx, seen.Test)
+		return false, r.deleteTest(ctx, observed.Test)
 	}
 	return false, nil
 }
@@ -71,41 +71,41 @@ func isPod(o manifests.Object) bool {
 	return is
 }
 
-// seesItSoon says that nothing is lost if the status is left to the pass that sees the children which this one made: it would be decided anew from
-// them, as it is after a crash. What was deleted may be all that proves what the status says, and what was taken over from others is told of once.
+// seesItSoon says whether the status can be left to the pass that sees the children which this pass made, since it follows from them. It can't be left
+// after deletions, which may have removed the only proof of what the status says, or after a takeover of ports, whose event is recorded once.
 func seesItSoon(decision lifecycle.Decision) bool {
-	return len(decision.Delete)+len(decision.Take) == 0 && lifecycle.GoesOn(&decision.Status)
+	return len(decision.Delete)+len(decision.Take) == 0 && lifecycle.Ongoing(&decision.Status)
 }
 
-// delete deletes children that were seen, side by side. One request for all pods would make the API server list them first as they are now, which
-// takes it longer than to delete them.
-func (r *Reconciler) delete(ctx context.Context, seen *observation, deletions []lifecycle.Deletion) error {
+// delete deletes observed children, several at a time. A single request to delete all pods would make the API server list them first, which takes
+// longer than deleting them one by one.
+func (r *Reconciler) delete(ctx context.Context, observed *observation, deletions []lifecycle.Deletion) error {
 	type doomed struct {
 		child childRef
 		why   string
 	}
 	var all []doomed
 	for _, d := range deletions {
-		for _, child := range seen.chosen(d, deletions) {
+		for _, child := range observed.chosen(d, deletions) {
 			all = append(all, doomed{child, d.Why})
 		}
 	}
 	failed := make([]error, len(all))
 	pass.SideBySide(len(all), func(i int) {
 		ctx := ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("why", all[i].why))
-		failed[i] = r.deleteChild(ctx, seen, all[i].child)
+		failed[i] = r.deleteChild(ctx, observed, all[i].child)
 	})
 	return errors.Join(failed...)
 }
 
-// chosen are the children that a deletion means. Where it means all pods, those of a Job that goes with them are Kubernetes' to delete, and the next
-// pass's where it didn't: its garbage collector does so in the same moment, and each would wait for the other.
+// chosen are the children that a deletion names. Where it names all pods, it leaves out those whose Job is deleted too: Kubernetes' garbage collector
+// deletes them in the same moment, and the two would wait for each other. The next pass deletes any that it missed.
 func (o *observation) chosen(d lifecycle.Deletion, beside []lifecycle.Deletion) (children []childRef) {
 	if d.Kind == lifecycle.KindDocuments {
-		return o.family.plans // which own all else
+		return o.childList.plans // which own all else
 	}
 	if d.Name != "" {
-		if child, found := o.family.find(d.Kind, d.Name); found {
+		if child, found := o.childList.find(d.Kind, d.Name); found {
 			children = append(children, child)
 		}
 		return children
@@ -113,7 +113,7 @@ func (o *observation) chosen(d lifecycle.Deletion, beside []lifecycle.Deletion) 
 	for i := range o.Children.Pods {
 		pod := &o.Children.Pods[i]
 		if d.Attempt == 0 || pod.Labels[v1alpha1.LabelAttempt] == strconv.Itoa(int(d.Attempt)) {
-			if child := o.family.refs[pod.UID]; !o.goesWithJob(pod, beside) && !o.goesWithPlan(pod, beside) {
+			if child := o.childList.refs[pod.UID]; !o.goesWithJob(pod, beside) && !o.goesWithPlan(pod, beside) {
 				children = append(children, child)
 			}
 		}
@@ -127,17 +127,17 @@ func (o *observation) goesWithJob(pod *corev1.Pod, deletions []lifecycle.Deletio
 	if owner == nil || owner.Kind != jobKind.Kind {
 		return false
 	}
-	job, seen := o.family.refs[owner.UID]
-	return seen && !job.going && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == job.gvk.Kind && d.Name == job.name })
+	job, observed := o.childList.refs[owner.UID]
+	return observed && !job.going && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == job.gvk.Kind && d.Name == job.name })
 }
 
 // goesWithPlan says whether a runner's pod goes as its Job does, which its Plan's ConfigMap owns.
 func (o *observation) goesWithPlan(pod *corev1.Pod, deletions []lifecycle.Deletion) bool {
-	return manifests.IsOfRun(pod) && len(o.family.plans) > 0 && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == lifecycle.KindDocuments })
+	return manifests.IsOfRun(pod) && len(o.childList.plans) > 0 && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == lifecycle.KindDocuments })
 }
 
-// deleteChild deletes a child. One that is going already isn't asked to again.
-func (r *Reconciler) deleteChild(ctx context.Context, seen *observation, child childRef) error {
+// deleteChild deletes a child, unless it is being deleted already.
+func (r *Reconciler) deleteChild(ctx context.Context, observed *observation, child childRef) error {
 	if child.going {
 		return nil
 	}
@@ -145,12 +145,12 @@ func (r *Reconciler) deleteChild(ctx context.Context, seen *observation, child c
 	if err := r.deleteObject(ctx, child); err != nil {
 		return err
 	}
-	r.memory.childDeleted(seen.Test, child, r.options.Clock())
+	r.memory.childDeleted(observed.Test, child, r.options.Clock())
 	return nil
 }
 
-// deleteObject deletes an object; one that is gone is fine. A Job's pods go with it: they get SIGTERM, and their grace. The UID: somebody else's object of this
-// name is let be.
+// deleteObject deletes an object; that it is gone is no error. A Job's pods are deleted with it: they get SIGTERM, and their grace. The UID spares an object of the
+// same name that somebody else made.
 func (r *Reconciler) deleteObject(ctx context.Context, child childRef) error {
 	object := caches.MetadataOf(child.gvk)
 	object.Namespace, object.Name = child.namespace, child.name
@@ -161,28 +161,28 @@ func (r *Reconciler) deleteObject(ctx context.Context, child childRef) error {
 	return nil
 }
 
-// create creates what isn't there yet, in waves. What is there, and is the test's own, is fine. Made says that a child was made, which the caches will
-// show.
-func (r *Reconciler) create(ctx context.Context, seen *observation, objects []manifests.Object) (made, again bool, err error) {
+// create creates the objects that don't exist yet, in waves. That one exists and is the test's own is no error. made says that a child was created, which the
+// caches will show.
+func (r *Reconciler) create(ctx context.Context, observed *observation, objects []manifests.Object) (made, again bool, err error) {
 	for _, wave := range waves(objects) {
-		if !seen.family.own(wave) {
+		if !observed.childList.own(wave) {
 			return made, false, pass.Wait("the ConfigMap of the Plan, which owns what is made next, isn't seen yet", time.Second)
 		}
-		refusals, foreign := len(seen.Refusals), len(seen.Children.Foreign)
-		madeNow, err := r.createWave(ctx, seen, wave)
+		refusals, foreign := len(observed.Refusals), len(observed.Children.Foreign)
+		madeNow, err := r.createWave(ctx, observed, wave)
 		if err != nil {
 			return made, false, err
 		}
 		made = made || madeNow
-		if len(seen.Refusals) > refusals || len(seen.Children.Foreign) > foreign {
+		if len(observed.Refusals) > refusals || len(observed.Children.Foreign) > foreign {
 			return made, true, nil
 		}
 	}
 	return made, false, nil
 }
 
-// waves parts objects into those that others need, and those others: what owns the rest of a run, then what is mounted, then pods and Jobs. Within a wave the order
-// doesn't matter.
+// waves sorts objects by what depends on them: first the Plan's ConfigMap, which owns the rest of a run, then what pods mount, then pods and Jobs. Within a wave the
+// order doesn't matter.
 func waves(objects []manifests.Object) [3][]manifests.Object {
 	var out [3][]manifests.Object
 	for _, o := range objects {
@@ -199,12 +199,12 @@ func waves(objects []manifests.Object) [3][]manifests.Object {
 	return out
 }
 
-// createWave creates all of a wave, and keeps what came of each. Made says that one of them was created, and is a child.
-func (r *Reconciler) createWave(ctx context.Context, seen *observation, objects []manifests.Object) (made bool, err error) {
+// createWave creates all objects of a wave, and records each answer. made says that one was created and is a child.
+func (r *Reconciler) createWave(ctx context.Context, observed *observation, objects []manifests.Object) (made bool, err error) {
 	var errs []error
 	for i, answer := range r.createAll(ctx, objects) {
 		if answer.err != nil {
-			errs = append(errs, r.refused(ctx, seen, objects[i], answer.err))
+			errs = append(errs, r.refused(ctx, observed, objects[i], answer.err))
 			continue
 		}
 		gvk, err := apiutil.GVKForObject(answer.object, r.client.Scheme())
@@ -214,20 +214,20 @@ func (r *Reconciler) createWave(ctx context.Context, seen *observation, objects 
 		if manifests.IsKept(answer.object) { // no child: it outlives the test
 			continue
 		}
-		r.memory.childCreated(seen.Test, child, r.options.Clock())
-		seen.family.made(answer.object, child)
+		r.memory.childCreated(observed.Test, child, r.options.Clock())
+		observed.childList.made(answer.object, child)
 		made = true
 	}
 	return made, errors.Join(errs...)
 }
 
-// answer is what the API server made of an object, or why it didn't.
+// answer is the API server's answer to the creation of an object.
 type answer struct {
 	object client.Object
 	err    error
 }
 
-// createAll asks for all objects, some at once; the answers are in the objects' order.
+// createAll creates all objects, several at a time; the answers are in the objects' order.
 func (r *Reconciler) createAll(ctx context.Context, objects []manifests.Object, options ...client.CreateOption) []answer {
 	answers := make([]answer, len(objects))
 	pass.SideBySide(len(objects), func(i int) {
@@ -237,18 +237,18 @@ func (r *Reconciler) createAll(ctx context.Context, objects []manifests.Object, 
 	return answers
 }
 
-// writeStatus writes the status, or what is said in place of one that the API server refuses. It returns what was said.
-func (r *Reconciler) writeStatus(ctx context.Context, seen *observation, decision lifecycle.Decision) (lifecycle.Decision, error) {
-	err := r.patchStatus(ctx, seen.Test, decision)
+// writeStatus writes the status or, if the API server refuses it, the one that replaces it (lifecycle.Refused). It returns the decision whose status was written.
+func (r *Reconciler) writeStatus(ctx context.Context, observed *observation, decision lifecycle.Decision) (lifecycle.Decision, error) {
+	err := r.patchStatus(ctx, observed.Test, decision)
 	if !pass.RefusedForGood(err) {
 		return decision, err
 	}
 	ctrl.LoggerFrom(ctx).Error(err, "the API server refuses the status")
-	said, endable := lifecycle.Refused(seen.Observed, decision, err.Error())
+	said, endable := lifecycle.Refused(observed.Observed, decision, err.Error())
 	if !endable {
 		return decision, reconcile.TerminalError(err)
 	}
-	if err := r.patchStatus(ctx, seen.Test, said); pass.RefusedForGood(err) {
+	if err := r.patchStatus(ctx, observed.Test, said); pass.RefusedForGood(err) {
 		return said, reconcile.TerminalError(err)
 	} else if err != nil {
 		return said, err
@@ -256,7 +256,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, seen *observation, decisio
 	return said, nil
 }
 
-// patchStatus writes a status where it differs from what is stored, and only over the version that it was decided from.
+// patchStatus writes a status if it differs from the stored one, and only over the version that the decision was made from.
 func (r *Reconciler) patchStatus(ctx context.Context, test *v1alpha1.LoadTest, decision lifecycle.Decision) error {
 	same, err := sameStatus(test.Status, decision.Status)
 	if same || err != nil {

@@ -20,30 +20,30 @@ import (
 
 // The bounds of the Reports of a baseline, up to a hundred of them.
 const (
-	// baselineRoom is how many bytes of memory they may take together, without what nothing is compared of, and the one that is decoded: more than half of what there is, so that
-	// those of one test are read at a time, and not all, so that other tests' Reports are read meanwhile.
+	// baselineRoom is how many bytes of memory the condensed Reports and the one being decoded may take together: more than half of caches.MostDecoded, so that only one test at a
+	// time reads its baseline, and not all of it, so that other tests' Reports can be read meanwhile.
 	baselineRoom = 160 << 20
 	// mostUnpacked is how many bytes of them are unpacked: that takes some seconds of a processor, and a hundred of the largest would take minutes.
 	mostUnpacked = 128 << 20
 )
 
-// tooMuch is why a Report is none of a baseline's that has too many or too large ones before it.
+// tooMuch is the fault of a baseline's Report that no longer fits after those before it.
 const tooMuch = "together with the Reports before it, it is too large to be compared with: name fewer Reports"
 
-// readBaseline reads what the test is compared with, if there is room for it. That there is none, or none that can be read, is an answer too.
-func (r *Reconciler) readBaseline(ctx context.Context, seen *observation) error {
-	if seen.giveBack != nil {
+// readBaseline reads the test's baseline, once there is memory for it. That there is none, or none that can be read, is no error: the baseline then says so.
+func (r *Reconciler) readBaseline(ctx context.Context, observed *observation) error {
+	if observed.giveBack != nil {
 		return errRoom
 	}
 	giveBack, is := r.options.Decoded.TryTake(baselineRoom)
 	if !is {
 		return errBusy
 	}
-	seen.giveBack = giveBack
-	spec, found := seen.Test.Spec.Baseline, lifecycle.Baseline{}
+	observed.giveBack = giveBack
+	spec, found := observed.Test.Spec.Baseline, lifecycle.Baseline{}
 	refs := spec.Reports
 	if spec.LoadTest != "" {
-		ref, fault, err := r.reportOf(ctx, seen.Test.Namespace, spec.LoadTest)
+		ref, fault, err := r.reportOf(ctx, observed.Test.Namespace, spec.LoadTest)
 		if err != nil {
 			return err
 		}
@@ -53,21 +53,21 @@ func (r *Reconciler) readBaseline(ctx context.Context, seen *observation) error 
 	if found.Fault == "" {
 		left := baselineLeft{memory: baselineRoom, unpacked: mostUnpacked}
 		for _, ref := range refs {
-			source, err := r.keptReport(ctx, seen.Test.Namespace, ref, &left)
+			source, err := r.keptReport(ctx, observed.Test.Namespace, ref, &left)
 			if err != nil {
 				return err
 			}
 			found.Sources = append(found.Sources, source)
 		}
 	}
-	seen.Baseline = &found
+	observed.Baseline = &found
 	return nil
 }
 
 // baselineLeft is how much memory there is for further Reports of a baseline, and how many bytes of them may still be unpacked.
 type baselineLeft struct{ memory, unpacked int64 }
 
-// full says that no further Report is looked at.
+// full says that no further Report is read.
 func (l *baselineLeft) full() bool { return l.unpacked < 0 }
 
 // has says whether a Report of this size can be decoded; its bytes are unpacked either way.
@@ -76,7 +76,7 @@ func (l *baselineLeft) has(size delivery.Size) bool {
 	return !l.full() && size.Memory() <= l.memory
 }
 
-// condensed leaves out of a Report what nothing is compared of, and says how many bytes of memory it takes then.
+// condensed drops what no comparison needs from a Report, and says how many bytes of memory the rest takes.
 func condensed(r *report.Report) int64 {
 	r.Samples, r.Observations, r.Notes = nil, nil, nil
 	text, err := json.Marshal(r)
@@ -158,9 +158,9 @@ func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alp
 	return source, err
 }
 
-// unpublished says why the test whose own Report this is publishes no figure of it, unless a fault is known already: one may have acted on what was
-// measured without the runner's knowing; or why nobody vouches for it: whoever edits the namespace may make ConfigMaps there. What is kept beyond a test belongs
-// to none, and is vouched for by its name, which its digest makes, or by the digest in spec.baseline.
+// unpublished says why a Report of a baseline doesn't count, unless a fault is known already. A test's own Report counts only if the test publishes its figure: a fault may
+// have influenced the measurement without the runner's noticing. A kept Report belongs to no test, and whoever edits the namespace may make ConfigMaps there: it counts only
+// if its name matches its digest, or if spec.baseline gives that digest.
 func (r *Reconciler) unpublished(ctx context.Context, kept *corev1.ConfigMap, ref v1alpha1.ReportRef, found lifecycle.BaselineSource) (fault string, err error) {
 	if found.Fault != "" {
 		return found.Fault, nil

@@ -65,7 +65,7 @@ func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
 	if err := r.readBaseline(t.Context(), seen); err != nil {
 		t.Fatal(err)
 	}
-	defer seen.letGo()
+	defer seen.releaseMemory()
 	read := 0
 	for i, source := range seen.Baseline.Sources {
 		switch {
@@ -77,6 +77,55 @@ func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
 	}
 	if most := mostUnpacked / each; read != most || reads != most+1 || len(seen.Baseline.Sources) != 100 {
 		t.Errorf("of %d Reports %d were read, and %d are compared with", len(seen.Baseline.Sources), reads, read)
+	}
+}
+
+// A Report is a baseline only where its run counts, and somebody vouches for it: the LoadTest that was judged by it, or the digest that is asked for.
+func TestWhichReportsAreNoBaseline(t *testing.T) {
+	judgedBy := func(digest, reason string) *v1alpha1.LoadTest {
+		test := lonely("uid-of-main")
+		test.Name, test.Status.Report = "main", &v1alpha1.ReportReference{ConfigMap: "main-report", Digest: digest}
+		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason}}
+		return test
+	}
+	kept, ref := swollen(t, "main-report", 1)
+	owned := kept.DeepCopy()
+	owned.OwnerReferences = []metav1.OwnerReference{{Kind: v1alpha1.LoadTestKind, Name: "main", UID: "uid-of-main", Controller: new(true)}}
+	notFinal := kept.DeepCopy()
+	data, annotations, err := delivery.EncodeReport(reporttest.Measured(), false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notFinal.BinaryData, notFinal.Annotations = data, annotations
+	other := v1alpha1.ReportRef{ConfigMap: ref.ConfigMap, Digest: "sha256:other"}
+	undigested := v1alpha1.ReportRef{ConfigMap: ref.ConfigMap}
+	for name, c := range map[string]struct {
+		stored []client.Object
+		ref    v1alpha1.ReportRef
+		says   string // empty: it is one
+	}{
+		"its own test was judged by it":      {[]client.Object{owned, judgedBy(ref.Digest, v1alpha1.ReasonMeasured)}, undigested, ""},
+		"its own test was judged by another": {[]client.Object{owned, judgedBy("sha256:other", v1alpha1.ReasonMeasured)}, undigested, "somebody replaced it"},
+		"a fault acted on its test":          {[]client.Object{owned, judgedBy(ref.Digest, v1alpha1.ReasonDUTFailed)}, ref, "ended without a measurement that counts (DUTFailed)"},
+		"its digest is asked for":            {[]client.Object{kept}, ref, ""},
+		"another digest is asked for":        {[]client.Object{kept}, other, "sha256:other is asked for"},
+		"nobody says where it is from":       {[]client.Object{kept}, undigested, "nothing proves where it is from"},
+		"its run may still be repeated":      {[]client.Object{notFinal}, v1alpha1.ReportRef{ConfigMap: ref.ConfigMap, Digest: annotations[delivery.AnnotationDigest]}, "not final"},
+		"it isn't there":                     {nil, ref, "there is no such ConfigMap"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test := lonely("uid")
+			test.Spec.Baseline = &v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{c.ref}}
+			seen := &observation{Observed: lifecycle.Observed{Test: test}}
+			if err := looking(t, c.stored...).readBaseline(t.Context(), seen); err != nil {
+				t.Fatal(err)
+			}
+			defer seen.letGo()
+			source := seen.Baseline.Sources[0]
+			if (source.Report != nil) != (c.says == "") || (source.Fault == "") != (c.says == "") || !strings.Contains(source.Fault, c.says) {
+				t.Errorf("there is a Report: %v; %q, want %q", source.Report != nil, source.Fault, c.says)
+			}
+		})
 	}
 }
 
@@ -124,5 +173,5 @@ func TestABaselineWaitsWithoutAWorker(t *testing.T) {
 	if err := r.readBaseline(t.Context(), seen); !errors.Is(err, errRoom) {
 		t.Errorf("a pass takes room twice: %v", err)
 	}
-	seen.letGo()
+	seen.releaseMemory()
 }

@@ -46,35 +46,35 @@ type childRef struct {
 // String is "Kind/name", as lifecycle has it.
 func (c childRef) String() string { return c.gvk.Kind + "/" + c.name }
 
-// family collects a test's children while they are listed.
+// childList collects a test's children while they are listed.
 //
-//	the test's namespace        what bears the test's label and is owned by it: anybody who edits the namespace may make such
-//	the operator's own          what bears the labels of a test of this name: nobody but the operator makes such. What is of another test, which had the
-//	                            name before, is an orphan
-type family struct {
+//	in the test's namespace     objects with the test's label that the test owns: anybody who edits the namespace may make such objects
+//	in the operator's own       objects with the labels of a test of this name: only the operator makes such objects. Those of an earlier test
+//	                            of the same name are orphans
+type childList struct {
 	test *v1alpha1.LoadTest
 	// operators is the operator's own namespace.
 	operators string
 	children  lifecycle.Children
 	refs      map[types.UID]childRef
-	// said is what the ConfigMaps of the runs say on the outside, by their names; published what the Report's copy does.
-	said      map[string]map[string]string
-	published map[string]string
+	// runAnnotations are the annotations of the runs' ConfigMaps, by their names; published those of the Report's copy.
+	runAnnotations map[string]map[string]string
+	published      map[string]string
 	// plans are the ConfigMaps that own all else of a run.
 	plans   []childRef
 	orphans []childRef
 }
 
-func newFamily(test *v1alpha1.LoadTest, operators string) *family {
-	return &family{
-		test: test, operators: operators, children: lifecycle.Children{Present: map[string]bool{}}, refs: map[types.UID]childRef{}, said: map[string]map[string]string{},
+func newChildList(test *v1alpha1.LoadTest, operators string) *childList {
+	return &childList{
+		test: test, operators: operators, children: lifecycle.Children{Present: map[string]bool{}}, refs: map[types.UID]childRef{}, runAnnotations: map[string]map[string]string{},
 	}
 }
 
-// children lists what belongs to the test, and clears away what is left of one that had its name before.
-func (r *Reconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*family, error) {
-	f := newFamily(test, r.options.Settings.Namespace)
-	steps := []func(context.Context, *family, ...client.ListOption) error{r.listJobs, r.listPods, r.listDocuments}
+// children lists the test's children, and deletes what is left of an earlier test of its name.
+func (r *Reconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*childList, error) {
+	f := newChildList(test, r.options.Settings.Namespace)
+	steps := []func(context.Context, *childList, ...client.ListOption) error{r.listJobs, r.listPods, r.listDocuments}
 	for _, step := range steps {
 		if err := step(ctx, f, client.InNamespace(test.Namespace), r.ofTest(test.UID)); err != nil {
 			return nil, err
@@ -90,26 +90,26 @@ func (r *Reconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*fa
 	return f, r.clear(ctx, f.orphans, "the test that it was of is gone, and another one has its name")
 }
 
-func (r *Reconciler) listPods(ctx context.Context, f *family, options ...client.ListOption) error {
+func (r *Reconciler) listPods(ctx context.Context, f *childList, options ...client.ListOption) error {
 	var pods corev1.PodList
 	if err := r.client.List(ctx, &pods, options...); err != nil {
 		return fmt.Errorf("list pods: %w", err)
 	}
 	for _, pod := range pods.Items {
-		if f.meet(podKind, &pod) {
+		if f.add(podKind, &pod) {
 			f.children.Pods = append(f.children.Pods, pod)
 		}
 	}
 	return nil
 }
 
-func (r *Reconciler) listJobs(ctx context.Context, f *family, options ...client.ListOption) error {
+func (r *Reconciler) listJobs(ctx context.Context, f *childList, options ...client.ListOption) error {
 	var jobs batchv1.JobList
 	if err := r.client.List(ctx, &jobs, options...); err != nil {
 		return fmt.Errorf("list jobs: %w", err)
 	}
 	for _, job := range jobs.Items {
-		if f.meet(jobKind, &job) {
+		if f.add(jobKind, &job) {
 			f.children.Jobs = append(f.children.Jobs, job)
 		}
 	}
@@ -117,58 +117,58 @@ func (r *Reconciler) listJobs(ctx context.Context, f *family, options ...client.
 }
 
 // listDocuments lists ConfigMaps, as metadata: those of runs, and in the test's namespace those of pods and the copy of the Report.
-func (r *Reconciler) listDocuments(ctx context.Context, f *family, options ...client.ListOption) error {
+func (r *Reconciler) listDocuments(ctx context.Context, f *childList, options ...client.ListOption) error {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(configMapKind.GroupVersion().WithKind("ConfigMapList"))
 	if err := r.client.List(ctx, list, options...); err != nil {
 		return fmt.Errorf("list ConfigMaps: %w", err)
 	}
 	for _, object := range list.Items {
-		f.meetDocument(&object)
+		f.addDocument(&object)
 	}
 	return nil
 }
 
-func (f *family) meetDocument(object client.Object) {
+func (f *childList) addDocument(object client.Object) {
 	switch {
-	case !f.meet(configMapKind, object):
+	case !f.add(configMapKind, object):
 	case f.isRun(object):
 		if manifests.IsPlan(object) {
 			f.children.Plans = append(f.children.Plans, attemptOf(object))
 		}
 		f.children.Documents = append(f.children.Documents, object.GetName())
-		f.said[object.GetName()] = object.GetAnnotations()
+		f.runAnnotations[object.GetName()] = object.GetAnnotations()
 	case object.GetName() == manifests.ReportName(f.test.Name):
 		f.published = object.GetAnnotations()
 	}
 }
 
-// readDocuments takes what the documents of the attempt that counts say on the outside.
-func (f *family) readDocuments() {
+// readDocuments reads the annotations of the current attempt's documents.
+func (f *childList) readDocuments() {
 	attempt := f.attempt()
-	if envelope, sealed := delivery.ReadEnvelope(f.said[manifests.OriginalName(f.test, attempt)]); sealed {
+	if envelope, sealed := delivery.ReadEnvelope(f.runAnnotations[manifests.OriginalName(f.test, attempt)]); sealed {
 		f.children.Envelope = &envelope
 	}
-	if order, is := delivery.ReadOrder(f.said[manifests.PlanName(f.test, attempt)]); is {
+	if order, is := delivery.ReadOrder(f.runAnnotations[manifests.PlanName(f.test, attempt)]); is {
 		f.children.Order = &order
 	}
 	f.children.Published = f.published[delivery.AnnotationDigest]
 }
 
-// attempt is the attempt that counts, by the test and the children that were met.
-func (f *family) attempt() int32 {
+// attempt is the attempt that counts, by the test and the children that were added.
+func (f *childList) attempt() int32 {
 	return lifecycle.Attempt(lifecycle.Observed{Test: f.test, Children: f.children, Settings: manifests.Settings{Namespace: f.operators}})
 }
 
-// listProgress lists what runners told last, and reads it of the attempt that counts.
-func (r *Reconciler) listProgress(ctx context.Context, f *family) error {
+// listProgress lists the Progress of the test's runs, and reads that of the attempt that counts.
+func (r *Reconciler) listProgress(ctx context.Context, f *childList) error {
 	var told corev1.ConfigMapList
 	if err := r.progress.List(ctx, &told, client.InNamespace(f.operators), r.ofRuns(client.ObjectKeyFromObject(f.test))); err != nil {
 		return fmt.Errorf("list progress: %w", err)
 	}
 	current := manifests.ProgressName(f.test, f.attempt())
 	for i := range told.Items {
-		f.meetDocument(&told.Items[i])
+		f.addDocument(&told.Items[i])
 		if told.Items[i].Name == current {
 			f.readProgress(ctx, &told.Items[i])
 		}
@@ -178,27 +178,27 @@ func (r *Reconciler) listProgress(ctx context.Context, f *family) error {
 
 // readProgress reads the Progress that a runner wrote. Runners sign it, and only runners may write there. A Progress that is signed by another runner than the
 // one that it names is ignored.
-func (f *family) readProgress(ctx context.Context, told *corev1.ConfigMap) {
+func (f *childList) readProgress(ctx context.Context, told *corev1.ConfigMap) {
 	progress, err := delivery.DecodeProgress(told.Data)
 	if err == nil && progress != nil {
 		if _, uid := delivery.SignedBy(told.Annotations); uid != progress.RunnerUID {
 			progress, err = nil, fmt.Errorf("it says that it is of the pod with UID %s, and is signed by %q", progress.RunnerUID, uid)
 		}
 	}
-	if err != nil { // The runner writes it anew within seconds; whoever spoilt it takes nothing but the view of the run.
+	if err != nil { // The runner writes it again within seconds: nothing is lost but the view of the run.
 		log.FromContext(ctx).Info("progress can't be read", "configMap", told.Name, "why", err.Error())
 	}
 	f.children.Progress = progress
 }
 
-// isRun says whether an object is one of a run's, in the operator's own namespace.
-func (f *family) isRun(object client.Object) bool {
+// isRun says whether an object belongs to a run, in the operator's own namespace.
+func (f *childList) isRun(object client.Object) bool {
 	return object.GetNamespace() == f.operators && manifests.IsOfRun(object)
 }
 
-// meet takes a child in: of the operator's namespace what bears the test's UID, of the test's what the test owns, directly or through a Job that may be gone
-// before its pod is.
-func (f *family) meet(gvk schema.GroupVersionKind, object client.Object) bool {
+// add adds an object if it is a child: in the operator's namespace if it has the label with the test's UID, in the test's if the test owns it, directly or through
+// a Job, which may be gone before its pod is.
+func (f *childList) add(gvk schema.GroupVersionKind, object client.Object) bool {
 	ref := childRef{gvk: gvk, namespace: object.GetNamespace(), name: object.GetName(), uid: object.GetUID(), going: object.GetDeletionTimestamp() != nil}
 	owner := metav1.GetControllerOf(object)
 	ref.owned = owner != nil && owner.Kind == configMapKind.Kind
@@ -226,7 +226,7 @@ func (f *family) meet(gvk schema.GroupVersionKind, object client.Object) bool {
 }
 
 // owns says whether the test owns an object of its own namespace, directly or through a runner's Job.
-func (f *family) owns(object client.Object) bool {
+func (f *childList) owns(object client.Object) bool {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil || object.GetNamespace() != f.test.Namespace {
 		return false
@@ -234,15 +234,15 @@ func (f *family) owns(object client.Object) bool {
 	return owner.UID == f.test.UID || owner.Kind == jobKind.Kind && object.GetLabels()[v1alpha1.LabelRole] == roleRunner
 }
 
-// made takes in what was created just now, as far as others are owned by it.
-func (f *family) made(object client.Object, child childRef) {
+// made adds an object that was just created, if it owns others.
+func (f *childList) made(object client.Object, child childRef) {
 	if f.isRun(object) && manifests.IsPlan(object) {
 		f.plans = append(f.plans, child)
 	}
 }
 
-// own lets objects of a run be owned by its Plan's ConfigMap, so that they go with it; false: there is such an object, and its Plan is not seen.
-func (f *family) own(objects []manifests.Object) bool {
+// own makes the Plan's ConfigMap the owner of a run's objects, so that they are deleted with it; false: an object belongs to a run whose Plan isn't in the cache yet.
+func (f *childList) own(objects []manifests.Object) bool {
 	for _, o := range objects {
 		if !f.isRun(o) || manifests.IsPlan(o) {
 			continue
@@ -264,8 +264,8 @@ func attemptOf(object client.Object) int32 {
 	return int32(attempt)
 }
 
-// find returns the child of this name: the run's, where an editor of the test's namespace made one of the same name there.
-func (f *family) find(kind, name string) (found childRef, is bool) {
+// find returns the child of this name. If one in each namespace has it, it is the run's: an editor of the test's namespace may have made the other.
+func (f *childList) find(kind, name string) (found childRef, is bool) {
 	for _, ref := range f.refs {
 		if ref.gvk.Kind == kind && ref.name == name && (!is || ref.namespace == f.operators) {
 			found, is = ref, true
@@ -274,10 +274,10 @@ func (f *family) find(kind, name string) (found childRef, is bool) {
 	return found, is
 }
 
-// clearRuns deletes what is left of the runs of a deleted test. Garbage collection doesn't: an object in one namespace can't be owned by one in another. Each
-// such object wakes this test's name when the operator starts, so that nothing is left of a test that was deleted while no operator ran.
+// clearRuns deletes what is left of the runs of a deleted test. Garbage collection can't, since an object can't be owned by one in another namespace. When the
+// operator starts, each such object has this test's name reconciled, so that nothing stays of a test that was deleted while no operator ran.
 func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) error {
-	f := newFamily(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, r.options.Settings.Namespace)
+	f := newChildList(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, r.options.Settings.Namespace)
 	left := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(name)}
 	if err := errors.Join(r.listJobs(ctx, f, left...), r.listDocuments(ctx, f, left...), r.listProgress(ctx, f)); err != nil {
 		return err
@@ -285,8 +285,8 @@ func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) e
 	return r.clear(ctx, f.orphans, "its LoadTest is gone")
 }
 
-// clear deletes objects in the operator's own namespace that belong to no test any more. What a Plan's ConfigMap owns goes with it; pods go with their Jobs,
-// and have their grace.
+// clear deletes objects in the operator's own namespace that belong to no test any more. Objects that a Plan's ConfigMap owns are deleted with it, and pods with
+// their Jobs, within their grace.
 func (r *Reconciler) clear(ctx context.Context, orphans []childRef, why string) error {
 	failed := make([]error, len(orphans))
 	pass.SideBySide(len(orphans), func(i int) {
@@ -298,10 +298,10 @@ func (r *Reconciler) clear(ctx context.Context, orphans []childRef, why string) 
 	return errors.Join(failed...)
 }
 
-// Objects of other people bear no label of ours, so the caches don't have them. That such an object has a child's name shows when the API server refuses
-// to create the child: from then on each pass asks the API server whose the name is, until it is free.
+// Other people's objects lack our labels, so the caches don't have them. When the API server refuses to create a child because its name is taken, each
+// following pass asks the API server whose object has it, until the name is free.
 
-// checkTakenNames asks which of the names that were found taken still are.
+// checkTakenNames asks which of the taken names still are taken.
 func (r *Reconciler) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children) error {
 	for _, child := range r.memory.takenNames(test) {
 		if err := client.IgnoreNotFound(r.checkName(ctx, test, children, child)); err != nil {
@@ -311,12 +311,12 @@ func (r *Reconciler) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTes
 	return nil
 }
 
-// checkName finds out whether an object with a child's name is somebody else's, and keeps that in children. Where it is the test's own,
-// it is in no cache yet. Where there is none, the error is the API server's.
+// checkName records in children whether the object with a child's name is somebody else's. If it is the test's own, the caches don't have it
+// yet. If there is none, the error is the API server's NotFound.
 func (r *Reconciler) checkName(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children, child childRef) error {
 	object := caches.MetadataOf(child.gvk)
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: child.namespace, Name: child.name}, object)
-	if err == nil && !newFamily(test, r.options.Settings.Namespace).meet(child.gvk, object) {
+	if err == nil && !newChildList(test, r.options.Settings.Namespace).add(child.gvk, object) {
 		r.memory.nameTaken(test, child)
 		children.Foreign = append(children.Foreign, child.String())
 		return nil

@@ -90,6 +90,18 @@ func TestDocumentsCountInTheOperatorsNamespaceOnly(t *testing.T) {
 	}
 }
 
+// Anybody who may create pods in the test's namespace may give them its labels.
+func TestAPodThatOnlyBearsTheLabelsIsNoChild(t *testing.T) {
+	labels := map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: "generator"}
+	forged := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "forged", UID: "forged", Labels: labels}}
+	made := forged.DeepCopy()
+	made.Name, made.UID, made.OwnerReferences = "made", "made", []metav1.OwnerReference{{Kind: v1alpha1.LoadTestKind, Name: "t", UID: "uid", Controller: new(true)}}
+	found, err := looking(t, forged, made).children(t.Context(), lonely("uid"))
+	if err != nil || len(found.children.Pods) != 1 || found.children.Pods[0].Name != "made" {
+		t.Errorf("%v, %+v", err, found.children.Pods)
+	}
+}
+
 func TestAProgressThatAnotherPodSignedIsNone(t *testing.T) {
 	test := lonely("uid")
 	told := document(t, own, manifests.ProgressName(test, 1), "uid")

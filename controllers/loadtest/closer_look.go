@@ -26,43 +26,43 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// lookCloser finds out what a decision asks for; again says that it is to be made again, with what came of it.
-func (r *Reconciler) lookCloser(ctx context.Context, seen *observation, decision lifecycle.Decision) (again bool, err error) {
+// lookCloser observes what a decision asks for; again says that it did, and that the decision is to be made again.
+func (r *Reconciler) lookCloser(ctx context.Context, observed *observation, decision lifecycle.Decision) (again bool, err error) {
 	switch {
 	case decision.ReadReport:
-		return true, r.readReport(ctx, seen)
+		return true, r.readReport(ctx, observed)
 	case decision.ReadBaseline:
-		return true, r.readBaseline(ctx, seen)
+		return true, r.readBaseline(ctx, observed)
 	case len(decision.Try) > 0:
-		return true, r.try(ctx, seen, decision.Try)
+		return true, r.try(ctx, observed, decision.Try)
 	case decision.Protect || decision.Unprotect:
-		return true, r.finalize(ctx, seen, decision)
+		return true, r.finalize(ctx, observed, decision)
 	}
 	return false, nil
 }
 
-// readReport reads the Report past the cache: as the runner wrote it, and judged anew; of a test that is over the copy, as the original is gone. Once the status
-// has the digest of what counted, what is read is held to it. That there is none, or none that can be read, is an answer too.
-func (r *Reconciler) readReport(ctx context.Context, seen *observation) error {
-	name := client.ObjectKey{Namespace: r.options.Settings.Namespace, Name: manifests.OriginalName(seen.Test, lifecycle.Attempt(seen.Observed))}
-	counted := seen.Test.Status.Report
-	over := meta.IsStatusConditionTrue(seen.Test.Status.Conditions, v1alpha1.ConditionComplete) && counted != nil
+// readReport reads the Report past the cache, and judges it anew. Of a test that is over it reads the copy, since the original is gone. Once the status has the digest
+// of the Report that counted, only that Report is accepted. That there is none, or none that can be read, is no error: it becomes ReportFault.
+func (r *Reconciler) readReport(ctx context.Context, observed *observation) error {
+	name := client.ObjectKey{Namespace: r.options.Settings.Namespace, Name: manifests.OriginalName(observed.Test, lifecycle.Attempt(observed.Observed))}
+	counted := observed.Test.Status.Report
+	over := meta.IsStatusConditionTrue(observed.Test.Status.Conditions, v1alpha1.ConditionComplete) && counted != nil
 	if over && counted.NotPublished == "" {
-		name = client.ObjectKey{Namespace: seen.Test.Namespace, Name: counted.ConfigMap}
+		name = client.ObjectKey{Namespace: observed.Test.Namespace, Name: counted.ConfigMap}
 	}
 	var kept corev1.ConfigMap
 	if err := r.live.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
-		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s in namespace %s is gone", name.Name, name.Namespace)
+		observed.Children.ReportFault = fmt.Sprintf("ConfigMap %s in namespace %s is gone", name.Name, name.Namespace)
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("read the report: %w", err)
 	}
 	size, err := delivery.SizeOf(kept.BinaryData[delivery.KeyReport])
 	if err != nil {
-		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %s: %v", kept.Name, delivery.KeyReport, err)
+		observed.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %s: %v", kept.Name, delivery.KeyReport, err)
 		return nil
 	}
-	if err := r.makeRoom(ctx, seen, size.Memory()); err != nil {
+	if err := r.makeRoom(ctx, observed, size.Memory()); err != nil {
 		return err
 	}
 	original, err := delivery.DecodeOriginal(kept.BinaryData, kept.Annotations)
@@ -73,19 +73,19 @@ func (r *Reconciler) readReport(ctx context.Context, seen *observation) error {
 		err = fmt.Errorf("it holds another Report (%s) than the one that counted (%s): somebody replaced it", original.Envelope.Digest, counted.Digest)
 	}
 	if err != nil {
-		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %v", kept.Name, err)
+		observed.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %v", kept.Name, err)
 		return nil
 	}
-	// It may have been written anew since it was announced: report and envelope are of one moment.
-	c := &seen.Children
+	// It may have been written again since the cache saw it: report and envelope must be from the same read.
+	c := &observed.Children
 	c.Report, c.ReportPacked, c.Envelope, c.Followed, c.ReportWritten = original.Report, original.Packed, &original.Envelope, original.Followed, lastWritten(&kept)
 	if r.options.Reports != nil {
-		r.options.Reports.Keep(seen.Test, original.Envelope.Digest, original.Report, size.Memory())
+		r.options.Reports.Keep(observed.Test, original.Envelope.Digest, original.Report, size.Memory())
 	}
 	return nil
 }
 
-// lastWritten is when an object was written last, by the API server's clock; zero: it doesn't say.
+// lastWritten is when an object was last written, by the API server's clock; zero: the object doesn't say.
 func lastWritten(object client.Object) (at time.Time) {
 	for _, fields := range object.GetManagedFields() {
 		if fields.Time != nil && fields.Time.After(at) {
@@ -95,15 +95,15 @@ func lastWritten(object client.Object) (at time.Time) {
 	return at
 }
 
-// finalize puts the teardown's finalizer on the test, or takes it off, over the version that was decided from. What follows in this pass is decided from the version that it made.
-// A patch replaces the list whole, and the cache has no finalizers of others: it is read past the cache. A test that is gone meanwhile is found so by the next pass.
-func (r *Reconciler) finalize(ctx context.Context, seen *observation, decision lifecycle.Decision) error {
+// finalize adds or removes the teardown's finalizer, over the version that the decision was made from; the rest of the pass decides from the new version. A patch replaces
+// the whole list, and the cache lacks other people's finalizers, so the list is read past the cache. If the test is gone meanwhile, the next pass finds that out.
+func (r *Reconciler) finalize(ctx context.Context, observed *observation, decision lifecycle.Decision) error {
 	kind := v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind)
 	there, before := caches.MetadataOf(kind), caches.MetadataOf(kind)
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(seen.Test), there); client.IgnoreNotFound(err) != nil {
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(observed.Test), there); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the finalizers: %w", err)
 	}
-	before.Namespace, before.Name, before.ResourceVersion, before.Finalizers = seen.Test.Namespace, seen.Test.Name, seen.Test.ResourceVersion, there.Finalizers
+	before.Namespace, before.Name, before.ResourceVersion, before.Finalizers = observed.Test.Namespace, observed.Test.Name, observed.Test.ResourceVersion, there.Finalizers
 	after := before.DeepCopy()
 	if decision.Protect {
 		controllerutil.AddFinalizer(after, v1alpha1.FinalizerTeardown)
@@ -117,58 +117,58 @@ func (r *Reconciler) finalize(ctx context.Context, seen *observation, decision l
 		}
 		return fmt.Errorf("write the finalizers: %w", err)
 	}
-	next := seen.Test.DeepCopy()
+	next := observed.Test.DeepCopy()
 	next.ResourceVersion, next.Finalizers = after.ResourceVersion, after.Finalizers
 	r.memory.statusWritten(next, next.ResourceVersion)
-	r.recordEvents(seen.Test, decision)
-	seen.Test = next
+	r.recordEvents(observed.Test, decision)
+	observed.Test = next
 	return nil
 }
 
-// try asks the API server which of these objects it would take, and creates none. It isn't asked about pods like those that it would have taken a moment ago.
-func (r *Reconciler) try(ctx context.Context, seen *observation, objects []manifests.Object) error {
-	seen.Refusals = []lifecycle.Refusal{}
+// try asks the API server, by a dry run, which of these objects it would accept. It skips pods like those that were accepted a moment ago.
+func (r *Reconciler) try(ctx context.Context, observed *observation, objects []manifests.Object) error {
+	observed.Refusals = []lifecycle.Refusal{}
 	now := r.options.Clock()
-	objects = r.welcome.others(seen.Test, objects, now)
+	objects = r.acceptedPods.others(observed.Test, objects, now)
 	for i, answer := range r.createAll(ctx, objects, client.DryRunAll) {
 		if answer.err == nil {
 			changed := changedDevices(objects[i], answer.object)
-			if seen.refuse(objects[i], changed); changed == "" {
-				r.welcome.add(seen.Test, objects[i], now)
+			if observed.refuse(objects[i], changed); changed == "" {
+				r.acceptedPods.add(observed.Test, objects[i], now)
 			}
 			continue
 		}
-		if err := r.refused(ctx, seen, objects[i], answer.err); err != nil {
+		if err := r.refused(ctx, observed, objects[i], answer.err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// refused keeps why the API server didn't take an object, where that is for the user to mend. It returns what is no refusal of the object.
-func (r *Reconciler) refused(ctx context.Context, seen *observation, object manifests.Object, err error) error {
+// refused records why the API server refused an object, if the user has to mend that. It returns every error that isn't a refusal of the object.
+func (r *Reconciler) refused(ctx context.Context, observed *observation, object manifests.Object, err error) error {
 	switch {
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && seen.Test.DeletionTimestamp != nil && !seen.refusedAlready(object):
-		seen.Refusals = append(seen.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), NamespaceGoes: true})
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && observed.Test.DeletionTimestamp != nil && !observed.refusedAlready(object):
+		observed.Refusals = append(observed.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), NamespaceGoes: true})
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return err
 	case apierrors.IsAlreadyExists(err) && manifests.IsKept(object):
-		return r.checkKept(ctx, seen, object)
+		return r.checkKept(ctx, observed, object)
 	case apierrors.IsAlreadyExists(err):
-		return r.checkTaken(ctx, seen, object)
-	case (isTransient(err) || manifests.IsKept(object) && isAnswer(err) && !isRefusal(err)) && !seen.refusedAlready(object):
-		seen.Refusals = append(seen.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), Transient: true})
+		return r.checkTaken(ctx, observed, object)
+	case (isTransient(err) || manifests.IsKept(object) && isAnswer(err) && !isRefusal(err)) && !observed.refusedAlready(object):
+		observed.Refusals = append(observed.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), Transient: true})
 		return nil
-	case isRefusal(err) && !seen.refusedAlready(object):
-		r.welcome.refused(seen.Test.Namespace)
-		seen.refuse(object, err.Error())
+	case isRefusal(err) && !observed.refusedAlready(object):
+		r.acceptedPods.refused(observed.Test.Namespace)
+		observed.refuse(object, err.Error())
 		return nil
 	}
 	return fmt.Errorf("create %s: %w", object.GetName(), err)
 }
 
-// refusedAlready says that a refusal of the object was decided upon, and the decision was to create it.
+// refusedAlready says that the decision to create the object took its refusal into account.
 func (o *observation) refusedAlready(object manifests.Object) bool {
 	return slices.ContainsFunc(o.Refusals, func(r lifecycle.Refusal) bool { return r.Pod == object.GetName() })
 }
@@ -179,51 +179,51 @@ func (o *observation) refuse(object manifests.Object, message string) {
 	}
 }
 
-// checkTaken finds out whose object has the name that a child was to have.
-func (r *Reconciler) checkTaken(ctx context.Context, seen *observation, object manifests.Object) error {
+// checkTaken finds out whose object has a child's name.
+func (r *Reconciler) checkTaken(ctx context.Context, observed *observation, object manifests.Object) error {
 	gvk, err := apiutil.GVKForObject(object, r.client.Scheme())
 	if err != nil {
 		return err
 	}
-	err = r.checkName(ctx, seen.Test, &seen.Children, childRef{gvk: gvk, namespace: object.GetNamespace(), name: object.GetName()})
+	err = r.checkName(ctx, observed.Test, &observed.Children, childRef{gvk: gvk, namespace: object.GetNamespace(), name: object.GetName()})
 	if apierrors.IsNotFound(err) {
 		return pass.Wait("an object that had a child's name went away just now", time.Second)
 	}
 	return err
 }
 
-// checkKept finds out who has the name that a kept Report was to have: this very Report, from a pass that failed half-way, or an object of somebody
-// else's, which stays as it is.
-func (r *Reconciler) checkKept(ctx context.Context, seen *observation, object manifests.Object) error {
+// checkKept finds out what has the name of a kept Report: this very Report, from a pass that failed half-way, or somebody else's object, which stays
+// as it is.
+func (r *Reconciler) checkKept(ctx context.Context, observed *observation, object manifests.Object) error {
 	there := caches.MetadataOf(configMapKind)
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
 		return fmt.Errorf("look at the kept Report %s: %w", object.GetName(), err)
 	}
 	if !manifests.IsKept(there) || there.Annotations[delivery.AnnotationDigest] != object.GetAnnotations()[delivery.AnnotationDigest] {
-		seen.refuse(object, "its name is taken by an object of somebody else's")
+		observed.refuse(object, "its name is taken by an object of somebody else's")
 	}
 	return nil
 }
 
-// isRefusal says that the object itself is refused: by validation, admission, quota, or for want of a right.
+// isRefusal says that the API server refused the object itself: by validation, admission, quota, or for lack of a right.
 func isRefusal(err error) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	return ok && slices.Contains([]int32{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge}, status.Status().Code)
 }
 
-// isAnswer says that it is the API server's answer, or an admission webhook's, which may be any.
+// isAnswer says that an error is an answer of the API server, or of an admission webhook, which may be any status.
 func isAnswer(err error) bool {
 	_, is := errors.AsType[*apierrors.StatusError](err)
 	return is
 }
 
-// isTransient says that the answer is about the moment: an admission webhook that can't be reached, a server that has much to do.
+// isTransient says that a refusal may pass: a webhook can't be reached, or the server is overloaded.
 func isTransient(err error) bool {
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err) ||
 		apierrors.IsServiceUnavailable(err)
 }
 
-// changedDevices says which device requests of a pod admission changed. An injector that adds to what is counted already would take twice
+// changedDevices says which device requests of a pod admission has changed. An injector that adds requests on top of the operator's would take twice
 // as many devices as the test has links.
 func changedDevices(asked, answered client.Object) string {
 	sent, isPod := asked.(*corev1.Pod)

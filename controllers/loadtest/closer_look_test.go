@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -107,4 +108,22 @@ func TestFinalizersOfOthersStay(t *testing.T) {
 			t.Errorf("it is decided from a version that isn't any more: %v", err)
 		}
 	})
+}
+
+// Whoever edits the test's namespace may replace the copy of a Report that counted: then nothing is read of it.
+func TestACopyThatWasReplacedIsNotRead(t *testing.T) {
+	kept, ref := swollen(t, "t-report", 1)
+	for digest, says := range map[string]string{ref.Digest: "", "sha256:other": "somebody replaced it"} {
+		test := lonely("uid")
+		test.Status.Report = &v1alpha1.ReportReference{ConfigMap: kept.Name, Digest: digest}
+		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
+		seen := &observation{Observed: lifecycle.Observed{Test: test}}
+		if err := looking(t, kept).readReport(t.Context(), seen); err != nil {
+			t.Fatal(err)
+		}
+		seen.letGo()
+		if c := seen.Children; (c.Report != nil) != (says == "") || !strings.Contains(c.ReportFault, says) {
+			t.Errorf("judged by %s: there is a Report: %v; %q, want %q", digest, c.Report != nil, c.ReportFault, says)
+		}
+	}
 }

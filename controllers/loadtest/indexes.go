@@ -18,13 +18,13 @@ import (
 	"github.com/linerate-dev/linerate/controllers/caches"
 )
 
-// The indexes of the caches: without them each look at a test would go through the objects of all tests.
+// The indexes of the caches: without them each pass of a test would go through the objects of all tests.
 const (
-	// indexTest has the children of a test by its UID, indexRuns those of its runs by its namespace and name: of tests that had the name before, too.
+	// indexTest has a test's children by its UID; indexRuns has its runs' objects by its namespace and name, those of earlier tests of that name included.
 	indexTest = "test"
 	indexRuns = "runs"
-	// indexLab has the LoadTests that aren't over, by what of the lab concerns them: waitsForLab, or waitsInLine where others come first, and node/NAME of
-	// each node that a pod of theirs is on.
+	// indexLab has the LoadTests that aren't over, by what in the cluster they depend on: waitsForLab, or waitsInLine where others come first, and node/NAME
+	// for each node that their pods are on.
 	indexLab    = "lab"
 	notOver     = "not over"
 	waitsForLab = "waiting"
@@ -47,7 +47,7 @@ func runsByIndex(test types.NamespacedName) client.ListOption {
 	return client.MatchingFields{indexRuns: test.String()}
 }
 
-// runOf is the test that an object of a run says that it is of; without a name: it is none of a run.
+// runOf is the test that an object's labels name; without a name: the object belongs to no run.
 func runOf(object client.Object) types.NamespacedName {
 	labels := object.GetLabels()
 	if labels[v1alpha1.LabelNamespace] == "" {
@@ -91,7 +91,7 @@ func concerns(test *v1alpha1.LoadTest) []string {
 
 func onNode(name string) string { return "node/" + name }
 
-// testsOfNode are those that wait for the lab, and those that have pods on the node. Those in line are woken by it where their turn changes.
+// testsOfNode are the tests that wait for something in the cluster, and those with pods on the node. Tests in the queue are woken when their turn changes.
 func (r *Reconciler) testsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
 	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, onNode(node.GetName()))...)
 }
@@ -112,7 +112,7 @@ func (r *Reconciler) testsConcernedBy(ctx context.Context, value string) (reques
 	return requests
 }
 
-// cachedWaiting chooses the waiting tests by the cache's index, cachedNotOver those that aren't over: of a thousand that are kept these are few.
+// cachedWaiting selects the waiting tests by the cache's index, cachedNotOver those that aren't over: few of the thousand that may be kept.
 func cachedWaiting() []client.ListOption { return concernedBy(waitsForLab) }
 
 func cachedNotOver() []client.ListOption { return concernedBy(notOver) }

@@ -12,13 +12,13 @@ import (
 	"github.com/linerate-dev/linerate/controllers/caches"
 )
 
-// memory is what this process did last to each test and may not see in its caches yet. A cache runs behind the server, and a decision made
-// from a view older than the operator's own last act would repeat that act: pods of an attempt that is over, requests in vain.
+// memory is what this process has just written for each test, and may not see in its caches yet. A cache runs behind the server: a decision made from a
+// view older than the operator's own last write would repeat that write, and make pods of an attempt that is over.
 //
 //	apply ──write──▶ API server ──watch──▶ cache ──▶ observe ──▶ decide, unless memory knows better: then the watch is waited for
 //	  └───────────▶ memory ─────────────────────────────┘
 //
-// It is lost with the process, and not missed: a new process lists everything anew. It is safe for concurrent use.
+// It may be lost with the process, since a new process lists everything anew. It is safe for concurrent use.
 type memory struct {
 	mu    sync.Mutex
 	tests map[types.NamespacedName]*acts
@@ -29,16 +29,16 @@ type acts struct {
 	uid types.UID
 	// version is the test's own, as the last write of its status left it.
 	version string
-	// created are children that must appear, deleted those that must go or be going; both are forgotten at until.
+	// created are children that must appear in the caches, deleted those that must disappear or be marked as being deleted; both are forgotten at until.
 	created, deleted map[types.UID]childRef
 	until            time.Time
-	// taken are names of children that somebody else's objects were found to have.
+	// taken are children whose names somebody else's objects have.
 	taken map[string]childRef
 }
 
 func newMemory() *memory { return &memory{tests: map[types.NamespacedName]*acts{}} }
 
-// with lets f look at, or add to, what was done to a test. A test of the same name that came later starts with nothing.
+// with lets f read or change what was done to a test. A later test of the same name starts with nothing.
 func (m *memory) with(test *v1alpha1.LoadTest, f func(*acts)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +77,7 @@ func (m *memory) nameFree(test *v1alpha1.LoadTest, child childRef) {
 	m.with(test, func(a *acts) { delete(a.taken, child.String()) })
 }
 
-// takenNames are the names that were found taken, to be looked at again.
+// takenNames are the taken names, to be checked again.
 func (m *memory) takenNames(test *v1alpha1.LoadTest) (taken []childRef) {
 	m.with(test, func(a *acts) {
 		for _, child := range a.taken {
@@ -87,7 +87,7 @@ func (m *memory) takenNames(test *v1alpha1.LoadTest) (taken []childRef) {
 	return taken
 }
 
-// behind returns how long at most the view is to be waited for, because it lacks something of the operator's own doing; 0: it lacks nothing.
+// behind returns how long to wait at most for caches that lack a write of the operator's own; 0: they lack none.
 func (m *memory) behind(test *v1alpha1.LoadTest, children map[types.UID]childRef, now time.Time) (atMost time.Duration) {
 	m.with(test, func(a *acts) {
 		if now.After(a.until) {

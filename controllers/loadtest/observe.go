@@ -16,29 +16,29 @@ import (
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
-// observation is what a decision is made from, and whose the objects in it are.
+// observation is what a decision is made from.
 type observation struct {
 	lifecycle.Observed
-	family *family
-	// giveBack gives back the memory of the Reports in it; nil: there are none.
+	childList *childList
+	// giveBack returns the memory of the Reports in the observation; nil: it has none.
 	giveBack func()
 }
 
-// letGo gives back the memory of Reports. Nobody may look at the observation any more.
-func (o *observation) letGo() {
+// releaseMemory returns the memory of Reports. The observation must not be used afterwards.
+func (o *observation) releaseMemory() {
 	if o.giveBack != nil {
 		o.giveBack()
 		o.giveBack = nil
 	}
 }
 
-// errRoom is that a pass has a Report in memory, and would wait for room for another one.
+// errRoom: a pass that has a Report in memory must not wait for memory for another one.
 var errRoom = pass.Wait("a pass reads one Report at a time", time.Second)
 
-// errBusy is that there is no room for a baseline's Reports while others' are read.
+// errBusy: there is no memory for a baseline's Reports while other tests' Reports are read.
 var errBusy = pass.Wait("other tests' Reports are read first", time.Second)
 
-// makeRoom waits until there is memory for what is to be decoded for an observation.
+// makeRoom waits until there is memory for a document that is to be decoded for an observation.
 func (r *Reconciler) makeRoom(ctx context.Context, o *observation, bytes int64) (err error) {
 	if o.giveBack != nil {
 		return errRoom
@@ -53,46 +53,46 @@ func (r *Reconciler) now() time.Time { return pass.AsStored(r.options.Clock()) }
 // observe reads the caches; nil without an error where the LoadTest doesn't exist any more.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
 	test := &v1alpha1.LoadTest{}
-	if !r.options.Namespaces.Has(name.Namespace) { // what runs of it are there is another operator's, which may share this one's own namespace
+	if !r.options.Namespaces.Has(name.Namespace) { // its runs are another operator's, which may share this one's namespace
 		return nil, nil
 	}
 	if err := r.client.Get(ctx, name, test); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
 			r.inventory.Forget(name)
-			return nil, errors.Join(r.clearRuns(ctx, name), r.wires.GiveBackOf(ctx, name)) // nothing is there, and nothing is wrong
+			return nil, errors.Join(r.clearRuns(ctx, name), r.wires.GiveBackOf(ctx, name)) // it doesn't exist, which is no error
 		}
 		return nil, fmt.Errorf("get the LoadTest: %w", err)
 	}
-	family, err := r.children(ctx, test)
+	childList, err := r.children(ctx, test)
 	if err != nil {
 		return nil, err
 	}
 	now := r.now()
-	if atMost := r.memory.behind(test, family.refs, now); atMost > 0 {
+	if atMost := r.memory.behind(test, childList.refs, now); atMost > 0 {
 		return nil, pass.Wait("the caches lack what was written last", atMost)
 	}
-	if err := r.checkTakenNames(ctx, test, &family.children); err != nil {
+	if err := r.checkTakenNames(ctx, test, &childList.children); err != nil {
 		return nil, err
 	}
 	lab, labErr := r.lab(ctx, test)
-	wires, wiresErr := r.wires.Of(ctx, test, family.children.Pods)
+	wires, wiresErr := r.wires.Of(ctx, test, childList.children.Pods)
 	if err := errors.Join(labErr, wiresErr); err != nil {
 		return nil, err
 	}
 	observed := lifecycle.Observed{
-		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Wires: wires,
+		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: childList.children, Wires: wires,
 	}
 	if placing(test) && len(lab.Networks) > 0 {
-		hasPods := len(test.Status.Pods) > 0 // of this attempt: what is left of an earlier one is nobody's turn
+		hasPods := len(test.Status.Pods) > 0 // of this attempt: pods left of an earlier one don't count as a turn
 		if observed.Turn, err = r.turns.Of(ctx, test, hasPods, now); err != nil {
 			return nil, err
 		}
 	}
-	return &observation{Observed: observed, family: family}, nil
+	return &observation{Observed: observed, childList: childList}, nil
 }
 
-// lab looks at what the cluster has; a test that is over needs nothing of it.
+// lab is what the cluster has for the test; nothing for a test that is over.
 func (r *Reconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycle.Lab, error) {
 	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
 		return lifecycle.Lab{}, nil
@@ -109,8 +109,8 @@ func (r *Reconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycl
 	return lab, err
 }
 
-// placing says whether pods may have to be made from networks. A test that runs, is to stop or to let go needs none of them: it doesn't wait until
-// they are listed, which may take for ever where they can't be.
+// placing says whether pods may have to be made, for which networks must be known. A test that runs, stops or is suspended doesn't wait until networks
+// are listed, which takes for ever where they can't be.
 func placing(test *v1alpha1.LoadTest) bool {
 	return test.Status.StartedAt == nil && !test.Spec.Stop && !test.Spec.Suspend
 }

@@ -25,8 +25,8 @@ import (
 
 const defaultConcurrency = 16
 
-// SetupWithManager gives the reconciler the manager's caches, and watches all that may change a decision. The manager must have been made
-// with caches.Options.
+// SetupWithManager gives the reconciler the manager's caches, and watches everything that may change a decision. The manager must have been
+// made with caches.Options.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	wake := make(chan event.GenericEvent, 1)
 	progress, err := caches.NewProgress(mgr, r.options.Settings.Namespace)
@@ -66,7 +66,7 @@ func (r *Reconciler) controllerOptions() controller.Options {
 	return pass.ControllerOptions(concurrency, logOf)
 }
 
-// registerMetrics registers the counters of LoadTests, and what is read at each scrape, where the options say to whom.
+// registerMetrics registers the counters of LoadTests, and the states that are counted at each scrape, if the options name a registry.
 func (r *Reconciler) registerMetrics(mgr ctrl.Manager) error {
 	if r.options.Metrics == nil {
 		return nil
@@ -76,7 +76,7 @@ func (r *Reconciler) registerMetrics(mgr ctrl.Manager) error {
 	})
 }
 
-// nudge leaves a mark that something changed; one mark stands for all that changed before it is seen.
+// nudge leaves a mark that something changed; one mark stands for all changes until it is read.
 func nudge(wake chan<- event.GenericEvent) {
 	select {
 	case wake <- event.GenericEvent{Object: &corev1.Node{}}:
@@ -84,8 +84,8 @@ func nudge(wake chan<- event.GenericEvent) {
 	}
 }
 
-// testOf is the LoadTest that a child belongs to, by its labels: the runner's pod is owned by a Job, and nothing in the operator's own namespace is owned by
-// a test. What is in another namespace belongs to nobody but that namespace's tests, whatever its labels say.
+// testOf is the LoadTest that a child belongs to, by its labels: a Job owns the runner's pod, and no test owns an object in the operator's own namespace. An
+// object in any other namespace can only belong to a test of that namespace, whatever its labels say.
 func (r *Reconciler) testOf(_ context.Context, child client.Object) []reconcile.Request {
 	if run := runOf(child); run.Name != "" && child.GetNamespace() == r.options.Settings.Namespace {
 		return []reconcile.Request{{NamespacedName: run}}

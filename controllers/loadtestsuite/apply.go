@@ -23,20 +23,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// apply does what was decided, in the order of the decision's fields: what a test measured is stored before the test may go. What fails half-way
-// is done again after the next observation; what didn't fail is remembered, and isn't.
-func (r *Reconciler) apply(ctx context.Context, seen *observation, decision suite.Decision) error {
-	if err := r.storing(ctx, seen, func() error { return r.storeReport(ctx, seen, decision.Report) }); err != nil {
+// apply carries out a decision, in the order of its fields: a test's measurement is stored before the test may be deleted. After a failure half-way the
+// next observation leads to the rest; what succeeded is remembered, and not repeated.
+func (r *Reconciler) apply(ctx context.Context, observed *observation, decision suite.Decision) error {
+	if err := r.storing(ctx, observed, func() error { return r.storeReport(ctx, observed, decision.Report) }); err != nil {
 		return err
 	}
-	if err := r.stopTests(ctx, seen, decision.Stop); err != nil {
+	if err := r.stopTests(ctx, observed, decision.Stop); err != nil {
 		return err
 	}
-	obstacles := len(seen.notes.obstacles)
-	if err := r.createTests(ctx, seen, decision.Create); err != nil {
+	obstacles := len(observed.notes.obstacles)
+	if err := r.createTests(ctx, observed, decision.Create); err != nil {
 		return err
 	}
-	decision, err := r.writeStatus(ctx, seen, decision)
+	decision, err := r.writeStatus(ctx, observed, decision)
 	if err != nil {
 		return err
 	}
@@ -45,33 +45,33 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, decision suit
 		if event.Warning {
 			kind = corev1.EventTypeWarning
 		}
-		r.events.Eventf(seen.Suite, nil, kind, event.Reason, decision.Rule, "%s", event.Message)
+		r.events.Eventf(observed.Suite, nil, kind, event.Reason, decision.Rule, "%s", event.Message)
 	}
-	if err := r.deleteTests(ctx, seen, decision.Delete); err != nil {
+	if err := r.deleteTests(ctx, observed, decision.Delete); err != nil {
 		return err
 	}
 	if decision.DeleteSuite {
-		return r.deleteOwn(ctx, seen.Suite.DeepCopy())
+		return r.deleteOwn(ctx, observed.Suite.DeepCopy())
 	}
-	if len(seen.notes.obstacles) > obstacles {
-		return pass.Wait("some tests can't be made", time.Millisecond) // which is said, and others made, by the next pass
+	if len(observed.notes.obstacles) > obstacles {
+		return pass.Wait("some tests can't be made", time.Millisecond) // the next pass says so, and makes others
 	}
 	return nil
 }
 
-// stopTests asks tests to end, side by side.
-func (r *Reconciler) stopTests(ctx context.Context, seen *observation, names []string) error {
+// stopTests sets spec.stop of tests, several at a time.
+func (r *Reconciler) stopTests(ctx context.Context, observed *observation, names []string) error {
 	failed := make([]error, len(names))
-	pass.SideBySide(len(names), func(i int) { failed[i] = r.stop(ctx, seen.Tests[names[i]]) })
+	pass.SideBySide(len(names), func(i int) { failed[i] = r.stop(ctx, observed.Tests[names[i]]) })
 	for i, name := range names {
 		if failed[i] == nil {
-			seen.notes.pending[name] = pending{stop: true, until: seen.Now.Add(caches.MostBehind)}
+			observed.notes.pending[name] = pending{stop: true, until: observed.Now.Add(caches.MostBehind)}
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// stop asks a test to end. A stopped test may be asked again.
+// stop sets spec.stop of a test; doing so again changes nothing.
 func (r *Reconciler) stop(ctx context.Context, test *v1alpha1.LoadTest) error {
 	ctrl.LoggerFrom(ctx).Info("stopping", "test", test.Name)
 	target := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: test.Name}}
@@ -82,16 +82,16 @@ func (r *Reconciler) stop(ctx context.Context, test *v1alpha1.LoadTest) error {
 	return nil
 }
 
-// createTests makes tests, side by side, as far as they may be tried. Those that were made are known to be also where another one wasn't.
-func (r *Reconciler) createTests(ctx context.Context, seen *observation, wanted []suite.Wanted) error {
-	room, _ := seen.notes.mayTry(r.options.Clock())
+// createTests creates the tests that may be tried now, several at a time. It records those that were created even if another one fails.
+func (r *Reconciler) createTests(ctx context.Context, observed *observation, wanted []suite.Wanted) error {
+	room, _ := observed.notes.mayTry(r.options.Clock())
 	wanted = wanted[:min(len(wanted), room)]
 	failed := make([]error, len(wanted))
-	pass.SideBySide(len(wanted), func(i int) { failed[i] = r.createTest(ctx, seen.Matrix, wanted[i]) })
+	pass.SideBySide(len(wanted), func(i int) { failed[i] = r.createTest(ctx, observed.Matrix, wanted[i]) })
 	for i, w := range wanted {
-		made, err := r.answered(ctx, seen, w.Name, failed[i])
+		made, err := r.answered(ctx, observed, w.Name, failed[i])
 		if failed[i] = err; made {
-			seen.notes.made(w.Name, r.options.Clock())
+			observed.notes.made(w.Name, r.options.Clock())
 		}
 	}
 	return errors.Join(failed...)
@@ -105,8 +105,8 @@ func (r *Reconciler) createTest(ctx context.Context, m *suite.Matrix, wanted sui
 	return r.client.Create(ctx, &unstructured.Unstructured{Object: content})
 }
 
-// answered says whether a test is there now. What is there and the suite's own is fine; what the API server doesn't take is kept, to be said.
-func (r *Reconciler) answered(ctx context.Context, seen *observation, name string, err error) (made bool, _ error) {
+// answered says whether a test exists after the API server's answer: it was created, or exists as the suite's own. A refusal is recorded for the status.
+func (r *Reconciler) answered(ctx context.Context, observed *observation, name string, err error) (made bool, _ error) {
 	switch {
 	case err == nil:
 		ctrl.LoggerFrom(ctx).Info("created", "test", name)
@@ -114,49 +114,49 @@ func (r *Reconciler) answered(ctx context.Context, seen *observation, name strin
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return false, err
 	case apierrors.IsAlreadyExists(err):
-		return r.isOwnTest(ctx, seen, name)
+		return r.isOwnTest(ctx, observed, name)
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err):
-		r.inTheWay(seen, name, err.Error())
+		r.inTheWay(observed, name, err.Error())
 		return false, nil
 	}
 	return false, fmt.Errorf("create %s: %w", name, err)
 }
 
-// isOwnTest asks whether a test that is there is the suite's own, made a moment ago.
-func (r *Reconciler) isOwnTest(ctx context.Context, seen *observation, name string) (own bool, _ error) {
+// isOwnTest asks whether the existing test of this name is the suite's own, made a moment ago.
+func (r *Reconciler) isOwnTest(ctx context.Context, observed *observation, name string) (own bool, _ error) {
 	there := caches.MetadataOf(v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind))
-	err := r.live.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, there)
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: observed.Suite.Namespace, Name: name}, there)
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, pass.Wait("a test of this name was there a moment ago", pass.TakenAgain/60)
 	case err != nil:
 		return false, fmt.Errorf("look whose %s is: %w", name, err)
-	case ofFormer(there, seen.Suite):
+	case ofFormer(there, observed.Suite):
 		return false, pass.Wait("a test of an earlier suite of this name is being deleted", time.Second)
-	case !isOf(there, seen.Suite):
-		r.inTheWay(seen, name, "a LoadTest of this name is somebody else's: delete that, or give the suite another name")
+	case !isOf(there, observed.Suite):
+		r.inTheWay(observed, name, "a LoadTest of this name is somebody else's: delete that, or give the suite another name")
 		return false, nil
 	}
 	return true, nil
 }
 
-// ofFormer says that an object belongs to another suite of this name, an earlier one: it goes by itself.
+// ofFormer says that an object belongs to an earlier suite of this name, and is garbage collected with it.
 func ofFormer(object client.Object, s *v1alpha1.LoadTestSuite) bool {
 	owner := suiteOf(object)
 	return owner != nil && owner.Name == s.Name && owner.UID != s.UID
 }
 
-func (r *Reconciler) inTheWay(seen *observation, name, why string) {
-	seen.notes.refuse(name, why, seen.Now)
+func (r *Reconciler) inTheWay(observed *observation, name, why string) {
+	observed.notes.refuse(name, why, observed.Now)
 }
 
-// deleteTests deletes tests, side by side.
-func (r *Reconciler) deleteTests(ctx context.Context, seen *observation, names []string) error {
+// deleteTests deletes tests, several at a time.
+func (r *Reconciler) deleteTests(ctx context.Context, observed *observation, names []string) error {
 	failed := make([]error, len(names))
-	pass.SideBySide(len(names), func(i int) { failed[i] = r.deleteOwn(ctx, seen.Tests[names[i]]) })
+	pass.SideBySide(len(names), func(i int) { failed[i] = r.deleteOwn(ctx, observed.Tests[names[i]]) })
 	for i, name := range names {
 		if failed[i] == nil {
-			seen.notes.gone[seen.Tests[name].UID] = seen.Now.Add(caches.MostBehind)
+			observed.notes.gone[observed.Tests[name].UID] = observed.Now.Add(caches.MostBehind)
 		}
 	}
 	return errors.Join(failed...)
@@ -173,15 +173,15 @@ func (r *Reconciler) deleteOwn(ctx context.Context, object client.Object) error 
 	return nil
 }
 
-// writeStatus writes the status, or what is said in place of one that the API server refuses. It returns what was said.
-func (r *Reconciler) writeStatus(ctx context.Context, seen *observation, decision suite.Decision) (suite.Decision, error) {
-	err := r.patchStatus(ctx, seen, decision)
+// writeStatus writes the status or, if the API server refuses it, the one that replaces it. It returns the decision whose status was written.
+func (r *Reconciler) writeStatus(ctx context.Context, observed *observation, decision suite.Decision) (suite.Decision, error) {
+	err := r.patchStatus(ctx, observed, decision)
 	if !pass.RefusedForGood(err) {
 		return decision, err
 	}
 	ctrl.LoggerFrom(ctx).Error(err, "the API server refuses the status")
-	said := suite.Refused(seen.Observed, decision, err.Error())
-	if err := r.patchStatus(ctx, seen, said); pass.RefusedForGood(err) {
+	said := suite.Refused(observed.Observed, decision, err.Error())
+	if err := r.patchStatus(ctx, observed, said); pass.RefusedForGood(err) {
 		return said, reconcile.TerminalError(err)
 	} else if err != nil {
 		return said, err
@@ -189,25 +189,25 @@ func (r *Reconciler) writeStatus(ctx context.Context, seen *observation, decisio
 	return said, nil
 }
 
-// patchStatus writes a status where it differs from what is stored, and only over the version that it was decided from.
-func (r *Reconciler) patchStatus(ctx context.Context, seen *observation, decision suite.Decision) error {
-	stored, err := json.Marshal(seen.Suite.Status)
+// patchStatus writes a status if it differs from the stored one, and only over the version that the decision was made from.
+func (r *Reconciler) patchStatus(ctx context.Context, observed *observation, decision suite.Decision) error {
+	stored, err := json.Marshal(observed.Suite.Status)
 	decided, err2 := json.Marshal(decision.Status)
 	if err := errors.Join(err, err2); err != nil || bytes.Equal(stored, decided) {
 		return err
 	}
-	object := seen.Suite.DeepCopy()
+	object := observed.Suite.DeepCopy()
 	object.Status = decision.Status
-	patch := client.MergeFromWithOptions(seen.Suite.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	patch := client.MergeFromWithOptions(observed.Suite.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	if err := r.client.Status().Patch(ctx, object, patch); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		return fmt.Errorf("write the status: %w", err)
 	}
-	seen.notes.version = object.ResourceVersion
-	r.metrics.StatusWritten(seen.Suite.Status.Conditions, decision.Status.Conditions)
-	seen.Suite = object
+	observed.notes.version = object.ResourceVersion
+	r.metrics.StatusWritten(observed.Suite.Status.Conditions, decision.Status.Conditions)
+	observed.Suite = object
 	ctrl.LoggerFrom(ctx).V(1).Info("status written", "summary", decision.Status.Summary, "message", decision.Message)
 	return nil
 }

@@ -15,43 +15,42 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// earlierSuite is an earlier suite that a suite is compared with, as far as it is read.
+// earlierSuite is the suite that this one is compared with, as far as it has been read.
 type earlierSuite struct {
 	uid     types.UID
 	matrix  *suite.Matrix
 	reading *suite.Reading
-	// found is what came of it; nil: not all is read yet.
+	// found is the result of reading it; nil: not all is read yet.
 	found *suite.Reference
 }
 
-// sheetsAtOnce is how many sheets of an earlier suite's runs one pass reads: each takes a request, and some hundred runs to be decoded. A suite that is over and has one is read in one pass:
-// what is read first is proven, and then kept.
+// sheetsAtOnce is how many sheets of an earlier suite's runs one pass reads: each takes a request, and decoding of some hundred runs. An earlier suite with a single sheet is read in one pass.
 const sheetsAtOnce = 2
 
-// readReference reads the earlier suite that a suite is compared with: its cells, and the runs that were stored of it. That there is none, or that it
-// isn't over, is an answer too. It is looked at once, when all is measured; in several passes where it is large.
-func (r *Reconciler) readReference(ctx context.Context, seen *observation) error {
-	if e := seen.notes.earlier; e != nil && e.found != nil {
-		seen.Reference = e.found
+// readReference reads the earlier suite that a suite is compared with: its cells, and its stored runs. That there is no such suite, or that it isn't over, is no
+// error. It is read once, when all is measured; in several passes where it is large.
+func (r *Reconciler) readReference(ctx context.Context, observed *observation) error {
+	if e := observed.notes.earlier; e != nil && e.found != nil {
+		observed.Reference = e.found
 		return nil
 	}
-	name := seen.Suite.Spec.Baseline.Suite
+	name := observed.Suite.Spec.Baseline.Suite
 	fault := ""
 	var earlier v1alpha1.LoadTestSuite
-	switch err := r.client.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, &earlier); {
+	switch err := r.client.Get(ctx, client.ObjectKey{Namespace: observed.Suite.Namespace, Name: name}, &earlier); {
 	case apierrors.IsNotFound(err):
-		fault = "there is no such LoadTestSuite in namespace " + seen.Suite.Namespace
+		fault = "there is no such LoadTestSuite in namespace " + observed.Suite.Namespace
 	case err != nil:
 		return fmt.Errorf("get the suite to compare with: %w", err)
 	default:
 		fault = whyNoBaseline(&earlier)
 	}
 	if fault != "" {
-		seen.notes.earlier = nil
-		seen.Reference = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: fault}
+		observed.notes.earlier = nil
+		observed.Reference = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: fault}
 		return nil
 	}
-	e := seen.notes.earlierSuite(&earlier)
+	e := observed.notes.earlierSuite(&earlier)
 	if err := r.readOn(ctx, &earlier, e.reading); err != nil {
 		return err
 	}
@@ -60,11 +59,11 @@ func (r *Reconciler) readReference(ctx context.Context, seen *observation) error
 	} else {
 		e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
 	}
-	e.reading, seen.Reference = nil, e.found
+	e.reading, observed.Reference = nil, e.found
 	return nil
 }
 
-// readOn reads some more of an earlier suite's runs; without an error, all are read.
+// readOn reads more of an earlier suite's runs; without an error, all have been read.
 func (r *Reconciler) readOn(ctx context.Context, earlier *v1alpha1.LoadTestSuite, reading *suite.Reading) error {
 	spoilt := func(name string, why error) error {
 		ctrl.LoggerFrom(ctx).Info("runs of the suite to compare with aren't believed", "configMap", name, "why", why.Error())
@@ -84,7 +83,7 @@ func (r *Reconciler) readOn(ctx context.Context, earlier *v1alpha1.LoadTestSuite
 	return nil
 }
 
-// earlierSuite is how far an earlier suite is read; one that was made anew under its name is read from its beginning.
+// earlierSuite is how far an earlier suite has been read. A new suite of the same name is read from its beginning.
 func (n *notes) earlierSuite(s *v1alpha1.LoadTestSuite) *earlierSuite {
 	if n.earlier == nil || n.earlier.uid != s.UID {
 		matrix := suite.Expand(s.DeepCopy())

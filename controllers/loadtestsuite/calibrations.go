@@ -18,19 +18,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// mostEarlier is of how many earlier suites at most the documents are read, the latest first.
+// mostEarlier is how many earlier suites' reports are read at most, the latest first.
 const mostEarlier = 8
 
-// takeCalibrations takes calibrations of earlier suites of the namespace instead of measuring anew, as far as spec.calibration.maxAge allows it. Their documents are believed as far as their
-// statuses vouch for them, which only the operator writes. It is looked once, before the first test.
-func (r *Reconciler) takeCalibrations(ctx context.Context, seen *observation) error {
+// takeCalibrations uses calibrations of earlier suites of the namespace instead of measuring again, as far as spec.calibration.maxAge allows it. A report is believed if its digest is the one in
+// the suite's status, which only the operator writes. It is done once, before the first test.
+func (r *Reconciler) takeCalibrations(ctx context.Context, observed *observation) error {
 	var suites v1alpha1.LoadTestSuiteList
-	if err := r.client.List(ctx, &suites, client.InNamespace(seen.Suite.Namespace)); err != nil {
+	if err := r.client.List(ctx, &suites, client.InNamespace(observed.Suite.Namespace)); err != nil {
 		return fmt.Errorf("list the earlier suites: %w", err)
 	}
-	from := seen.Now.Add(-seen.Matrix.MaxAge())
+	from := observed.Now.Add(-observed.Matrix.MaxAge())
 	earlier := slices.DeleteFunc(suites.Items, func(s v1alpha1.LoadTestSuite) bool {
-		return s.UID == seen.Suite.UID || s.Spec.Calibration == nil || s.Status.Report == nil || s.Status.FinishedAt == nil || s.Status.FinishedAt.Time.Before(from) ||
+		return s.UID == observed.Suite.UID || s.Spec.Calibration == nil || s.Status.Report == nil || s.Status.FinishedAt == nil || s.Status.FinishedAt.Time.Before(from) ||
 			!meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
 	})
 	slices.SortFunc(earlier, func(a, b v1alpha1.LoadTestSuite) int { return b.Status.FinishedAt.Compare(a.Status.FinishedAt.Time) })
@@ -44,16 +44,16 @@ func (r *Reconciler) takeCalibrations(ctx context.Context, seen *observation) er
 			documents = append(documents, document)
 		}
 	}
-	taken := seen.Matrix.TakeCalibrations(documents, seen.notes.runs, seen.Now)
-	maps.Copy(seen.notes.runs, taken)
-	seen.Runs, seen.EarlierRead, seen.notes.earlierRead = seen.notes.runs, true, true
+	taken := observed.Matrix.TakeCalibrations(documents, observed.notes.runs, observed.Now)
+	maps.Copy(observed.notes.runs, taken)
+	observed.Runs, observed.EarlierRead, observed.notes.earlierRead = observed.notes.runs, true, true
 	if len(taken) > 0 {
 		ctrl.LoggerFrom(ctx).Info("calibrations of earlier suites are taken", "runs", len(taken))
 	}
 	return nil
 }
 
-// readDocument reads the calibrations in an earlier suite's report, if there is room for it; nil: it is gone, or isn't what the suite's status says.
+// readDocument reads an earlier suite's report, once there is memory for it; nil: it is gone, or isn't the one in the suite's status.
 func (r *Reconciler) readDocument(ctx context.Context, s *v1alpha1.LoadTestSuite) (*report.Suite, error) {
 	var kept corev1.ConfigMap
 	switch err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: s.Status.Report.ConfigMap}, &kept); {

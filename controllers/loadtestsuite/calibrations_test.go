@@ -31,14 +31,14 @@ func (w *suiteWorld) measuredBefore(change func(*v1alpha1.LoadTestSuite)) {
 		w.t.Fatal(err)
 	}
 	then := w.now.Add(-time.Hour)
-	a := suite.NewAlone(suite.Expand(s.DeepCopy()), "test", then)
+	a := suite.NewLocal(suite.Expand(s.DeepCopy()), "test", then)
 	for {
 		wanted, more := a.Next(then)
 		if !more {
 			break
 		}
 		flow := report.Flow{PacketsPerSecond: 1000}
-		a.Ended(suite.RunAlone(wanted, &report.Report{Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed, Finished: then,
+		a.Record(suite.LocalRun(wanted, &report.Report{Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed, Finished: then,
 			Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: "lab-1"}}}},
 			Result:      report.Result{Measured: true, Reason: report.MaximumOffered, Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}}}, "sha256:0f"))
 	}

@@ -16,70 +16,70 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// memory is what this process has read of each suite, so that it is read once. It is lost with the process, and read anew by the next. It is
-// safe for concurrent use; what it keeps of one suite is used by one pass at a time.
+// memory is what this process has read about each suite, so that it reads everything once. The next process reads it again. It is safe for
+// concurrent use; the notes on one suite are used by one pass at a time.
 type memory struct {
 	mu     sync.Mutex
 	suites map[types.NamespacedName]*notes
-	// beginnings are those whose stored runs are being read.
+	// beginnings are the suites whose stored runs are being read.
 	beginnings map[types.NamespacedName]*beginning
 }
 
-// beginning is how far a suite's stored runs are read that this process begins to look after.
+// beginning is how far this process has read the stored runs of a suite that it reconciles for the first time.
 type beginning struct {
 	suite   *v1alpha1.LoadTestSuite // as it was stored then
 	notes   *notes
 	reading *suite.Reading
 }
 
-// notes are what is kept of one suite.
+// notes are what this process remembers about one suite.
 type notes struct {
 	uid    types.UID
 	matrix *suite.Matrix
 	// version is the suite's own, as the last write of its status left it.
 	version string
-	// checking is how far the cells are held against what a LoadTest must be; nil: not at all.
+	// checking is how far the cells have been validated as LoadTests; nil: not at all.
 	checking *suite.Checking
-	// pending is what was done to tests a moment ago and the caches may not show yet, by the tests' names; gone are those that were deleted.
+	// pending are writes to tests that the caches may not show yet, by the tests' names; gone are the tests that were deleted.
 	pending map[string]pending
 	gone    map[types.UID]time.Time
-	// runs are the tests that are over; unproven those of which only the status knows; sheets the ConfigMaps that they are in; stored those of them that are in the pages; storedAt is
-	// when the last page was written of those that were due. unreported: the report may lack some of these, and was written at reportAt.
+	// runs are the tests that are over; unproven those that only the status mentions; sheets the ConfigMaps that hold runs; stored the runs that they hold; storedAt is when the
+	// last page that was due was written. unreported: the report, written at reportAt, may lack some runs.
 	runs               suite.Runs
 	unproven           suite.Unproven
 	sheets             suite.Sheets
 	stored             suite.Stored
 	storedAt, reportAt time.Time
 	unreported         bool
-	// light: the suite is over, and what its judgements were made from is in the pages alone.
+	// light: the suite is over, and the details of its runs are kept only in the pages.
 	light bool
-	// earlier is the suite that this one is compared with, once all is measured; nil: there is none, or it isn't looked at.
+	// earlier is the suite that this one is compared with, once all is measured; nil: there is none, or it hasn't been read.
 	earlier *earlierSuite
-	// earlierRead says that calibrations of earlier suites were looked at.
+	// earlierRead says that calibrations of earlier suites were looked for.
 	earlierRead bool
-	// versions are those of the ConfigMaps that were written.
+	// versions are the resource versions of the ConfigMaps that were written.
 	versions map[string]string
-	// obstacles are tests that the API server didn't take.
+	// obstacles are why tests can't be made, by the tests' names.
 	obstacles map[string]obstacle
-	// unstored is why the API server didn't take what was to be stored.
+	// unstored is why results can't be stored.
 	unstored obstacle
-	// tries are how often it didn't take a test, and refused when it didn't take any, within the last minute.
+	// tries is how often each test was refused, refused when any was, within the last minute.
 	tries   map[string]int
 	refused []time.Time
-	// underWay is how many tests are there that aren't over, pace how fast more are made.
+	// underWay is how many tests exist that aren't over, pace how fast more are made.
 	underWay int
 	pace     pace
-	// taken are ConfigMaps whose names others have, and until when that is believed.
+	// taken are ConfigMaps whose names somebody else's objects have, and until when that isn't checked again.
 	taken map[string]time.Time
 }
 
-// pending is that a test was made, or asked to stop; until then it is believed that the caches will show it.
+// pending is a write to a test: it was created, or is to stop. After until nobody expects the caches to show it any more.
 type pending struct {
 	stop  bool
 	until time.Time
 }
 
-// obstacle is why a test can't be made; until then it isn't tried again.
+// obstacle is why something can't be written; it isn't tried again before until.
 type obstacle struct {
 	why   string
 	until time.Time
@@ -96,7 +96,7 @@ func newMemory() *memory {
 	return &memory{suites: map[types.NamespacedName]*notes{}, beginnings: map[types.NamespacedName]*beginning{}}
 }
 
-// of are the notes on this suite; nil where there are none, or only those on an earlier suite of its name.
+// of are the notes on this suite; nil: there are none, or only those on an earlier suite of its name.
 func (m *memory) of(s *v1alpha1.LoadTestSuite) *notes {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,7 @@ func (m *memory) keep(s *v1alpha1.LoadTestSuite, n *notes) {
 	delete(m.beginnings, name)
 }
 
-// begun is how far this suite's stored runs are read; nil: not at all.
+// begun is how far this suite's stored runs have been read; nil: not at all.
 func (m *memory) begun(s *v1alpha1.LoadTestSuite) *beginning {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,15 +139,15 @@ func (m *memory) forget(name types.NamespacedName) {
 	delete(m.beginnings, name)
 }
 
-// behind says that the view is older than what this process wrote last.
+// behind says that the cache's suite is older than this process' last write.
 func (n *notes) behind(s *v1alpha1.LoadTestSuite) bool {
 	older, err := resourceversion.CompareResourceVersion(s.ResourceVersion, n.version)
 	return err == nil && older < 0
 }
 
-// seen removes from tests, which are what the caches show, those that this process has deleted, and forgets the writes that the caches show by now. A write
-// that they never show is forgotten when its time is over.
-func (n *notes) seen(tests map[string]*v1alpha1.LoadTest, now time.Time) {
+// catchUp removes the tests that this process has deleted from those that the caches show, and forgets the writes that the caches show by now. A write that
+// they never show is forgotten when its time is over.
+func (n *notes) catchUp(tests map[string]*v1alpha1.LoadTest, now time.Time) {
 	maps.DeleteFunc(n.pending, func(name string, p pending) bool {
 		t := tests[name]
 		return !now.Before(p.until) || !p.stop && t != nil || p.stop && (t == nil || t.Spec.Stop)
@@ -167,7 +167,7 @@ func (n *notes) seen(tests map[string]*v1alpha1.LoadTest, now time.Time) {
 	}
 }
 
-// pendingNames are the tests of which the caches may not show what was done to them.
+// pendingNames are the tests with writes that the caches may not show yet.
 func (n *notes) pendingNames() map[string]bool {
 	names := make(map[string]bool, len(n.pending))
 	for name := range n.pending {
@@ -176,7 +176,7 @@ func (n *notes) pendingNames() map[string]bool {
 	return names
 }
 
-// await is the earliest moment at which a write that the caches don't show is forgotten; zero where there is none.
+// await is when the first write that the caches don't show is forgotten; zero: there is none.
 func (n *notes) await() (at time.Time) {
 	for _, p := range n.pending {
 		at = pass.Earlier(at, p.until)
@@ -184,7 +184,7 @@ func (n *notes) await() (at time.Time) {
 	return at
 }
 
-// inTheWay are the obstacles that still stand.
+// inTheWay are the obstacles that still count.
 func (n *notes) inTheWay(now time.Time) map[string]string {
 	out := map[string]string{}
 	for name, o := range n.obstacles {
@@ -197,13 +197,13 @@ func (n *notes) inTheWay(now time.Time) map[string]string {
 	return out
 }
 
-// takenNames are the names that others still have, as far as is known.
+// takenNames are the ConfigMaps' names that somebody else's objects still have, as far as is known.
 func (n *notes) takenNames(now time.Time) []string {
 	maps.DeleteFunc(n.taken, func(_ string, until time.Time) bool { return !now.Before(until) })
 	return slices.Sorted(maps.Keys(n.taken))
 }
 
-// whyUnstored is why what is to be stored isn't taken; empty: it may be tried.
+// whyUnstored is why results can't be stored for the moment; empty: it may be tried.
 func (n *notes) whyUnstored(now time.Time) string {
 	if !now.Before(n.unstored.until) {
 		return ""
@@ -211,8 +211,8 @@ func (n *notes) whyUnstored(now time.Time) string {
 	return n.unstored.why
 }
 
-// mostRefused is how many tests that the API server doesn't take are tried in a minute. A quota or a policy refuses them all alike, and of a large
-// suite there are thousands.
+// mostRefused is how many refused creations a suite may have in a minute. A quota or a policy refuses all tests alike, and a large suite has
+// thousands.
 const mostRefused = 32
 
 // mayTry is how many tests may be tried now; and where that is none, from when some may be.
@@ -232,7 +232,7 @@ func (n *notes) made(name string, now time.Time) {
 	n.pace.recordMade(n.underWay, now)
 }
 
-// refuse keeps why a test isn't taken. It is tried again less and less often, so that all others have their tries as well.
+// refuse records why a test was refused. It is tried again less and less often, so that all others have their tries as well.
 func (n *notes) refuse(name, why string, now time.Time) {
 	const mostDoubled = 5
 	n.obstacles[name] = obstacle{why: why, until: now.Add(pass.TakenAgain << min(n.tries[name], mostDoubled))}
@@ -240,7 +240,7 @@ func (n *notes) refuse(name, why string, now time.Time) {
 	n.refused = append(n.refused, now)
 }
 
-// lighten lets go of what nothing asks for any more once a suite is over: suites stay for months, and each may have thousands of runs.
+// lighten drops the details of runs once a suite is over: suites stay for months, and each may have thousands of runs.
 func (n *notes) lighten() {
 	n.earlier = nil
 	if n.light || !n.runs.AllIn(n.stored) {

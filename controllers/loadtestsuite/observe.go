@@ -24,19 +24,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// observation is what a decision is made from, and what is kept for the next.
+// observation is what a decision is made from, and the notes for the next one.
 type observation struct {
 	suite.Observed
 	notes *notes
 }
 
-// observe reads the caches, and what was stored of the suite where this process hasn't yet; nil without an error where there is no such suite.
+// observe reads the caches and, the first time, the suite's stored runs; nil without an error where the suite doesn't exist.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
 	s := &v1alpha1.LoadTestSuite{}
 	if err := r.client.Get(ctx, name, s); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
-			return nil, nil // nothing is there, and nothing is wrong
+			return nil, nil // it doesn't exist, which is no error
 		}
 		return nil, fmt.Errorf("get the LoadTestSuite: %w", err)
 	}
@@ -53,22 +53,22 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 	}
 	clock := r.options.Clock()
 	now := pass.AsStored(clock)
-	notes.seen(tests, now)
+	notes.catchUp(tests, now)
 	maps.Copy(notes.runs, notes.unproven.Lost(tests))
 	notes.unproven = nil
 	_, createFrom := notes.mayTry(clock)
-	seen := &observation{notes: notes, Observed: suite.Observed{
+	observed := &observation{notes: notes, Observed: suite.Observed{
 		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt, Sheets: notes.sheets,
 		Unreported: notes.unreported, ReportAt: notes.reportAt, Obstacles: notes.inTheWay(now), CreateFrom: createFrom, Taken: notes.takenNames(now),
 		Unstored: notes.whyUnstored(now), Version: r.options.Version, EarlierRead: notes.earlierRead,
 	}}
 	if c := notes.checking; c != nil && c.Done() {
-		seen.Checked, seen.Faults = true, c.Faults
+		observed.Checked, observed.Faults = true, c.Faults
 	}
-	return seen, nil
+	return observed, nil
 }
 
-// notesOn are what is known of the suite: from this process' memory, or from what an earlier one stored.
+// notesOn are the notes on the suite: from this process' memory, or from what an earlier process stored.
 func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*notes, error) {
 	over := meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
 	if notes := r.memory.of(s); notes != nil && (over || !notes.light) {
@@ -92,10 +92,10 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 	return notes, nil
 }
 
-// pagesAtOnce is how many sheets of its own runs one pass reads of a suite.
+// pagesAtOnce is how many sheets of a suite's own runs one pass reads.
 const pagesAtOnce = 16
 
-// readPages reads the runs that were stored, as the suite's status vouches for them; without an error, all are read.
+// readPages reads the stored runs whose digests are in the suite's status; without an error, all have been read.
 func (r *Reconciler) readPages(ctx context.Context, cached *v1alpha1.LoadTestSuite) (*notes, error) {
 	begun := r.memory.begun(cached)
 	if begun == nil {
@@ -109,18 +109,18 @@ func (r *Reconciler) readPages(ctx context.Context, cached *v1alpha1.LoadTestSui
 		if n == pagesAtOnce {
 			return nil, errMore
 		}
-		err := r.readSheet(ctx, begun.suite, reading, func(name string, why error) error { r.tellSpoilt(ctx, cached, name, why); return nil })
+		err := r.readSheet(ctx, begun.suite, reading, func(name string, why error) error { r.recordSpoilt(ctx, cached, name, why); return nil })
 		if err != nil {
 			return nil, err
 		}
 	}
-	notes.version = begun.suite.ResourceVersion // nothing is decided upon an older one
+	notes.version = begun.suite.ResourceVersion // no decision is made from an older one
 	notes.runs, notes.stored, notes.sheets, notes.unproven = reading.Runs, reading.Stored, reading.Sheets, reading.Unproven
 	notes.unreported = len(notes.runs) > 0
 	return notes, nil
 }
 
-// beginReading begins to read a suite's own runs by the status that is stored, as the cache's may be older than the pages.
+// beginReading begins to read a suite's own runs, by the status read past the cache: the cache's may be older than the pages.
 func (r *Reconciler) beginReading(ctx context.Context, cached *v1alpha1.LoadTestSuite) (*beginning, error) {
 	s := &v1alpha1.LoadTestSuite{}
 	switch err := r.live.Get(ctx, client.ObjectKeyFromObject(cached), s); {
@@ -135,17 +135,17 @@ func (r *Reconciler) beginReading(ctx context.Context, cached *v1alpha1.LoadTest
 	return begun, nil
 }
 
-// tellSpoilt tells that a page of the suite's own runs isn't believed.
-func (r *Reconciler) tellSpoilt(ctx context.Context, s *v1alpha1.LoadTestSuite, name string, why error) {
+// recordSpoilt records an event that a page of the suite's own runs isn't believed.
+func (r *Reconciler) recordSpoilt(ctx context.Context, s *v1alpha1.LoadTestSuite, name string, why error) {
 	ctrl.LoggerFrom(ctx).Info("stored runs aren't believed", "configMap", name, "why", why.Error())
 	r.events.Eventf(s, nil, corev1.EventTypeWarning, suite.RunsChanged, "readRuns",
 		"ConfigMap %s: %v; LoadTests that are still there are looked at again, and runs whose LoadTests are gone count as not measured", name, why)
 }
 
-// errBusy is that there is no room for a sheet of runs while others' documents are read.
+// errBusy: there is no memory for a sheet of runs while other documents are read.
 var errBusy = pass.Wait("other documents are read first", time.Second)
 
-// readSheet reads one sheet of a suite's runs, if there is room for it. A ConfigMap that isn't the suite's own is none of its sheets.
+// readSheet reads one sheet of a suite's runs, once there is memory for it. A ConfigMap that isn't the suite's own doesn't count as a sheet.
 func (r *Reconciler) readSheet(ctx context.Context, s *v1alpha1.LoadTestSuite, reading *suite.Reading, spoilt func(string, error) error) error {
 	giveBack := func() {}
 	defer func() { giveBack() }()
@@ -170,7 +170,7 @@ func (r *Reconciler) readSheet(ctx context.Context, s *v1alpha1.LoadTestSuite, r
 	}, spoilt)
 }
 
-// nonNil are the data of a ConfigMap that is there, and may have none.
+// nonNil are the data of a ConfigMap that exists and may be empty: nil means that there is no ConfigMap.
 func nonNil(data map[string][]byte) map[string][]byte {
 	if data == nil {
 		return map[string][]byte{}
@@ -178,7 +178,7 @@ func nonNil(data map[string][]byte) map[string][]byte {
 	return data
 }
 
-// testsOf lists the suite's own LoadTests. They are the cache's: nothing may change them.
+// testsOf lists the suite's own LoadTests. They are the cache's, and must not be changed.
 func (r *Reconciler) testsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (map[string]*v1alpha1.LoadTest, error) {
 	var list v1alpha1.LoadTestList
 	if err := r.client.List(ctx, &list, append(r.ofSuite(s.UID), client.InNamespace(s.Namespace))...); err != nil {
@@ -193,16 +193,16 @@ func (r *Reconciler) testsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (ma
 	return tests, nil
 }
 
-// readRuns looks at what tests left that are over, side by side. That there is no Report, or none that can be read, is an answer too; those that were
-// read are known also where another one can't be read now.
-func (r *Reconciler) readRuns(ctx context.Context, seen *observation, wanted []suite.Wanted) error {
+// readRuns reads the runs of tests that are over, several at a time. That there is no Report, or none that can be read, is no error. Runs that were read are kept
+// even if another one fails.
+func (r *Reconciler) readRuns(ctx context.Context, observed *observation, wanted []suite.Wanted) error {
 	runs, failed := make([]suite.Run, len(wanted)), make([]error, len(wanted))
 	pass.SideBySide(len(wanted), func(i int) {
-		runs[i], failed[i] = r.readRun(ctx, seen, seen.Tests[wanted[i].Name], wanted[i])
+		runs[i], failed[i] = r.readRun(ctx, observed, observed.Tests[wanted[i].Name], wanted[i])
 	})
 	for i, w := range wanted {
 		if failed[i] == nil {
-			seen.Runs[w.Name] = runs[i]
+			observed.Runs[w.Name] = runs[i]
 		}
 	}
 	if err := errors.Join(failed...); err != nil {
@@ -214,15 +214,15 @@ func (r *Reconciler) readRuns(ctx context.Context, seen *observation, wanted []s
 	return nil
 }
 
-// fewReads are Reports after which a pass goes on.
+// fewReads is how many Reports a pass reads and still goes on to decide.
 const fewReads = 4
 
-// mostRun is how many bytes of memory may be kept of a run for as long as its suite is there: a suite may have thousands of runs.
+// mostRun is how many bytes of memory a run may take for as long as its suite exists: a suite may have thousands of runs.
 const mostRun = 4 << 20
 
-// readRun is what a test left that is over. Its Report is let go again.
-func (r *Reconciler) readRun(ctx context.Context, seen *observation, test *v1alpha1.LoadTest, w suite.Wanted) (suite.Run, error) {
-	if run, planted, err := r.plantedRun(seen, test, w); planted || err != nil {
+// readRun is the run of a test that is over. Its Report's memory is returned.
+func (r *Reconciler) readRun(ctx context.Context, observed *observation, test *v1alpha1.LoadTest, w suite.Wanted) (suite.Run, error) {
+	if run, planted, err := r.plantedRun(observed, test, w); planted || err != nil {
 		return run, err
 	}
 	document, fault, giveBack, err := r.reportOf(ctx, test)
@@ -241,7 +241,7 @@ func (r *Reconciler) readRun(ctx context.Context, seen *observation, test *v1alp
 	return run, nil
 }
 
-// reportOf is a test's Report, or why it can't be read; neither: it has none. Its memory is to be given back.
+// reportOf is a test's Report, or why it can't be read; neither: it has none. The caller returns its memory (giveBack).
 func (r *Reconciler) reportOf(ctx context.Context, test *v1alpha1.LoadTest) (document *report.Report, fault string, giveBack func(), err error) {
 	giveBack = func() {}
 	if test.Status.Report == nil {

@@ -6,29 +6,29 @@ import (
 )
 
 const (
-	// mostMade is how many tests of a suite are made within madeWithin, which is eight in a second: each begins with what is dearest, and many at once
-	// make everything slow for everybody.
+	// mostMade is how many tests of a suite are made within madeWithin: eight a second. Each begins with its most expensive requests, and many at once
+	// slow everything down.
 	mostMade   = 2
 	madeWithin = 250 * time.Millisecond
-	// growAtOnce is how many of a suite's tests may be under way before they become more by one each growEvery only.
+	// growAtOnce is how many of a suite's tests may be started at full pace; beyond that, one more may be under way every growEvery.
 	growAtOnce = 8
 	growEvery  = 500 * time.Millisecond
 )
 
-// pace is how fast a suite's tests are made. Those that are made in one crowd end in one crowd, and so do those that take their places:
+// pace is how fast a suite's tests are made. Tests that are made in one crowd end in one crowd, and so do their successors:
 //
 //	under way   ▁▂▃▃▄▄▅▅▆▆▇▇████████  as many as parallelism says
 //	            │ │└ two a second     └ in the place of each that ends the next one, eight a second at most
 //	            │ └ eight
 //	            └ eight a second
 type pace struct {
-	// made are when tests were made, the last few; grew is when there last were more under way than ever before, and most how many that were.
+	// made are the times when the last few tests were made; grew is when more were under way than ever before, and most how many these were.
 	made []time.Time
 	grew time.Time
 	most int
 }
 
-// mayMake is how many tests may be made now where so many are under way; and where that is none, from when some may be.
+// mayMake is how many tests may be made now, with so many under way; if none, from when on some may be.
 func (p *pace) mayMake(underWay int, now time.Time) (tests int, from time.Time) {
 	p.most = max(p.most, underWay)
 	p.made = slices.DeleteFunc(p.made, func(at time.Time) bool { return !now.Before(at.Add(madeWithin)) })
@@ -45,7 +45,7 @@ func (p *pace) mayMake(underWay int, now time.Time) (tests int, from time.Time) 
 	return 1, time.Time{}
 }
 
-// recordMade records that a test was made, with which so many are under way.
+// recordMade records that a test was made, and that so many are under way with it.
 func (p *pace) recordMade(underWay int, now time.Time) {
 	p.made = append(p.made, now)
 	if underWay > p.most {

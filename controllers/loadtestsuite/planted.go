@@ -14,13 +14,13 @@ func isOf(test client.Object, s *v1alpha1.LoadTestSuite) bool {
 	return owner != nil && owner.UID == s.UID
 }
 
-// plantedRun is what a test leaves that isn't what the suite makes at its place, and an event says so; false: it is.
-func (r *Reconciler) plantedRun(seen *observation, test *v1alpha1.LoadTest, w suite.Wanted) (run suite.Run, planted bool, err error) {
-	field, err := seen.Matrix.DiffersIn(r.definitions, w, test)
+// plantedRun is the run of a test that somebody else made in place of the suite's own, which doesn't count, and for which an event is recorded; false: the test is the suite's own.
+func (r *Reconciler) plantedRun(observed *observation, test *v1alpha1.LoadTest, w suite.Wanted) (run suite.Run, planted bool, err error) {
+	field, err := observed.Matrix.DiffersIn(r.definitions, w, test)
 	if err != nil || field == "" {
 		return suite.Run{}, false, err
 	}
-	run = suite.RunPlanted(test, w, field)
-	r.events.Eventf(seen.Suite, nil, corev1.EventTypeWarning, suite.ReasonSpecDiffers, "readRuns", "LoadTest %s: %s", test.Name, run.Message)
+	run = suite.PlantedRun(test, w, field)
+	r.events.Eventf(observed.Suite, nil, corev1.EventTypeWarning, suite.ReasonSpecDiffers, "readRuns", "LoadTest %s: %s", test.Name, run.Message)
 	return run, true, nil
 }

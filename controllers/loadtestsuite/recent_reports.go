@@ -8,15 +8,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// mostRecent is how many Reports are kept for a moment, and mostRecentMemory how many bytes of memory they may take together: many are large.
+// mostRecent is how many Reports are kept, and mostRecentMemory how many bytes of memory they may take together.
 const (
 	mostRecent       = 16
 	mostRecentMemory = 32 << 20
 )
 
-// RecentReports are Reports of suites' tests that were read when the tests ended: a moment later the suites want to know what they say. Each is known by
-// its digest, so that none is taken for another, and given once. What isn't there is read again. Nobody may change a Report that is in it. It is safe for
-// concurrent use; nil keeps nothing.
+// RecentReports keep the Reports of suites' tests from when a test ends until its suite asks, a moment later. Each is found by its digest, and handed out once; a suite
+// reads one that is missing again. Nobody may change a Report that is kept. It is safe for concurrent use; nil keeps nothing.
 type RecentReports struct {
 	mu   sync.Mutex
 	kept []recentReport // oldest first
@@ -28,10 +27,10 @@ type recentReport struct {
 	memory   int64 // bytes
 }
 
-// NewRecentReports has none yet.
+// NewRecentReports returns an empty store.
 func NewRecentReports() *RecentReports { return &RecentReports{} }
 
-// Keep keeps the Report of a suite's test for a moment, unless it takes too much memory.
+// Keep keeps the Report of a suite's test, unless it takes too much memory.
 func (r *RecentReports) Keep(test *v1alpha1.LoadTest, digest string, document *report.Report, memory int64) {
 	if r == nil || suiteOf(test) == nil {
 		return
@@ -53,7 +52,7 @@ func (r *RecentReports) memory() (sum int64) {
 	return sum
 }
 
-// take is the Report of this digest, which is let go; nil: it isn't there.
+// take removes and returns the Report of this digest; nil: it isn't kept.
 func (r *RecentReports) take(digest string) *report.Report {
 	if r == nil {
 		return nil

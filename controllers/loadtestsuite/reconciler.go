@@ -1,5 +1,5 @@
 // Package loadtestsuite makes the LoadTests of suites, one for each cell and repetition, and keeps what they measured: it observes, lets internal/suite decide,
-// applies what was decided, and nothing else.
+// and applies the decision.
 package loadtestsuite
 
 import (
@@ -21,19 +21,19 @@ import (
 
 // Options are what the operator was started with.
 type Options struct {
-	// Version is linerate's own, as suites' reports tell it.
+	// Version is linerate's version, for suites' reports.
 	Version string
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time
-	// Metrics are told to it by SetupWithManager; nil: to nobody.
+	// Metrics is where SetupWithManager registers metrics; nil: nowhere.
 	Metrics prometheus.Registerer
-	// Decoded is how much memory is left for Reports, shared with whoever else reads some; nil: nobody does.
+	// Decoded is how much memory is left for Reports, shared with other readers; nil: there are none.
 	Decoded *caches.Decoded
-	// Reports are handed over by the reconciler of LoadTests, where the two are in one process; nil: each reads them itself.
+	// Reports are handed over by the reconciler of LoadTests; nil: this reconciler reads all Reports itself.
 	Reports *RecentReports
 }
 
-// Reconciler makes the LoadTests of suites, and tells what they measured. It is safe for concurrent use once it is set up.
+// Reconciler makes the LoadTests of suites, and reports what they measured. It is safe for concurrent use once it is set up.
 //
 //	LoadTestSuite ──▶ observe ──▶ suite.Decide ──▶ apply ──▶ LoadTests, which the other reconciler carries through their lives
 //	                     ▲            │ a closer look first: are the cells what a LoadTest must be? what do the Reports say?
@@ -41,21 +41,21 @@ type Options struct {
 type Reconciler struct {
 	options Options
 	client  client.Client
-	// live reads past the cache: Reports and pages of runs, which are too large to be kept.
+	// live reads past the cache: Reports and pages of runs, which are too large for it.
 	live client.Reader
 	// ofSuite lists a suite's LoadTests: by an index where there is a cache.
 	ofSuite func(uid types.UID) []client.ListOption
 	events  events.EventRecorder
 	memory  *memory
 	metrics *metrics.Suites
-	// judge says what is wrong with a LoadTest that is to be made, as the API server would, and then as the other reconciler would.
+	// judge says what is wrong with a cell's LoadTest: first what the API server would refuse, then what the other reconciler would.
 	judge suite.Judge
-	// definitions are those of this release: with their defaults a test is held against what its suite makes.
+	// definitions are the CRDs of this release: their defaults are needed to compare a test with the one that its suite makes.
 	definitions *admission.Server
 }
 
-// NewReconciler makes a reconciler that reads and writes through one client. It works as it is with a client without a cache;
-// SetupWithManager gives it caches.
+// NewReconciler makes a reconciler that reads and writes through one client, which need not have a cache. SetupWithManager gives it
+// caches.
 func NewReconciler(c client.Client, recorder events.EventRecorder, options Options) (*Reconciler, error) {
 	server, err := admission.NewServer()
 	if err != nil {
@@ -74,42 +74,42 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 }
 
 const (
-	// checksAtOnce is how many cells one pass holds against what a LoadTest must be.
+	// checksAtOnce is how many cells one pass validates.
 	checksAtOnce = 16
 	// suiteLooks is how many closer looks a pass may need: one of each kind, and the decision.
 	suiteLooks = 7
 )
 
-// errMore is that a pass did as much as one does; the next one goes on at once. So no pass takes long, however large the suite is, and what is
-// noticed meanwhile, such as that it is to stop, counts from the next one.
+// errMore: this pass did its share, and the next one goes on at once. So no pass takes long, however large the suite is, and a change, such as
+// spec.stop, counts from the next pass on.
 var errMore = pass.Wait("the rest is for the next pass", time.Millisecond)
 
-// Reconcile looks at one LoadTestSuite, and does some of what is to be done now.
+// Reconcile makes one pass of a LoadTestSuite: observe, decide, apply.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	seen, err := r.observe(ctx, request.NamespacedName)
-	if err != nil || seen == nil {
+	observed, err := r.observe(ctx, request.NamespacedName)
+	if err != nil || observed == nil {
 		return r.outcome(ctx, time.Time{}, err)
 	}
 	for range suiteLooks {
-		decision := suite.Decide(seen.Observed)
+		decision := suite.Decide(observed.Observed)
 		ctx := ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("rule", decision.Rule))
 		switch {
 		case decision.Check:
-			err = r.check(seen)
+			err = r.check(observed)
 		case len(decision.Read) > 0:
-			err = r.readRuns(ctx, seen, decision.Read)
+			err = r.readRuns(ctx, observed, decision.Read)
 		case len(decision.Store) > 0:
-			err = r.storing(ctx, seen, func() error { return r.storePages(ctx, seen, decision) })
+			err = r.storing(ctx, observed, func() error { return r.storePages(ctx, observed, decision) })
 		case decision.Announce:
-			_, err = r.writeStatus(ctx, seen, decision)
+			_, err = r.writeStatus(ctx, observed, decision)
 		case decision.ReadBaseline:
-			err = r.readReference(ctx, seen)
+			err = r.readReference(ctx, observed)
 		case decision.ReadEarlier:
-			err = r.takeCalibrations(ctx, seen)
+			err = r.takeCalibrations(ctx, observed)
 		default:
-			err = r.apply(ctx, seen, decision)
-			due := r.due(seen, decision)
-			if at := seen.notes.await(); !at.IsZero() {
+			err = r.apply(ctx, observed, decision)
+			due := r.due(observed, decision)
+			if at := observed.notes.await(); !at.IsZero() {
 				due = pass.Earlier(due, at)
 			}
 			return r.outcome(ctx, due, err)
@@ -121,26 +121,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.outcome(ctx, time.Time{}, pass.ErrUndecided)
 }
 
-// due is when time alone changes the decision. Where more tests are to be made than may be now, that isn't at once.
-func (r *Reconciler) due(seen *observation, decision suite.Decision) time.Time {
-	_, from := seen.notes.mayTry(r.options.Clock())
+// due is when time alone changes the decision; if tests wait for the pace, when the next one may be made.
+func (r *Reconciler) due(observed *observation, decision suite.Decision) time.Time {
+	_, from := observed.notes.mayTry(r.options.Clock())
 	if len(decision.Create) > 0 && !decision.RequeueAt.IsZero() && decision.RequeueAt.Before(from) {
 		return from
 	}
 	return decision.RequeueAt
 }
 
-// check holds some of the cells against what a LoadTest must be.
-func (r *Reconciler) check(seen *observation) error {
-	c := seen.notes.checking
+// check validates some of the cells as LoadTests.
+func (r *Reconciler) check(observed *observation) error {
+	c := observed.notes.checking
 	if c == nil {
-		c = suite.NewChecking(seen.Matrix)
-		seen.notes.checking = c
+		c = suite.NewChecking(observed.Matrix)
+		observed.notes.checking = c
 	}
 	if c.Next(r.judge, checksAtOnce); !c.Done() {
 		return errMore
 	}
-	seen.Checked, seen.Faults = true, c.Faults
+	observed.Checked, observed.Faults = true, c.Faults
 	return nil
 }
 

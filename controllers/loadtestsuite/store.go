@@ -22,8 +22,8 @@ import (
 
 var configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// storing stores something. What the API server doesn't take, or what it couldn't hold, is kept to be said.
-func (r *Reconciler) storing(ctx context.Context, seen *observation, store func() error) error {
+// storing calls store, and records for the status why the API server refuses to store something, or why it is too large.
+func (r *Reconciler) storing(ctx context.Context, observed *observation, store func() error) error {
 	err := store()
 	large, tooLarge := errors.AsType[unstorable](err)
 	switch {
@@ -35,61 +35,61 @@ func (r *Reconciler) storing(ctx context.Context, seen *observation, store func(
 		return err
 	}
 	ctrl.LoggerFrom(ctx).Info("what was measured can't be stored", "why", err.Error())
-	seen.notes.unstored = obstacle{why: err.Error(), until: seen.Now.Add(pass.TakenAgain)}
-	return pass.Wait("what was measured can't be stored", time.Millisecond) // which is said by the next pass
+	observed.notes.unstored = obstacle{why: err.Error(), until: observed.Now.Add(pass.TakenAgain)}
+	return pass.Wait("what was measured can't be stored", time.Millisecond) // the next pass says so
 }
 
 // unstorable is an error that doesn't go by itself.
 type unstorable struct{ error }
 
-// storePages writes pages of runs. Runs are known to be stored when all sheets are written that they need to be found; the next pass goes on from there.
-func (r *Reconciler) storePages(ctx context.Context, seen *observation, decision suite.Decision) error {
+// storePages writes pages of runs. Runs count as stored once all sheets that lead to them are written; the next pass goes on from there.
+func (r *Reconciler) storePages(ctx context.Context, observed *observation, decision suite.Decision) error {
 	for _, number := range decision.Store {
-		sheets, placed, err := seen.Matrix.EncodePage(number, seen.Runs, seen.Stored)
+		sheets, placed, err := observed.Matrix.EncodePage(number, observed.Runs, observed.Stored)
 		if err != nil {
 			return unstorable{err}
 		}
 		for _, sheet := range sheets {
-			if err := r.writeMap(ctx, seen, sheet.Name, sheet.Data, nil); err != nil {
+			if err := r.writeMap(ctx, observed, sheet.Name, sheet.Data, nil); err != nil {
 				return err
 			}
-			seen.notes.sheets.Add(sheet.Name, sheet.Data)
+			observed.notes.sheets.Add(sheet.Name, sheet.Data)
 		}
-		maps.Copy(seen.notes.stored, placed)
-		seen.notes.unreported = true
+		maps.Copy(observed.notes.stored, placed)
+		observed.notes.unreported = true
 	}
 	if decision.StoreEnds {
-		seen.notes.storedAt = seen.Now
+		observed.notes.storedAt = observed.Now
 	}
 	return errMore
 }
 
 // storeReport writes the suite's report, if that is due.
-func (r *Reconciler) storeReport(ctx context.Context, seen *observation, due *suite.StoredReport) error {
+func (r *Reconciler) storeReport(ctx context.Context, observed *observation, due *suite.StoredReport) error {
 	if due == nil {
 		return nil
 	}
 	if due.Err != nil {
 		return unstorable{fmt.Errorf("encode the suite's report: %w", due.Err)}
 	}
-	if err := r.writeMap(ctx, seen, suite.ReportName(seen.Suite.Name), due.Data, due.Annotations); err != nil {
+	if err := r.writeMap(ctx, observed, suite.ReportName(observed.Suite.Name), due.Data, due.Annotations); err != nil {
 		return err
 	}
-	seen.notes.unreported, seen.notes.reportAt = false, seen.Now
+	observed.notes.unreported, observed.notes.reportAt = false, observed.Now
 	return nil
 }
 
-// writeMap makes a ConfigMap of the suite's, or writes it anew; one that an earlier process wrote is let be where it has the same digest.
-func (r *Reconciler) writeMap(ctx context.Context, seen *observation, name string, data map[string][]byte, annotations map[string]string) error {
-	object := mapOf(seen.Suite, name, data, annotations)
-	object.ResourceVersion = seen.notes.versions[name]
+// writeMap creates or updates a ConfigMap of the suite's; one that an earlier process wrote with the same digest stays.
+func (r *Reconciler) writeMap(ctx context.Context, observed *observation, name string, data map[string][]byte, annotations map[string]string) error {
+	object := mapOf(observed.Suite, name, data, annotations)
+	object.ResourceVersion = observed.notes.versions[name]
 	if object.ResourceVersion == "" {
-		there, err := r.mapThere(ctx, seen, name)
+		there, err := r.mapThere(ctx, observed, name)
 		if err != nil {
 			return err
 		}
 		if object.ResourceVersion = there.ResourceVersion; isWritten(there, annotations) {
-			seen.notes.versions[name] = there.ResourceVersion
+			observed.notes.versions[name] = there.ResourceVersion
 			return nil
 		}
 	}
@@ -100,17 +100,17 @@ func (r *Reconciler) writeMap(ctx context.Context, seen *observation, name strin
 		err = r.client.Update(ctx, object)
 	}
 	if err != nil {
-		delete(seen.notes.versions, name) // it is looked at anew
+		delete(observed.notes.versions, name) // it is read again
 		if undetermined(err) {
-			r.memory.forget(client.ObjectKeyFromObject(seen.Suite)) // what it holds now is found out by reading it: the next status must not vouch for less
+			r.memory.forget(client.ObjectKeyFromObject(observed.Suite)) // it is read again to find out what it holds: the next status must not vouch for less
 		}
 		return fmt.Errorf("write ConfigMap %s: %w", name, err)
 	}
-	seen.notes.versions[name] = object.ResourceVersion
+	observed.notes.versions[name] = object.ResourceVersion
 	return nil
 }
 
-// undetermined says that nobody knows whether a write was done: there was no answer, or one of a server in trouble.
+// undetermined says that a write may or may not have been done: there was no answer, or one of a server in trouble.
 func undetermined(err error) bool {
 	switch apierrors.ReasonForError(err) {
 	case metav1.StatusReasonUnknown, metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout, metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable:
@@ -120,25 +120,25 @@ func undetermined(err error) bool {
 	}
 }
 
-// isWritten says that a ConfigMap holds what is to be written, by its digest.
+// isWritten says whether a ConfigMap already holds what is to be written, by its digest.
 func isWritten(there *metav1.PartialObjectMetadata, annotations map[string]string) bool {
 	digest := annotations[delivery.AnnotationDigest]
 	return digest != "" && there.Annotations[delivery.AnnotationDigest] == digest
 }
 
-// mapThere is a ConfigMap of the suite's in brief; without a version where there is none.
-func (r *Reconciler) mapThere(ctx context.Context, seen *observation, name string) (*metav1.PartialObjectMetadata, error) {
+// mapThere is the metadata of a ConfigMap of the suite's; without a resource version where there is none.
+func (r *Reconciler) mapThere(ctx context.Context, observed *observation, name string) (*metav1.PartialObjectMetadata, error) {
 	there := caches.MetadataOf(configMapKind)
-	err := r.live.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, there)
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: observed.Suite.Namespace, Name: name}, there)
 	switch {
 	case apierrors.IsNotFound(err):
 		return &metav1.PartialObjectMetadata{}, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for ConfigMap %s: %w", name, err)
-	case ofFormer(there, seen.Suite):
+	case ofFormer(there, observed.Suite):
 		return nil, pass.Wait("a ConfigMap of an earlier suite of this name is being deleted", time.Second)
-	case !metav1.IsControlledBy(there, seen.Suite):
-		seen.notes.taken[name] = seen.Now.Add(pass.TakenAgain)
+	case !metav1.IsControlledBy(there, observed.Suite):
+		observed.notes.taken[name] = observed.Now.Add(pass.TakenAgain)
 		return nil, pass.Wait("a ConfigMap's name is taken", time.Millisecond) // which is said by the next pass
 	}
 	return there, nil

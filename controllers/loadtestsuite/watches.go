@@ -25,7 +25,7 @@ import (
 const (
 	// indexSuite has the LoadTests of a suite by its UID.
 	indexSuite = "suite"
-	// suiteWait is how long what happens to a suite's tests is gathered before it is looked at: many end at about the same time.
+	// suiteWait is how long changes of a suite's tests are gathered before the suite is reconciled: many tests end at about the same time.
 	suiteWait = 500 * time.Millisecond
 )
 
@@ -33,7 +33,7 @@ func bySuiteLabel(uid types.UID) []client.ListOption {
 	return []client.ListOption{client.MatchingLabels{v1alpha1.LabelSuiteUID: string(uid)}}
 }
 
-// bySuiteIndex lists without copies: of a suite there may be thousands of tests, which are only looked at.
+// bySuiteIndex lists without copies: a suite may have thousands of tests, which are only read.
 func bySuiteIndex(uid types.UID) []client.ListOption {
 	return []client.ListOption{client.MatchingFields{indexSuite: string(uid)}, client.UnsafeDisableDeepCopy}
 }
@@ -79,7 +79,7 @@ func suiteOf(test client.Object) *metav1.OwnerReference {
 	return owner
 }
 
-// testsOfSuites wakes a suite when one of its tests comes, goes, begins to measure or ends: not when it makes progress.
+// testsOfSuites has a suite reconciled when one of its tests appears, disappears, begins to measure or ends, but not at each progress.
 func testsOfSuites() handler.Funcs {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(test client.Object, q queue) {
@@ -98,7 +98,7 @@ func testsOfSuites() handler.Funcs {
 	}
 }
 
-// life is what of a test concerns its suite.
+// life is the part of a test that concerns its suite.
 type life struct {
 	status  metav1.ConditionStatus
 	reason  string

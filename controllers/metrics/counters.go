@@ -1,5 +1,5 @@
-// Package metrics is what the operator tells Prometheus (docs/observability.md has all of it), and the words for how far tests and suites are. It is of two
-// kinds:
+// Package metrics is what the operator exports to Prometheus (docs/observability.md lists it), and the words for the states of tests and suites. There are
+// two kinds of metrics:
 //
 //	what happens  ──counted by Tests and Suites when it does─┐
 //	                                                         ├──▶ /metrics
@@ -29,17 +29,17 @@ type Tests struct {
 	passes                                   *prometheus.HistogramVec
 }
 
-// NewTests has counted nothing yet.
+// NewTests returns counters that have counted nothing.
 func NewTests() *Tests {
 	m := &Tests{
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "linerate_decisions_total", Help: "Decisions made upon LoadTests, by the rule that made them.",
 		}, []string{"rule"}),
 		conflicts: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "linerate_status_conflicts_total", Help: "Writes of a status that came too late: the LoadTest had been changed, and was looked at again.",
+			Name: "linerate_status_conflicts_total", Help: "Status writes that came too late: the LoadTest had changed since it was read, and was read again.",
 		}),
 		lostRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "linerate_lost_runs_total", Help: "Runs that were begun and came to nothing: the runner was lost, or the test was suspended.",
+			Name: "linerate_lost_runs_total", Help: "Runs that began and don't count: the runner was lost, or the test was suspended.",
 		}, []string{"reason"}),
 		completed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "linerate_completed_loadtests_total", Help: "LoadTests that ended, by the reason of their condition Complete.",
@@ -54,7 +54,7 @@ func NewTests() *Tests {
 			Name: "linerate_completion_duration_seconds", Help: "Time from a LoadTest's creation to its end.", Buckets: lifeBuckets(),
 		}),
 		passes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "linerate_pass_duration_seconds", Help: "Time that a look at a LoadTest took, with all that was done, by the rule that decided.", Buckets: passBuckets(),
+			Name: "linerate_pass_duration_seconds", Help: "Time that a reconcile of a LoadTest took, writes included, by the rule that decided.", Buckets: passBuckets(),
 		}, []string{"rule"}),
 	}
 	m.begin()
@@ -101,31 +101,31 @@ func (m *Tests) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.decisions, m.conflicts, m.lostRuns, m.completed, m.verdicts, m.scheduling, m.completion, m.passes}
 }
 
-// Decided counts a pass that came to a decision.
+// Decided counts a pass that made a decision.
 func (m *Tests) Decided(rule string, took time.Duration) {
 	m.decisions.WithLabelValues(rule).Inc()
 	m.passes.WithLabelValues(rule).Observe(took.Seconds())
 }
 
-// Conflict counts a status that came too late.
+// Conflict counts a status write that came too late.
 func (m *Tests) Conflict() { m.conflicts.Inc() }
 
 // Sources are what is read at each scrape.
 type Sources struct {
-	// Tests reads LoadTests, suites, pods and nodes, Progress the ConfigMaps that runners tell their progress in.
+	// Tests reads LoadTests, suites, pods and nodes; Progress reads the ConfigMaps in which runners report their progress.
 	Tests, Progress client.Reader
 	// Own is the operator's own namespace, where runners write.
 	Own string
-	// Leads is closed when this replica works.
+	// Leads is closed when this replica becomes the leader.
 	Leads <-chan struct{}
 	Clock func() time.Time
-	// Line is who stands in line for what.
+	// Line is the queue of tests for devices.
 	Line func() queue.Line
-	// Most is of how many LoadTests, and of how many suites, there are figures of their own.
+	// Most is how many LoadTests, and how many suites, get series of their own.
 	Most int
 }
 
-// Register has both the counters and the states told to Prometheus.
+// Register registers the counters and the states with Prometheus.
 func (m *Tests) Register(to prometheus.Registerer, read Sources) (err error) {
 	for _, c := range append(m.collectors(), &states{read}) {
 		err = errors.Join(err, to.Register(c))
@@ -133,7 +133,7 @@ func (m *Tests) Register(to prometheus.Registerer, read Sources) (err error) {
 	return err
 }
 
-// StatusWritten counts what a status that was written tells beyond the one before.
+// StatusWritten counts what a written status adds to the one before.
 func (m *Tests) StatusWritten(test *v1alpha1.LoadTest, is *v1alpha1.LoadTestStatus, now time.Time) {
 	was, age := &test.Status, now.Sub(test.CreationTimestamp.Time).Seconds()
 	m.lostRuns.WithLabelValues(lostBy(is)).Add(float64(max(0, is.LostRuns-was.LostRuns)))
@@ -147,7 +147,7 @@ func (m *Tests) StatusWritten(test *v1alpha1.LoadTest, is *v1alpha1.LoadTestStat
 	}
 }
 
-// lostBy is why a run was lost, as the event of it has it.
+// lostBy is why a run was lost, in the word of its event.
 func lostBy(is *v1alpha1.LoadTestStatus) string {
 	switch reasonOf(is, v1alpha1.ConditionScheduled) {
 	case v1alpha1.ReasonSuspended:

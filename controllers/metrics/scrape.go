@@ -22,11 +22,11 @@ import (
 const scrapeTimeout = 5 * time.Second
 
 var (
-	descTests   = describe("linerate_loadtests", "LoadTests there are, by state.", "state")
-	descWaiting = describe("linerate_waiting_loadtests", "LoadTests that aren't running yet and go on by themselves, by what they wait for: the reason of a condition.", "reason")
+	descTests   = describe("linerate_loadtests", "LoadTests that exist, by state.", "state")
+	descWaiting = describe("linerate_waiting_loadtests", "LoadTests that wait to run, by what they wait for: the reason of a condition.", "reason")
 	descOldest  = describe("linerate_oldest_waiting_seconds", "How long the LoadTest that waits longest has waited to run; 0 where none waits.")
-	descLength  = describe("linerate_queue_length", "LoadTests that stand in line for devices, by the first resource that each lacks.", "resource")
-	descWait    = describe("linerate_queue_oldest_seconds", "How long the LoadTest has waited that has waited longest of those in line for devices of a resource; 0 where none does.", "resource")
+	descLength  = describe("linerate_queue_length", "LoadTests that queue for devices, by the first resource that each lacks.", "resource")
+	descWait    = describe("linerate_queue_oldest_seconds", "The longest wait of any LoadTest that queues for devices of a resource; 0 where none does.", "resource")
 	descHeld    = describe("linerate_devices_held", "Devices held by pods of LoadTests, by the resource that they are requested as.", "resource")
 	descDevices = describe("linerate_devices_allocatable", "Devices on nodes that are Ready and not cordoned, by resource, whoever holds them.", "resource")
 )
@@ -35,8 +35,8 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
-// states counts in the caches at each scrape. Only the replica that works counts: the others would count the same again. Where the caches
-// can't be read there are no figures rather than wrong ones.
+// states counts objects in the caches at each scrape. Only the leader counts: other replicas would count the same objects again. Where the caches
+// can't be read there are no series rather than wrong ones.
 type states struct{ Sources }
 
 // Describe implements prometheus.Collector.
@@ -57,7 +57,7 @@ func (s *states) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	all, err := s.observe(ctx)
 	if notWatchedYet(err) {
-		log.Log.V(1).Info("the states of LoadTests and suites are counted when all that they are in is watched", "why", err.Error())
+		log.Log.V(1).Info("the states of LoadTests and suites can't be counted before all watches have begun", "why", err.Error())
 		return
 	}
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *states) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// notWatchedYet says that a controller is still to begin its watches, as in the moment after this replica has become the one that works.
+// notWatchedYet says that a controller hasn't begun its watches yet, as in the moment after this replica has become the leader.
 func notWatchedYet(err error) bool {
 	_, unknown := errors.AsType[*cache.ErrResourceNotCached](err)
 	_, unstarted := errors.AsType[*cache.ErrCacheNotStarted](err)
@@ -127,7 +127,7 @@ func oneIf(so bool) float64 {
 	return 0
 }
 
-// inLine are the tests that stand in line for one resource: how many, and how long the oldest has waited.
+// inLine are the tests that queue for one resource: how many, and the longest wait.
 type inLine struct {
 	tests  int
 	oldest time.Duration
@@ -147,7 +147,7 @@ func (s *states) inLine(tests []v1alpha1.LoadTest) map[corev1.ResourceName]inLin
 	return lines
 }
 
-// devices are those that pods of tests hold, all that there are, and who stands in line for them.
+// devices are the devices that tests' pods hold, those that the nodes have, and how many tests queue for them.
 func (s *states) devices(ctx context.Context, lines map[corev1.ResourceName]inLine) (out []prometheus.Metric, err error) {
 	var pods corev1.PodList
 	if err := s.Tests.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {

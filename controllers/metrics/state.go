@@ -35,7 +35,7 @@ func allStates() []string {
 	return []string{stateWaiting, stateStarting, stateRunning, stateEnding, stateSuspended, stateMeasured, stateStopped, stateFailed}
 }
 
-// StateOf is how far a test is, in a word.
+// StateOf is a test's state, in a word.
 func StateOf(status *v1alpha1.LoadTestStatus) string {
 	complete := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionComplete)
 	switch {
@@ -72,10 +72,10 @@ func WaitsFor(status *v1alpha1.LoadTestStatus) string {
 			return c.Reason
 		}
 	}
-	return v1alpha1.ReasonPending // the operator hasn't looked at it yet, or makes its runner right now
+	return v1alpha1.ReasonPending // the operator hasn't reconciled it yet, or makes its runner right now
 }
 
-// waitsSince is since when a test goes on by itself: its creation, or when it was resumed.
+// waitsSince is since when a test waits to run: since its creation, or since it was resumed.
 func waitsSince(test *v1alpha1.LoadTest) time.Time {
 	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionReconciling); c != nil {
 		return c.LastTransitionTime.Time

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// statePartly is how a suite ends of which some tests gave no figure; its other states are a test's.
+// statePartly is the state of a suite that ended with some tests without a figure. A suite's other states are those of a test.
 const statePartly = "partly_measured"
 
 func suiteStates() []string {
@@ -22,10 +22,10 @@ func suiteStates() []string {
 }
 
 var (
-	descSuites        = describe("linerate_suites", "LoadTestSuites there are, by state.", "state")
+	descSuites        = describe("linerate_suites", "LoadTestSuites that exist, by state.", "state")
 	descSuitesLeftOut = describe("linerate_suites_left_out", "LoadTestSuites whose own figures are left out because there are more of them than --metrics-tests.")
 	descSuiteTests    = describe("linerate_suite_tests", "Measurements of a suite, by how far they are: waiting, running, measured, not_measured.", "namespace", "suite", "state")
-	descSuiteRetried  = describe("linerate_suite_repeated_tests", "Tests of a suite that were made anew because the one before ended without a measurement, or was disturbed.", "namespace", "suite")
+	descSuiteRetried  = describe("linerate_suite_repeated_tests", "Tests of a suite that repeat one that ended without a measurement, or was disturbed.", "namespace", "suite")
 	descSuitePassed   = describe("linerate_suite_passed", "The criteria's verdict over all cells of a suite: 1 all passed, 0 one failed; not there where there is no verdict.", "namespace", "suite")
 )
 
@@ -55,7 +55,7 @@ func suiteState(s *v1alpha1.LoadTestSuite) string {
 	return stateEnding
 }
 
-// suites are counted by state, and told of one by one as far as there is room.
+// suites counts suites by state, and has series of single suites, up to a bound.
 func (s *states) suites(ctx context.Context) (out []prometheus.Metric, err error) {
 	var suites v1alpha1.LoadTestSuiteList
 	if err := s.Tests.List(ctx, &suites, client.UnsafeDisableDeepCopy); err != nil {
@@ -77,7 +77,7 @@ func (s *states) suites(ctx context.Context) (out []prometheus.Metric, err error
 	return append(out, gauge(descSuitesLeftOut, float64(len(all)-room))), nil
 }
 
-// suitesThatCount has those that go on first, then those that ended last.
+// suitesThatCount sorts ongoing suites first, and then those that ended by how lately they did.
 func suitesThatCount(a, b *v1alpha1.LoadTestSuite) int {
 	x, y := a.Status.FinishedAt, b.Status.FinishedAt
 	if x == nil || y == nil {
@@ -111,7 +111,7 @@ func suiteFigures(s *v1alpha1.LoadTestSuite) (out []prometheus.Metric) {
 // Suites counts what happens to LoadTestSuites. It is safe for concurrent use.
 type Suites struct{ completed *prometheus.CounterVec }
 
-// NewSuites has counted nothing yet. Each series that there can be is exported as 0: Prometheus sees no increase where a series begins with 1.
+// NewSuites returns counters that have counted nothing. Each series that there can be is exported as 0: Prometheus sees no increase where a series begins with 1.
 func NewSuites() *Suites {
 	completed := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "linerate_completed_suites_total", Help: "LoadTestSuites that ended, by the reason of their condition Complete.",
@@ -122,7 +122,7 @@ func NewSuites() *Suites {
 	return &Suites{completed}
 }
 
-// Register has the counter told to Prometheus.
+// Register registers the counter with Prometheus.
 func (s *Suites) Register(to prometheus.Registerer) error { return to.Register(s.completed) }
 
 // suiteEndReasons are those of a suite's Complete when it is True.

@@ -20,7 +20,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// freshFor is how long what a runner told counts as what is so now: it tells each 10 s at the latest, and nodes' clocks differ a little.
+// freshFor is for how long a runner's progress counts as current: the runner reports every 10 s at the latest, and nodes' clocks differ a little.
 const freshFor = time.Minute
 
 var (
@@ -37,9 +37,9 @@ var (
 	descResultSaturated = describeTest("linerate_loadtest_result_saturated", "1: the result is the device's limit; 0: it is a lower bound.")
 
 	descResultGoodput     = describeTest("linerate_loadtest_result_goodput_bytes_per_second", "The result of sessions: payload that receiving programs read, all directions together; times 8 it is bits.")
-	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited", "1: what is between the ends held the sessions back; 0: an end did, others had the processors, or nobody knows what, and the goodput is a lower bound.")
-	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio", "Segments that sessions sent again, as a share of all segments, from 0 to 1; not there where they may be the ends' own, or the machine's.")
-	descResultRoundTrip   = describeTest("linerate_loadtest_result_round_trip_seconds", "The mean of the smoothed round trips of the senders of sessions; not there where none was seen, or where it may be the ends' own, or the machine's.")
+	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited", "1: the path between the ends limited the sessions; 0: an end did, other programs had the processors, or it isn't known what did, and the goodput is a lower bound.")
+	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio", "Segments that sessions retransmitted, as a share of all segments, from 0 to 1; missing where the ends or the machine may have caused them.")
+	descResultRoundTrip   = describeTest("linerate_loadtest_result_round_trip_seconds", "The mean of the smoothed round trips of the senders of sessions; missing where none was seen, or where the ends or the machine may have caused them.")
 
 	descPassed   = describeTest("linerate_loadtest_passed", "The criteria's verdict: 1 all are met, 0 one isn't; not there where there is no verdict.")
 	descFinished = describeTest("linerate_loadtest_finished_timestamp_seconds", "When a measured test was complete, in seconds since 1970.")
@@ -59,7 +59,7 @@ func testDescs() []*prometheus.Desc {
 	}
 }
 
-// figures are those of each test that runs or was measured, as far as there is room.
+// figures are the series of single tests that run or were measured, up to a bound.
 func (s *states) figures(ctx context.Context, tests []v1alpha1.LoadTest) ([]prometheus.Metric, error) {
 	told, leftOut := chosen(tests, s.Most)
 	out := []prometheus.Metric{gauge(descLeftOut, float64(leftOut))}
@@ -77,21 +77,21 @@ func (s *states) figures(ctx context.Context, tests []v1alpha1.LoadTest) ([]prom
 	return out, nil
 }
 
-// chosen are at most so many of the tests that have figures: those that run, then those that ended last.
-func chosen(tests []v1alpha1.LoadTest, most int) (told []*v1alpha1.LoadTest, leftOut int) {
+// chosen are at most so many of the tests that have figures: running tests first, then those that ended last. leftOut is how many others there are.
+func chosen(tests []v1alpha1.LoadTest, most int) (shown []*v1alpha1.LoadTest, leftOut int) {
 	for i := range tests {
 		if state := StateOf(&tests[i].Status); state == stateRunning || state == stateMeasured {
-			told = append(told, &tests[i])
+			shown = append(shown, &tests[i])
 		}
 	}
-	slices.SortFunc(told, func(a, b *v1alpha1.LoadTest) int {
+	slices.SortFunc(shown, func(a, b *v1alpha1.LoadTest) int {
 		return cmp.Or(ended(b).Compare(ended(a)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	room := min(len(told), most)
-	return told[:room], len(told) - room
+	room := min(len(shown), most)
+	return shown[:room], len(shown) - room
 }
 
-// ended is when a test was complete; one that runs ends after all others.
+// ended is when a test was complete; a running test counts as later than all others.
 func ended(test *v1alpha1.LoadTest) time.Time {
 	if test.Status.FinishedAt == nil {
 		return time.Unix(1<<40, 0)
@@ -99,7 +99,7 @@ func ended(test *v1alpha1.LoadTest) time.Time {
 	return test.Status.FinishedAt.Time
 }
 
-// progressOf is what a test's runner told just now; nil: nothing that still counts.
+// progressOf is the latest progress of a test's runner; nil: there is none, or it is too old.
 func (s *states) progressOf(ctx context.Context, test *v1alpha1.LoadTest) (*delivery.Progress, error) {
 	var kept corev1.ConfigMap
 	name := client.ObjectKey{Namespace: s.Own, Name: manifests.ProgressName(test, test.Status.Attempt)}
@@ -111,7 +111,7 @@ func (s *states) progressOf(ctx context.Context, test *v1alpha1.LoadTest) (*deli
 	p, err := delivery.DecodeProgress(kept.Data)
 	fresh := err == nil && p != nil && s.Clock().Sub(p.At).Abs() <= freshFor
 	if !fresh || kept.Labels[v1alpha1.LabelUID] != string(test.UID) || p.Attempt != int(test.Status.Attempt) {
-		return nil, nil // nothing is there, and nothing is wrong; what is spoilt is told by the controller
+		return nil, nil // there is none, which is no error; the controller reports one that can't be read
 	}
 	return p, nil
 }
@@ -157,7 +157,7 @@ func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
 	return appendText(out, descResultLoss, r.Total.LossRatio, 1, labels)
 }
 
-// pathLimited is the reason of a result of sessions that what is between the ends held back.
+// pathLimited is the reason of a result of sessions that the path between the ends limited.
 const pathLimited = "PathLimited"
 
 // sessionsFigures are a result of sessions, which count no frames.

@@ -8,8 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Orderly is a reconciler whose passes end without an error where the manager's own end cut them short: an end that was asked for is no fault.
-// Every controller completes with it.
+// Orderly wraps a reconciler so that a pass which the manager's own shutdown cuts short isn't an error. Every controller uses it.
 func Orderly(r reconcile.Reconciler) reconcile.Reconciler { return orderly{r} }
 
 type orderly struct{ reconcile.Reconciler }
@@ -17,13 +16,13 @@ type orderly struct{ reconcile.Reconciler }
 func (o orderly) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	result, err := o.Reconciler.Reconcile(ctx, request)
 	if cutShort(ctx, err) {
-		ctrl.LoggerFrom(ctx).V(1).Info("cut short: the manager ends, and the next one looks at everything anew")
+		ctrl.LoggerFrom(ctx).V(1).Info("cut short: the manager ends, and the next one reconciles everything")
 		return ctrl.Result{}, nil
 	}
 	return result, err
 }
 
-// cutShort says that a pass failed because the manager ends; the next one looks at everything anew.
+// cutShort says that a pass failed because the manager ends; the next manager reconciles everything.
 func cutShort(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) && ctx.Err() != nil
 }

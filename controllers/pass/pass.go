@@ -1,5 +1,5 @@
-// Package pass is what the passes of all controllers have in common: how they are begun, when the next one is due, and what the API server's answers
-// mean to them.
+// Package pass is what the passes (reconciles) of all controllers have in common: how they begin, when the next one is due, and what the API server's
+// errors mean for them.
 //
 //	watch ──▶ queue ──▶ a controller's pass ──▶ Next: when the time has come · when what it waits for must have come · again after an error · by a watch only
 package pass
@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// A failing pass is tried again after 200 ms, twice as long each time, and after 2 minutes at most.
+	// A failing pass is tried again after 200 ms, then after twice as long each time, and after 2 minutes at most.
 	firstRetry, lastRetry = 200 * time.Millisecond, 2 * time.Minute
 	// timeout is more than any pass takes: a dry run of 520 pods against a slow API server.
 	timeout = 5 * time.Minute
 )
 
-// ControllerOptions are those of every controller that looks after users' objects; without a way to log it is controller-runtime's own.
+// ControllerOptions are those of every controller of users' objects; a nil logOf means controller-runtime's own logger.
 func ControllerOptions(concurrency int, logOf func(*reconcile.Request) logr.Logger) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: concurrency,
@@ -38,10 +38,10 @@ func ControllerOptions(concurrency int, logOf func(*reconcile.Request) logr.Logg
 	}
 }
 
-// What ends a pass is one of three: the user must act (then it is in the conditions, and no error), it is waited for (a waiting), or it is
-// tried again, less and less often (any other error).
+// A pass that can't go on ends in one of three ways: the user must act (the conditions say so, and there is no error), the operator waits for
+// something (a waiting), or it tries again, less and less often (any other error).
 
-// waiting is no fault: what is waited for comes by a watch, or at the latest after a while.
+// waiting isn't a fault: a watch reports what the pass waits for, or the next pass comes after a while.
 type waiting struct {
 	why    string
 	atMost time.Duration
@@ -49,10 +49,10 @@ type waiting struct {
 
 func (w waiting) Error() string { return w.why }
 
-// Wait is the error of a pass that waits for something: it is no fault, and the next pass is due after a while at most.
+// Wait is the error of a pass that waits for something: it isn't logged as a fault, and the next pass is due after atMost.
 func Wait(why string, atMost time.Duration) error { return waiting{why, atMost} }
 
-// ErrUndecided is that a decision can't be had in one pass.
+// ErrUndecided: the decision asked for more observations than one pass makes.
 var ErrUndecided = errors.New("the decision asks for a closer look again and again")
 
 var (
@@ -60,10 +60,10 @@ var (
 	errNamespace = waiting{"the namespace is being deleted", time.Minute}
 )
 
-// TakenAgain is when it is looked again whether a name is still taken: objects of other people aren't watched.
+// TakenAgain is how often a taken name is checked again: other people's objects aren't watched.
 const TakenAgain = time.Minute
 
-// Next turns how any pass ended into when the next one is due; a due moment of zero is never.
+// Next turns the outcome of a pass into when the next one is due; a zero due means never.
 func Next(ctx context.Context, due, now time.Time, err error) (ctrl.Result, error) {
 	if wait, ok := errors.AsType[waiting](classified(err)); ok {
 		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)
@@ -78,7 +78,7 @@ func Next(ctx context.Context, due, now time.Time, err error) (ctrl.Result, erro
 	return ctrl.Result{RequeueAfter: max(due.Sub(now), time.Millisecond)}, nil
 }
 
-// classified finds the errors of the API server that are no faults.
+// classified turns those of the API server's errors that aren't faults into waitings.
 func classified(err error) error {
 	switch {
 	case apierrors.IsConflict(err):
@@ -97,14 +97,14 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// MomentOf is a moment in each span of time that is a test's own.
+// MomentOf is a test's own offset within each span of time, by its UID.
 func MomentOf(uid string, span time.Duration) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(uid)) // it never fails
 	return time.Duration(h.Sum64() % uint64(span))
 }
 
-// Hand gives an object to another controller; it waits no longer than until it is in that one's queue.
+// Hand passes an object to another controller, and waits until it is in that controller's queue.
 func Hand(ctx context.Context, whom chan<- event.GenericEvent, object client.Object) error {
 	select {
 	case whom <- event.GenericEvent{Object: object}:

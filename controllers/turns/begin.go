@@ -15,30 +15,30 @@ import (
 const (
 	// beginAtOnce is how many begin at once, where none did before.
 	beginAtOnce = 4
-	// mostBetween is how long after another a test begins at the latest whose turn came in the same moment.
+	// mostBetween is the longest pause between the beginnings of two tests whose turns came in the same moment.
 	mostBetween = 500 * time.Millisecond
-	// longestCrowd is for how long turns that came are counted at most, however long the tests take.
+	// longestCrowd is for how long turns count as one crowd at most, however long the tests take.
 	longestCrowd = 10 * time.Minute
 )
 
-// beginning is whose turn came, and who wasn't woken for it yet. A test that begins, or has its Report read, is a dozen writes. Where the devices of fifty
-// are let go in one moment, as when a lab opens again, they would all wait for each other; and where they measure equally long they would
-// end in one moment too, and so would those that come after them. So the first ones begin at once, and the others one after the other, as they stood in line:
+// beginning is which tests' turns came that weren't woken yet. A test that begins, or whose Report is read, takes a dozen writes. If the devices of fifty tests are
+// released in one moment, as when a lab opens again, these would all wait for each other; and if they measure for equally long, they would end in one
+// moment too, and so would their successors. So the first ones begin at once, and the others one after the other, in the order of the queue:
 //
 //	turns come   a b c d e f g
 //	woken        a b c d   e   f   g
 //	             ───────────────────▶  half a second each, or less
 //
-// They are spread as far as that leaves no devices idle for long: over three quarters of what the shortest of them takes, or sooner. As all turns
-// of such a time are counted, they never come faster, on the whole, than tests begin.
+// They are spread over at most three quarters of the shortest test's time, so that no devices are idle for long. All turns of that time are counted, so on the whole
+// turns never come faster than tests begin.
 type beginning struct {
 	pending map[types.NamespacedName]candidate
-	// came are the moments in which turns came, the oldest first.
+	// came are the times at which turns came, the oldest first.
 	came []time.Time
 	pace *rate.Limiter
 }
 
-// candidate is a test whose turn came; counted: among those that did. place is where it stood in the last line.
+// candidate is a test whose turn came. counted: came includes it. place is its place in the last line.
 type candidate struct {
 	uid     string
 	place   int
@@ -51,7 +51,7 @@ func newBeginning() beginning {
 	return beginning{pending: map[types.NamespacedName]candidate{}, pace: rate.NewLimiter(rate.Every(mostBetween), beginAtOnce)}
 }
 
-// add has a test be woken when those before it were.
+// add has a test woken after those before it.
 func (b *beginning) add(test types.NamespacedName, claim *queue.Claim) {
 	b.pending[test] = candidate{uid: claim.ID, created: claim.Created, takes: claim.Takes}
 }
@@ -59,7 +59,7 @@ func (b *beginning) add(test types.NamespacedName, claim *queue.Claim) {
 // drop forgets a test whose turn it isn't any more.
 func (b *beginning) drop(test types.NamespacedName) { delete(b.pending, test) }
 
-// dropGone forgets those that are in line no more.
+// dropGone forgets the tests that are no longer in line.
 func (b *beginning) dropGone(inLine func(uid string) bool) {
 	maps.DeleteFunc(b.pending, func(_ types.NamespacedName, c candidate) bool { return !inLine(c.uid) })
 }
@@ -114,7 +114,7 @@ func (b *beginning) count(now time.Time) {
 	}
 }
 
-// between is how long after another the next test begins: as many begin in three quarters of what the shortest takes as had their turn in all of it.
+// between is the pause before the next test begins: as many tests begin in three quarters of the shortest test's time as had their turn in all of it.
 func (b *beginning) between(now time.Time) time.Duration {
 	shortest := longestCrowd
 	for _, c := range b.pending {

@@ -17,13 +17,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// observe reads the caches in place: nothing in them is changed. The caller has claimed the drawing.
+// observe reads the caches without copying: nothing in them is changed. The caller has claimed the drawing.
 func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
 	lab := queue.Lab{Now: now}
 	if err := l.observeNodes(ctx); err != nil {
 		return lab, err
 	}
-	lab.Nodes = l.seen.queueNodes
+	lab.Nodes = l.found.queueNodes
 	pods, err := l.pods(ctx)
 	if err != nil {
 		return lab, err
@@ -32,7 +32,7 @@ func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
 	if err != nil {
 		return lab, err
 	}
-	l.seen.keepOnly(tests)
+	l.found.keepOnly(tests)
 	holds, given, there, had := holds{}, map[string]bool{}, map[types.UID]bool{}, turnsHad{}
 	for i := range tests {
 		test := &tests[i]
@@ -62,34 +62,34 @@ func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
 			holds.add(h.Test, h.Resources)
 		}
 	}
-	l.seen.recordReleased(now, holds, given)
-	l.seen.recordTurns(now, had, lab.Claims)
-	lab.Released, lab.Where, lab.Had = l.seen.released, l.seen.where(), l.seen.had
+	l.found.recordReleased(now, holds, given)
+	l.found.recordTurns(now, had, lab.Claims)
+	lab.Released, lab.Where, lab.Had = l.found.released, l.found.where(), l.found.had
 	return lab, nil
 }
 
 // observeNodes reads the nodes if any has changed.
 func (l *Line) observeNodes(ctx context.Context) error {
-	if l.seen.nodes != nil && l.watched {
+	if l.found.nodes != nil && l.watched {
 		return nil
 	}
 	nodes, err := l.lab.Nodes(ctx)
 	if err != nil {
 		return err
 	}
-	l.seen.nodes, l.seen.queueNodes = nodes, lifecycle.QueueNodes(nodes)
-	clear(l.seen.places)
+	l.found.nodes, l.found.queueNodes = nodes, lifecycle.QueueNodes(nodes)
+	clear(l.found.places)
 	return nil
 }
 
-// ownerKey is a test by what no pod of another namespace shares with it.
+// ownerKey identifies a test: a pod of another namespace never has it, whatever owner it names.
 type ownerKey struct {
 	namespace string
 	uid       types.UID
 }
 
-// pods are those of all tests, by the test: what bears a test's label, and has a LoadTest of that UID for its controller. Anybody may put our label on a
-// pod of theirs: that is no test's.
+// pods are the pods of all tests, by test: those with a test's label and a LoadTest of that UID as their controller. Anybody may put our label on their own
+// pod, which then still belongs to no test.
 func (l *Line) pods(ctx context.Context) (map[ownerKey][]*corev1.Pod, error) {
 	var list corev1.PodList
 	if err := l.client.List(ctx, &list, client.HasLabels{v1alpha1.LabelUID}, client.UnsafeDisableDeepCopy); err != nil {
@@ -108,7 +108,7 @@ func (l *Line) pods(ctx context.Context) (map[ownerKey][]*corev1.Pod, error) {
 	return pods, nil
 }
 
-// tests are those that aren't over, and of the others those that still have pods: of a thousand that are kept these are few.
+// tests are those that aren't over, and those that still have pods: few of the thousand that may be kept.
 func (l *Line) tests(ctx context.Context, pods map[ownerKey][]*corev1.Pod) ([]v1alpha1.LoadTest, error) {
 	var list v1alpha1.LoadTestList
 	if err := l.client.List(ctx, &list, append(l.notOver(), client.UnsafeDisableDeepCopy)...); err != nil {
@@ -133,7 +133,7 @@ func (l *Line) tests(ctx context.Context, pods map[ownerKey][]*corev1.Pod) ([]v1
 	return tests, nil
 }
 
-// isLoadTest says whether an owner is a LoadTest, as far as it says itself. Garbage collection removes what names one that isn't in its namespace.
+// isLoadTest says whether an owner reference names a LoadTest. Garbage collection deletes objects whose owner doesn't exist in their namespace.
 func isLoadTest(owner *metav1.OwnerReference) bool {
 	group, err := schema.ParseGroupVersion(owner.APIVersion)
 	return err == nil && group.Group == v1alpha1.GroupVersion.Group && owner.Kind == v1alpha1.LoadTestKind
@@ -156,14 +156,14 @@ func podEnded(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// seen is what earlier drawings of the line have found out. Only the pass that draws uses it.
-type seen struct {
-	// networks is how often networks had changed when wants and stands were found out, nodeChanges how often nodes had when nodes and places were.
+// findings are what earlier drawings of the line found out. Only the pass that draws uses them.
+type findings struct {
+	// networks is how often networks had changed when wants and stands were found out; nodeChanges how often nodes had changed when nodes and places were.
 	networks, nodeChanges uint64
 	// nodes are all of them; nil: they aren't known. queueNodes are those that count.
 	nodes      []lifecycle.Node
 	queueNodes []queue.Node
-	// filters are what pods demand of nodes, places which nodes that leaves, by the same keys.
+	// filters are pods' demands on nodes, places the nodes that meet them, by the same keys.
 	filters  map[string]lifecycle.NodeFilter
 	places   map[string]queue.Where
 	wants    map[types.UID]wanted
@@ -180,25 +180,25 @@ type wanted struct {
 	pods    []lifecycle.Want
 }
 
-// standing is how a test stands in line, and what its other pods hold. It follows from the test, its pods, what it wants and what the operator
-// was started with, and from no time: as long as none of these changes it is good.
+// standing is a test's claim in the line, and what its other pods hold. It follows from the test, its pods, what it wants and the operator's settings, and
+// doesn't depend on time: it stays valid until one of these changes.
 type standing struct {
 	test   string               // the version of the test
 	pods   map[types.UID]string // the versions of its pods
 	claim  queue.Claim
 	held   []queue.Holding
 	claims bool
-	// has is what all of its pods have together; had is the turn that it had, for each of their devices.
+	// has are the devices of all its pods together; had is the turn that it had, for each of these devices.
 	has queue.Resources
 	had []queue.Had
 }
 
-func newSeen() *seen {
-	return &seen{filters: map[string]lifecycle.NodeFilter{}, places: map[string]queue.Where{}, wants: map[types.UID]wanted{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
+func newFindings() *findings {
+	return &findings{filters: map[string]lifecycle.NodeFilter{}, places: map[string]queue.Where{}, wants: map[types.UID]wanted{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
 }
 
 // dropStale forgets what followed from networks or nodes that have changed since.
-func (s *seen) dropStale(networks, nodes uint64) {
+func (s *findings) dropStale(networks, nodes uint64) {
 	if s.networks != networks {
 		s.networks = networks
 		s.forgetTests()
@@ -208,15 +208,15 @@ func (s *seen) dropStale(networks, nodes uint64) {
 	}
 }
 
-func (s *seen) forgetTests() {
+func (s *findings) forgetTests() {
 	clear(s.wants)
 	clear(s.stands)
 	clear(s.filters)
 	clear(s.places)
 }
 
-// where is which nodes pods may be on, by the keys that claims have.
-func (s *seen) where() map[string]queue.Where {
+// where says which nodes pods may be placed on, by the keys in claims.
+func (s *findings) where() map[string]queue.Where {
 	for key, filter := range s.filters {
 		if _, known := s.places[key]; !known {
 			s.places[key] = filter.Where(s.nodes)
@@ -225,11 +225,11 @@ func (s *seen) where() map[string]queue.Where {
 	return s.places
 }
 
-// mostFilters are kept in any case: nearly all tests demand the same.
+// mostFilters is how many filters are kept in any case: nearly all tests demand the same of nodes.
 const mostFilters = 16
 
-// keepOnly forgets tests that are gone, once they are most of those that are remembered.
-func (s *seen) keepOnly(tests []v1alpha1.LoadTest) {
+// keepOnly forgets tests that are gone, once most of the remembered tests are.
+func (s *findings) keepOnly(tests []v1alpha1.LoadTest) {
 	if len(s.filters) > 2*len(tests)+mostFilters {
 		s.forgetTests() // most are of tests that are gone
 	}
@@ -247,7 +247,7 @@ func (s *seen) keepOnly(tests []v1alpha1.LoadTest) {
 // holds is who has which devices, by the test's name.
 type holds map[string]queue.Resources
 
-// add adds what a test has; the devices aren't changed.
+// add adds to what a test has, and changes neither map of devices.
 func (h holds) add(test string, more queue.Resources) {
 	if len(more) == 0 {
 		return
@@ -272,7 +272,7 @@ func sum(a, b queue.Resources) queue.Resources {
 
 // recordReleased remembers the resources whose devices a test has released since the last line was drawn. What a test gave back because its pods found
 // no nodes doesn't count: it would be that test's own turn again at once.
-func (s *seen) recordReleased(now time.Time, held holds, given map[string]bool) {
+func (s *findings) recordReleased(now time.Time, held holds, given map[string]bool) {
 	for test, before := range s.holds {
 		for name, n := range before {
 			if held[test][name] < n && !given[test] {
@@ -283,9 +283,9 @@ func (s *seen) recordReleased(now time.Time, held holds, given map[string]bool) 
 	s.holds = held
 }
 
-// standingOf finds out how a test stands in line where it or its pods changed since: of a thousand, few have at a time.
+// standingOf is a test's standing, found out again only if the test or its pods have changed, as few of a thousand have at a time.
 func (l *Line) standingOf(ctx context.Context, test *v1alpha1.LoadTest, pods []*corev1.Pod) (standing, error) {
-	if known, ok := l.seen.stands[test.UID]; ok && l.watched && known.isOf(test, pods) {
+	if known, ok := l.found.stands[test.UID]; ok && l.watched && known.isOf(test, pods) {
 		return known, nil
 	}
 	s := standing{test: test.ResourceVersion, pods: make(map[types.UID]string, len(pods))}
@@ -302,15 +302,15 @@ func (l *Line) standingOf(ctx context.Context, test *v1alpha1.LoadTest, pods []*
 		s.claim, s.held, _ = lifecycle.Claim(o, wants)
 		s.claim = queue.Shaped(s.claim)
 		for _, w := range wants {
-			l.seen.filters[w.Where] = w.Filter
+			l.found.filters[w.Where] = w.Filter
 		}
 	}
 	s.has, s.had = s.together(), turnOf(test, pods)
-	l.seen.stands[test.UID] = s
+	l.found.stands[test.UID] = s
 	return s, nil
 }
 
-// isOf says whether the standing was found out from these very versions of the test and its pods. An object without a version counts as changed.
+// isOf says whether the standing follows from these very versions of the test and its pods. An object without a version counts as changed.
 func (s *standing) isOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) bool {
 	if s.test != test.ResourceVersion || s.test == "" || len(s.pods) != len(pods) {
 		return false
@@ -323,7 +323,7 @@ func (s *standing) isOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) bool {
 	return true
 }
 
-// together is what those pods of the test have together that are on a node.
+// together are the devices of the test's pods that are on a node.
 func (s *standing) together() queue.Resources {
 	all := holds{}
 	for _, h := range s.held {
@@ -340,7 +340,7 @@ func (s *standing) together() queue.Resources {
 // wantsOf is what a test wants, found out once for each attempt.
 func (l *Line) wantsOf(ctx context.Context, o lifecycle.Observed) ([]lifecycle.Want, error) {
 	attempt := lifecycle.Attempt(o)
-	if known, ok := l.seen.wants[o.Test.UID]; ok && known.attempt == attempt && l.watched {
+	if known, ok := l.found.wants[o.Test.UID]; ok && known.attempt == attempt && l.watched {
 		return known.pods, nil
 	}
 	lab, err := l.lab.NetworksOf(ctx, o.Test)
@@ -349,6 +349,6 @@ func (l *Line) wantsOf(ctx context.Context, o lifecycle.Observed) ([]lifecycle.W
 	}
 	o.Lab = lab
 	pods := lifecycle.Wants(o)
-	l.seen.wants[o.Test.UID] = wanted{attempt, pods}
+	l.found.wants[o.Test.UID] = wanted{attempt, pods}
 	return pods, nil
 }

@@ -1,5 +1,5 @@
-// Package turns is whose turn it is where tests want the same devices: it draws internal/queue's line from the caches, answers each test that asks, and wakes
-// those whose turn changed.
+// Package turns decides whose turn it is where several tests want the same devices: it computes ("draws") internal/queue's line from the caches, answers each test that
+// asks, and wakes the tests whose turn changed.
 package turns
 
 import (
@@ -20,69 +20,69 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// Line is whose turn it is among all tests. It is drawn anew from the caches where something changed that it depends on, and once for
-// all tests that ask: a thousand that wait don't each look at the thousand.
+// Line is the queue of all tests for devices. It is drawn again from the caches when something changed that it depends on, once for all tests
+// that ask, so that each of a thousand waiting tests doesn't read the other thousand.
 //
 //	LoadTests, pods, nodes, networks ──watch──▶ marked ──▶ draw ──▶ tests whose turn changed are woken
 //	                                              ▲         │
 //	                      observe of one test ────┴─────────┴──▶ its Turn
 //
-// One pass draws at a time; passes that the last line can answer read that one meanwhile. A new process finds all that is remembered in the caches
-// again, except for when devices were released (a test that gave its pods back then waits until its time has come), and for the turns of tests that have no pods
-// any more (the round begins with the oldest tests' namespaces then). It is safe for concurrent use.
+// One pass draws at a time; passes that the last line can answer read that one meanwhile. A new process finds everything in the caches again, but for two things: when devices
+// were released (a test that gave its pods back then waits for its full time), and the turns of tests that no longer have pods (the round then begins with the
+// namespaces of the oldest tests). It is safe for concurrent use.
 type Line struct {
 	// client reads tests and pods.
 	client   client.Reader
 	lab      *inventory.Inventory
 	settings manifests.Settings
 	clock    func() time.Time
-	// notOver chooses the tests that aren't over; where there is no index, all.
+	// notOver selects the tests that aren't over; without an index, all tests.
 	notOver func() []client.ListOption
-	// watched: watches mark what changes; without them each test that asks draws the line.
+	// watched: watches mark changes; without them each test that asks has the line drawn.
 	watched bool
-	// signal has a mark while the line is behind, or somebody is to be woken.
+	// signal has a mark while the line is behind, or tests are to be woken.
 	signal chan struct{}
-	// drawing guards seen: it is full while a pass draws the line, and only one does at a time.
+	// drawing guards found: it is full while a pass draws the line, which only one pass does at a time.
 	drawing chan struct{}
-	seen    *seen
+	found   *findings
 
 	mu sync.Mutex
-	// marked counts the changes, and drawn is that count when the last line was begun: the line is behind while they differ.
+	// marked counts the changes; drawn is that count when the last drawing began: the line is behind while the two differ.
 	marked, drawn uint64
 	// networks counts the changes of networks, nodes those of nodes.
 	networks, nodes uint64
-	// line is replaced by the pass that draws; nothing in it is ever changed.
+	// line is replaced by the pass that draws, and never changed otherwise.
 	line queue.Line
-	// The tests that are still to be woken: beginning has those that waited and whose turn has come, changed those whose turn changed in another way, and
-	// telling those that only stand elsewhere in line now, or wait for other tests.
+	// The tests that are still to be woken: beginning has those whose turn has come, changed those whose turn changed in another way, and notices
+	// those whose place in line, or the tests that they wait for, changed.
 	beginning beginning
 	changed   map[types.NamespacedName]bool
-	telling   telling
+	notices   notices
 }
 
-// New makes a line that is drawn for each test that asks; settings are what pods are made with. Watch has it drawn where something changed.
+// New makes a line that is drawn for each test that asks; settings are what pods are made with. After Watch it is drawn when something changes.
 func New(c client.Reader, lab *inventory.Inventory, settings manifests.Settings, clock func() time.Time) *Line {
 	return &Line{
-		client: c, lab: lab, settings: settings, clock: clock, notOver: func() []client.ListOption { return nil }, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), seen: newSeen(), marked: 1,
+		client: c, lab: lab, settings: settings, clock: clock, notOver: func() []client.ListOption { return nil }, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), found: newFindings(), marked: 1,
 		changed: map[types.NamespacedName]bool{}, beginning: newBeginning(),
 	}
 }
 
-// Of is a test's turn. A line that is behind is good enough to say that a test waits, and for a test that has pods: a change wakes either. That a
-// test without pods may make them is read only from a line that has every change that was marked before the test asked.
+// Of is a test's turn. A line that is behind is good enough to let a test wait, and for a test that has pods, since a change wakes both. That a test may
+// make its first pods is read only from a line that includes every change marked before the test asked.
 func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, now time.Time) (queue.Turn, error) {
 	if _, _, claims := lifecycle.Claim(lifecycle.Observed{Test: test}, nil); !claims {
 		return queue.Turn{}, nil
 	}
-	turn, marked, told := l.last(test.UID, hasPods, now)
-	if told {
+	turn, marked, current := l.last(test.UID, hasPods, now)
+	if current {
 		return turn, nil
 	}
 	if err := l.claimDrawing(ctx); err != nil {
 		return queue.Turn{}, err
 	}
 	defer l.releaseDrawing()
-	if turn, told := l.meanwhile(test.UID, marked, now); told {
+	if turn, current := l.meanwhile(test.UID, marked, now); current {
 		return turn, nil
 	}
 	if err := l.draw(ctx); err != nil {
@@ -91,8 +91,8 @@ func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, no
 	return l.line.Turns[string(test.UID)], nil
 }
 
-// last is a test's turn in the last line; told says that this line is good enough. If it isn't, the test needs a line that was begun at marked or later.
-func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Turn, marked uint64, told bool) {
+// last is a test's turn in the last line; current says that this line is good enough. If it isn't, the test needs a line that was begun at marked or later.
+func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Turn, marked uint64, current bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	turn, known := l.line.Turns[string(test)]
@@ -129,7 +129,7 @@ func (l *Line) claimDrawing(ctx context.Context) error {
 
 func (l *Line) releaseDrawing() { <-l.drawing }
 
-// mark says that something changed that the line depends on.
+// mark records that something changed that the line depends on.
 func (l *Line) mark() {
 	l.mu.Lock()
 	l.marked++
@@ -137,7 +137,7 @@ func (l *Line) mark() {
 	l.nudge()
 }
 
-// NetworksChanged says that networks changed: other devices may be wanted.
+// NetworksChanged records that networks changed: tests may want other devices.
 func (l *Line) NetworksChanged() {
 	l.mu.Lock()
 	l.networks++
@@ -146,7 +146,7 @@ func (l *Line) NetworksChanged() {
 	l.nudge()
 }
 
-// nodesChanged says that nodes came, went, or have something else: pods may find other places.
+// nodesChanged records that nodes were added, removed or changed: pods may fit elsewhere.
 func (l *Line) nodesChanged() {
 	l.mu.Lock()
 	l.nodes++
@@ -167,7 +167,7 @@ func (l *Line) draw(ctx context.Context) error {
 	l.mu.Lock()
 	marked, networks, nodes := l.marked, l.networks, l.nodes
 	l.mu.Unlock()
-	l.seen.dropStale(networks, nodes)
+	l.found.dropStale(networks, nodes)
 	lab, err := l.observe(ctx, pass.AsStored(l.clock()))
 	if err != nil {
 		return fmt.Errorf("draw the line of tests that want devices: %w", err)
@@ -176,7 +176,7 @@ func (l *Line) draw(ctx context.Context) error {
 	return nil
 }
 
-// replace puts a line in the place of the last one.
+// replace replaces the last line.
 func (l *Line) replace(line queue.Line, marked uint64, claims []queue.Claim) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,21 +193,21 @@ func (l *Line) replace(line queue.Line, marked uint64, claims []queue.Claim) {
 	inLine := func(uid string) bool { _, is := line.Turns[uid]; return is }
 	l.beginning.dropGone(inLine)
 	l.beginning.reorder(line.Order)
-	l.telling.dropGone(inLine)
+	l.notices.dropGone(inLine)
 	if len(l.changed) > 0 {
 		l.nudge()
 	}
 }
 
-// changes has a test be woken whose turn is another now: in one of three ways.
+// changes has a test woken whose turn changed, in one of three ways.
 func (l *Line) changes(claim *queue.Claim, before, after queue.Turn) {
 	namespace, name, _ := strings.Cut(claim.Test, "/")
 	test := types.NamespacedName{Namespace: namespace, Name: name}
-	if sameBut(before, after) {
-		l.telling.add(test, claim.ID)
+	if sameButForWords(before, after) {
+		l.notices.add(test, claim.ID)
 		return
 	}
-	l.telling.drop(test)
+	l.notices.drop(test)
 	if before.Waits && !after.Waits {
 		l.beginning.add(test, claim)
 		return
@@ -216,13 +216,13 @@ func (l *Line) changes(claim *queue.Claim, before, after queue.Turn) {
 	l.changed[test] = true
 }
 
-// sameBut says whether two turns differ in nothing but what the test is told of its wait.
-func sameBut(a, b queue.Turn) bool {
+// sameButForWords says whether two turns differ in nothing but what the test's status says about its wait.
+func sameButForWords(a, b queue.Turn) bool {
 	a.Message, a.Brief, a.Lacks = b.Message, b.Brief, b.Lacks
 	return a == b
 }
 
-// Drawn is the last line that was drawn; nothing in it is ever changed.
+// Drawn is the last line that was drawn. It is never changed.
 func (l *Line) Drawn() queue.Line {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -245,7 +245,7 @@ func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	if names := line.toBegin(time.Now()); len(names) != 1 || names[0].Name != "back" {
 		t.Errorf("%v are to begin, and it is the turn of the one that came back", names)
 	}
-	if names := line.toTell(tellEvery); len(names) != 1 || names[0].Name != "last" {
+	if names := line.toNotify(noticeEvery); len(names) != 1 || names[0].Name != "last" {
 		t.Errorf("%v stand elsewhere in line, and the last one does", names)
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// turnsRemembered is for how long the turns of a namespace are remembered that has no LoadTest in line.
+// turnsRemembered is for how long the turns of a namespace without LoadTests in line are remembered.
 const turnsRemembered = 24 * time.Hour
 
-// turnOf is the turn that a test had: it was when the first of its pods with devices was made.
+// turnOf is the turn that a test had: it began when the first of its pods with devices was created.
 func turnOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) []queue.Had {
 	at := map[string]time.Time{}
 	for _, p := range pods {
@@ -34,7 +34,7 @@ func turnOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) []queue.Had {
 	return had
 }
 
-// turnsHad are turns, each once however often it is seen.
+// turnsHad is a set of turns.
 type turnsHad map[queue.Had]bool
 
 func (t turnsHad) add(had []queue.Had) {
@@ -43,8 +43,8 @@ func (t turnsHad) add(had []queue.Had) {
 	}
 }
 
-// recordTurns remembers the turns that were had, also of tests that are gone, as far as they matter to who waits or comes.
-func (s *seen) recordTurns(now time.Time, had turnsHad, claims []queue.Claim) {
+// recordTurns remembers the turns that namespaces had, also by tests that are gone, as long as they matter to waiting or future tests.
+func (s *findings) recordTurns(now time.Time, had turnsHad, claims []queue.Claim) {
 	had.add(s.had)
 	oldest := map[string]time.Time{}
 	for i := range claims {

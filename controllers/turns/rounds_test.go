@@ -46,7 +46,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	if got := order(); !slices.Equal(got, want) {
 		t.Errorf("when the first is gone the line is %v, want %v", got, want)
 	}
-	if len(line.seen.had) == 0 {
+	if len(line.found.had) == 0 {
 		t.Fatal("no turn is remembered")
 	}
 	for i := range 100 { // and what is remembered doesn't grow with the turns that were had
@@ -58,12 +58,12 @@ func TestNamespacesTakeTurns(t *testing.T) {
 		clear(l.pods)
 		order()
 	}
-	if n := len(line.seen.had); n > 4 {
+	if n := len(line.found.had); n > 4 {
 		t.Errorf("%d turns are remembered of two namespaces", n)
 	}
 	clear(l.tests)
 	l.now = l.now.Add(turnsRemembered + time.Hour)
-	if order(); len(line.seen.had) > 0 {
-		t.Errorf("nobody is left, and remembered is %v", line.seen.had)
+	if order(); len(line.found.had) > 0 {
+		t.Errorf("nobody is left, and remembered is %v", line.found.had)
 	}
 }

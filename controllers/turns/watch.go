@@ -27,11 +27,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
-// drawPause is the least time between two drawings that no pass waits for: changes come in bursts.
+// drawPause is the shortest time between two drawings that no pass waits for: changes come in bursts.
 const drawPause = 50 * time.Millisecond
 
-// Watch has the line drawn where something changed, for as long as the manager lives, and the tests woken by the controller whose turn that changes. notOver
-// lists the tests that aren't over by the manager's index.
+// Watch has the line drawn when something changes, as long as the manager runs, and the controller reconcile the tests whose turn that changes. notOver lists the
+// tests that aren't over, by the manager's index.
 func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []client.ListOption) error {
 	called := make(chan event.GenericEvent)
 	l.watched, l.notOver = true, notOver
@@ -43,7 +43,7 @@ func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []clie
 }
 
 // run draws the line whenever it is behind, and wakes the tests whose turn changed, until the context ends. Tests whose turns come in one moment are woken
-// at the pace of beginning, and tests that only stand elsewhere in line each in the moment that telling gives them.
+// at the pace of beginning, and tests whose place in line changed at the moment that notices gives them.
 func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 	begun := time.Now()
 	pause, tell := time.NewTicker(drawPause), time.NewTicker(drawPause)
@@ -55,7 +55,7 @@ func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 			return nil
 		case <-tell.C:
 			wakeAll(ctx, wake, l.toBegin(time.Now()))
-			wakeAll(ctx, wake, l.toTell(time.Since(begun)))
+			wakeAll(ctx, wake, l.toNotify(time.Since(begun)))
 		case <-l.signal:
 			select {
 			case <-ctx.Done():
@@ -68,7 +68,7 @@ func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 	}
 }
 
-// wakeAll has each of these tests looked at, until the context ends.
+// wakeAll has each of these tests reconciled, until the context ends.
 func wakeAll(ctx context.Context, wake chan<- event.GenericEvent, tests []types.NamespacedName) {
 	for _, name := range tests {
 		test := &v1alpha1.LoadTest{}
@@ -79,10 +79,10 @@ func wakeAll(ctx context.Context, wake chan<- event.GenericEvent, tests []types.
 	}
 }
 
-// woken are the tests whose turn changed since the last call, but for those that may begin.
+// woken are the tests whose turn changed since the last call, without those that may begin.
 func (l *Line) woken(ctx context.Context) []types.NamespacedName {
 	if err := l.catchUp(ctx); err != nil {
-		// Each test that asks for its turn draws it again, and is told.
+		// The next test that asks draws the line again, and gets the error.
 		log.FromContext(ctx).V(1).Info("the line isn't drawn", "why", err.Error())
 	}
 	l.mu.Lock()
@@ -99,11 +99,11 @@ func (l *Line) toBegin(now time.Time) []types.NamespacedName {
 	return l.beginning.due(now)
 }
 
-// toTell are the tests that are to be told where they stand now.
-func (l *Line) toTell(now time.Duration) []types.NamespacedName {
+// toNotify are the tests that are to write their new place in line now.
+func (l *Line) toNotify(now time.Duration) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.telling.due(now)
+	return l.notices.due(now)
 }
 
 // catchUp draws the line where it is behind.
@@ -121,7 +121,7 @@ func (l *Line) catchUp(ctx context.Context) error {
 	return l.draw(ctx)
 }
 
-// marking marks the line, and wakes nobody by itself.
+// marking is an event handler that marks the line, and wakes no test itself.
 func marking(mark func()) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(context.Context, event.CreateEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
@@ -136,7 +136,7 @@ func marking(mark func()) handler.EventHandler {
 	}
 }
 
-// claimChanges lets through what changes how a test stands in line: not its progress, nor what it is told.
+// claimChanges lets through changes of a test's claim, and drops those of its progress and messages.
 func claimChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isTest := e.ObjectOld.(*v1alpha1.LoadTest)
@@ -151,7 +151,7 @@ func sameClaim(a, b *v1alpha1.LoadTest) bool {
 	return claimsA == claimsB && a.Status.Attempt == b.Status.Attempt && reflect.DeepEqual(claimA, claimB)
 }
 
-// holdingChanges lets through what changes who has which devices.
+// holdingChanges lets through changes of who has which devices.
 func holdingChanges() predicate.Predicate {
 	matters := func(object client.Object) bool {
 		pod, isPod := object.(*corev1.Pod)

@@ -1,4 +1,4 @@
-// Package wires is which test has which physical port: each port that is a test's has a Lease.
+// Package wires records which test has which physical port: each port that a test holds has a Lease.
 package wires
 
 import (
@@ -27,24 +27,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
-// A wire that is a test's has a Lease in a namespace that is one for all operators of the cluster: that there can be only one of a name is what keeps two tests
-// off it, also over a restart of the operator. It isn't renewed: whether its holder needs it is seen by looking at the holder.
+// Each wire that a test holds has a Lease, in one namespace for all operators of the cluster. Names are unique, so no second test can claim the wire, even across a restart
+// of the operator. The Lease isn't renewed: the operator observes the holder itself to see whether it still needs the wire.
 const wirePrefix = "linerate-wire-"
 
-// errWireTaken is an answer: another test was quicker, or the cache hasn't seen yet who holds a wire.
+// errWireTaken isn't a fault: another test was quicker, or the cache doesn't show yet who holds a wire.
 var errWireTaken = pass.Wait("a physical port was taken by another test just now", time.Second)
 
-// Leases are the wires that are somebody's. They work as they are with a client without a cache; Watch gives them caches. They are safe for concurrent use
-// once they are set up.
+// Leases are the Leases of wires. Their client need not have a cache; Watch gives them caches. They are safe for concurrent use once they are set
+// up.
 type Leases struct {
 	options Options
 	// client writes, and reads through the cache where there is one; live reads past it, leases reads Leases.
 	client       client.Client
 	live, leases client.Reader
-	// ofTest lists what bears a test's label, waiting the tests that wait for something, or with them others.
+	// ofTest lists objects with a test's label; waiting lists the tests that wait for something, and possibly others.
 	ofTest  func(test types.UID) client.ListOption
 	waiting func() []client.ListOption
-	// ofHolder lists the Leases of a test of a name, or with them others.
+	// ofHolder lists the Leases of tests of a name, and possibly others.
 	ofHolder func(holder types.NamespacedName) []client.ListOption
 }
 
@@ -52,12 +52,12 @@ type Leases struct {
 type Options struct {
 	// Namespace is where the Leases are kept: the operator's own, or one that it shares with the cluster's other operators. Empty: no test can take any wire.
 	Namespace string
-	// Namespaces are those whose LoadTests are looked after.
+	// Namespaces are those whose LoadTests the operator reconciles.
 	Namespaces caches.Namespaces
 	Clock      func() time.Time
 }
 
-// New has the Leases read and written through one client; ofTest lists what bears a test's label.
+// New makes Leases that are read and written through one client; ofTest lists objects with a test's label.
 func New(c client.Client, ofTest func(test types.UID) client.ListOption, options Options) *Leases {
 	return &Leases{
 		options: options, client: c, live: c, leases: c, ofTest: ofTest, waiting: func() []client.ListOption { return nil },
@@ -65,13 +65,13 @@ func New(c client.Client, ofTest func(test types.UID) client.ListOption, options
 	}
 }
 
-// leaseName is the same for a wire whoever takes it.
+// leaseName is the name of a wire's Lease, whichever test claims it.
 func leaseName(w lifecycle.Wire) string {
 	sum := sha256.Sum256([]byte(w.Node + "\n" + w.Port))
 	return fmt.Sprintf("%s%x", wirePrefix, sum[:10])
 }
 
-// leaseOf is the Lease of a wire that is taken.
+// leaseOf is the Lease by which a test claims a wire.
 func leaseOf(namespace string, take lifecycle.Take, now time.Time) *coordinationv1.Lease {
 	h := take.Holder
 	annotations := map[string]string{v1alpha1.AnnotationWireNode: take.Wire.Node, v1alpha1.AnnotationWirePort: take.Wire.Port}
@@ -91,7 +91,7 @@ func leaseOf(namespace string, take lifecycle.Take, now time.Time) *coordination
 	}
 }
 
-// writeSenders and readSenders are a holder's generators as a Lease names them: NAME/UID, with commas between.
+// writeSenders and readSenders convert a holder's generators to and from a Lease's annotation: NAME/UID, separated by commas.
 func writeSenders(senders []lifecycle.Sender) string {
 	named := make([]string, 0, len(senders))
 	for _, s := range senders {
@@ -109,7 +109,7 @@ func readSenders(text string) (senders []lifecycle.Sender) {
 	return senders
 }
 
-// holderOf reads who holds a Lease; false where it isn't one of ours that can be read.
+// holderOf reads who holds a Lease; false: it isn't one of ours, or can't be read.
 func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
 	if lease.Spec.HolderIdentity == nil {
 		return h, false
@@ -122,7 +122,7 @@ func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
 	return lifecycle.Holder{Namespace: parts[0], Name: parts[1], UID: types.UID(parts[2]), Attempt: int32(attempt)}, err == nil
 }
 
-// list are wires that are somebody's, without what is known of their holders.
+// list lists holds, without observing their holders.
 func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds []lifecycle.Hold, err error) {
 	if l.options.Namespace == "" {
 		return nil, nil
@@ -140,7 +140,7 @@ func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds 
 	return holds, nil
 }
 
-// holdOf reads a Lease; false where it isn't one of ours that can be read.
+// holdOf reads a Lease; false: it isn't one of ours, or can't be read.
 func holdOf(ctx context.Context, lease *coordinationv1.Lease) (hold lifecycle.Hold, ok bool) {
 	holder, ok := holderOf(lease)
 	if !ok {
@@ -153,7 +153,7 @@ func holdOf(ctx context.Context, lease *coordinationv1.Lease) (hold lifecycle.Ho
 	}, true
 }
 
-// of are the wires that a test of a name holds, or held when one of that name was there before.
+// of are the holds of the test of this name, and of earlier tests of the same name.
 func (l *Leases) of(ctx context.Context, holder types.NamespacedName) ([]lifecycle.Hold, error) {
 	holds, err := l.list(ctx, l.ofHolder(holder)...)
 	return slices.DeleteFunc(holds, func(h lifecycle.Hold) bool { return nameOf(h.Holder) != holder }), err
@@ -163,7 +163,7 @@ func nameOf(h lifecycle.Holder) types.NamespacedName {
 	return types.NamespacedName{Namespace: h.Namespace, Name: h.Name}
 }
 
-// whose is the test that holds a physical port; false: none does.
+// whose is the hold on a physical port; false: no test holds it.
 func (l *Leases) whose(ctx context.Context, wire lifecycle.Wire) (hold lifecycle.Hold, held bool, err error) {
 	if l.options.Namespace == "" {
 		return hold, false, nil
@@ -176,8 +176,8 @@ func (l *Leases) whose(ctx context.Context, wire lifecycle.Wire) (hold lifecycle
 	return hold, held, nil
 }
 
-// Of observes the wires that concern a test: its own, those of its pods, and those that it waits for. Holders of other wires aren't looked up. Of an earlier
-// test of its name it ends what that left.
+// Of observes the wires that concern a test: those that it holds, those of its pods, and those that it waits for. It also deletes orphaned generators that an
+// earlier test of the same name left.
 func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (seen lifecycle.Wires, err error) {
 	if seen.Holds, err = l.of(ctx, client.ObjectKeyFromObject(test)); err != nil {
 		return seen, err
@@ -219,8 +219,8 @@ func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.
 	return seen, nil
 }
 
-// observeOther finds out about the holder of a wire that isn't a test. Of one that had its name before it ends what that left: else GiveBackOf does, and that is
-// asked of names that nobody has.
+// observeOther observes the holder of a wire that isn't this test itself. If the holder is an earlier test of the same name, it also deletes the generators that this one left:
+// GiveBackOf does that only for names that no test has.
 func (l *Leases) observeOther(ctx context.Context, test *v1alpha1.LoadTest, hold *lifecycle.Hold) error {
 	if err := l.observeHolder(ctx, hold); err != nil {
 		return err
@@ -231,8 +231,8 @@ func (l *Leases) observeOther(ctx context.Context, test *v1alpha1.LoadTest, hold
 	return nil
 }
 
-// observeHolder finds out whether a hold's test is there, complete, and could be sending. A test that can't be seen, as one of a namespace that
-// this operator doesn't look after any more, counts as there.
+// observeHolder finds out whether a hold's test exists, is complete, and could still send. A test that can't be observed, as in a namespace that this
+// operator no longer watches, counts as existing.
 func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error {
 	hold.Exists = true
 	if hold.Unseen = !l.options.Namespaces.Has(hold.Holder.Namespace); hold.Unseen {
@@ -248,15 +248,15 @@ func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error 
 		hold.Finished = done.LastTransitionTime.Time
 	}
 	if hold.Exists && hold.Finished.IsZero() {
-		return nil // it has its wires, whatever its pods do
+		return nil // an ongoing test holds its wires, whatever its pods do
 	}
 	left, err := l.left(ctx, hold)
 	hold.Pods = len(left)
 	return err
 }
 
-// left are those of a holder's generators that could still send: the pods that its Lease names, by their UIDs. Of a Lease of an earlier release, which names
-// none, those whose controller the holder was.
+// left are the holder's generators that could still send: the pods that its Lease names, by their UIDs. An earlier release's Lease names none: then
+// they are the pods that the holder controls.
 func (l *Leases) left(ctx context.Context, hold *lifecycle.Hold) (left []corev1.Pod, err error) {
 	if len(hold.Senders) == 0 {
 		var pods corev1.PodList
@@ -277,7 +277,7 @@ func (l *Leases) left(ctx context.Context, hold *lifecycle.Hold) (left []corev1.
 	return left, nil
 }
 
-// sender reads a pod by its UID; nil: it is gone. One that lost its labels is in no cache, and may send all the same.
+// sender reads a pod by its UID, past the cache: a pod that lost its labels is in no cache, and may still send. Nil: it is gone.
 func (l *Leases) sender(ctx context.Context, namespace string, sender lifecycle.Sender) (*corev1.Pod, error) {
 	for _, reader := range []client.Reader{l.client, l.live} {
 		pod := &corev1.Pod{}
@@ -316,7 +316,7 @@ func compareAge(a, b *v1alpha1.LoadTest) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 }
 
-// Take takes wires, in their order: all of them, or none.
+// Take claims wires, in their order: all of them, or none.
 func (l *Leases) Take(ctx context.Context, takes []lifecycle.Take) error {
 	var taken []*coordinationv1.Lease
 	for _, take := range takes {
@@ -333,7 +333,7 @@ func (l *Leases) Take(ctx context.Context, takes []lifecycle.Take) error {
 	return nil
 }
 
-// takeOne takes a wire. What stands there already and is this very attempt's is fine: the cache hasn't seen it yet.
+// takeOne claims a wire. A Lease of this very attempt that exists already is no error: the cache doesn't show it yet.
 func (l *Leases) takeOne(ctx context.Context, take lifecycle.Take) (*coordinationv1.Lease, error) {
 	if l.options.Namespace == "" {
 		return nil, errors.New("the operator doesn't know which namespace its Leases are kept in")
@@ -368,7 +368,7 @@ func (l *Leases) taken(ctx context.Context, take lifecycle.Take) (*coordinationv
 	return lease, nil
 }
 
-// GiveBack ends a hold, unless somebody else has the wire by now.
+// GiveBack releases a hold, unless another test has the wire by now.
 func (l *Leases) GiveBack(ctx context.Context, hold lifecycle.Hold) error {
 	namespace, name, _ := strings.Cut(hold.Lease, "/")
 	ctrl.LoggerFrom(ctx).Info("giving a physical port back", "node", hold.Wire.Node, "port", hold.Wire.Port, "of", hold.Holder.String())
@@ -383,7 +383,7 @@ func (l *Leases) deleteLease(ctx context.Context, lease *coordinationv1.Lease) e
 	return nil
 }
 
-// lookAgain is how soon it is looked again whether the generators of a test that is gone have ended. A watch tells it sooner, but of pods that lost their labels.
+// lookAgain is how often the operator checks whether generators of a test that is gone have ended. For all but pods that lost their labels, a watch is quicker.
 const lookAgain = 10 * time.Second
 
 // GiveBackOf deletes the Leases that a deleted test left, as soon as none of its generators can still send. Garbage collection deletes Leases with their owner;
@@ -417,7 +417,7 @@ func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) erro
 	return nil
 }
 
-// endOrphans deletes those generators of a test that is gone whose owner it isn't any more.
+// endOrphans deletes generators of a test that is gone whose owner reference somebody removed.
 func (l *Leases) endOrphans(ctx context.Context, hold *lifecycle.Hold) error {
 	left, err := l.left(ctx, hold)
 	if err != nil {

@@ -39,12 +39,12 @@ func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
 	go func() { kept <- sink.Keep(keeping) }()
 	whole := p.options.lasts(pod.Labels[v1alpha1.LabelTest])
 	for elapsed := time.Duration(0); elapsed < whole; elapsed = time.Since(started) {
-		sink.Tell(progressAt(elapsed, whole))
+		sink.Post(progressAt(elapsed, whole))
 		if pause.For(ctx, min(time.Second, whole-elapsed)) != nil {
 			break
 		}
 	}
-	sink.Tell(delivery.Progress{Phase: "Ended", Percent: 100})
+	sink.Post(delivery.Progress{Phase: "Ended", Percent: 100})
 	enough()
 	if err := <-kept; err != nil || ctx.Err() != nil {
 		return err

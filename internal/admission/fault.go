@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Fault is one thing wrong with a file, said in one sentence with its way out.
+// Fault is something that is wrong with a file, in one sentence with the way out.
 type Fault struct {
 	File     string
 	Document int // from 1; 0 where the file has one document
@@ -50,7 +50,7 @@ func (f Faults) Unwrap() []error {
 	return errs
 }
 
-// OrNil sorts the faults and makes an error of them, or of none no error.
+// OrNil is the faults, sorted, as an error; nil: there are none.
 func (f Faults) OrNil() error {
 	if len(f) == 0 {
 		return nil

@@ -31,7 +31,7 @@ func (s *Server) judge(src source, text []byte) (Object, Faults) {
 	return s.admit(src, content)
 }
 
-// admit is judge of what was decoded already.
+// admit is judge for a document that is decoded already.
 func (s *Server) admit(src source, content map[string]any) (Object, Faults) {
 	if faults := kindFaults(src, content); len(faults) > 0 {
 		return Object{}, faults
@@ -64,7 +64,7 @@ func (o *Object) convert() error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(o.content, o.LoadTest)
 }
 
-// decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that are there twice.
+// decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that appear twice.
 func decode(src source, text []byte) (map[string]any, Faults) {
 	json, err := sigsyaml.YAMLToJSONStrict(text)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Object is one LoadTest or LoadTestSuite that an API server would take, with all defaults, and where it was found: exactly one of the two is
-// there. A suite's template is stored as it is, so that its cells remain to be judged (internal/suite, Read).
+// Object is a LoadTest or a LoadTestSuite that an API server would accept, with all defaults, and the place where it was found. Exactly one of the two is
+// set. A suite's template isn't judged here: internal/suite (Read) judges its cells.
 type Object struct {
 	LoadTest *v1alpha1.LoadTest
 	Suite    *v1alpha1.LoadTestSuite
@@ -58,7 +58,7 @@ func (s *Server) LoadFile(stdin io.Reader, name string) ([]Object, error) {
 	return s.Load(name, f)
 }
 
-// Load reads a file's documents and judges each. It returns those that would be taken, and as error (Faults) all that is wrong with
+// Load reads a file's documents and judges each. It returns the objects that would be accepted and, as error (Faults), everything that is wrong with
 // the others.
 func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 	documents, err := split(r)
@@ -106,13 +106,12 @@ func (s source) fault(fieldPath, message string) Fault {
 	return Fault{File: s.file, Document: s.document, Line: line, Field: fieldPath, Message: message}
 }
 
-// Faults says what else was found wrong with the object, such as by its compilation, with lines and in the same words. It is nil
-// where there is none.
+// Faults converts further errors of the object, such as the compiler's, to Faults with lines and in the same style; nil: there are none.
 func (o Object) Faults(errs field.ErrorList) error {
 	return o.resource.faults(o.source, o.content, errs).OrNil()
 }
 
-// Fault is something that was found wrong with a field of the object, at its line. The message is a whole sentence.
+// Fault is a fault of a field of the object, at its line. The message is a whole sentence.
 func (o Object) Fault(field, message string) Fault { return o.source.fault(field, message) }
 
 func (s *resource) faults(src source, object any, errs field.ErrorList) Faults {
@@ -123,7 +122,7 @@ func (s *resource) faults(src source, object any, errs field.ErrorList) Faults {
 	return faults
 }
 
-// repeated finds objects of one name: a cluster would refuse the second.
+// repeated are the faults of objects with the name of an earlier one, which a cluster would refuse.
 func repeated(objects []Object) Faults {
 	var faults Faults
 	first := map[string]int{}
@@ -139,20 +138,20 @@ func repeated(objects []Object) Faults {
 	return faults
 }
 
-// Admit says what an API server would say of an object that a program made: its content with all defaults, or all that is wrong with it. The
-// content is changed: what a server prunes is gone, and its defaults are in.
+// Admit judges an object that a program made as an API server would: it returns the object with all defaults, or everything that is wrong with it. It changes
+// content: it prunes unknown fields and adds defaults.
 func (s *Server) Admit(content map[string]any) (Object, Faults) {
 	return s.admit(source{}, content)
 }
 
-// Fill is the object that a server keeps of a program's content: with all defaults, and without what the definitions don't know. Nothing is judged, so that
-// what was taken under the definitions of another release is filled, too. The content is changed.
+// Fill is the object as a server would store it: with all defaults, and without fields that the definitions don't know. It judges nothing, so that it also fills objects
+// that were accepted under another release's definitions. It changes content.
 func (s *Server) Fill(content map[string]any) (Object, error) {
 	r, err := s.of(content["kind"])
 	if err != nil {
 		return Object{}, err
 	}
-	_ = r.prune(source{}, content) // what the definitions don't know says nothing here
+	_ = r.prune(source{}, content) // unknown fields aren't faults here
 	defaulting.Default(content, r.structural)
 	object := Object{resource: r, content: content}
 	return object, object.convert()

@@ -131,7 +131,7 @@ func TestFaults(t *testing.T) {
 		{"a tab as indentation", head + "spec:\n\tlinks: []\n", "x.yaml:4: not YAML: found character that cannot start any token"},
 		{"a list instead of an object", "- a\n- b\n", "x.yaml:1: a LoadTest is a mapping"},
 		{"a key twice, in the second document", second + "  activeDeadline: 1h\n  activeDeadline: 1h\n",
-			`x.yaml:15 (document 2): key "activeDeadline" is there twice: remove one`},
+			`x.yaml:15 (document 2): key "activeDeadline" appears twice: remove one`},
 		{"an unknown field, in the second document", second + "  trafic: {}\n", "x.yaml:14 (document 2): spec.trafic is not a field of LoadTest: did you mean traffic?"},
 		{"a field in the wrong place", minimal + "  targetRate: 1kpps\n", "spec.targetRate is not a field of LoadTest: did you mean spec.procedure.ramp.targetRate?"},
 		{"a field that resembles none", minimal + "  colour: blue\n", "here can be activeDeadline, baseline, criteria, dut, generator, keepPods, links, observers, procedure, reportRetention, schedulingDeadline, sharedPort, stop, suspend, traffic, ttlAfterFinished"},

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// terms are the fields of a spec that may change in the life of a test or a suite; they say nothing of what is measured.
+// terms are the fields of a spec that may change in the life of a test or a suite, and don't affect what is measured.
 func terms(of any) []string {
 	if _, is := of.(*v1alpha1.LoadTestSuite); is {
 		return []string{"historyLimit", "parallelism", "stop", "suspend", "ttlAfterFinished"}
@@ -19,8 +19,8 @@ func terms(of any) []string {
 	return []string{"activeDeadline", "keepPods", "reportRetention", "schedulingDeadline", "stop", "suspend", "ttlAfterFinished"}
 }
 
-// OtherSpec says which field makes another measurement of the one LoadTest or LoadTestSuite than of the other, such as spec.links[0].name. Both must have their
-// defaults, and be of one kind.
+// OtherSpec is the first field in which two LoadTests or LoadTestSuites measure something different, such as spec.links[0].name; false: there is none. Both must
+// have their defaults, and be of the same kind.
 func OtherSpec(want, is any) (field string, other bool) {
 	a, b := specOf(want), specOf(is)
 	for _, name := range terms(is) {
@@ -30,7 +30,7 @@ func OtherSpec(want, is any) (field string, other bool) {
 	return difference("spec", a, b)
 }
 
-// OtherTerms are the other fields of their specs that differ.
+// OtherTerms are the differing fields that don't affect what is measured.
 func OtherTerms(want, is any) string {
 	a, b := specOf(want), specOf(is)
 	var fields []string
@@ -57,7 +57,7 @@ func specOf(object any) map[string]any {
 	return content.Spec
 }
 
-// difference finds the first field, in the order of names, that two documents don't share.
+// difference is the first field, in the order of names, in which two documents differ.
 func difference(at string, a, b any) (field string, found bool) {
 	if reflect.DeepEqual(a, b) {
 		return "", false

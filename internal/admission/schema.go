@@ -1,6 +1,6 @@
-// Package admission says of a file what a Kubernetes API server would say of its objects on create, without one: strict decoding,
-// defaulting, schema, list types and CEL rules, all taken from the very CustomResourceDefinition that a cluster is given. So a file
-// means the same on a laptop as in a cluster.
+// Package admission judges a file's objects as a Kubernetes API server would when they are created, without needing one: strict decoding, defaulting,
+// schema, list types and CEL rules, all from the CustomResourceDefinition that clusters get. So a file means the same on a laptop as in a
+// cluster.
 //
 // Unlike a server, which stops at the first kind of fault, it names all of them at once, each with its line and the way out.
 package admission
@@ -49,7 +49,7 @@ var made = sync.OnceValues(func() (*Server, error) {
 	})}, nil
 })
 
-// of is the resource of a kind; what is no suite is judged as a LoadTest.
+// of is the resource of a kind; any kind but a suite is judged as a LoadTest.
 func (s *Server) of(kind any) (*resource, error) {
 	if kind == v1alpha1.LoadTestSuiteKind {
 		return s.suites()

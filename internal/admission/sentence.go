@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// sentence says a field error in words: what the field is, what it has to be, and an example where the schema has one.
+// sentence is a field error as a sentence: what the field is, what it has to be, and the schema's example if it has one.
 func (s *resource) sentence(e *field.Error, object any) string {
 	p := parsePath(e.Field)
 	switch e.Type {
@@ -18,7 +18,7 @@ func (s *resource) sentence(e *field.Error, object any) string {
 	case field.ErrorTypeNotSupported:
 		return fmt.Sprintf("%s is %s: must be one of %s%s", e.Field, quoted(e.BadValue), supported(e.Detail), s.meantValue(p, e.BadValue))
 	case field.ErrorTypeDuplicate:
-		return fmt.Sprintf("%s repeats %s: it may stand in the list once only", e.Field, quoted(e.BadValue))
+		return fmt.Sprintf("%s repeats %s: the list may have it only once", e.Field, quoted(e.BadValue))
 	default:
 		message, fromSchema := plain(e)
 		value, known := e.BadValue, isScalar(e.BadValue)
@@ -50,7 +50,7 @@ func detail(prefix, text string) string {
 	return prefix + text
 }
 
-// plain takes the schema validator's own words off a message ("spec.x in body should be …"), and says whether there were any.
+// plain removes the schema validator's own words ("spec.x in body should be …") from a message, and says whether it had any.
 func plain(e *field.Error) (message string, fromSchema bool) {
 	_, words, found := strings.Cut(e.Detail, " in body ")
 	if !found {

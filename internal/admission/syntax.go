@@ -27,7 +27,7 @@ func yamlFaults(src source, text []byte, err error) Faults {
 func syntaxFault(src source, text []byte, line int, words string) Fault {
 	fault := Fault{File: src.file, Document: src.document}
 	if said, twice := strings.CutSuffix(words, "already set in map"); twice {
-		fault.Line, fault.Message = src.line+line-1, said+"is there twice: remove one"
+		fault.Line, fault.Message = src.line+line-1, said+"appears twice: remove one"
 		return fault
 	}
 	lines := bytes.Split(bytes.TrimRight(text, "\n"), []byte("\n"))

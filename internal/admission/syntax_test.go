@@ -20,7 +20,7 @@ func TestWhatIsNotYAML(t *testing.T) {
 		"a quote that stays open":  {"spec:\n  image: \"vpp\n", `f.yaml:2: not YAML: found unexpected end of stream, at "image: \"vpp": a quote that isn't closed`},
 		"a percent sign in front":  {"spec:\n  rate: %5\n", `f.yaml:2: not YAML: found character that cannot start any token, at "rate: %5": a value that begins with %, @ or`},
 		"an anchor that isn't":     {"spec: *none\n", `f.yaml:1: not YAML: unknown anchor 'none' referenced`},
-		"a key twice":              {"spec: {}\nkind: LoadTest\nspec: {}\n", `f.yaml:3: key "spec" is there twice: remove one`},
+		"a key twice":              {"spec: {}\nkind: LoadTest\nspec: {}\n", `f.yaml:3: key "spec" appears twice: remove one`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := (&Server{}).Load("f.yaml", strings.NewReader(c.text))

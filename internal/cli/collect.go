@@ -17,7 +17,7 @@ import (
 )
 
 // collectToken is the variable that the token stands in, by which a collector knows its test's runner.
-const collectToken = "LINERATE_COLLECT_TOKEN"
+const collectToken = plan.CollectorTokenVariable
 
 func newCollect(s Streams) *cobra.Command {
 	var address, observers, credentials, terminationLog string
@@ -77,7 +77,7 @@ func collectHere(ctx context.Context, p *plan.Plan, credentials string) (told fu
 		return nil, func() {}
 	}
 	c := collect.Start(ctx, asking, collect.Folder(credentials))
-	return c.Told, c.Close
+	return c.Newest, c.Close
 }
 
 // collectorPod is the pod that asks for a test's observers, as the runner hears of it.

@@ -26,7 +26,7 @@ type fleet struct {
 	// test measures one test; nil: measureOne.
 	test func(context.Context, Streams, runOptions, *plan.Plan, site, string, *report.Baseline) (*report.Report, error)
 
-	alone *suite.Alone
+	alone *suite.Local
 	began time.Time
 	// here is how many tests were measured in this run, and took how long that was.
 	here int
@@ -105,8 +105,8 @@ func (f *fleet) begin(s Streams, o runOptions, shelf shelf) error {
 // goOn takes up what an earlier run measured of the same suite.
 func (f *fleet) goOn(s Streams, o runOptions, shelf shelf) error {
 	f.began = time.Now()
-	f.alone = suite.NewAlone(f.matrix, version, f.began)
-	f.alone.Compare(o.baseline)
+	f.alone = suite.NewLocal(f.matrix, version, f.began)
+	f.alone.SetReference(o.baseline)
 	if f.asked > 1 {
 		fmt.Fprintf(s.Err, "%s: spec.parallelism is %d; here tests run one at a time, as they would share the processors\n", f.name(), f.asked)
 	}
@@ -114,9 +114,9 @@ func (f *fleet) goOn(s Streams, o runOptions, shelf shelf) error {
 	if earlier == nil || err != nil {
 		return err
 	}
-	f.alone = suite.NewAlone(f.matrix, version, earlier.Started)
-	f.alone.Compare(o.baseline)
-	taken, left := f.alone.Take(earlier, func(w suite.Wanted, run report.SuiteRun) string { return f.otherwise(shelf, o, w, run) })
+	f.alone = suite.NewLocal(f.matrix, version, earlier.Started)
+	f.alone.SetReference(o.baseline)
+	taken, left := f.alone.Resume(earlier, func(w suite.Wanted, run report.SuiteRun) string { return f.otherwise(shelf, o, w, run) })
 	for _, words := range left[:min(len(left), mostLeft)] {
 		fmt.Fprintf(s.Err, "%s: it is measured anew: %s\n", f.name(), words)
 	}
@@ -175,13 +175,13 @@ func (f *fleet) measureTest(ctx context.Context, s Streams, o runOptions, shelf 
 	case err != nil && exit.Code(err) == report.ExitBadInput:
 		return fmt.Errorf("%s: %w", w.Name, err)
 	case err != nil:
-		f.end(s, o, w, suite.RunFailed(w, err.Error(), since), since)
+		f.end(s, o, w, suite.FailedLocalRun(w, err.Error(), since), since)
 	default:
 		digest, err := shelf.keepTest(r)
 		if err != nil {
 			return err
 		}
-		f.end(s, o, w, suite.RunAlone(w, r, digest), since)
+		f.end(s, o, w, suite.LocalRun(w, r, digest), since)
 	}
 	return shelf.keepSuite(f.alone.Document(time.Now()), false)
 }
@@ -189,7 +189,7 @@ func (f *fleet) measureTest(ctx context.Context, s Streams, o runOptions, shelf 
 // end tells what came of a test.
 func (f *fleet) end(s Streams, o runOptions, w suite.Wanted, run suite.Run, since time.Time) {
 	title := f.title(w)
-	f.alone.Ended(run)
+	f.alone.Record(run)
 	f.here++
 	f.took += time.Since(since)
 	switch {
@@ -277,7 +277,7 @@ func (f *fleet) otherwise(shelf shelf, o runOptions, w suite.Wanted, run report.
 // coresOf is the --cores that a Report was measured with; 0: it had no part in it, or isn't known.
 func coresOf(r *report.Report) int {
 	g := r.Generators[0]
-	if r.Plan.Elsewhere() || len(g.Ports) == 0 {
+	if r.Plan.GeneratorsRunAlready() || len(g.Ports) == 0 {
 		return 0
 	}
 	return g.Cores / len(g.Ports)

@@ -192,7 +192,7 @@ func tellSetUp(w io.Writer, info forwarder.Info, verbose bool) {
 // forwarderFile is what --spec holds: what is forwarded and, of a gateway of a tunnel, where the other one is.
 type forwarderFile struct {
 	forwarder.Spec
-	Tunnel *tunnel.End `json:"tunnel,omitempty"`
+	Tunnel *tunnel.GatewayInPod `json:"tunnel,omitempty"`
 }
 
 // interfaces are those that the device is reached by, a tunnel's cable among them.

@@ -13,8 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/tunnel"
 )
 
-// tunnelToken is the variable that the token stands in by which a tunnel's gateways know each other. manifests.variableTunnelToken is the same variable.
-const tunnelToken = "LINERATE_TUNNEL_TOKEN"
+// tunnelToken is the variable that the token stands in by which a tunnel's gateways know each other.
+const tunnelToken = plan.TunnelTokenVariable
 
 // device is what forwards in user space.
 type device interface {
@@ -44,7 +44,7 @@ type gateway struct {
 }
 
 // openTunnel meets the other gateway, however long that takes: whoever made the pods knows how long to wait for them. It returns once frames can go through the tunnel.
-func openTunnel(ctx context.Context, talk io.Writer, e tunnel.End) (*gateway, error) {
+func openTunnel(ctx context.Context, talk io.Writer, e tunnel.GatewayInPod) (*gateway, error) {
 	token := os.Getenv(tunnelToken)
 	if token == "" {
 		return nil, exit.BadInput("%s is not set: without a token anybody on the cable could be the other gateway", tunnelToken)

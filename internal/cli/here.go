@@ -17,7 +17,7 @@ func needsCluster(spec *v1alpha1.LoadTestSpec) field.ErrorList {
 		}
 	}
 	generator, dut := spec.Generator, spec.DUT
-	sender, known := senders[compile.Sends(spec)]
+	sender, known := senders[compile.SenderOf(spec)]
 	refuse(known && sender.here == nil, onlyInPods(string(generator.Engine)), "generator", "engine")
 	refuse(generator.Layout == v1alpha1.LayoutPerLink && !compile.AlwaysPerLink(spec), "layout PerLink spreads pods over nodes, which needs a cluster (kubectl apply): leave layout out", "generator", "layout")
 	refuse(dut.Type == v1alpha1.DUTPod, "a device under test in a pod needs a cluster (kubectl apply): use dut.type Device for software that already forwards between ports of this machine, or Reference", "dut", "type")

@@ -22,7 +22,7 @@ import (
 )
 
 // resetToken is the variable that the token stands in, by which a pod knows who may have its device reset.
-const resetToken = "LINERATE_RESET_TOKEN"
+const resetToken = plan.ResetTokenVariable
 
 // resetOptions are the flags of reset.
 type resetOptions struct {

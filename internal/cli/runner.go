@@ -190,7 +190,7 @@ func measureBeside(ctx context.Context, o runnerOptions, log *slog.Logger, job r
 			fence(fenced)
 		}
 	})
-	r := job.measure(running, o, log, func(p runner.Progress) { sink.Tell(deliveredProgress(p)) })
+	r := job.measure(running, o, log, func(p runner.Progress) { sink.Post(deliveredProgress(p)) })
 	enough()
 	keeper.Wait()
 	return r, fenced

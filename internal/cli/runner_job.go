@@ -36,7 +36,7 @@ type runnerJob struct {
 // mayForce says whether the ports may be taken from another owner. Those of the test's own pods may: only an earlier runner can have them.
 // A server that runs elsewhere is somebody else's too, so its ports are taken only where an earlier run of this very test may have left them.
 func mayForce(p *plan.Plan, attempt, run int) bool {
-	return !p.Elsewhere() || attempt > 1 || run > 1
+	return !p.GeneratorsRunAlready() || attempt > 1 || run > 1
 }
 
 // measure reaches the generators, carries out the Plan, and always returns a Report.

@@ -92,7 +92,7 @@ func reachOne(ctx context.Context, site plan.Site, o stl.Options) (g generatorAt
 			return g, nil
 		}
 		if pause.For(ctx, dialPause) != nil {
-			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; may the runner's pod reach that port?", engine.ErrLost, err)
+			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; can the runner's pod reach that port?", engine.ErrLost, err)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func openInLab(talk io.Writer) lab.OpenEngine {
 
 // senderOf is what carries a Plan's load out, or says that nothing here does: a newer linerate's Plan would be measured by something else than it says.
 func senderOf(p *plan.Plan) (sender, error) {
-	sends := p.Sends()
+	sends := p.Sender()
 	s, known := senders[sends]
 	if known {
 		return s, nil

@@ -38,8 +38,8 @@ func TestWhateverCompilesHasSomebodyWhoSends(t *testing.T) {
 // TestATestIsComparedByWhatItsReportIsToldBy: what a gate demands of tests that name no metric must be a figure of their Reports.
 func TestATestIsComparedByWhatItsReportIsToldBy(t *testing.T) {
 	for kind, p := range map[string]*plan.Plan{plan.TrafficFrames: {}, plan.TrafficSessions: {Sessions: &plan.Sessions{}}} {
-		if p.Sends().Traffic != kind {
-			t.Fatalf("a plan of %s sends %v", kind, p.Sends())
+		if p.Sender().Traffic != kind {
+			t.Fatalf("a plan of %s sends %v", kind, p.Sender())
 		}
 		if asked, told := compile.ThroughputOf(kind), figures.ThroughputOf(&report.Report{Plan: p}); string(asked) != string(told) {
 			t.Errorf("tests of %s are compared by %s, and their Reports are told by %s", kind, asked, told)

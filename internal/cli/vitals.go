@@ -67,7 +67,7 @@ func listenVitals(ctx context.Context, address string, links []string) (net.List
 
 // serveVitals answers until ctx ends, those who don't ask by a link.
 func serveVitals(ctx context.Context, l net.Listener, server *vitals.Server) error {
-	server.Unwelcome = vitals.NotByItsNetwork
+	server.Refuse = vitals.FromLinkUnderTest
 	if err := server.Serve(ctx, l); err != nil {
 		return exit.NotMeasured("%w", err)
 	}
@@ -99,12 +99,12 @@ func (j runnerJob) askDevice(ctx context.Context) deviceNode {
 }
 
 // told is what it told last; it returns at once.
-func (n deviceNode) told() observe.Told {
+func (n deviceNode) told() observe.MachineReading {
 	if n.follower == nil {
-		return observe.Told{Missing: n.missing}
+		return observe.MachineReading{Missing: n.missing}
 	}
 	r, age, missing := n.follower.Newest()
-	t := observe.Told{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Signs: r.Signs, Missing: missing}
+	t := observe.MachineReading{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Signs: r.Signs, Missing: missing}
 	t.Limited, t.NoLimited = n.limits(r)
 	return t
 }

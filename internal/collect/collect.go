@@ -1,5 +1,5 @@
-// Package collect asks others for vital signs, on behalf of a test's observers: a Prometheus server, an SNMP agent, a management controller over the network, a VPP by its socket. Each is asked at
-// the observer's own period, beside the traffic and in a goroutine of its own; whoever wants the answers takes the newest and waits for nobody.
+// Package collect asks servers for vital signs, on behalf of a test's observers: a Prometheus server, an SNMP agent, a management controller, or VPP by its socket. Each is
+// asked at the observer's own period, while traffic runs, in a goroutine of its own; readers take the newest answers without waiting.
 //
 //	Prometheus ◀─ query ──┐
 //	SNMP agent ◀─ get ────┼── Collector ── Answers ──▶ the runner: in its process, or over the pods' network
@@ -23,14 +23,14 @@ import (
 // answerTime is how long an answer may take.
 const answerTime = 10 * time.Second
 
-// source is somebody who is asked. Its error is what an observer is missing for, in words that don't change from one time to the next.
+// source is a server that can be asked. Its error becomes the reason why an observer has no values, so its words are the same each time.
 type source interface {
 	ask(ctx context.Context) ([]observe.Number, error)
 }
 
-// Collector asks until it is closed.
+// Collector asks for a test's observers until it is closed.
 type Collector struct {
-	began time.Time // of its clock
+	began time.Time // the zero of its clock
 	end   context.CancelFunc
 	ends  sync.WaitGroup
 
@@ -38,12 +38,12 @@ type Collector struct {
 	answers []observe.Answer
 }
 
-// Start begins to ask for these observers, with the credentials that they name, until ctx ends, or Close.
+// Start begins to ask for these observers, with the credentials that they name; it goes on until ctx ends, or Close.
 func Start(ctx context.Context, observers []plan.Observer, credentials Folder) *Collector {
 	ctx, end := context.WithCancel(ctx)
 	c := &Collector{began: time.Now(), end: end}
 	for i, o := range observers {
-		c.answers = append(c.answers, observe.Answer{Observer: o.Name, Missing: "it was not answered yet"})
+		c.answers = append(c.answers, observe.Answer{Observer: o.Name, Missing: "there is no answer yet"})
 		c.ends.Go(func() { c.follow(ctx, i, o, credentials) })
 	}
 	return c
@@ -55,15 +55,15 @@ func (c *Collector) Close() {
 	c.ends.Wait()
 }
 
-// Answers are the newest of each observer, and the time by the clock that they are told by.
+// Answers returns the newest answer for each observer, and the time by the clock that their times are of.
 func (c *Collector) Answers() (clock time.Duration, all []observe.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Since(c.began), append(all, c.answers...)
 }
 
-// Told is what the collector tells within its own process.
-func (c *Collector) Told() observe.Collected {
+// Newest is what Answers returns, for an observer in the same process.
+func (c *Collector) Newest() observe.Collected {
 	clock, all := c.Answers()
 	return observe.Collected{Clock: clock, Answers: all}
 }
@@ -89,7 +89,7 @@ func (c *Collector) follow(ctx context.Context, i int, o plan.Observer, credenti
 	}
 }
 
-// ask is one question. Credentials are read anew, as they may be exchanged while a test runs.
+// ask asks once. It reads credentials anew, since they may be replaced while a test runs.
 func ask(ctx context.Context, o plan.Observer, credentials Folder) ([]observe.Number, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -100,14 +100,14 @@ func ask(ctx context.Context, o plan.Observer, credentials Folder) ([]observe.Nu
 	numbers, err := source.ask(ctx)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("%s did not answer within %s", whom(o), answerTime)
+		return nil, fmt.Errorf("%s did not answer within %s", addressOf(o), answerTime)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", whom(o), err)
+		return nil, fmt.Errorf("%s: %w", addressOf(o), err)
 	}
 	return numbers, nil
 }
 
-// sourceOf is who is asked for an observer.
+// sourceOf is the server to ask for an observer.
 func sourceOf(o plan.Observer, credentials Folder) (source, error) {
 	shown := credentials.of(o.Secret())
 	switch {
@@ -123,8 +123,8 @@ func sourceOf(o plan.Observer, credentials Folder) (source, error) {
 	return nil, fmt.Errorf("this linerate asks nobody for observers of type %s", o.Type)
 }
 
-// whom says who is asked.
-func whom(o plan.Observer) string {
+// addressOf names the server that answers for an observer: its address, or its socket.
+func addressOf(o plan.Observer) string {
 	switch {
 	case o.Prometheus != nil:
 		return o.Prometheus.URL

@@ -87,7 +87,7 @@ func TestAnAnswerTellsHowLongItTook(t *testing.T) {
 func TestNobodyWaitsForAnAnswer(t *testing.T) {
 	c := collect.Start(t.Context(), []plan.Observer{{Name: "power", Every: plan.Duration(time.Hour), Prometheus: &plan.PrometheusQuery{URL: "http://192.0.2.1:9090", Query: "up"}}}, "")
 	defer c.Close()
-	if told := c.Told(); len(told.Answers) != 1 || told.Answers[0].Missing != "it was not answered yet" && !strings.Contains(told.Answers[0].Missing, "192.0.2.1") {
+	if told := c.Newest(); len(told.Answers) != 1 || told.Answers[0].Missing != "there is no answer yet" && !strings.Contains(told.Answers[0].Missing, "192.0.2.1") {
 		t.Errorf("%+v", told)
 	}
 }

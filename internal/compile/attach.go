@@ -25,8 +25,8 @@ func (c *compiler) checkAttached(at *field.Path, t *corev1.PodTemplateSpec) {
 	c.checkOwnNetworks(at, t)
 }
 
-// readOwnNetworks reads a template's list of networks, refuses one that can't be read, and puts in its place what was read: what is checked is what the
-// pod is given.
+// readOwnNetworks reads a template's list of networks, or refuses it, and replaces the annotation by what it read: so the pod gets exactly the networks that
+// were checked.
 func (c *compiler) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*field.Path, []Attachment) {
 	at = at.Child("metadata", "annotations").Key(networksAnnotation)
 	annotation, given := t.Annotations[networksAnnotation]
@@ -46,7 +46,7 @@ func (c *compiler) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*
 	return at, networks
 }
 
-// checkOwnNetworks refuses networks of the user's that would take a link's interface. Multus names what has no name after its place in
+// checkOwnNetworks refuses the user's own networks that would take a link's interface. Multus names interfaces without a name by their place in
 // the list: net1, net2 and so on.
 func (c *compiler) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) {
 	at, networks := c.readOwnNetworks(at, t)
@@ -65,13 +65,13 @@ func (c *compiler) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) {
 	}
 }
 
-// ownNetworks are those of the templates, as they were read.
+// ownNetworks are the networks that the templates' annotations name.
 func ownNetworks(namespace string, templates ...*corev1.PodTemplateSpec) (keys []NetworkKey) {
 	for _, t := range templates {
 		if t == nil {
 			continue
 		}
-		networks, _ := ReadAttachments(t.Annotations[networksAnnotation], namespace) // what can't be read was refused
+		networks, _ := ReadAttachments(t.Annotations[networksAnnotation], namespace) // an annotation that can't be read was refused
 		for _, n := range networks {
 			keys = append(keys, NetworkKey{Namespace: n.Namespace, Name: n.Name})
 		}

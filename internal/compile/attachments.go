@@ -13,8 +13,8 @@ import (
 
 // Attachment is an entry of Multus' list of a pod's networks, with the members that the Network Plumbing Working Group's multi-network standard and Multus know.
 //
-// A list is decoded once, strictly, and pods are given what was decoded. Multus takes Namespace, or nameſpace, for namespace, and of two the last, as
-// encoding/json does: were the author's own text passed on, which network was looked at and which one Multus attaches could be two things.
+// A list is decoded once, strictly, and pods get what was decoded. Like encoding/json, Multus reads Namespace, or nameſpace, as namespace, and takes the last of
+// two: if the author's own text were passed on, Multus could attach another network than the one that was checked.
 type Attachment struct {
 	Name      string   `json:"name"`
 	Namespace string   `json:"namespace,omitempty"`
@@ -46,13 +46,13 @@ type Bandwidth struct {
 	EgressBurst  int `json:"egressBurst,omitempty"`
 }
 
-// ReadAttachments reads the value of Multus' annotation, of which there are two forms. Networks without a namespace are of the pod's own, which is filled in.
+// ReadAttachments reads the value of Multus' annotation, in either of its two forms. It fills in the pod's own namespace where an entry names none.
 //
 //	[{"name": "management", "namespace": "lab", "interface": "mgmt"}]
 //	lab/management@mgmt, other
 //
-// It fails where Multus could read another network than this: members that are there twice, or that differ from Multus' own in nothing but how they are
-// written, names that are none, and anything behind the list.
+// It fails where Multus could read another network than this: for members that appear twice or differ from Multus' own only in their spelling, invalid names, and
+// text after the list.
 func ReadAttachments(annotation, namespace string) ([]Attachment, error) {
 	read := readShortForm
 	if strings.ContainsAny(annotation, `[{"`) {
@@ -72,11 +72,11 @@ func ReadAttachments(annotation, namespace string) ([]Attachment, error) {
 	return all, nil
 }
 
-// WriteAttachments is the annotation's value that says just this.
+// WriteAttachments is the annotation's value for these attachments.
 func WriteAttachments(all []Attachment) string {
 	text, err := json.Marshal(all)
 	if err != nil {
-		return "" // it was decoded of JSON
+		return "" // can't happen: it was decoded from JSON
 	}
 	return string(text)
 }

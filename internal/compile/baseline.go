@@ -6,13 +6,13 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Baseline is what relative criteria are to be compared with, as a Report names it. The zero value is none.
+// Baseline names what relative criteria are compared with, in a Report's words. The zero value is no baseline.
 type Baseline struct {
 	Kind string // LoadTest, Report
 	Name string
 }
 
-// BaselineOf names what a spec asks for.
+// BaselineOf is the baseline that a spec names.
 func BaselineOf(spec *v1alpha1.BaselineSpec) Baseline {
 	switch {
 	case spec == nil:
@@ -27,7 +27,7 @@ func BaselineOf(spec *v1alpha1.BaselineSpec) Baseline {
 	return Baseline{}
 }
 
-// allowDifferent is what of the baseline's environment may be another.
+// allowDifferent are the parts of the environment that may differ from the baseline's.
 func allowDifferent(spec *v1alpha1.BaselineSpec) (parts []string) {
 	if spec == nil {
 		return nil

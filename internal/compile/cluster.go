@@ -14,24 +14,24 @@ type Cluster struct {
 	Plan *plan.Plan
 	// DUT, Setup and Teardown are the user's templates; nil where there is none.
 	DUT, Setup, Teardown *corev1.PodTemplateSpec
-	// DUTContainer is the index in DUT.Spec.Containers of the one that forwards. The manifests put it first, as devices go to the first.
+	// DUTContainer is the index in DUT.Spec.Containers of the container that forwards. The manifests put it first, since the first container gets the devices.
 	DUTContainer int
 	// Generator is what each generator pod requests. Kernel is what it requests instead where its networks have no devices: TRex drives
 	// kernel interfaces with one core, and without huge pages.
 	Generator, Kernel Resources
 	// Affinity is generator.pod.affinity; nil where there is none.
 	Affinity *corev1.Affinity
-	// Networks are the links' NetworkAttachmentDefinitions, in the links' order, and then that of plan.TunnelCable. A name is empty where no pod of ours has an end there.
+	// Networks are the links' NetworkAttachmentDefinitions, in the links' order, and then that of plan.TunnelCable. An end that isn't in one of our pods has an empty name.
 	Networks []LinkNetworks
-	// OwnNetworks are those that the templates ask Multus for by themselves.
+	// OwnNetworks are the networks that the templates' annotations ask Multus for.
 	OwnNetworks []NetworkKey
-	// SpeedOf are the links without lineRate, if the test asks for percent of line rate: their ports must have a speed of their own, as
-	// devices have and kernel interfaces mostly don't.
+	// SpeedOf are the links without lineRate of a test that asks for percent of line rate: their ports must report a speed, as devices do, and most
+	// kernel interfaces don't.
 	SpeedOf []string
 }
 
-// ForCluster makes all that a cluster needs of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted. Beyond
-// what Compile refuses, it refuses what only pods need: networks that are missing, templates that Kubernetes wouldn't read.
+// ForCluster compiles a LoadTest for a cluster, or says everything that is wrong with it. The LoadTest must have been admitted. Beyond what
+// Compile refuses, it refuses what only matters to pods: missing networks, and templates that Kubernetes couldn't read.
 func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	p, errs := Compile(test)
 	c := newCompiler(test)
@@ -64,7 +64,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	return cluster, nil
 }
 
-// checkResetInCluster: of a device outside nobody in a cluster could be asked to reset it.
+// checkResetInCluster refuses a reset of a device that isn't in a pod: nothing in the cluster could reset it.
 func (c *compiler) checkResetInCluster() {
 	if c.spec.Procedure.Reset != nil && c.spec.DUT.Type == v1alpha1.DUTDevice {
 		c.refuse(specPath().Child("procedure", "reset"), field.OmitValueType{},
@@ -72,7 +72,7 @@ func (c *compiler) checkResetInCluster() {
 	}
 }
 
-// checkDelays reads the spans that only a cluster waits for.
+// checkDelays checks the durations that only a cluster uses.
 func (c *compiler) checkDelays() {
 	spec := specPath()
 	c.duration(spec.Child("schedulingDeadline"), c.spec.SchedulingDeadline)

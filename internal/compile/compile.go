@@ -1,5 +1,5 @@
-// Package compile turns a LoadTest into a Plan: the only bridge from what people write to what the runner does. It is pure. What the
-// schema and its rules let through but can't be measured is refused here, each with its field and the way out.
+// Package compile turns a LoadTest into a Plan: the only bridge from what people write to what the runner does. It is pure. It refuses what
+// the schema and its rules accept but can't be measured, each with its field and the way out.
 package compile
 
 import (
@@ -60,7 +60,7 @@ type compiler struct {
 	spec *v1alpha1.LoadTestSpec
 	// namespace is the test's, in which its pods are.
 	namespace string
-	// engine is what sends, and traffic the kind of it; nil: no such engine is known for it, or the spec is too large to be read, and errs say so.
+	// engine sends the traffic, of this kind; nil: there is no such engine for this kind, or the spec is too large to be read, and errs say so.
 	engine     engine
 	traffic    traffic
 	links      []link
@@ -79,14 +79,14 @@ func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	}
 	c.choose()
 	if c.engine != nil {
-		spec.Procedure = withDefaults(spec.Procedure, c.traffic.heldAt())
+		spec.Procedure = withDefaults(spec.Procedure, c.traffic.defaultHeldRate())
 	}
 	return c
 }
 
 func specPath() *field.Path { return field.NewPath("spec") }
 
-// refuse records that a value is wrong; the message says what would be right.
+// refuse records that a field's value is wrong; the message says what would be right.
 func (c *compiler) refuse(path *field.Path, value any, message string) {
 	c.errs = append(c.errs, field.Invalid(path, value, message))
 }

@@ -327,7 +327,7 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 		"{type: FrameLoss, frameLoss: {from: 10%, to: 90%}}":                                              0, // refused by the compiler
 		"{type: FrameLoss, frameLoss: {from: 999999999999gpps, to: 1pps, step: 1pps, trialDuration: 1h}}": 0, // refused by the compiler
 	} {
-		if got := compile.Usual(&admit(t, server, "  procedure: "+says+"\n"+links).Spec); got != want {
+		if got := compile.UsualDuration(&admit(t, server, "  procedure: "+says+"\n"+links).Spec); got != want {
 			t.Errorf("%s: %s, want %s", says, got, want)
 		}
 	}
@@ -336,19 +336,19 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 			FrameLoss: v1alpha1.FrameLossSpec{TrialDuration: "soon"}, MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{TrialDuration: "soon"},
 			Soak:   v1alpha1.SoakSpec{Duration: "soon"},
 			Search: v1alpha1.SearchSpec{WarmupDuration: "soon", Goals: []v1alpha1.SearchGoal{{Name: "NDR", FinalTrialDuration: "soon", DurationSum: "soon"}}}}
-		if got := compile.Usual(&v1alpha1.LoadTestSpec{Procedure: unread}); got != 0 {
+		if got := compile.UsualDuration(&v1alpha1.LoadTestSpec{Procedure: unread}); got != 0 {
 			t.Errorf("%s: what isn't a duration takes %s", procedure, got)
 		}
 	}
 }
 
-// Usual is asked for at each look at the line of waiting tests.
+// UsualDuration is asked for at each look at the line of waiting tests.
 func BenchmarkUsual(b *testing.B) {
 	for _, procedure := range []v1alpha1.ProcedureType{"Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search", "Soak"} {
 		b.Run(string(procedure), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				compile.Usual(&v1alpha1.LoadTestSpec{Procedure: v1alpha1.ProcedureSpec{Type: procedure, MaxLossRatio: "0.001"}})
+				compile.UsualDuration(&v1alpha1.LoadTestSpec{Procedure: v1alpha1.ProcedureSpec{Type: procedure, MaxLossRatio: "0.001"}})
 			}
 		})
 	}

@@ -12,18 +12,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// criteria are the demands as they stand: bounds were checked by the schema, and mean something only beside a result.
+// criteria converts the spec's criteria. The schema has checked their bounds.
 func (c *compiler) criteria() []plan.Criterion {
 	path := specPath().Child("criteria")
 	out, errs := Criteria(path, c.spec.Criteria)
-	c.errs = append(append(c.errs, errs...), Observed(path, c.spec.Criteria, c.spec.Observers)...)
-	c.errs = append(c.errs, Timed(path, c.spec.Criteria, c.spec.Procedure.Latency)...)
-	c.errs = append(c.errs, ShownBy(path, c.spec.Criteria, c.spec.Procedure.Type)...)
+	c.errs = append(append(c.errs, errs...), CheckObserved(path, c.spec.Criteria, c.spec.Observers)...)
+	c.errs = append(c.errs, CheckLatencyLoads(path, c.spec.Criteria, c.spec.Procedure.Latency)...)
+	c.errs = append(c.errs, CheckProcedureShows(path, c.spec.Criteria, c.spec.Procedure.Type)...)
 	c.goalsNamed(path)
 	return out
 }
 
-// goalsNamed refuses criteria of goals that the test's search doesn't have.
+// goalsNamed refuses criteria that name a goal which the test's search doesn't have.
 func (c *compiler) goalsNamed(path *field.Path) {
 	var names []string
 	if c.spec.Procedure.Type == v1alpha1.ProcedureSearch {
@@ -42,8 +42,8 @@ func (c *compiler) goalsNamed(path *field.Path) {
 	}
 }
 
-// ShownBy refuses criteria of what a test's procedure, of this type, doesn't show: of bursts where it sends none, and of loss where it asks for the load of a given one; path is where the criteria stand.
-func ShownBy(path *field.Path, criteria []v1alpha1.Criterion, procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
+// CheckProcedureShows refuses criteria of metrics that a procedure of this type doesn't measure: of bursts where it sends none, and of loss where it searches for the load of a given loss. path is where the criteria stand.
+func CheckProcedureShows(path *field.Path, criteria []v1alpha1.Criterion, procedure v1alpha1.ProcedureType) (errs field.ErrorList) {
 	for i, criterion := range criteria {
 		switch criterion.Metric {
 		case v1alpha1.MetricLossRatio:
@@ -61,8 +61,8 @@ func ShownBy(path *field.Path, criteria []v1alpha1.Criterion, procedure v1alpha1
 	return errs
 }
 
-// Timed refuses criteria of latency at loads at which a test measures none, by its spec.procedure.latency; path is where the criteria stand.
-func Timed(path *field.Path, criteria []v1alpha1.Criterion, spec *v1alpha1.LatencySpec) (errs field.ErrorList) {
+// CheckLatencyLoads refuses criteria of latency at loads that spec.procedure.latency doesn't list; path is where the criteria stand.
+func CheckLatencyLoads(path *field.Path, criteria []v1alpha1.Criterion, spec *v1alpha1.LatencySpec) (errs field.ErrorList) {
 	var loads []units.Ratio
 	var said []string
 	if spec != nil {
@@ -79,7 +79,7 @@ func Timed(path *field.Path, criteria []v1alpha1.Criterion, spec *v1alpha1.Laten
 		at := path.Index(i).Child("latency", "at")
 		load, err := units.ParseRatio(string(c.Latency.At))
 		switch {
-		case err != nil || slices.Contains(loads, load): // what is no share is told elsewhere
+		case err != nil || slices.Contains(loads, load): // a load that isn't a share is refused elsewhere
 		case len(loads) == 0:
 			errs = append(errs, field.Invalid(at, c.Latency.At, "the test measures no latency: add procedure.latency, such as {at: [0%, 10%, 50%, 90%]}"))
 		default:
@@ -89,7 +89,7 @@ func Timed(path *field.Path, criteria []v1alpha1.Criterion, spec *v1alpha1.Laten
 	return errs
 }
 
-// Criteria makes criteria into a Plan's; path is where they stand.
+// Criteria converts criteria to a Plan's; path is where they stand.
 func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, errs field.ErrorList) {
 	read := func(path *field.Path, text v1alpha1.Percent) units.Ratio {
 		ratio, err := units.ParseRatio(string(text))
@@ -118,8 +118,8 @@ func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, 
 	return out, errs
 }
 
-// Observed refuses criteria of vital signs that none of a test's observers reads; path is where the criteria stand.
-func Observed(path *field.Path, criteria []v1alpha1.Criterion, observers []v1alpha1.Observer) (errs field.ErrorList) {
+// CheckObserved refuses criteria of series that none of a test's observers has; path is where the criteria stand.
+func CheckObserved(path *field.Path, criteria []v1alpha1.Criterion, observers []v1alpha1.Observer) (errs field.ErrorList) {
 	for i, c := range criteria {
 		if c.Observed == nil {
 			continue
@@ -142,7 +142,7 @@ func Observed(path *field.Path, criteria []v1alpha1.Criterion, observers []v1alp
 	return errs
 }
 
-// onlyOfPower says why an observer hasn't what is per traffic.
+// onlyOfPower says that a series per traffic needs an observer of power.
 func onlyOfPower(series string) string {
 	if series == plan.WattsPerGbps || series == plan.JoulesPerPacket {
 		return "; " + series + " is of power, which has unit: W"
@@ -150,7 +150,7 @@ func onlyOfPower(series string) string {
 	return ""
 }
 
-// noSuchObserver says which observers there are.
+// noSuchObserver says which observers the test has.
 func noSuchObserver(observers []v1alpha1.Observer) string {
 	if len(observers) == 0 {
 		return "the test has no observers: add one of this name to its spec.observers, such as {name: cpu, of: Generator, type: Processors}"

@@ -13,11 +13,11 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// mostObjects is how many objects a part in Kubernetes' form may have: a container that says nothing takes two bytes as text, and a thousand once it is read.
+// mostObjects is how many objects a freeform part may have: an empty container is two bytes of text, and a thousand bytes once it is decoded.
 const mostObjects = 2048
 
-// decode reads a part in Kubernetes' form strictly: a field that Kubernetes doesn't know would be dropped without a word. It is nil where
-// something is wrong.
+// decode decodes a freeform part as Kubernetes' type T, strictly: Kubernetes would silently drop a field that it doesn't know. Nil: something is
+// wrong, and was refused.
 func decode[T any](c *compiler, path *field.Path, form v1alpha1.Freeform) *T {
 	into := new(T)
 	raw, err := form.Raw()
@@ -43,18 +43,18 @@ func decode[T any](c *compiler, path *field.Path, form v1alpha1.Freeform) *T {
 	return into
 }
 
-// unknownField says where Kubernetes has no such field.
+// unknownField is the error of a field that Kubernetes doesn't know, or that appears twice.
 func unknownField(path *field.Path, err error) *field.Error {
 	if at, ok := errors.AsType[kjson.FieldError](err); ok && at.FieldPath() != "" {
 		path = path.Child(at.FieldPath())
 	}
 	if strings.HasPrefix(err.Error(), "duplicate") {
-		return field.Invalid(path, field.OmitValueType{}, "is there twice: remove one")
+		return field.Invalid(path, field.OmitValueType{}, "it appears twice: remove one")
 	}
-	return field.Invalid(path, field.OmitValueType{}, "Kubernetes knows no such field here: see its spelling and its place (kubectl explain pod.spec)")
+	return field.Invalid(path, field.OmitValueType{}, "Kubernetes knows no such field here: check its spelling and its place (kubectl explain pod.spec)")
 }
 
-// misread says which field holds something of the wrong kind.
+// misread is the error of a field that has a value of the wrong type.
 func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 	var document any
 	if kjson.UnmarshalCaseSensitivePreserveInts(raw, &document) == nil {
@@ -70,7 +70,7 @@ func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 	return field.Invalid(path, field.OmitValueType{}, message)
 }
 
-// culprit finds the innermost part of a document that can't be read: the one that can't be read without all the others either.
+// culprit finds the innermost part of a document that can't be read, even by itself.
 func culprit(path *field.Path, document any, fails func(part any) bool) *field.Path {
 	switch d := document.(type) {
 	case map[string]any:

@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// linkDefaults are the addresses of a link that were left out. They follow from the link's place in the list, so that the same file
-// always means the same addresses.
+// linkDefaults are the default addresses of a link. They follow from the link's place in the list, so that the same file always means the same
+// addresses.
 type linkDefaults struct {
 	index          int
 	ipv6           bool
@@ -29,7 +29,7 @@ func defaultsOf(index int, ipv6 bool) linkDefaults {
 	}
 }
 
-// networks are the ones behind n replicas. IPv4 has TRex's: 16.x on one side and 48.x on the other.
+// networks are the networks behind n replicas. For IPv4 they are TRex's: 16.x on one side and 48.x on the other.
 func (d linkDefaults) networks(n int) []netip.Prefix {
 	var all []netip.Prefix
 	for r := range n {
@@ -43,7 +43,7 @@ func (d linkDefaults) networks(n int) []netip.Prefix {
 	return all
 }
 
-// wantsIPv6 says that something given on the link is IPv6, so that what is left out must be too.
+// wantsIPv6 says that an address or network of the link is IPv6, so that its defaults must be, too.
 func wantsIPv6(generator v1alpha1.GeneratorEnd, dut v1alpha1.DUTEnd) bool {
 	given := []string{string(generator.Address), string(dut.Address)}
 	for _, n := range generator.Networks {

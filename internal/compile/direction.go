@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// readDirections takes the directions, both ways between two links where none are given, and checks that the device can carry them.
+// readDirections reads the directions, with their default, and checks that the device can carry them.
 func (c *compiler) readDirections() {
 	c.directions = directionsOf(c.spec)
 	if len(c.errs) > 0 {
@@ -21,7 +21,7 @@ func (c *compiler) readDirections() {
 	}
 }
 
-// directionsOf are the directions of a test: both ways between two links, or a link and the device, where it names none.
+// directionsOf are the directions of a test. Default: both ways between two links, or between a link and the device.
 func directionsOf(spec *v1alpha1.LoadTestSpec) []v1alpha1.Direction {
 	if len(spec.Traffic.Directions) == 0 && len(spec.Links) <= 2 {
 		west, east := spec.Links[0].Name, v1alpha1.LinkName(plan.DeviceEnd)

@@ -24,11 +24,11 @@ func (c *compiler) dut() plan.DUT {
 	return d
 }
 
-// program is what linerate run starts before or after the run; nil where there is none. A cluster starts none.
+// program is the program that linerate run starts before or after the run; nil: there is none. A cluster starts none.
 func (c *compiler) program(name string, spec *v1alpha1.HookSpec) *plan.Program {
 	path := specPath().Child("dut", name)
 	if spec != nil && spec.Template == nil && len(spec.Command) == 0 { // a schema's rules don't see a mapping of any values
-		c.refuse(path, field.OmitValueType{}, "say what runs: template, a pod in a cluster; command, a program with linerate run; or both")
+		c.refuse(path, field.OmitValueType{}, "say what runs: template (a pod, in a cluster), command (a program, with linerate run), or both")
 	}
 	if spec == nil || len(spec.Command) == 0 {
 		return nil
@@ -37,24 +37,24 @@ func (c *compiler) program(name string, spec *v1alpha1.HookSpec) *plan.Program {
 	return &plan.Program{Command: words(spec.Command), Deadline: plan.Duration(c.duration(path.Child("deadline"), spec.Deadline))}
 }
 
-// checkReset: each type of device is reset in one way.
+// checkReset refuses a reset that the type of device doesn't have.
 func (c *compiler) checkReset(spec *v1alpha1.ResetSpec) {
 	path, dut := specPath().Child("procedure", "reset"), c.spec.DUT.Type
 	switch {
 	case dut == v1alpha1.DUTLoopback:
-		c.refuse(path, field.OmitValueType{}, "a Loopback has no tables that a trial could leave anything in: remove reset")
+		c.refuse(path, field.OmitValueType{}, "a Loopback has no tables to empty: remove reset")
 	case dut == v1alpha1.DUTReference && len(spec.Command) > 0:
 		c.refuse(path.Child("command"), field.OmitValueType{}, "the Reference empties its tables itself: write reset: {} without a command")
 	case dut != v1alpha1.DUTReference && len(spec.Command) == 0:
-		c.refuse(path.Child("command"), field.OmitValueType{}, fmt.Sprintf("how a device of type %s is reset is for you to say: name the program and its arguments, such as [ip, neigh, flush, all]", dut))
+		c.refuse(path.Child("command"), field.OmitValueType{}, fmt.Sprintf("linerate doesn't know how to reset a device of type %s: name the program and its arguments, such as [ip, neigh, flush, all]", dut))
 	}
 	if spec.Image != "" && dut != v1alpha1.DUTPod {
-		c.refuse(path.Child("image"), spec.Image, "a device in a pod alone is reset by a container: remove image, or set dut.type: Pod")
+		c.refuse(path.Child("image"), spec.Image, "only a device in a pod is reset by a container with an image: remove image, or set dut.type: Pod")
 	}
 	c.checkCommand(path.Child("command"), spec.Command)
 }
 
-// checkCommand: the first word is the program.
+// checkCommand refuses a command whose first word can't be a program.
 func (c *compiler) checkCommand(path *field.Path, command []v1alpha1.CommandWord) {
 	if len(command) > 0 && command[0] == "" {
 		c.refuse(path.Index(0), command[0], "the first word is the program to run, such as ip or /usr/bin/vppctl")
@@ -68,7 +68,7 @@ func words(command []v1alpha1.CommandWord) (all []string) {
 	return all
 }
 
-// checkRewriting: who only rewrites MAC addresses knows one address per link, and that is one generator's.
+// checkRewriting refuses several generators with a Reference that only rewrites MAC addresses: it knows one address per link.
 func (c *compiler) checkRewriting() {
 	if c.forwarding() == plan.MACRewrite && c.replicas() > 1 {
 		instead := "dut.forwarding L3"
@@ -80,7 +80,7 @@ func (c *compiler) checkRewriting() {
 	}
 }
 
-// forwarding is how the device forwards: a Loopback as a bridge does, a real device as its mode has it, everything else as a router unless it is said.
+// forwarding is how the device forwards: as the spec says, or else a Loopback like a bridge, a mode as that device does, and anything else like a router.
 func (c *compiler) forwarding() plan.Forwarding {
 	switch {
 	case c.endpoint():
@@ -111,8 +111,8 @@ func (c *compiler) limit() *plan.Limit {
 	path := specPath().Child("dut", "reference", "limit", "queue")
 	out.Queue = plan.Duration(c.duration(path, limit.Queue))
 	switch {
-	case !c.traffic.queues() && c.spec.Procedure.Type != v1alpha1.ProcedureBackToBack:
-		c.refuse(path, limit.Queue, "what waits in a queue is neither lost nor back when a window of frames ends, and that isn't reckoned with yet: remove queue, or use traffic.type Sessions, or procedure.type BackToBack, which waits for it")
+	case !c.traffic.toleratesQueue() && c.spec.Procedure.Type != v1alpha1.ProcedureBackToBack:
+		c.refuse(path, limit.Queue, "frames in a queue at the end of a window are neither lost nor received, which linerate can't account for yet: remove queue, or use traffic.type Sessions, or procedure.type BackToBack, which waits for them")
 	case limit.Layer2BitsPerSecond == 0:
 		c.refuse(path, limit.Queue, "a limit in packets has no queue: give the limit in layer2BitsPerSecond, or remove queue")
 	}

@@ -13,40 +13,40 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// engine is what compiling asks of what sends. Each is in a file of its own, which says what the engine can't do, what its pods request, and where it answers
-// if it runs already.
+// engine is what the compiler asks about an engine. Each engine has a file of its own, which says what it can't do, what its pods request, and where it answers if
+// it runs already.
 type engine interface {
-	// elsewhere says that the generators run already, and are no pods of the test's own.
-	elsewhere() bool
-	// server is where a replica answers that runs elsewhere, host:port; empty: it is ours to start.
+	// runsAlready says that the generators run already, and are no pods of the test's own.
+	runsAlready() bool
+	// server is where a replica that runs already answers, host:port; empty: linerate starts it.
 	server(c *compiler, replica int) string
-	// check refuses what of the test the engine can't do wherever it runs, checkPods what it can't do in pods, or what would take it out of linerate's hands.
+	// check refuses what the engine can't do wherever it runs; checkPods what it can't do in pods, or what would keep linerate from controlling it.
 	check(c *compiler)
 	checkPods(c *compiler)
 	// resources are what each of its pods requests, on devices and on kernel interfaces, or refuses what can't be requested.
 	resources(c *compiler) (devices, kernel Resources)
-	// sending is what of the spec says how it sends, for the Plan; nil: nothing, or nobody can say it.
+	// sending is how the spec wants it to send, for the Plan; nil: the spec doesn't say, or the engine has no choice.
 	sending(c *compiler) *plan.Sending
-	// samples says that the engine times frames of latency streams alone, which have a rate of their own.
-	samples() bool
-	// uncounted is why no kernel's counters of its interfaces are told; empty: they are.
-	uncounted() string
+	// timesSamplesOnly says that the engine measures the latency of latency streams only, which have a rate of their own, and not of every frame.
+	timesSamplesOnly() bool
+	// whyNoInterfaceCounters is why an observer can't read the kernel's counters of its interfaces; empty: it can.
+	whyNoInterfaceCounters() string
 }
 
-// inPods is what all engines have in common that run in pods of the test's own, or are started on one machine.
+// inPods is what all engines have in common that linerate starts, in pods of the test's own or on one machine.
 type inPods struct{}
 
-func (inPods) elsewhere() bool              { return false }
+func (inPods) runsAlready() bool            { return false }
 func (inPods) server(*compiler, int) string { return "" }
 
 func (inPods) sending(*compiler) *plan.Sending { return nil }
-func (inPods) samples() bool                   { return false }
+func (inPods) timesSamplesOnly() bool          { return false }
 
-func (inPods) uncounted() string {
+func (inPods) whyNoInterfaceCounters() string {
 	return "no kernel counts this engine's frames: use engine Software, or remove this observer"
 }
 
-// engines are all that a LoadTest can be measured with. It is the one place here that knows which there are.
+// engines are all engines, by what they send. No other place in this package lists them.
 var engines = map[plan.Sender]engine{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     trex{},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: software{},
@@ -55,27 +55,27 @@ var engines = map[plan.Sender]engine{
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: sessions{},
 }
 
-// Sends is what carries the load of a LoadTest: its Plan says the same (plan.Plan.Sends).
-func Sends(spec *v1alpha1.LoadTestSpec) plan.Sender {
+// SenderOf is what carries the load of a LoadTest. It equals its Plan's Sender.
+func SenderOf(spec *v1alpha1.LoadTestSpec) plan.Sender {
 	return plan.Sender{Traffic: cmp.Or(string(spec.Traffic.Type), plan.TrafficFrames), Engine: string(spec.Generator.Engine)}
 }
 
-// Senders are all that can carry a LoadTest's load, in order.
+// Senders are all keys of engines, sorted.
 func Senders() []plan.Sender {
 	return slices.SortedFunc(maps.Keys(engines), func(a, b plan.Sender) int {
 		return cmp.Or(strings.Compare(a.Traffic, b.Traffic), strings.Compare(a.Engine, b.Engine))
 	})
 }
 
-// Elsewhere says that a LoadTest's generators run already: it needs no pods for them. Of an engine that isn't known here nobody can say that.
-func Elsewhere(spec *v1alpha1.LoadTestSpec) bool {
-	e, known := engines[Sends(spec)]
-	return known && e.elsewhere()
+// GeneratorsRunAlready says that a LoadTest's generators run already, and need no pods. It is false for an unknown engine.
+func GeneratorsRunAlready(spec *v1alpha1.LoadTestSpec) bool {
+	e, known := engines[SenderOf(spec)]
+	return known && e.runsAlready()
 }
 
-// choose finds the spec's engine, or refuses one that can't send this traffic: another engine in its place would measure something else than was asked for.
+// choose finds the spec's engine, or refuses one that can't send this traffic. It never takes another engine instead: that would measure something else.
 func (c *compiler) choose() {
-	sends := Sends(c.spec)
+	sends := SenderOf(c.spec)
 	e, known := engines[sends]
 	if known {
 		c.engine, c.traffic = e, kinds[sends.Traffic]

@@ -76,7 +76,7 @@ func TestAnEngineThatIsNotKnownIsRefused(t *testing.T) {
 	if cluster != nil || len(errs) != 1 || errs[0].Error() != want {
 		t.Errorf("for a cluster: %v, %v\nwant %s", cluster, errs, want)
 	}
-	if Elsewhere(&test.Spec) {
+	if GeneratorsRunAlready(&test.Spec) {
 		t.Error("nobody can say that its generators run already")
 	}
 }
@@ -103,8 +103,8 @@ func TestOneMoreEngineTakesItsEntryAlone(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	if cluster.Plan.Sends() != key || cluster.Plan.Elsewhere() || cluster.Generator.Cores != 7 || cluster.Kernel.Cores != 3 {
-		t.Errorf("%v sends, elsewhere: %v, pods request %+v and %+v", cluster.Plan.Sends(), cluster.Plan.Elsewhere(), cluster.Generator, cluster.Kernel)
+	if cluster.Plan.Sender() != key || cluster.Plan.GeneratorsRunAlready() || cluster.Generator.Cores != 7 || cluster.Kernel.Cores != 3 {
+		t.Errorf("%v sends, elsewhere: %v, pods request %+v and %+v", cluster.Plan.Sender(), cluster.Plan.GeneratorsRunAlready(), cluster.Generator, cluster.Kernel)
 	}
 	test.Spec.Generator.Replicas = 3
 	if _, errs = Compile(test); len(errs) != 1 || !strings.Contains(errs[0].Error(), "a loft has two pigeons") {

@@ -10,21 +10,21 @@ import (
 // external is a TRex that runs already: a place rather than an engine. linerate starts nothing there, and asks for nothing.
 type external struct{}
 
-func (external) elsewhere() bool { return true }
+func (external) runsAlready() bool { return true }
 
-// checkPods has nothing to refuse: there are none.
+// checkPods has nothing to refuse: there are no pods.
 func (external) checkPods(*compiler) {}
 
 func (external) resources(*compiler) (devices, kernel Resources) { return Resources{}, Resources{} }
 
 func (external) sending(*compiler) *plan.Sending { return nil }
-func (external) samples() bool                   { return trex{}.samples() }
-func (external) uncounted() string               { return trex{}.uncounted() }
+func (external) timesSamplesOnly() bool          { return trex{}.timesSamplesOnly() }
+func (external) whyNoInterfaceCounters() string  { return trex{}.whyNoInterfaceCounters() }
 
 // defaultRPCPort is where TRex listens.
 const defaultRPCPort = ":4501"
 
-// check refuses servers that can't be.
+// check refuses invalid server addresses.
 func (external) check(c *compiler) {
 	for i, server := range c.spec.Generator.External.Servers {
 		host, number, _ := cutPort(string(server))
@@ -44,7 +44,7 @@ func (external) server(c *compiler, replica int) string {
 	return server
 }
 
-// cutPort parts host:port. The host of an IPv6 address keeps its brackets.
+// cutPort splits host:port. An IPv6 address keeps its brackets.
 func cutPort(server string) (host, number string, found bool) {
 	i := strings.LastIndexByte(server, ':')
 	if i < 0 || strings.HasSuffix(server, "]") {

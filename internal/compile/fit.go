@@ -17,13 +17,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Whether a procedure fits the deadline and the links. The procedure itself says how long it takes and at which rates, so nothing here knows the
-// fields of any type.
+// This file checks whether a procedure fits the deadline and the links. The procedure itself says how long it takes and at which rates, so nothing here depends
+// on its type.
 
 // longestDeadline is the schema's bound of spec.activeDeadline.
 const longestDeadline = 168 * time.Hour
 
-// checkTime refuses a deadline that ends every run before its end.
+// checkTime refuses a deadline that no run can meet.
 func (c *compiler) checkTime(p *plan.Plan) {
 	of := procedures.Of(p.Procedure)
 	least, deadline := of.Usual(), p.ActiveDeadline.Std()
@@ -36,19 +36,19 @@ func (c *compiler) checkTime(p *plan.Plan) {
 	if is.OnTop != "" {
 		what += ", and " + is.OnTop + " comes on top"
 	}
-	fix := fmt.Sprintf("set activeDeadline to %s or more, or shorten procedure.%s", roomy(least), member)
+	fix := fmt.Sprintf("set activeDeadline to %s or more, or shorten procedure.%s", withRoom(least), member)
 	if least >= longestDeadline {
 		fix = fmt.Sprintf("shorten procedure.%s, as activeDeadline is at most %s", member, longestDeadline)
 	}
 	c.refuse(specPath().Child("activeDeadline"), c.spec.ActiveDeadline, what+": "+fix)
 }
 
-// roomy is a round deadline with room for what comes on top.
-func roomy(d time.Duration) time.Duration {
+// withRoom is a round deadline above a duration, with room for what comes on top.
+func withRoom(d time.Duration) time.Duration {
 	return min((d + d/4 + time.Minute).Round(time.Minute), longestDeadline)
 }
 
-// checkLoad refuses rates that the line can't carry, and a warm-up above what is to be measured, in any direction.
+// checkLoad refuses rates above the line rate, and a warm-up above the rate to be measured, in any direction.
 func (c *compiler) checkLoad(p *plan.Plan) {
 	if p.Sessions != nil {
 		return // which have no rate to ask for
@@ -83,7 +83,7 @@ func (c *compiler) checkRates(rates procedure.Rates, d plan.Direction) {
 	}
 }
 
-// refuseRate refuses a rate of the procedure's, with the field that it comes from, and what is written there.
+// refuseRate refuses a rate of the procedure, with the field that it comes from and the text there.
 func (c *compiler) refuseRate(r procedure.Rate, message string) {
 	names, path := strings.Split(r.Field, "."), specPath().Child("procedure")
 	for _, name := range names {
@@ -107,8 +107,8 @@ func (c *compiler) asksForPercent(p *plan.Plan) bool {
 	return rates.Full.Kind == units.LinePercent || rates.WarmUp.Kind == units.LinePercent
 }
 
-// overLine is a rate in packets, 0 where that needs a line rate that only the port knows, and what is wrong where it's more than the
-// line carries.
+// overLine converts a rate to packets, or to 0 where that needs a line rate that only the port knows. The text says that the rate is above the line
+// rate; empty: it isn't.
 func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.PacketRate, string) {
 	const full = 100_000_000
 	if r.Kind == units.LinePercent && r.Micros > full {
@@ -127,7 +127,7 @@ func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.Packet
 	return rate, ""
 }
 
-// slower is the slower of a direction's links as far as their line rates are given: what it carries is 100 %.
+// slower is the slower of a direction's links, as far as their line rates are given: its line rate is 100 %.
 func (c *compiler) slower(d plan.Direction) (string, units.BitRate) {
 	from, to := c.link(v1alpha1.LinkName(d.From)).lineRate, c.link(v1alpha1.LinkName(d.To)).lineRate
 	if to > 0 && (from == 0 || to < from) {

@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// generators gives each replica its ports, and its share of every direction's flows and rate. A replica that is spread over pods, one per
-// link, is as many generators of one port each, as the ends of sessions always are:
+// generators gives each replica its ports, and its share of every direction's flows and rate. With layout PerLink, and for ends of sessions, each port
+// of a replica becomes a generator of its own:
 //
 //	Paired    generator-0: west, east             generator-1: west, east
 //	PerLink   generator-0-west: west              generator-1-west: west
@@ -35,7 +35,7 @@ func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
 	return generators, directions
 }
 
-// replica has a port on every link.
+// replica is a generator with a port on every link.
 func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
 	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: c.engine.server(c, r)}
 	for _, l := range c.links {
@@ -50,7 +50,7 @@ func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
 	return g
 }
 
-// spreadOut parts a replica as its layout says.
+// spreadOut splits a replica into generators by its layout.
 func (c *compiler) spreadOut(replica plan.Generator) []plan.Generator {
 	if !PerLink(c.spec) {
 		return []plan.Generator{replica}
@@ -70,7 +70,7 @@ type load struct {
 	shareOf int64
 }
 
-// port is a replica's port on a link. A link that is no direction's source has neither streams nor a share.
+// port is a replica's port on a link. It has streams and a share only if the link is a direction's source.
 func port(l link, replica int, load load) plan.GeneratorPort {
 	p := plan.GeneratorPort{
 		Link:      l.name,

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkGeneratorPod refuses what no pod can have. What depends on the cluster, its API server says.
+// checkGeneratorPod refuses what no pod can have. The cluster's API server checks what depends on the cluster.
 func (c *compiler) checkGeneratorPod() {
 	pod := c.spec.Generator.Pod
 	if pod == nil {
@@ -35,7 +35,7 @@ func (c *compiler) checkGeneratorPod() {
 	}
 }
 
-// checkObjectName refuses what no object can be called; that it exists is the cluster's business.
+// checkObjectName refuses an invalid object name. Whether the object exists shows in the cluster.
 func (c *compiler) checkObjectName(path *field.Path, name string) {
 	if name == "" {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// link is a link with everything that was left out filled in.
+// link is a link with all defaults filled in.
 //
 //	generators                                   DUT
 //	  0  198.18.0.2 ┐ 16.0.0.0/24 behind it
@@ -31,7 +31,7 @@ type link struct {
 
 func (l link) is6() bool { return l.addresses[0].Addr().Is6() }
 
-// readLinks fills in every link and checks that they don't collide.
+// readLinks reads every link, with its defaults, and checks that their addresses don't overlap.
 func (c *compiler) readLinks() {
 	for i := range c.spec.Links {
 		path := specPath().Child("links").Index(i)
@@ -86,7 +86,7 @@ func (c *compiler) spread(path *field.Path, first netip.Prefix) []netip.Prefix {
 	return all
 }
 
-// networks gives each replica a network: its own, or its part of the one.
+// networks gives each replica a network: one of several, or a part of a single one.
 func (c *compiler) networks(path *field.Path, given []v1alpha1.Network, d linkDefaults) []netip.Prefix {
 	n := c.replicas()
 	switch len(given) {
@@ -125,7 +125,7 @@ func (c *compiler) prefix(path *field.Path, text string, otherwise netip.Prefix)
 	return p
 }
 
-// planLinks are the links as the runner needs them. Nobody talks to a bridge or a wire: it has no addresses.
+// planLinks are the Plan's links. A bridge and a wire have no addresses.
 func (c *compiler) planLinks() []plan.Link {
 	var out []plan.Link
 	for _, l := range c.links {

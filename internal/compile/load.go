@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// loads makes every direction's streams, by the name of the link that sends them.
+// loads are every direction's streams, by the name of the sending link.
 func (c *compiler) loads() map[string]load {
 	c.checkStreams()
 	loads := map[string]load{}
@@ -24,8 +24,8 @@ func (c *compiler) loads() map[string]load {
 	return loads
 }
 
-// load makes a direction's streams. Each replica plays its own flows, from its network to the same replica's network on the far link,
-// and has as much of the rate as of the flows: so all flows are equally fast, and each comes back to where it belongs.
+// load makes a direction's streams. Each replica sends its own flows, from its network to its network on the far link, and has the same share of the
+// rate as of the flows: so all flows are equally fast, and each arrives at the replica that sent it.
 func (c *compiler) load(from, to link) load {
 	var l load
 	l.shareOf = int64(1)
@@ -36,7 +36,7 @@ func (c *compiler) load(from, to link) load {
 	for r := range c.replicas() {
 		spec := c.profile()
 		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], c.destination(to, r)
-		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.addressed() != nil, Random: flows.Random}
+		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.modeOfTraffic() != nil, Random: flows.Random}
 		p, err := c.build(spec)
 		if err != nil {
 			c.errs = append(c.errs, err)
@@ -52,13 +52,13 @@ func (c *compiler) load(from, to link) load {
 	return l
 }
 
-// part is how many of count things the r-th of n has: all have them evenly, and the parts add up.
+// part is the r-th of n nearly equal parts of count; the parts add up to count.
 func part(count int64, r, n int) int64 {
 	upTo := func(r int) int64 { return count * int64(r) / int64(n) }
 	return upTo(r+1) - upTo(r)
 }
 
-// build makes a profile, and says which field is to blame where it can't.
+// build makes a profile, or says which field prevents that.
 func (c *compiler) build(spec profile.Spec) (profile.Profile, *field.Error) {
 	path := specPath().Child("traffic")
 	if spec.Flows.Count < 1 {
@@ -69,21 +69,21 @@ func (c *compiler) build(spec profile.Spec) (profile.Profile, *field.Error) {
 	if err == nil {
 		return p, nil
 	}
-	if _, err := profile.Build(easy(spec)); err != nil {
+	if _, err := profile.Build(withFlowsThatFit(spec)); err != nil {
 		return profile.Profile{}, c.blameFrames(err)
 	}
 	return profile.Profile{}, field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())
 }
 
-// easy has flows that fit anywhere: what is wrong with it isn't the flows' fault.
-func easy(spec profile.Spec) profile.Spec {
+// withFlowsThatFit replaces a spec's flows by flows that always fit: if it still can't be built, its flows aren't the reason.
+func withFlowsThatFit(spec profile.Spec) profile.Spec {
 	wide := func(p netip.Prefix) netip.Prefix { return netip.PrefixFrom(p.Addr(), p.Addr().BitLen()/2).Masked() }
 	spec.Source, spec.Destination = wide(spec.Source), wide(spec.Destination)
 	spec.Flows.Count, spec.Flows.Random = min(spec.Flows.Count, 2), false
 	return spec
 }
 
-// blameFrames says which field makes frames that can't be.
+// blameFrames says which field makes frames impossible.
 func (c *compiler) blameFrames(err error) *field.Error {
 	t, path := c.spec.Traffic, specPath().Child("traffic")
 	switch t.Profile {

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// modeSpec is the real device that the Reference is; nil: it is none.
+// modeSpec is the mode of the Reference; nil: it has none.
 func (c *compiler) modeSpec() *v1alpha1.ModeSpec {
 	if c.spec.DUT.Type != v1alpha1.DUTReference || c.spec.DUT.Reference == nil {
 		return nil
@@ -20,8 +20,8 @@ func (c *compiler) modeSpec() *v1alpha1.ModeSpec {
 	return c.spec.DUT.Reference.Mode
 }
 
-// addressed is the real device that traffic is made for: the one that the Reference is, or the one in whose place a Loopback is; nil: none.
-func (c *compiler) addressed() *v1alpha1.ModeSpec {
+// modeOfTraffic is the mode that traffic is made for: the Reference's or, of a Loopback, that of the device that it stands in for; nil: none.
+func (c *compiler) modeOfTraffic() *v1alpha1.ModeSpec {
 	if c.spec.DUT.Type != v1alpha1.DUTLoopback || c.spec.DUT.Reference == nil {
 		return c.modeSpec()
 	}
@@ -36,7 +36,7 @@ func modePath(names ...string) *field.Path {
 	return path
 }
 
-// mode is the Plan's member of this name, as far as it needs no links.
+// mode is the Plan's mode, without what depends on links.
 func (c *compiler) mode() *plan.Mode { return modeOf(c.modeSpec()) }
 
 func modeOf(in *v1alpha1.ModeSpec) *plan.Mode {
@@ -64,7 +64,7 @@ func modeOf(in *v1alpha1.ModeSpec) *plan.Mode {
 	}
 }
 
-// checkModeInCluster: a tunnel's second gateway has a pod of its own, and a program that our image lacks needs another one.
+// checkModeInCluster refuses modes that lack what they need in a cluster: a tunnel's second pod needs a network, and a program that our image lacks needs another image.
 func (c *compiler) checkModeInCluster() {
 	in := c.modeSpec()
 	if in == nil {
@@ -77,7 +77,7 @@ func (c *compiler) checkModeInCluster() {
 	}
 	for i, o := range c.spec.Observers {
 		if in.Tunnel != nil && o.Type == v1alpha1.ObserverInterfaces && o.Of == v1alpha1.ObserverOfDUT {
-			c.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of, "in a cluster a tunnel's links are in two pods, and only the first gateway's tells of its own: say of: Generator for the other end of the links, or leave this observer out")
+			c.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of, "in a cluster a tunnel's links are in two pods, and only the first gateway's is observed: say of: Generator for the other end of the links, or leave this observer out")
 		}
 	}
 	if in.Tunnel != nil && in.Tunnel.Kind == v1alpha1.TunnelIPsec && image == "" {
@@ -88,7 +88,7 @@ func (c *compiler) checkModeInCluster() {
 	}
 }
 
-// tunnelCable is the network of the cable between a tunnel's gateways; none: the device is no tunnel.
+// tunnelCable is the network of the cable between a tunnel's gateways; none: the device isn't a tunnel.
 func (c *compiler) tunnelCable(namespace string) []LinkNetworks {
 	in := c.modeSpec()
 	if in == nil || in.Tunnel == nil || in.Tunnel.Network == "" {
@@ -99,10 +99,10 @@ func (c *compiler) tunnelCable(namespace string) []LinkNetworks {
 
 // routes is how many routes the device has to the networks behind each link; 1 of devices without a table.
 func (c *compiler) routes() int {
-	return modeOf(c.addressed()).Routes()
+	return modeOf(c.modeOfTraffic()).Routes()
 }
 
-// beyondOne leaves out the one route that every router has to a network, so that such Plans stay as they were.
+// beyondOne is routes, or 0 where there is only the one route that every router has: so a Plan that doesn't ask for more is the same as before.
 func beyondOne(routes int32) int {
 	if routes <= 1 {
 		return 0
@@ -110,12 +110,12 @@ func beyondOne(routes int32) int {
 	return int(routes)
 }
 
-// fitMode gives the mode what it needs of the links, and refuses links and traffic that the device can't have.
+// fitMode adds to the mode what depends on links, and refuses links and traffic that the device can't have.
 func (c *compiler) fitMode(m *plan.Mode) {
 	if m == nil {
 		return
 	}
-	if why := c.traffic.unfit(m); why != "" {
+	if why := c.traffic.whyNotThrough(m); why != "" {
 		c.refuse(modePath(), m.String(), why)
 		return
 	}
@@ -145,7 +145,7 @@ func (c *compiler) checkFramesOfTunnel(p *plan.Plan) {
 	}
 }
 
-// keepApart refuses addresses of links that the device uses itself.
+// keepApart refuses links whose addresses the device uses itself.
 func (c *compiler) keepApart(why string, used ...netip.Prefix) {
 	for _, l := range c.links {
 		for _, network := range append(hosts(l), l.dut) {
@@ -159,7 +159,7 @@ func (c *compiler) keepApart(why string, used ...netip.Prefix) {
 	}
 }
 
-// checkRoutes: each route is to a network of its own.
+// checkRoutes refuses networks that are too small for so many routes, each to a part of its own.
 func (c *compiler) checkRoutes() {
 	for _, l := range c.links {
 		for i, network := range l.networks {
@@ -173,7 +173,7 @@ func (c *compiler) checkRoutes() {
 	}
 }
 
-// translated is where hosts behind the inside link are known to others: RFC 2544's second network, which no link has by default.
+// translated has the addresses to which hosts behind the inside link are translated: RFC 2544's second network, which no link has by default.
 var translated = netip.MustParsePrefix("198.19.0.0/16")
 
 // translate gives each network and each address of the first link a place in translated, of the same size, one after another.
@@ -183,7 +183,7 @@ func (c *compiler) translate(m *plan.NATMode) {
 	next := translated.Addr()
 	for _, network := range hosts(inside) {
 		if network.Addr().Is6() {
-			c.refuse(modePath("nat"), network.String(), "addresses of IPv4 are translated only: give the links IPv4 addresses")
+			c.refuse(modePath("nat"), network.String(), "only IPv4 addresses are translated: give the links IPv4 addresses")
 			return
 		}
 		place, fits := placeFor(next, network.Bits())
@@ -197,7 +197,7 @@ func (c *compiler) translate(m *plan.NATMode) {
 	c.keepApart("hosts behind the first link are known to others by addresses in", translated)
 }
 
-// hosts are the networks behind a link, the widest first in each replica's order, and then the generators' own addresses.
+// hosts are the networks behind a link, the widest first, otherwise in the replicas' order, and then the generators' own addresses.
 func hosts(l link) (all []netip.Prefix) {
 	all = append(all, l.networks...)
 	for _, a := range l.addresses {
@@ -206,19 +206,19 @@ func hosts(l link) (all []netip.Prefix) {
 	return all
 }
 
-// placeFor is the first network of a size from an address on that is all in translated.
+// placeFor is the first network of a size, at or after an address, that lies within translated; false: there is none.
 func placeFor(from netip.Addr, length int) (netip.Prefix, bool) {
 	if !translated.Contains(from) || length < translated.Bits() {
 		return netip.Prefix{}, false
 	}
 	place := netip.PrefixFrom(from, length).Masked()
-	if place.Addr() != from { // not where such networks begin: the next one is
+	if place.Addr() != from { // from isn't the first address of such a network: take the next network
 		place = netip.PrefixFrom(last(place).Next(), length)
 	}
 	return place, translated.Contains(place.Addr())
 }
 
-// destination is the network that others send to, to reach a replica's hosts behind a link.
+// destination is the network that other hosts address to reach a replica's hosts behind a link.
 func (c *compiler) destination(to link, replica int) netip.Prefix {
 	if c.device.Reference == nil || c.device.Reference.Mode == nil || c.device.Reference.Mode.NAT == nil || c.device.Reference.Mode.NAT.Inside != to.name {
 		return to.networks[replica]
@@ -226,12 +226,12 @@ func (c *compiler) destination(to link, replica int) netip.Prefix {
 	return c.device.Reference.Mode.NAT.Translations[replica].Outside
 }
 
-// flowsByDefault are as many as there are routes, so that each carries something.
+// flowsByDefault is the default number of flows: at least one for each route.
 func (c *compiler) flowsByDefault() int64 { return max(defaultFlows, int64(c.routes())) }
 
 const defaultFlows = 254
 
-// widened is the network of a router's link that was left out: wide enough for four addresses behind each route, where one replica has it.
+// widened widens a router link's default network, if there is one replica, so that each route leads to four addresses.
 func (c *compiler) widened(networks []netip.Prefix) []netip.Prefix {
 	if len(networks) != 1 || len(c.spec.Links) > 2 || networks[0].Addr().Is6() {
 		return networks

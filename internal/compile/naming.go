@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// naming says what the run is called, and where it stands in a table of many.
+// naming is the run's name, and its row and column in a table of many.
 func naming(test *v1alpha1.LoadTest, kind traffic, mode *plan.Mode) plan.Test {
 	return plan.Test{
 		Name:      test.Name,
@@ -19,7 +19,7 @@ func naming(test *v1alpha1.LoadTest, kind traffic, mode *plan.Mode) plan.Test {
 		UID:       string(test.UID),
 		Attempt:   1,
 		Product:   labelled(test, v1alpha1.LabelProduct, product(&test.Spec.DUT, mode)),
-		Loadtest:  labelled(test, v1alpha1.LabelLoadTest, kind.called(&test.Spec.Traffic)),
+		Loadtest:  labelled(test, v1alpha1.LabelLoadTest, kind.defaultLabel(&test.Spec.Traffic)),
 	}
 }
 
@@ -42,8 +42,8 @@ func product(dut *v1alpha1.DUTSpec, mode *plan.Mode) string {
 	return strings.ToLower(string(dut.Type))
 }
 
-// imageName is what the container that forwards is an image of, with its version: registry.lab/net/vpp:25.10 is "vpp 25.10". A template that
-// can't be read gives no name; what is wrong with it is said elsewhere.
+// imageName is the product and version of the forwarding container's image: registry.lab/net/vpp:25.10 is "vpp 25.10". Empty for a template that
+// can't be read, which is refused elsewhere.
 func imageName(pod *v1alpha1.DUTPodSpec) string {
 	var template struct {
 		Spec struct {

@@ -20,7 +20,7 @@ type NetworkKey struct{ Namespace, Name string }
 
 func (k NetworkKey) String() string { return k.Namespace + "/" + k.Name }
 
-// linkNetworks are the networks of the ends that are pods of ours.
+// linkNetworks are the networks of the ends that are in the test's pods.
 //
 //	generator pod ── link.network ──── … ──── link.dut.network, else link.network ── DUT pod
 func (c *compiler) linkNetworks(namespace string) []LinkNetworks {
@@ -56,14 +56,14 @@ func networkKey(name v1alpha1.NetworkName, namespace string) NetworkKey {
 }
 
 // hasGenerators says that the generators are pods of ours.
-func (c *compiler) hasGenerators() bool { return !c.engine.elsewhere() }
+func (c *compiler) hasGenerators() bool { return !c.engine.runsAlready() }
 
 // hasDUTPod says that the device under test is a pod of ours.
 func (c *compiler) hasDUTPod() bool {
 	return c.spec.DUT.Type == v1alpha1.DUTPod || c.spec.DUT.Type == v1alpha1.DUTReference
 }
 
-// speedOf are the links whose ports must know their own speed; none without a Plan.
+// speedOf are the links whose ports must report their speed; none without a Plan.
 func (c *compiler) speedOf(p *plan.Plan) []string {
 	if p == nil || !c.asksForPercent(p) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/signs"
 )
 
-// seriesOf are the series that an observer has, and whether it has those of all processors together, too. Of one that asks over the network they are those that a collector tells, and, where it tells of
-// power, what that is per traffic.
+// seriesOf are the series that an observer has, and whether it also has those of all processors together. An observer that asks over the network has its source's series and, if these are of power,
+// power per traffic.
 func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 	switch {
 	case o.Type == v1alpha1.ObserverProcessors:
@@ -36,7 +36,7 @@ func seriesOf(o v1alpha1.Observer) (names []string, ofAll bool) {
 	return names, ofAll
 }
 
-// perTraffic adds what power is per traffic, where an observer tells of power.
+// perTraffic adds the series of power per traffic, if the observer's series are of power.
 func perTraffic(o v1alpha1.Observer, names ...string) []string {
 	power := o.Type == v1alpha1.ObserverRedfish || o.Prometheus != nil && o.Prometheus.Unit == plan.Watts || o.SNMP != nil && o.SNMP.Unit == plan.Watts
 	if power {
@@ -45,17 +45,17 @@ func perTraffic(o v1alpha1.Observer, names ...string) []string {
 	return names
 }
 
-// askEvery is how often somebody is asked over the network where the test doesn't say it: management controllers have something new about as often.
+// askEvery is the default of how often a source is asked over the network: about as often as management controllers update their readings.
 const askEvery = 5 * time.Second
 
-// readEvery is how often a VPP's statistics are read where the test doesn't say it, and vppSocket where VPP hands them over unless it is told otherwise.
+// readEvery is the default of how often a VPP's statistics are read, and vppSocket VPP's default socket for them.
 const (
 	readEvery = time.Second
 	vppSocket = "/run/vpp/stats.sock"
 )
 
-// asked is whom an observer asks over the network, and how often; other observers it leaves alone.
-func (c *compiler) asked(path *field.Path, o v1alpha1.Observer, into *plan.Observer) {
+// readSource reads what source an observer asks, and how often; of an observer that asks none it changes nothing.
+func (c *compiler) readSource(path *field.Path, o v1alpha1.Observer, into *plan.Observer) {
 	every := askEvery
 	switch {
 	case o.Prometheus != nil:
@@ -78,7 +78,7 @@ func (c *compiler) asked(path *field.Path, o v1alpha1.Observer, into *plan.Obser
 	into.AveragedOver = plan.Duration(c.duration(path.Child("averagedOver"), o.AveragedOver))
 }
 
-// agent is an SNMP agent's address with its port. The schema has seen that it is a host, in brackets where it has colons, with or without one.
+// agent is an SNMP agent's address with its port. The schema has checked that it is a host, in brackets where it has colons, with or without a port.
 func (c *compiler) agent(path *field.Path, address string) string {
 	colon := strings.LastIndexByte(address, ':')
 	if colon < 0 || strings.HasSuffix(address, "]") {
@@ -90,14 +90,14 @@ func (c *compiler) agent(path *field.Path, address string) string {
 	return address
 }
 
-// observers are the observers of the Plan, on one machine and in a cluster alike. In a cluster a Reference reports its node's vital signs itself, and a vitals
-// pod is put beside a device of the user's. An observer that nothing could read is refused.
+// observers are the Plan's observers, both on one machine and in a cluster. In a cluster a Reference serves its node's vital signs itself, and a user's device gets a
+// vitals pod beside it. An observer whose signs nothing could read is refused.
 func (c *compiler) observers() []plan.Observer {
 	var all []plan.Observer
 	for i, o := range c.spec.Observers {
 		c.checkObserver(i, o)
 		observer := plan.Observer{Name: o.Name, Of: string(o.Of), Type: string(o.Type)}
-		c.asked(specPath().Child("observers").Index(i), o, &observer)
+		c.readSource(specPath().Child("observers").Index(i), o, &observer)
 		all = append(all, observer)
 	}
 	return all
@@ -117,11 +117,11 @@ func (c *compiler) checkObserver(i int, o v1alpha1.Observer) {
 	case o.Type == v1alpha1.ObserverLimiter && !c.hasLimit():
 		c.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or leave this observer out")
 	case o.Type == v1alpha1.ObserverInterfaces && ofDevice && c.spec.DUT.Type != v1alpha1.DUTReference:
-		c.refuse(path.Child("of"), o.Of, "nobody of linerate's is in the network namespace of a device of type "+string(c.spec.DUT.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this observer out")
-	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !c.hasDUTPod(): // nobody can be put there
-		c.refuse(path.Child("of"), o.Of, "nobody of linerate's is on a device of type "+string(c.spec.DUT.Type)+" to read its machine: say of: Generator, or Node for every machine that somebody of ours is on, or leave this observer out")
-	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && c.engine != nil && c.engine.uncounted() != "":
-		c.refuse(path.Child("type"), o.Type, c.engine.uncounted())
+		c.refuse(path.Child("of"), o.Of, "linerate has no program in the network namespace of a device of type "+string(c.spec.DUT.Type)+" to read its interfaces: say of: Generator for the other end of its links, or leave this observer out")
+	case o.Type != v1alpha1.ObserverLimiter && ofDevice && !c.hasDUTPod(): // linerate can't put a program there
+		c.refuse(path.Child("of"), o.Of, "linerate has no program on a device of type "+string(c.spec.DUT.Type)+" to read its machine: say of: Generator, or Node for every machine where linerate has one, or leave this observer out")
+	case o.Type == v1alpha1.ObserverInterfaces && !ofDevice && c.engine != nil && c.engine.whyNoInterfaceCounters() != "":
+		c.refuse(path.Child("type"), o.Type, c.engine.whyNoInterfaceCounters())
 	}
 }
 
@@ -129,18 +129,18 @@ func asksOverTheNetwork(o v1alpha1.Observer) bool {
 	return o.Prometheus != nil || o.SNMP != nil || o.Redfish != nil
 }
 
-// checkVPP: only a device that runs already is a VPP.
+// checkVPP refuses an observer of a VPP unless the device runs already.
 func (c *compiler) checkVPP(path *field.Path, o v1alpha1.Observer) {
 	if c.spec.DUT.Type != v1alpha1.DUTDevice {
 		c.refuse(path.Child("type"), o.Type, "a VPP is software of yours that runs on the machine of linerate run: set dut.type: Device, or leave this observer out")
 	}
 }
 
-// checkObserversInCluster: by a socket somebody on the same machine is asked, and no pod of linerate's has the device's.
+// checkObserversInCluster refuses observers of a VPP: no pod of linerate's has the device's socket.
 func (c *compiler) checkObserversInCluster() {
 	for i, o := range c.spec.Observers {
 		if o.Type == v1alpha1.ObserverVPP {
-			c.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type, "a VPP's statistics are had by a socket on its machine, and no pod of linerate's is given it: measure with linerate run on that machine, ask a Prometheus server that scrapes VPP's exporter, or leave this observer out")
+			c.refuse(specPath().Child("observers").Index(i).Child("type"), o.Type, "a VPP's statistics are read from a socket on its machine, which no pod of linerate's has: measure with linerate run on that machine, ask a Prometheus server that scrapes VPP's exporter, or leave this observer out")
 		}
 	}
 }

@@ -40,9 +40,9 @@ func TestCriteriaMayNameTheSeriesThatObserversHave(t *testing.T) {
 }
 
 // everything is what a machine tells that has all that there is.
-func everything() (all []signs.Told) {
+func everything() (all []signs.Reading) {
 	for name, kind := range signs.Kinds {
-		told := signs.Told{Type: name, At: time.Second}
+		told := signs.Reading{Type: name, At: time.Second}
 		for _, s := range kind.Series {
 			told.Values = append(told.Values, signs.Value{Series: s.Name, Of: map[bool]string{true: signs.OfAllProcessors, false: "one"}[s.OfAll]})
 		}

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// What linerate puts into the pods that a user brings. Nothing of theirs may have these names.
+// The names of what linerate adds to users' pods. Nothing else in these pods may have such names.
 const (
-	reservedVariables = "LINERATE_"     // environment variables that tell of the test and its links
+	reservedVariables = "LINERATE_"     // environment variables that describe the test and its links
 	reservedNames     = "linerate"      // of containers and volumes: linerate itself, and linerate-…
 	reservedDomain    = "linerate.dev/" // of labels and annotations
 	managedBy         = "app.kubernetes.io/managed-by"
@@ -24,7 +24,7 @@ const (
 // reservedFolders are where linerate's own files are mounted.
 func reservedFolders() []string { return []string{"/etc/linerate", "/etc/linerate-static"} }
 
-// checkTemplate refuses what linerate itself says of every pod.
+// checkTemplate refuses fields that linerate sets in every pod.
 func (c *compiler) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
 	c.checkMetadata(at.Child("metadata"), t.ObjectMeta)
 	spec := at.Child("spec")
@@ -51,7 +51,7 @@ func (c *compiler) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
 	}
 }
 
-// checkMetadata takes labels and annotations; all else is the pod's own, and linerate's to give.
+// checkMetadata accepts labels and annotations, and refuses all other metadata, which linerate sets.
 func (c *compiler) checkMetadata(at *field.Path, m metav1.ObjectMeta) {
 	given := map[string]bool{
 		"name": m.Name != "", "generateName": m.GenerateName != "", "namespace": m.Namespace != "",
@@ -91,7 +91,7 @@ func (c *compiler) checkContainer(at *field.Path, container *corev1.Container) {
 	}
 	for i, v := range container.Env {
 		if strings.HasPrefix(v.Name, reservedVariables) {
-			c.refuse(at.Child("env").Index(i).Child("name"), v.Name, "variables that begin with LINERATE_ tell of the test's links, and are set by linerate: use another name")
+			c.refuse(at.Child("env").Index(i).Child("name"), v.Name, "variables that begin with LINERATE_ describe the test's links, and are set by linerate: use another name")
 		}
 	}
 	for i, m := range container.VolumeMounts {

@@ -5,8 +5,7 @@ import (
 	"net/netip"
 )
 
-// benchmarking are the networks that no one else's traffic uses: RFC 2544's (RFC 6890), the two that TRex's own profiles use, and
-// RFC 5180's for IPv6.
+// benchmarking are the networks for measuring: RFC 2544's (RFC 6890), the two that TRex's own profiles use, and RFC 5180's for IPv6.
 func benchmarking() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("198.18.0.0/15"),
@@ -43,8 +42,8 @@ func isNetwork(a netip.Prefix) bool {
 	return a.Bits() < a.Addr().BitLen()-1 && a == a.Masked()
 }
 
-// divide cuts a network into n equal parts. The number of parts is rounded up to a power of two, as networks are; the rest stays unused.
-// None come back where the network is too small.
+// divide cuts a network into n equal parts. The number of parts is rounded up to a power of two, and the rest stays unused. It returns none where the
+// network is too small.
 func divide(network netip.Prefix, n int) []netip.Prefix {
 	length := network.Bits() + bits.Len(uint(n-1))
 	if length > network.Addr().BitLen() {

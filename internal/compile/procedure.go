@@ -15,14 +15,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// What bounds a procedure: each step is a window in the Report.
+// The bounds of a procedure: each step is a window in the Report.
 const (
 	maxSteps = 5000
 	maxLoads = 1000 // of a frame loss curve
 )
 
-// withDefaults is a spec.procedure whose member for its type has all its defaults where the spec says nothing of it. The schema can't set them: they
-// would stand in every procedure, of whatever type. What a held load is held at depends on the kind of traffic.
+// withDefaults fills in the defaults of a missing member for the procedure's type. The schema can't set them, or they would appear in procedures of every
+// type. The default rate of a held load depends on the kind of traffic.
 func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
 	switch {
 	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:
@@ -46,10 +46,10 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 	return spec
 }
 
-// Usual is how long a test's procedure takes if nothing surprises it. The spec need not be admitted: what can't be read, and a curve without an end, count for nothing.
-// The rate that a load is held at takes no time, so that any kind of traffic's will do.
-func Usual(spec *v1alpha1.LoadTestSpec) time.Duration {
-	return procedures.Of((&compiler{spec: spec}).procedure(withDefaults(spec.Procedure, frames{}.heldAt()))).Usual()
+// UsualDuration is how long a test's procedure takes if nothing unusual happens. The spec need not be admitted: what can't be read, and a curve without an end, count as 0. The
+// rate of a held load doesn't matter, so frames' default serves for any kind of traffic.
+func UsualDuration(spec *v1alpha1.LoadTestSpec) time.Duration {
+	return procedures.Of((&compiler{spec: spec}).procedure(withDefaults(spec.Procedure, frames{}.defaultHeldRate()))).Usual()
 }
 
 // procedure reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.
@@ -66,14 +66,14 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		p.Search = member{c, "search"}.search(spec.Search)
 		p.Each = c.each(spec, plan.Ramp{})
 		p.Latency = c.latency(spec.Latency, p.Search.Goals)
-		p.MaxLossRatio = p.Search.Goals[0].LossRatio // what the result is judged by is its first goal's
+		p.MaxLossRatio = p.Search.Goals[0].LossRatio // the first goal judges the result
 		return p
 	case v1alpha1.ProcedureBackToBack:
 		p.BackToBack = member{c, "backToBack"}.backToBack(spec.BackToBack)
 		return p // a burst may lose nothing, whatever maxLossRatio allows
 	case v1alpha1.ProcedureSoak:
 		p.Soak = member{c, "soak"}.soak(spec.Soak)
-		p.MaxLossRatio = p.Soak.LossRatio // what the question is of, whatever maxLossRatio allows
+		p.MaxLossRatio = p.Soak.LossRatio // the loss ratio that the soak asks about, whatever maxLossRatio allows
 		return p
 	default:
 		p.Ramp = member{c, "ramp"}.ramp(spec.Ramp)
@@ -84,7 +84,7 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 	return p
 }
 
-// latency is where latency is measured after a procedure with these goals; nil: nowhere.
+// latency is at which loads latency is measured after a procedure with these goals; nil: at none.
 func (c *compiler) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.Latency {
 	if spec == nil {
 		return nil
@@ -98,7 +98,7 @@ func (c *compiler) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.
 		l.At = []units.Ratio{0, units.One / 10, units.One / 2, units.One * 9 / 10}
 	}
 	if c.traffic != nil {
-		if instead := c.traffic.uncounted(v1alpha1.MetricLatencyP50); instead != "" {
+		if instead := c.traffic.whyNotCounted(v1alpha1.MetricLatencyP50); instead != "" {
 			c.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, "latency is that of single frames: "+instead)
 		}
 	}
@@ -117,7 +117,7 @@ func (c *compiler) latency(spec *v1alpha1.LatencySpec, goals []plan.Goal) *plan.
 	return l
 }
 
-// reset is that the device is reset before each trial; nil: it isn't.
+// reset is the Plan's reset of the device before each trial; nil: it isn't reset.
 func (c *compiler) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
 	if spec == nil {
 		return nil
@@ -125,7 +125,7 @@ func (c *compiler) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
 	return &plan.Reset{Timeout: plan.Duration(c.duration(specPath().Child("procedure", "reset", "timeout"), v1alpha1.Duration(spec.Timeout)))}
 }
 
-// each is what a ramp or search of one direction after another needs besides; nil: all vary together.
+// each is the Plan's part for a ramp or search of one direction after another; nil: all directions vary together.
 func (c *compiler) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each {
 	if spec.Directions != v1alpha1.DirectionsEach {
 		return nil
@@ -140,7 +140,7 @@ func (c *compiler) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each 
 	}
 	n := len(e.Directions)
 	if n < 2 {
-		c.refuse(path, spec.Directions, "there is one direction only, and no other to hold meanwhile: remove directions, or add one to traffic.directions")
+		c.refuse(path, spec.Directions, "there is only one direction, and no other to hold meanwhile: remove directions, or add one to traffic.directions")
 	}
 	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 && steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
 		c.refuse(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration, fmt.Sprintf(
@@ -206,7 +206,7 @@ func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
 		f.StopAfterClean = int(*spec.StopAfterClean)
 	}
 	if f.From.IsZero() || f.To.IsZero() || f.Step.IsZero() {
-		return nil // one of them is no rate, which was refused
+		return nil // one of them isn't a rate, and was refused
 	}
 	// All three are in one unit: the schema has a rule for that.
 	if f.To.Micros >= f.From.Micros {
@@ -251,7 +251,7 @@ func (m member) backToBack(spec v1alpha1.BackToBackSpec) *plan.BackToBack {
 	return b
 }
 
-// mostTrials is how many trials a soak may have: fitting curves takes as much longer as there are trials, before each of them.
+// mostTrials is how many trials a soak may have: before each trial curves are fitted to all earlier ones, which takes longer the more there are.
 const mostTrials = 500
 
 func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
@@ -270,7 +270,7 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("trials are between minRate and maxRate: make minRate less than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
 	}
 	switch first, whole := s.FirstTrial.Std(), s.Duration.Std(); {
-	case first <= 0 || whole <= 0: // which was refused
+	case first <= 0 || whole <= 0: // one of them was refused
 	case first > whole:
 		m.refuse(m.path("firstTrial"), spec.FirstTrial, fmt.Sprintf("duration, %s, is that of all trials together: make firstTrial less, or duration more", whole))
 	default:
@@ -282,7 +282,7 @@ func (m member) soak(spec v1alpha1.SoakSpec) *plan.Soak {
 	return s
 }
 
-// checkSoak refuses a soak that can't send enough frames to say anything of its loss ratio, in any direction, where the line's rate is known.
+// checkSoak refuses a soak that, at a known line rate, can't send enough frames in some direction to say anything about its loss ratio.
 func (c *compiler) checkSoak(p *plan.Plan) {
 	s := p.Procedure.Soak
 	if s == nil || s.LossRatio <= 0 || len(c.errs) > 0 {
@@ -292,9 +292,9 @@ func (c *compiler) checkSoak(p *plan.Plan) {
 		_, line := c.slower(d)
 		rate, _ := overLine(s.MaxRate, d.Mix, line)
 		most := int64(float64(rate) / float64(units.PacketPerSecond) * s.Duration.Std().Seconds())
-		if needed := s.Needed(); rate > 0 && most < needed {
+		if needed := s.FramesNeeded(); rate > 0 && most < needed {
 			c.refuse(specPath().Child("procedure", "soak", "duration"), c.spec.Procedure.Soak.Duration, fmt.Sprintf(
-				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything of a loss ratio of %s: make duration at least %s, or lossRatio at least %s",
+				"at most %d frames are sent from %s to %s in that time, and it takes %d to say anything about a loss ratio of %s: make duration at least %s, or lossRatio at least %s",
 				most, d.From, d.To, needed, s.LossRatio, time.Duration(float64(s.Duration)/float64(max(1, most))*float64(needed)).Round(time.Second)+time.Second,
 				units.RatioOf(plan.FramesWithoutLoss, max(1, most))+1))
 			return
@@ -302,7 +302,7 @@ func (c *compiler) checkSoak(p *plan.Plan) {
 	}
 }
 
-// member reads the fields of one member of spec.procedure. A path is made only for what is refused: Usual reads procedures often.
+// member reads the fields of one member of spec.procedure. Field paths are made only for refusals, since UsualDuration reads procedures often.
 type member struct {
 	*compiler
 	name string

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// checkAddresses checks a link by itself: one IP version, a next hop that can be reached, and nothing outside the lab.
+// checkAddresses checks one link: one IP version, a next hop in its network, and no network outside the lab.
 func (c *compiler) checkAddresses(l link) {
 	generator, networks, dut := l.path.Child("generator", "address"), l.path.Child("generator", "networks"), l.path.Child("dut", "address")
 	c.allow(generator, l.addresses[0].Masked())
@@ -35,14 +35,14 @@ func (c *compiler) checkAddresses(l link) {
 	}
 }
 
-// checkHost refuses an address that can't be one machine's.
+// checkHost refuses the first and the last address of a network, which no machine can have.
 func (c *compiler) checkHost(path *field.Path, a netip.Prefix) {
 	if isNetwork(a) || isBroadcast(a) {
 		c.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: use another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
 	}
 }
 
-// checkApart checks two links against each other: what belongs to both can't be routed to either.
+// checkApart refuses two links whose networks overlap: a router couldn't tell which link an address belongs to.
 func (c *compiler) checkApart(l, other link) {
 	for _, a := range l.networks {
 		for _, b := range other.networks {
@@ -57,7 +57,7 @@ func (c *compiler) checkApart(l, other link) {
 	}
 }
 
-// allow refuses a network outside those made for measuring, unless the test names it: no load leaves the lab by a slip.
+// allow refuses a network that isn't made for measuring, unless the test allows it: so a typing error sends no load out of the lab.
 func (c *compiler) allow(path *field.Path, network netip.Prefix) {
 	if !c.allowed(network) {
 		c.refuse(path, network.String(), "outside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8, 2001:2::/48): "+

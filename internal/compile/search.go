@@ -10,20 +10,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// ndrAndPDR are the goals of a search that names none: what CSIT publishes.
+// ndrAndPDR are the default goals of a search, as CSIT publishes them.
 var ndrAndPDR = []v1alpha1.SearchGoal{{Name: "NDR", LossRatio: "0"}, {Name: "PDR", LossRatio: "0.005"}}
 
-// presets are standards' goals, as draft-ietf-bmwg-mlrsearch (section Compliance) has them. There TST009's sum is 120 s, of which one bad trial with its drain is more than half, and would decide a load that two or three
-// are to decide: of 130 s it isn't, unless drains take 5 s or more.
+// presets are standards' goals, as in draft-ietf-bmwg-mlrsearch (section Compliance), but for TST009's durationSum, which is 120 s there: one bad trial with its drain is more than half of that, and would decide a load alone that
+// two or three trials are to decide. Of 130 s it is less than half, unless drains take 5 s or more.
 var presets = map[v1alpha1.SearchPreset]v1alpha1.SearchGoal{
 	v1alpha1.PresetRFC2544: {Name: "RFC2544", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "60s", ExceedRatio: "0%"},
 	v1alpha1.PresetTST009:  {Name: "TST009", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "130s", ExceedRatio: "50%"},
 }
 
-// rateRange is how many times the lowest load the highest is where a search doesn't say its lowest.
+// rateRange is the ratio of the highest load to the default lowest load of a search.
 const rateRange = 1000
 
-// searchWithDefaults is a search with its goals, whose presets the schema doesn't know, and with all else that a spec which no API server has seen may lack.
+// searchWithDefaults fills in a search's goals, from its preset where it has one, and the defaults that a spec lacks which no API server has seen.
 func searchWithDefaults(spec v1alpha1.SearchSpec) v1alpha1.SearchSpec {
 	spec.Classification = cmp.Or(spec.Classification, v1alpha1.ClassifyRFC9971)
 	spec.MaxRate = cmp.Or(spec.MaxRate, "100%")
@@ -43,7 +43,7 @@ func searchWithDefaults(spec v1alpha1.SearchSpec) v1alpha1.SearchSpec {
 	return spec
 }
 
-// leastMicros is the lowest load of a search that doesn't say it, in millionths of its unit: of packets it is at least one a second, where the highest is more.
+// leastMicros is the default lowest load of a search, in millionths of its unit; in packets it is at least one per second, unless the highest load is less.
 func leastMicros(most units.Rate) int64 {
 	const packet = 1_000_000
 	least := max(1, most.Micros/rateRange)

@@ -14,10 +14,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// sessions is linerate's own program as the ends of connections, one on each link: in pods of the test's own, or on one machine.
+// sessions is the engine of sessions: linerate's own program as an end of connections on each link, in pods of the test's own or on one machine.
 type sessions struct{ inPods }
 
-// The sizes that sessions may have. A window below the least holds no two full segments; one message is a piece of memory of an end's.
+// The sizes that sessions may have. A window smaller than leastWindow can't hold two full segments; each message takes as much of an end's memory.
 const (
 	defaultMessage  = "128Ki"
 	defaultDatagram = "1460"
@@ -29,8 +29,8 @@ const (
 	mostDatagram    = 65535 - 8 - 20 // what fits into an IPv4 packet, in fragments
 )
 
-func (sessions) uncounted() string {
-	return "the ends of sessions don't tell of their interfaces: remove this observer, or use traffic of type Frames"
+func (sessions) whyNoInterfaceCounters() string {
+	return "the ends of sessions don't report the counters of their interfaces: remove this observer, or use traffic of type Frames"
 }
 
 // sessions are what traffic.sessions says, with its defaults.
@@ -55,7 +55,7 @@ func (c *compiler) sessions() *plan.Sessions {
 	return s
 }
 
-// sessionSize reads a size between two others; 0 where none is given.
+// sessionSize reads a size between least and most; 0: none is given.
 func (c *compiler) sessionSize(name, text string, least, most int64) int64 {
 	if text == "" {
 		return 0
@@ -73,7 +73,7 @@ func (c *compiler) sessionSize(name, text string, least, most int64) int64 {
 	return q.Value()
 }
 
-// check refuses what of a test sessions can't measure yet, each with what can be done.
+// check refuses what sessions can't measure yet, each with the way out.
 func (sessions) check(c *compiler) {
 	spec, path := c.spec, specPath()
 	c.checkSessionMetrics()
@@ -107,12 +107,12 @@ func (sessions) check(c *compiler) {
 	for _, l := range c.links {
 		if l.vlan != 0 {
 			c.refuse(l.path.Child("vlan"), l.vlan, "sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")
-			break // the others have the same fault
+			break // the other links have the same fault
 		}
 	}
 }
 
-// checkSessionRate refuses a load that can't be held, and of datagrams none at all: without congestion control they would overrun the sender's own sockets, whose loss isn't the device's.
+// checkSessionRate refuses a rate that can't be held, and datagrams without a rate: without congestion control they would overrun the sender's own sockets, and that loss isn't the device's.
 func (c *compiler) checkSessionRate() {
 	rate, path := c.spec.Procedure.ConstantLoad.Rate, specPath().Child("procedure", "constantLoad", "rate")
 	s := v1alpha1.SessionsSpec{}
@@ -124,10 +124,10 @@ func (c *compiler) checkSessionRate() {
 	switch {
 	case rate == "" && !udp, rate == v1alpha1.Unlimited && !udp:
 	case rate == "" || rate == v1alpha1.Unlimited:
-		c.refuse(path, cmp.Or(rate, v1alpha1.Unlimited), "datagrams have no rate of their own, and as many as the sender's sockets take would be lost there already: name the payload of each direction, such as 100mbps, or datagrams, such as 10kpps")
+		c.refuse(path, cmp.Or(rate, v1alpha1.Unlimited), "datagrams need a rate, since without one the sender's own sockets would lose most of them: name the payload of each direction, such as 100mbps, or datagrams, such as 10kpps")
 	case !udp && s.Application == "":
 		c.refuse(path, rate, "TCP finds its rate by itself, and linerate's own transfer can't be held at another: set rate: Unlimited, or traffic.sessions.application: iperf3")
-	case err != nil: // which is refused elsewhere
+	case err != nil: // it is refused elsewhere
 	case is.Kind == units.Packets && !udp:
 		c.refuse(path, rate, "TCP makes its own packets: name payload in bits per second, such as 100mbps")
 	case is.Kind == units.LinePercent, is.Kind == units.Layer1Bits:
@@ -139,7 +139,7 @@ func (c *compiler) checkSessionRate() {
 
 // The bounds of applications.
 const (
-	leastWarmUpOfIperf2 = 2 * time.Second // that its rows, of half a second each, tell anything of
+	leastWarmUpOfIperf2 = 2 * time.Second // enough for its half-second reports to cover
 	longestOfIperf3     = 23 * time.Hour  // with which a test stays below a day, as its protocol has it
 	mostMemoryOfIperf3  = 64 << 20        // of all messages of one test
 )
@@ -150,7 +150,7 @@ func (c *compiler) checkApplication(s *plan.Sessions, load *plan.ConstantLoad) {
 	warmUp, lasts := load.WarmupDuration.Std(), load.WarmupDuration.Std()+load.Duration.Std()
 	switch {
 	case s.Application == plan.ApplicationIperf2 && warmUp > 0 && warmUp < leastWarmUpOfIperf2:
-		c.refuse(member.Child("warmupDuration"), c.spec.Procedure.ConstantLoad.WarmupDuration, fmt.Sprintf("iperf 2 tells what it counted every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
+		c.refuse(member.Child("warmupDuration"), c.spec.Procedure.ConstantLoad.WarmupDuration, fmt.Sprintf("iperf 2 reports its counts every half second: use %s or more, or 0s", leastWarmUpOfIperf2))
 	case s.Application == plan.ApplicationIperf3 && lasts > longestOfIperf3:
 		c.refuse(member.Child("duration"), c.spec.Procedure.ConstantLoad.Duration, fmt.Sprintf("a test by iperf3's protocol lasts less than a day: use %s or less with the warm-up", longestOfIperf3))
 	case s.Application == plan.ApplicationIperf3 && int64(s.Parallel)*s.MessageBytes > mostMemoryOfIperf3:
@@ -173,17 +173,17 @@ func (c *compiler) checkSessionMetrics() {
 	}
 }
 
-// checkPods refuses connections that need more than half of an end's memory: the kernel kills a pod that takes more than it has, and drops segments for which there is none, which
-// would look like the device's losses. Buffers of the kernels' own choice grow as there is memory.
+// checkPods refuses connections that need more than half of an end's memory: the kernel kills a pod that uses more than its limit, and drops segments that it has no memory for, which
+// would look like loss in the device. Buffers whose size the kernel chooses grow only as memory allows.
 func (e sessions) checkPods(c *compiler) {
 	if s := c.spec.Traffic.Sessions; s != nil && s.Application == v1alpha1.ApplicationIperf2 {
 		c.refuse(specPath().Child("traffic", "sessions", "application"), s.Application, "iperf 2 is a program that linerate's image hasn't: use iperf3, or linerate run on a machine that has it (Debian: apt install iperf)")
 	}
-	again := &compiler{spec: c.spec} // what these refuse is refused already
+	again := &compiler{spec: c.spec} // what this compiler refuses is refused already
 	p := again.sessions()
 	_, r := e.resources(again)
 	most := r.Memory.Value() / 2
-	if len(again.errs) > 0 || int64(p.Parallel)*(p.MessageBytes+2*p.WindowBytes) <= most { // a message to read into, and buffers of a connection that comes and of one that goes
+	if len(again.errs) > 0 || int64(p.Parallel)*(p.MessageBytes+2*p.WindowBytes) <= most { // a message's buffer, and the windows of an incoming and an outgoing connection
 		return
 	}
 	c.refuse(specPath().Child("traffic", "sessions", "parallel"), p.Parallel, fmt.Sprintf("so many connections with messages of %d bytes and windows of %d need more than half of an end's memory, which is %s: "+
@@ -193,11 +193,11 @@ func (e sessions) checkPods(c *compiler) {
 // resources are the software engine's: an end is the same program.
 func (sessions) resources(c *compiler) (devices, kernel Resources) { return software{}.resources(c) }
 
-// metricsOfSessions are what criteria of sessions may ask for, and no others.
+// metricsOfSessions are the metrics that criteria of sessions may use.
 var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v1alpha1.MetricRetransmitRatio, v1alpha1.MetricRoundTripMicroseconds,
 	v1alpha1.MetricDatagramLossRatio, v1alpha1.MetricJitterMicroseconds}
 
-// checkTraffic refuses what is of the other kind of traffic: an unlimited rate of frames, and criteria that ask for what is not counted.
+// checkTraffic refuses what only the other kind of traffic has: an unlimited rate for frames, and criteria of metrics that this traffic doesn't have.
 func (c *compiler) checkTraffic(p *plan.Plan) {
 	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
 		c.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
@@ -205,5 +205,5 @@ func (c *compiler) checkTraffic(p *plan.Plan) {
 	if p.Sessions != nil && p.Procedure.ConstantLoad != nil {
 		c.checkApplication(p.Sessions, p.Procedure.ConstantLoad)
 	}
-	c.errs = append(c.errs, Counted(specPath().Child("criteria"), c.spec.Criteria, string(c.spec.Traffic.Type))...)
+	c.errs = append(c.errs, CheckMetrics(specPath().Child("criteria"), c.spec.Criteria, string(c.spec.Traffic.Type))...)
 }

@@ -46,4 +46,4 @@ func (software) sending(c *compiler) *plan.Sending {
 	return &s
 }
 
-func (software) uncounted() string { return "" }
+func (software) whyNoInterfaceCounters() string { return "" }

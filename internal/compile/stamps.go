@@ -12,17 +12,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
-// stamped says that each frame is to bear its number and when it was sent: where the test says so, and where it wants latency of an engine that times every frame.
+// stamped says that each frame is to carry its number and sending time: because the test asks for that, or for latency from an engine that times every frame.
 func (c *compiler) stamped() bool {
 	return c.spec.Traffic.Stamps == v1alpha1.StampsEveryFrame || c.spec.Procedure.Latency != nil && !c.sampled()
 }
 
-// sampled says that latency is to be read of latency streams besides the load, as the engine times no other frames.
+// sampled says that latency is to be measured by latency streams beside the load, because the engine times no other frames.
 func (c *compiler) sampled() bool {
-	return c.spec.Procedure.Latency != nil && c.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame && c.engine != nil && c.engine.samples()
+	return c.spec.Procedure.Latency != nil && c.spec.Traffic.Stamps != v1alpha1.StampsEveryFrame && c.engine != nil && c.engine.timesSamplesOnly()
 }
 
-// refuseStamps refuses stamps in the field that asks for them.
+// refuseStamps refuses stamps, at the field that asks for them.
 func (c *compiler) refuseStamps(why, instead string) {
 	if c.spec.Traffic.Stamps == v1alpha1.StampsEveryFrame {
 		c.refuse(specPath().Child("traffic", "stamps"), c.spec.Traffic.Stamps, why+": "+instead+", or leave stamps out")
@@ -31,17 +31,17 @@ func (c *compiler) refuseStamps(why, instead string) {
 	c.refuse(specPath().Child("procedure", "latency"), field.OmitValueType{}, why+": "+instead+", or leave latency out")
 }
 
-// checkStamps refuses stamps that one machine writes and another reads: their clocks differ.
+// checkStamps refuses stamps that are written on one machine and read on another, whose clock differs.
 func (c *compiler) checkStamps() {
 	if (c.stamped() || c.sampled()) && PerLink(c.spec) {
 		c.refuseStamps("with layout PerLink one machine sends a frame and another receives it, and their clocks differ by more than latency", "use layout Paired")
 	}
 }
 
-// mostStamped is how many flow ids a generator has, which count what comes back of each stream by itself.
+// mostStamped is how many flow ids a generator has to count each stream's received frames by.
 const mostStamped = 1000
 
-// stamp has all frames of a generator's streams bear stamps. Each stream has a flow id of its own, of all that the generator sends: its frames are told apart by it when they come back.
+// stamp has all frames of a generator's streams carry stamps. Each stream gets a flow id that is unique in the generator, by which its received frames are told apart.
 func (c *compiler) stamp(ports []plan.GeneratorPort) {
 	id := uint32(0)
 	for _, p := range ports {
@@ -64,13 +64,13 @@ func (c *compiler) stamp(ports []plan.GeneratorPort) {
 	}
 }
 
-// samplePerSecond is how many frames of each size a direction's latency streams have a second: a trial of 10 s tells their p99.9.
+// samplePerSecond is how many frames per second each latency stream sends: enough for p99.9 in a trial of 10 s.
 const samplePerSecond = 1000
 
 // mostSamples is how many latency streams a TRex has.
 const mostSamples = 128
 
-// sample adds a latency stream to each port that sends, of each frame size: one flow at a rate of its own. A profile that has latency streams is left as it is: those are the sample.
+// sample adds to each sending port a latency stream for each frame size: one flow at a rate of its own. A profile that already has latency streams stays as it is, and these are the sample.
 func (c *compiler) sample(ports []plan.GeneratorPort) {
 	var used []uint32
 	for _, p := range ports {

@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
-// checkStreams refuses streams that don't suit the place they are to be sent from: their frames say themselves where they go.
+// checkStreams refuses streams that can't be sent by several replicas or in both directions: their frames' addresses are fixed.
 func (c *compiler) checkStreams() {
 	if c.spec.Traffic.Streams == nil {
 		return
@@ -40,13 +40,13 @@ func explainJSON(text string) string {
 	return "not JSON: write a list of TRex stream objects"
 }
 
-// allowStreams refuses streams that come from or go to where they mustn't, with all that the field engine makes of their frames.
+// allowStreams refuses streams with source or destination addresses that aren't allowed, including all those that the field engine writes into frames.
 func (c *compiler) allowStreams(streams []stream.Stream) {
 	path := specPath().Child("traffic", "streams", "json")
 	for i, s := range streams {
 		if rate := s.Mode.Rate.Type; rate != "pps" && c.spec.Procedure.Type == v1alpha1.ProcedureBackToBack {
 			c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{},
-				fmt.Sprintf("streams[%d].mode.rate.type is %s, so that nobody knows how many frames of a burst are that stream's: use pps with procedure.type BackToBack", i, rate)))
+				fmt.Sprintf("streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't known: use pps with procedure.type BackToBack", i, rate)))
 		}
 		for _, reached := range profile.Reach(s) {
 			c.allow(path, reached)

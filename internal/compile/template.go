@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// dutTemplate reads the pod under test; nil where the device is something else. The index is of the container that forwards.
+// dutTemplate reads the template of the pod under test, and the index of the container that forwards; nil: the device isn't a pod of the user's.
 func (c *compiler) dutTemplate() (*corev1.PodTemplateSpec, int) {
 	pod := c.spec.DUT.Pod
 	if c.spec.DUT.Type != v1alpha1.DUTPod || pod == nil {
@@ -25,7 +25,7 @@ func (c *compiler) dutTemplate() (*corev1.PodTemplateSpec, int) {
 	return template, c.forwarder(path.Child("container"), pod.Container, template.Spec.Containers)
 }
 
-// forwarder finds the container by its name; the first has none to be found by.
+// forwarder is the index of the container of this name; without a name, of the first.
 func (c *compiler) forwarder(path *field.Path, name string, containers []corev1.Container) int {
 	if name == "" {
 		return 0
@@ -41,17 +41,17 @@ func (c *compiler) forwarder(path *field.Path, name string, containers []corev1.
 	return max(at, 0)
 }
 
-// hook reads a pod that runs to its end; nil where there is none.
+// hook reads the template of a setup or teardown pod; nil: there is none.
 func (c *compiler) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplateSpec {
 	if spec == nil {
 		return nil
 	}
 	path := specPath().Child("dut", name, "template")
 	if spec.Template == nil && len(spec.Command) == 0 {
-		return nil // which Compile refuses, anywhere
+		return nil // Compile refuses that everywhere
 	}
 	if spec.Template == nil {
-		c.refuse(path, field.OmitValueType{}, "a cluster starts no program that a LoadTest names, but the pod of a template: give it one that does what command does, or measure with linerate run")
+		c.refuse(path, field.OmitValueType{}, "a cluster runs the pod of a template, and no program that a LoadTest names: add a template that does what command does, or measure with linerate run")
 		return nil
 	}
 	template := c.template(path, spec.Template)
@@ -61,7 +61,7 @@ func (c *compiler) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplat
 	return template
 }
 
-// template reads a pod in Kubernetes' form, and refuses what isn't in it and what is linerate's own to say.
+// template decodes a pod template, and refuses fields that Kubernetes doesn't know, and those that linerate sets.
 func (c *compiler) template(path *field.Path, form v1alpha1.Freeform) *corev1.PodTemplateSpec {
 	template := decode[corev1.PodTemplateSpec](c, path, form)
 	if template != nil {

@@ -11,31 +11,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// traffic is what compiling asks of a kind of traffic, whatever engine sends it. What an engine can't do with it is the engine's to refuse.
+// traffic is what the compiler asks about a kind of traffic, whatever engine sends it. What an engine can't do, the engine refuses.
 type traffic interface {
-	// called is what a test is called in a table of many, unless a label says it.
-	called(spec *v1alpha1.TrafficSpec) string
+	// defaultLabel names the test's column in a table of many, unless it has a label for that.
+	defaultLabel(spec *v1alpha1.TrafficSpec) string
 	// throughput is the metric by which such tests are compared where the user names none. internal/figures.ThroughputOf is the same for a Report.
 	throughput() v1alpha1.Metric
-	// uncounted is why a metric is not counted of it, and which to use instead; empty: it is.
-	uncounted(metric v1alpha1.Metric) string
-	// perLink says that each replica is an end on each link, whatever its layout says.
+	// whyNotCounted is why this traffic doesn't have a metric, and which to use instead; empty: it has.
+	whyNotCounted(metric v1alpha1.Metric) string
+	// perLink says that each replica has an end on each link, whatever its layout says.
 	perLink() bool
-	// heldAt is the rate of a held load where the test says nothing of it.
-	heldAt() v1alpha1.HeldRate
-	// queues says that a frame may wait in the Reference's queue at a window's edge, and the figures stay right.
-	queues() bool
-	// unreached is why no device can be an end of it; empty: one can.
-	unreached() string
-	// unfit is why it is not measured through a real device of a mode, and what to use instead; empty: it is.
-	unfit(mode *plan.Mode) string
-	// loads are what each direction carries, by the link that it comes from; nil: nobody gives the ends a load.
+	// defaultHeldRate is the default rate of a held load.
+	defaultHeldRate() v1alpha1.HeldRate
+	// toleratesQueue says that figures stay right even if frames wait in the Reference's queue at a window's edge.
+	toleratesQueue() bool
+	// whyNoEndpoint is why a device can't be an end of this traffic; empty: it can.
+	whyNoEndpoint() string
+	// whyNotThrough is why this traffic isn't measured through a Reference of this mode, and what to use instead; empty: it is.
+	whyNotThrough(mode *plan.Mode) string
+	// loads are what each direction carries, by its sending link; nil: generators' ports have no streams.
 	loads(c *compiler) map[string]load
-	// sessions are the Plan's member of this name; nil: there are none.
+	// sessions is the Plan's member of this name; nil: the traffic is frames.
 	sessions(c *compiler) *plan.Sessions
 }
 
-// kinds are all traffic that there is. It is the one place here that knows which.
+// kinds are all kinds of traffic. No other place in this package lists them.
 var kinds = map[string]traffic{
 	plan.TrafficFrames:   frames{},
 	plan.TrafficSessions: transfers{},
@@ -46,19 +46,19 @@ func PerLink(spec *v1alpha1.LoadTestSpec) bool {
 	return spec.Generator.Layout == v1alpha1.LayoutPerLink || AlwaysPerLink(spec)
 }
 
-// AlwaysPerLink says that each replica has an end on each link whatever its layout says, so that to ask for it asks for nothing.
+// AlwaysPerLink says that each replica has an end on each link whatever its layout says, so that layout PerLink changes nothing.
 func AlwaysPerLink(spec *v1alpha1.LoadTestSpec) bool {
-	k, known := kinds[Sends(spec).Traffic]
+	k, known := kinds[SenderOf(spec).Traffic]
 	return known && k.perLink()
 }
 
-// ThroughputOf is the metric that tests with traffic of a type (spec.traffic.type) are compared by where nobody names one; "" is the schema's default type, and a type that isn't known here
-// has the metric of that.
+// ThroughputOf is the metric by which tests with traffic of a type (spec.traffic.type) are compared where the user names none. "" is the schema's default type, and so is a type that isn't
+// known here.
 func ThroughputOf(trafficType string) v1alpha1.Metric {
 	return trafficOf(trafficType).throughput()
 }
 
-// trafficOf is the traffic of a type; the schema's default stands for one that isn't known here.
+// trafficOf is the traffic of a type; of a type that isn't known here, the schema's default.
 func trafficOf(trafficType string) traffic {
 	if k, known := kinds[trafficType]; known {
 		return k
@@ -66,70 +66,70 @@ func trafficOf(trafficType string) traffic {
 	return frames{}
 }
 
-// Counted refuses criteria that ask for what is not counted of traffic of a type (spec.traffic.type; "" is the schema's default). A suite asks it too, whose criteria are of all of its cells.
-func Counted(path *field.Path, criteria []v1alpha1.Criterion, trafficType string) (wrong field.ErrorList) {
+// CheckMetrics refuses criteria of metrics that traffic of a type (spec.traffic.type; "" is the schema's default) doesn't have. A suite calls it, too, for criteria on all its cells.
+func CheckMetrics(path *field.Path, criteria []v1alpha1.Criterion, trafficType string) (wrong field.ErrorList) {
 	for i, criterion := range criteria {
 		if criterion.Metric == v1alpha1.MetricObserved {
-			continue // of any kind of traffic
+			continue // any kind of traffic has it
 		}
-		if instead := trafficOf(trafficType).uncounted(criterion.Metric); instead != "" {
+		if instead := trafficOf(trafficType).whyNotCounted(criterion.Metric); instead != "" {
 			wrong = append(wrong, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, instead))
 		}
 	}
 	return wrong
 }
 
-// frames are sent as profiles say, and ports count them.
+// frames is the traffic that generators make by a profile, and that ports count.
 type frames struct{}
 
-func (frames) called(spec *v1alpha1.TrafficSpec) string {
+func (frames) defaultLabel(spec *v1alpha1.TrafficSpec) string {
 	if spec.Profile == v1alpha1.ProfileFixedSize {
 		return fmt.Sprintf("%db", spec.FrameSize)
 	}
 	return strings.ToLower(string(spec.Profile))
 }
 
-func (frames) uncounted(metric v1alpha1.Metric) string {
+func (frames) whyNotCounted(metric v1alpha1.Metric) string {
 	if slices.Contains(metricsOfSessions, metric) {
 		return "this is counted for traffic of type Sessions only: use PacketsPerSecond, Layer2BitsPerSecond or another metric of frames"
 	}
 	return ""
 }
 
-func (frames) throughput() v1alpha1.Metric { return v1alpha1.MetricPacketsPerSecond }
-func (frames) perLink() bool               { return false }
-func (frames) heldAt() v1alpha1.HeldRate   { return "100%" }
-func (frames) queues() bool                { return false }
-func (frames) unreached() string {
-	return "nobody at a device counts the frames that it receives: set traffic.type: Sessions, or leave role out, for a device that forwards"
+func (frames) throughput() v1alpha1.Metric        { return v1alpha1.MetricPacketsPerSecond }
+func (frames) perLink() bool                      { return false }
+func (frames) defaultHeldRate() v1alpha1.HeldRate { return "100%" }
+func (frames) toleratesQueue() bool               { return false }
+func (frames) whyNoEndpoint() string {
+	return "linerate can't count the frames that a device receives: set traffic.type: Sessions, or leave role out, for a device that forwards"
 }
-func (frames) unfit(*plan.Mode) string           { return "" }
+func (frames) whyNotThrough(*plan.Mode) string   { return "" }
 func (frames) loads(c *compiler) map[string]load { return c.loads() }
 func (frames) sessions(*compiler) *plan.Sessions { return nil }
 
 // transfers are sessions: bulk transfers over TCP or UDP, between programs that count their payload. TCP finds its rate by itself, unless it is asked for less.
 type transfers struct{}
 
-func (transfers) uncounted(metric v1alpha1.Metric) string {
+func (transfers) whyNotCounted(metric v1alpha1.Metric) string {
 	if !slices.Contains(metricsOfSessions, metric) {
 		return "sessions don't count frames: use GoodputBitsPerSecond, with TCP RetransmitRatio or RoundTripMicroseconds, with UDP DatagramLossRatio or JitterMicroseconds"
 	}
 	return ""
 }
 
-func (transfers) called(spec *v1alpha1.TrafficSpec) string {
+func (transfers) defaultLabel(spec *v1alpha1.TrafficSpec) string {
 	if s := spec.Sessions; s != nil && s.Protocol == v1alpha1.ProtocolUDP {
 		return "udp"
 	}
 	return "tcp"
 }
 
-func (transfers) throughput() v1alpha1.Metric { return v1alpha1.MetricGoodputBitsPerSecond }
-func (transfers) perLink() bool               { return true }
-func (transfers) heldAt() v1alpha1.HeldRate   { return v1alpha1.Unlimited }
-func (transfers) queues() bool                { return true }
-func (transfers) unreached() string           { return "" }
-func (transfers) unfit(m *plan.Mode) string {
+func (transfers) throughput() v1alpha1.Metric        { return v1alpha1.MetricGoodputBitsPerSecond }
+func (transfers) perLink() bool                      { return true }
+func (transfers) defaultHeldRate() v1alpha1.HeldRate { return v1alpha1.Unlimited }
+func (transfers) toleratesQueue() bool               { return true }
+func (transfers) whyNoEndpoint() string              { return "" }
+func (transfers) whyNotThrough(m *plan.Mode) string {
 	switch {
 	case m.Router == nil && m.Bridge == nil && m.Filter == nil && m.NAT == nil:
 		return "sessions are measured through a router, a bridge, a filter or NAT yet: use one of these, or traffic.type Frames"

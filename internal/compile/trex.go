@@ -28,8 +28,8 @@ const (
 	leastHugepages  = "1Gi"
 )
 
-// resources are more on devices, where TRex's threads never rest: it has CPUs for itself there. On kernel interfaces it has them where it is told how many
-// cores to use.
+// resources are larger on devices, where TRex's threads poll and so have exclusive CPUs. On kernel interfaces TRex has exclusive CPUs only if the spec says
+// how many cores to use.
 func (e trex) resources(c *compiler) (devices, kernel Resources) {
 	spec := c.spec.Generator
 	memory := c.quantity(memoryPath(), cmp.Or(spec.Memory, trexMemory), leastTRexMemory, "TRex doesn't start with less")
@@ -59,7 +59,7 @@ func (trex) hugepages(c *compiler) (size string, total resource.Quantity) {
 	return string(spec.PageSize), total
 }
 
-// ownedSettings are the settings of TRex's configuration file that linerate must know, each with its reason.
+// ownedSettings are the settings of TRex's configuration file that only linerate may set, each with its reason.
 func ownedSettings() map[string]string {
 	const ports = "TRex's ports are the test's links, in their order"
 	const rpc = "the runner asks port 4501"
@@ -72,7 +72,7 @@ func ownedSettings() map[string]string {
 	}
 }
 
-// ownedArguments are TRex's arguments that linerate gives it itself.
+// ownedArguments are TRex's arguments that only linerate may set, each with its reason.
 func ownedArguments() map[string]string {
 	const mode = "linerate drives TRex's stateless interactive mode"
 	return map[string]string{
@@ -85,17 +85,17 @@ func ownedArguments() map[string]string {
 // check has nothing to refuse: what the schema lets through TRex can send.
 func (trex) check(c *compiler) {
 	if c.stamped() {
-		c.refuseStamps("TRex stamps frames of streams with a rate of their own alone (flow_stats with rule_type latency, in profile Streams)", "use engine Software")
+		c.refuseStamps("TRex stamps only frames of streams with a rate of their own (flow_stats with rule_type latency, in profile Streams)", "use engine Software")
 	}
 }
 
-func (trex) samples() bool { return true }
+func (trex) timesSamplesOnly() bool { return true }
 
-func (trex) uncounted() string {
+func (trex) whyNoInterfaceCounters() string {
 	return "TRex has the ports to itself, and no kernel counts their frames: use engine Software, or remove this observer"
 }
 
-// checkPods refuses what would take TRex out of linerate's hands.
+// checkPods refuses settings that would keep linerate from controlling TRex.
 func (e trex) checkPods(c *compiler) {
 	spec := c.spec.Generator.TRex
 	if spec == nil {

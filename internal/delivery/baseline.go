@@ -9,13 +9,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// KeyBaseline is the key of a baseline beside a Plan, in the ConfigMap that carries both to a runner. There is none where nothing is compared.
+// KeyBaseline is the key of a baseline beside a Plan, in the ConfigMap that carries both to a runner. It is missing where nothing is compared.
 const KeyBaseline = "baseline.json.gz"
 
 // baselineVersion is the kind and version of a baseline's document.
 const baselineVersion = "linerate.dev/baseline.v1alpha1"
 
-// mostBaseline is what a baseline may take packed: the Report carries it beside the Plan and what is measured.
+// mostBaseline is how many bytes a packed baseline may take: the Report carries it beside the Plan and the measurement.
 const mostBaseline = MaxPacked / 6
 
 type baselineDocument struct {
@@ -23,7 +23,7 @@ type baselineDocument struct {
 	Baseline report.Baseline `json:"baseline"`
 }
 
-// EncodeBaseline packs a baseline for a runner. Its error says that it is too large to travel.
+// EncodeBaseline packs a baseline for a runner. An error says that it is too large for the ConfigMap.
 func EncodeBaseline(b report.Baseline) ([]byte, error) {
 	document, err := json.Marshal(baselineDocument{baselineVersion, b})
 	if err != nil {
@@ -43,7 +43,7 @@ func EncodeBaseline(b report.Baseline) ([]byte, error) {
 func ReadBaseline(dir fs.FS) (*report.Baseline, error) {
 	packed, err := fs.ReadFile(dir, KeyBaseline)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // nothing is compared, and nothing is wrong
+		return nil, nil // there is no baseline, which is no error
 	}
 	if err != nil {
 		return nil, err

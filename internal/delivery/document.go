@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// decode reads one document of these versions, and nothing else. A member that this linerate doesn't know changes nothing that it does know: what would is
-// of another version.
+// decode reads one document of one of these versions, and refuses trailing data. It ignores members that this linerate doesn't know: a member that changed the
+// meaning of others would come with a new version.
 func decode(document []byte, into any, versions ...string) error {
 	var head struct {
 		Version string `json:"version"`

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Annotations of the Report's ConfigMap: what there is to know without reading it.
+// Annotations of the Report's ConfigMap, readable without unpacking the Report.
 const (
 	AnnotationDigest  = "linerate.dev/digest"  // sha256:… of the Report's JSON, unpacked
 	AnnotationEnding  = "linerate.dev/ending"  // report.Ending
@@ -14,10 +14,10 @@ const (
 )
 
 // AnnotationRunner is on each document that a runner writes: the name of its pod, a slash, and the pod's UID. The admission policy of runners
-// (config/admission/runner_policy.yaml) takes no write whose annotation isn't what the API server knows of the token: so nobody writes in another's name.
+// (config/admission/runner_policy.yaml) refuses writes whose annotation doesn't match the pod of the writer's token: so no runner can write in another's name.
 const AnnotationRunner = "linerate.dev/runner"
 
-// Envelope is what a Report's ConfigMap says on the outside.
+// Envelope is the content of the annotations of a Report's ConfigMap.
 type Envelope struct {
 	Digest  string
 	Ending  string
@@ -42,13 +42,13 @@ func (e Envelope) Annotations() map[string]string {
 // Signature is what a runner signs its documents with.
 func Signature(pod, uid string) string { return pod + "/" + uid }
 
-// SignedBy is who signed a document; empty: nobody.
+// SignedBy is the pod that signed a document; empty: none did.
 func SignedBy(annotations map[string]string) (pod, uid string) {
 	pod, uid, _ = strings.Cut(annotations[AnnotationRunner], "/")
 	return pod, uid
 }
 
-// ReadEnvelope reads a ConfigMap's annotations; false where no Report has been written into it, or somebody else wrote them.
+// ReadEnvelope reads a ConfigMap's annotations; false: no Report has been written into it, or the annotations aren't an envelope.
 func ReadEnvelope(annotations map[string]string) (Envelope, bool) {
 	e := Envelope{Digest: annotations[AnnotationDigest], Ending: annotations[AnnotationEnding]}
 	var wrongAttempt, wrongFinal error

@@ -7,14 +7,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Annotations of the Plan's ConfigMap: what a Report must have been made by. Only the operator writes there.
+// Annotations of the Plan's ConfigMap: the digests of what a Report must follow. Only the operator writes there.
 const (
 	AnnotationPlanDigest     = "linerate.dev/plan-digest"     // sha256:… of the Plan's JSON, unpacked
-	AnnotationBaselineDigest = "linerate.dev/baseline-digest" // the same of the baseline's; it isn't there where nothing is compared
+	AnnotationBaselineDigest = "linerate.dev/baseline-digest" // the same of the baseline's; missing where nothing is compared
 )
 
-// Order is what a runner was told to measure and to compare with, as digests of the bytes that it was given. The Report repeats both documents, and a runner
-// writes them as it read them: so what it measured by can be held to what it was told, whatever release reads the Report.
+// Order has the digests of the two documents that a runner was given: the Plan and the baseline. The Report repeats both documents exactly as the runner read
+// them: so any release can check whether the Report follows the order.
 type Order struct {
 	Plan     string
 	Baseline string
@@ -53,13 +53,13 @@ func (o Order) Annotations() map[string]string {
 	return all
 }
 
-// ReadOrder reads a ConfigMap's annotations; false: it is no Plan's.
+// ReadOrder reads a ConfigMap's annotations; false: it isn't a Plan's.
 func ReadOrder(annotations map[string]string) (Order, bool) {
 	o := Order{Plan: annotations[AnnotationPlanDigest], Baseline: annotations[AnnotationBaselineDigest]}
 	return o, o.Plan != ""
 }
 
-// followed is the order that a Report says it was made by.
+// followed is the order that a Report claims to have followed.
 func followed(document []byte) (Order, error) {
 	var parts struct {
 		Plan     json.RawMessage `json:"plan"`

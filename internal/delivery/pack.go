@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// pack compresses a document; its error says which bound the document exceeds. The same document packs to the same bytes: gzip's header gets neither name nor
-// time.
+// pack compresses a document; an error says which bound the document exceeds. The same document always packs to the same bytes, since gzip's header gets neither
+// name nor time.
 func pack(document []byte) ([]byte, error) { return packWithin(document, ofDocument) }
 
 func packWithin(document []byte, within bounds) ([]byte, error) {
@@ -26,8 +26,8 @@ func packWithin(document []byte, within bounds) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack reads what pack wrote, and refuses what is cut off, carries more behind its end, or exceeds a bound: that is found out before any memory is taken
-// for it.
+// unpack reads what pack wrote. It refuses data that is truncated, has trailing bytes, or exceeds a bound, and finds that out before it allocates memory for
+// the document.
 func unpack(packed []byte) ([]byte, error) { return unpackWithin(packed, ofDocument) }
 
 func unpackWithin(packed []byte, within bounds) ([]byte, error) {
@@ -46,7 +46,7 @@ func unpackWithin(packed []byte, within bounds) ([]byte, error) {
 	return document, nil
 }
 
-// unpacking unpacks one document; what is left of in then follows it.
+// unpacking starts to unpack one document; the rest of in are trailing bytes.
 func unpacking(packed []byte) (r *gzip.Reader, in *bytes.Reader, err error) {
 	in = bytes.NewReader(packed)
 	if r, err = gzip.NewReader(in); err != nil {

@@ -15,11 +15,11 @@ const (
 	KeySites = "sites.json"
 )
 
-// mostPlan is what a Plan may take packed: less than there is room for, since the Report carries the Plan and has to fit as well.
+// mostPlan is how many bytes a packed Plan may take: less than a ConfigMap holds, since the Report that contains the Plan has to fit, too.
 const mostPlan = MaxPacked * 2 / 3
 
 // EncodePlan is the binary data of the ConfigMap for a runner: the Plan, packed, and where its generators are. The same documents make
-// the same bytes. Its error says that the Plan is too large to travel.
+// the same bytes. An error says that the Plan is too large for a ConfigMap.
 func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
 	if p == nil || !plan.Readable(p.Version) || sites.Version != plan.SitesVersion {
 		return nil, fmt.Errorf("encode plan: a Plan of version %q and Sites of version %q are needed", plan.Version, plan.SitesVersion)

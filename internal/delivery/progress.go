@@ -5,7 +5,7 @@ import "time"
 // ProgressVersion is the kind and version of the document Progress.
 const ProgressVersion = "linerate.dev/progress.v1alpha1"
 
-// Progress is how a run in a cluster is getting on: small, and rewritten as the run goes on. Rates are of all directions together.
+// Progress is how far a run in a cluster is: a small document that is rewritten during the run. Rates are of all directions together.
 type Progress struct {
 	Version string `json:"version"`
 	// Attempt is the test's attempt that the run belongs to, Run the number of the run within it: more than 1 when a runner was lost.
@@ -15,7 +15,7 @@ type Progress struct {
 	Runner    string    `json:"runner"`
 	RunnerUID string    `json:"runnerUID"`
 	At        time.Time `json:"at"`
-	// Phase is runner.Progress' and so are the others; see there.
+	// Phase and the following fields are those of runner.Progress; see there.
 	Phase                       string `json:"phase"`
 	Step                        int    `json:"step,omitempty"`
 	Steps                       int    `json:"steps,omitempty"`
@@ -29,6 +29,6 @@ type Progress struct {
 	GoodputBitsPerSecond        *int64 `json:"goodputBitsPerSecond,omitempty"` // of sessions; nil: of frames, or nothing was read yet
 	LossRatio                   string `json:"lossRatio,omitempty"`
 	Message                     string `json:"message,omitempty"`
-	// LostRuns says of each earlier run of this attempt what became of it.
+	// LostRuns says what became of each earlier run of this attempt.
 	LostRuns []string `json:"lostRuns,omitempty"`
 }

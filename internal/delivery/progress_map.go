@@ -10,7 +10,7 @@ import (
 // KeyProgress is the key of a Progress in its ConfigMap, as text: kubectl shows it.
 const KeyProgress = "progress.json"
 
-// The bounds of a Progress: it is rewritten all the time, and each watcher gets it each time.
+// The bounds of a Progress, since every watcher gets each of its many versions.
 const (
 	mostMessage  = 1 << 10
 	mostLostRuns = 20
@@ -44,14 +44,14 @@ func cut(text string) string {
 	return text[:end] + "…"
 }
 
-// DecodeProgress reads what EncodeProgress wrote; nil without an error where no runner has written yet.
+// DecodeProgress reads what EncodeProgress wrote; nil without an error: no runner has written yet.
 func DecodeProgress(data map[string]string) (*Progress, error) {
 	text, written := data[KeyProgress]
 	if !written {
-		return nil, nil // nothing is there, and nothing is wrong
+		return nil, nil // there is none, which is no error
 	}
 	if len(text) > mostProgress {
-		return nil, fmt.Errorf("%s: it has more than %d bytes, and no runner writes as many", KeyProgress, mostProgress)
+		return nil, fmt.Errorf("%s: it has more than %d bytes, more than any runner writes", KeyProgress, mostProgress)
 	}
 	p := new(Progress)
 	if err := decode([]byte(text), p, ProgressVersion); err != nil {
@@ -60,14 +60,14 @@ func DecodeProgress(data map[string]string) (*Progress, error) {
 	return p, nil
 }
 
-// TrimProgress is what of a ConfigMap's data DecodeProgress needs, for whoever keeps many: of a text that is too long, as much as shows that it is.
+// TrimProgress is the part of a ConfigMap's data that DecodeProgress needs, to save memory: a text that is too long is cut, but still too long.
 func TrimProgress(data map[string]string) map[string]string {
 	text, written := data[KeyProgress]
 	if !written {
 		return nil
 	}
 	if len(text) > mostProgress {
-		text = strings.Clone(text[:mostProgress+1]) // else the whole of it stays
+		text = strings.Clone(text[:mostProgress+1]) // a copy, so that the rest can be freed
 	}
 	return map[string]string{KeyProgress: text}
 }

@@ -27,7 +27,7 @@ func EncodeReport(r *report.Report, final bool, attempt int) (data map[string][]
 func DecodeReport(data map[string][]byte, annotations map[string]string) (*report.Report, Envelope, error) {
 	e, sealed := ReadEnvelope(annotations)
 	if !sealed {
-		return nil, Envelope{}, errors.New("the annotations say of no report")
+		return nil, Envelope{}, errors.New("the annotations name no report")
 	}
 	r, _, err := openReport(data[KeyReport], e)
 	if err != nil {
@@ -40,16 +40,16 @@ func DecodeReport(data map[string][]byte, annotations map[string]string) (*repor
 type Original struct {
 	Report   *report.Report
 	Envelope Envelope
-	// Packed is the Report's bytes, and Followed what it says that it was made by.
+	// Packed are the Report's bytes, and Followed the order that it claims to have followed.
 	Packed   []byte
 	Followed Order
 }
 
-// DecodeOriginal is DecodeReport for who has to hold a Report to what its runner was told.
+// DecodeOriginal is DecodeReport for callers that check whether the Report follows its runner's order.
 func DecodeOriginal(data map[string][]byte, annotations map[string]string) (Original, error) {
 	e, sealed := ReadEnvelope(annotations)
 	if !sealed {
-		return Original{}, errors.New("the annotations say of no report")
+		return Original{}, errors.New("the annotations name no report")
 	}
 	o := Original{Envelope: e, Packed: data[KeyReport]}
 	r, document, err := openReport(o.Packed, e)
@@ -63,7 +63,7 @@ func DecodeOriginal(data map[string][]byte, annotations map[string]string) (Orig
 	return o, nil
 }
 
-// openReport unpacks a Report, and reads it; it has to be what its envelope says.
+// openReport unpacks and reads a Report, and refuses one that doesn't match its envelope.
 func openReport(packed []byte, e Envelope) (r *report.Report, document []byte, err error) {
 	if document, err = unpack(packed); err != nil {
 		return nil, nil, err

@@ -22,7 +22,7 @@ func EncodeRuns(document []byte) (map[string][]byte, error) {
 	return map[string][]byte{KeyRuns: packed}, nil
 }
 
-// RunsMemory is the most bytes of memory that DecodeRuns takes, with what its caller decodes of each run; without keeping any of it. An error is one of DecodeRuns's, too.
+// RunsMemory is the most bytes of memory that DecodeRuns and its caller's decoding of each run take, found out without decoding. DecodeRuns would return the same error.
 func RunsMemory(data map[string][]byte) (int64, error) {
 	size, err := sizeOf(data[KeyRuns], ofRuns)
 	if err != nil {
@@ -31,7 +31,7 @@ func RunsMemory(data map[string][]byte) (int64, error) {
 	return size.runsMemory(), nil
 }
 
-// DecodeRuns reads what EncodeRuns wrote, and refuses another version, and, before it takes memory, what exceeds a bound.
+// DecodeRuns reads what EncodeRuns wrote. It refuses other versions and, before it allocates memory, data that exceeds a bound.
 func DecodeRuns(data map[string][]byte, version string, into any) error {
 	document, err := unpackWithin(data[KeyRuns], ofRuns)
 	switch {

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// The bounds of what travels. A ConfigMap holds 1 MiB of everything, its names and annotations included (Kubernetes, "ConfigMaps"). Packed so small, a document
-// can still be made to fill memory: 66 kB are 64 MB of "{},{},{},", each of them a window once it is decoded. So a document is bounded by three things, and a
-// writer gives up detail until all three are kept:
+// The bounds of documents. A ConfigMap holds 1 MiB, its name and annotations included (Kubernetes, "ConfigMaps"). A packed document of that size can still fill
+// memory: 66 kB unpack to 64 MB of "{},{},{},", each of which becomes a window when it is decoded. So a document has three bounds, and a writer drops detail
+// until it meets all three:
 //
 //	packed ──▶ bytes, unpacked ──▶ elements of lists, decoded
 //	900 KiB    32 MiB              100 000                       a Report that fills a ConfigMap has some 6 MB and 30 000
@@ -33,7 +33,7 @@ const (
 // bounds are those of one kind of document.
 type bounds struct {
 	bytes, elements int64
-	// entries is how deep the objects are whose members a reader takes by whatever names they have; these count as elements do. 0: none are.
+	// entries is the nesting depth of objects whose members, of whatever names, count as elements; 0: none do.
 	entries int
 }
 
@@ -46,7 +46,7 @@ var (
 // Size is how large a document is once it is unpacked.
 type Size struct {
 	Bytes int64
-	// Elements are those of all of its lists together, and a sheet's runs.
+	// Elements is the number of elements of all its lists together and, of a sheet, of its runs.
 	Elements int64
 }
 
@@ -90,13 +90,13 @@ func sizeOf(packed []byte, within bounds) (Size, error) {
 	return m.Size, nil
 }
 
-// checkSize refuses a document that exceeds a bound: nobody could unpack it again.
+// checkSize refuses a document that exceeds a bound, since no reader would unpack it.
 func checkSize(document []byte, within bounds) error {
 	_, err := (&meter{bounds: within}).Write(document)
 	return err
 }
 
-// meter measures the JSON that is written to it, and ends with an error as soon as a bound is exceeded. That the JSON is well-formed is for its reader to say.
+// meter measures the JSON that is written to it, and fails as soon as a bound is exceeded. It doesn't check that the JSON is well-formed.
 type meter struct {
 	Size
 	bounds

@@ -9,12 +9,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// ErrFenced says that another runner stands where this one did, or that the test has gone on without it. What this one measures is nobody's any more.
+// ErrFenced: another runner has replaced this one, or the test has gone on without it. What this runner measures no longer counts.
 var ErrFenced = errors.New("another runner has taken over")
 
-// Succeed is the first Progress of a runner, from what an earlier one left behind: nil where there was none. A runner of the same attempt
-// that wrote before was lost, whatever it wrote; one of a later attempt is not succeeded but obeyed (ErrFenced). What a runner finds of its own is what it
-// wrote just now, and the answer got lost.
+// Succeed is the first Progress of a runner; earlier is what an earlier runner left, nil if there was none. An earlier runner of the same attempt was lost,
+// whatever it wrote. If it is of a later attempt, this runner must stop (ErrFenced). If earlier is this runner's own, an answer to its first write got
+// lost.
 func Succeed(earlier *Progress, mine Progress) (Progress, error) {
 	mine.Run = 1
 	switch {
@@ -33,13 +33,13 @@ func Succeed(earlier *Progress, mine Progress) (Progress, error) {
 	return mine, nil
 }
 
-// The pace of a Progress: what the API server and everybody who watches are troubled with.
+// How often a Progress is written, which costs the API server and every watcher.
 const (
 	leastPause = 10 * time.Second // between two writes, whatever happens
 	usualPause = 20 * time.Second // between two writes of one phase
 )
 
-// DueAfter is how long after the last write the next one is due. That traffic is over is no phase of its own: the Report says it in a moment.
+// DueAfter is how long after the last write the next one is due. The end of the traffic doesn't count as a new phase, since the Report follows in a moment.
 func DueAfter(written, next Progress) time.Duration {
 	if written.Phase != next.Phase && !report.Phase(next.Phase).AfterTraffic() {
 		return leastPause

@@ -12,9 +12,9 @@ import (
 // KeySuite is the key of a suite's report in its ConfigMap.
 const KeySuite = "suite.json.gz"
 
-// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report. Where that is too large for one, the words of runs are left
-// out first, then the runs that gave a figure, and at last the words of verdicts; a note says so. Cells, their figures, what they lack and their
-// verdicts stay as they are. The suite itself is not changed.
+// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report. If the report is too large, it leaves out first the messages of runs,
+// then the runs with figures, and at last the messages of verdicts, and a note says so. Cells, their figures, what they lack and their verdicts stay. The suite
+// itself isn't changed.
 func EncodeSuite(s *report.Suite) (data map[string][]byte, annotations map[string]string, err error) {
 	for _, thinner := range []func(*report.Suite) *report.Suite{asItIs, withoutWords, withoutRuns, withoutReasons} {
 		document, digest, err := report.SuiteJSON(thinner(s))
@@ -47,7 +47,7 @@ func DecodeSuite(data map[string][]byte, annotations map[string]string) (*report
 
 func asItIs(s *report.Suite) *report.Suite { return s }
 
-// withoutWords leaves out what runs that gave a figure say beside it, and cuts what the others say.
+// withoutWords leaves out the messages of runs with figures, and cuts those of the others.
 func withoutWords(s *report.Suite) *report.Suite {
 	return eachRun(s, "the words of single runs are left out or cut: together they are too large for a ConfigMap", func(r report.SuiteRun) (report.SuiteRun, bool) {
 		r.UID, r.ConfigMap, r.Message = "", "", shortened(r.Message)
@@ -58,7 +58,7 @@ func withoutWords(s *report.Suite) *report.Suite {
 	})
 }
 
-// withoutRuns leaves out the runs that gave a figure, and those that another try made good: what a cell lacks stays.
+// withoutRuns leaves out the runs with figures, and those that a later try replaced; runs that explain what a cell lacks stay.
 func withoutRuns(s *report.Suite) *report.Suite {
 	const note = "single runs that gave a figure are left out: together they are too large for a ConfigMap; their own Reports have them"
 	out := eachRun(s, note, func(r report.SuiteRun) (report.SuiteRun, bool) {
@@ -75,7 +75,7 @@ func withoutRuns(s *report.Suite) *report.Suite {
 	return out
 }
 
-// withoutReasons leaves out what verdicts say beside their outcome, too.
+// withoutReasons also leaves out the messages of verdicts.
 func withoutReasons(s *report.Suite) *report.Suite {
 	out := withoutRuns(s)
 	out.Notes = append(out.Notes, "the words of verdicts are left out: together they are too large for a ConfigMap")
@@ -87,7 +87,7 @@ func withoutReasons(s *report.Suite) *report.Suite {
 	return out
 }
 
-// eachRun is a copy of the suite with what becomes of each run, and a note.
+// eachRun is a copy of the suite with each run changed or left out, and a note.
 func eachRun(s *report.Suite, note string, become func(report.SuiteRun) (report.SuiteRun, bool)) *report.Suite {
 	out := *s
 	out.Cells, out.Notes = nil, append(append([]string(nil), s.Notes...), note)

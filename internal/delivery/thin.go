@@ -10,15 +10,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// How little is left of each thing before the next is thinned: enough for a graph, for the neighbourhood of the result, for the beginning
-// and the end of the story.
+// How few samples, windows and notes are left before the next kind is thinned: enough for a graph, for the neighbourhood of the result, and for the first and
+// last notes.
 const (
 	fewSamples = 64
 	fewWindows = 16
 	fewNotes   = 40
 )
 
-// fit packs a Report into so many bytes, and gives up only as much of its detail as it must.
+// fit packs a Report into at most so many bytes, and drops no more detail than it must.
 func fit(r *report.Report, most int) (document, packed []byte, err error) {
 	thinned := *r
 	for {
@@ -41,17 +41,17 @@ func fit(r *report.Report, most int) (document, packed []byte, err error) {
 	}
 }
 
-// thin gives up the next piece of detail; false where there is none left. It changes r alone, never what r shares with others.
+// thin drops the next piece of detail; false: none is left. It changes only r itself, and no data that r shares.
 func thin(r *report.Report) bool {
 	switch {
 	case len(r.Samples) > fewSamples:
 		r.Samples, r.Observations = everySecond(r.Samples, nil), withSamples(r.Observations, func(all []report.VitalSample) []report.VitalSample { return everySecond(all, nil) })
-	case evident(r):
+	case hasEvidence(r):
 		r.Windows = withoutEvidence(r)
-	case wordy(r):
-		r.Windows = silenced(r)
+	case hasDirectionWords(r):
+		r.Windows = withoutDirectionWords(r)
 	case len(r.Windows) > fewWindows:
-		r.Windows = everySecond(r.Windows, func(w report.Window) bool { return cited(r, w) })
+		r.Windows = everySecond(r.Windows, func(w report.Window) bool { return needsWindow(r, w) })
 	case len(r.Notes) > fewNotes:
 		r.Notes = slices.Concat(r.Notes[:fewNotes/2], r.Notes[len(r.Notes)-fewNotes/2:])
 	case len(r.Samples) > 0:
@@ -62,7 +62,7 @@ func thin(r *report.Report) bool {
 	return true
 }
 
-// withSamples is what observers read, with other samples; what they were in windows, and idle, stays.
+// withSamples are observations with their samples replaced; the values in windows and while idle stay.
 func withSamples(all []report.Observation, thinned func([]report.VitalSample) []report.VitalSample) []report.Observation {
 	all = slices.Clone(all)
 	for i := range all {
@@ -85,40 +85,40 @@ func everySecond[E any](all []E, stays func(E) bool) []E {
 	return kept
 }
 
-// cited says that the result speaks of this window.
-func cited(r *report.Report, w report.Window) bool {
+// needsWindow says that the result refers to this window.
+func needsWindow(r *report.Report, w report.Window) bool {
 	outvoted := slices.ContainsFunc(r.Result.Outvoted, func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
 	own := slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
 	return outvoted || own || w.Phase == report.AtLoad || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
 }
 
-// evident says that windows which the result doesn't speak of still carry what judging them by another goal needs.
-func evident(r *report.Report) bool {
-	return slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Evidence != nil && !cited(r, w) })
+// hasEvidence says that windows which the result doesn't refer to still have the data to judge them by another goal.
+func hasEvidence(r *report.Report) bool {
+	return slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Evidence != nil && !needsWindow(r, w) })
 }
 
 func withoutEvidence(r *report.Report) []report.Window {
 	windows := slices.Clone(r.Windows)
 	for i, w := range windows {
-		if !cited(r, w) {
+		if !needsWindow(r, w) {
 			windows[i].Evidence, windows[i].Observed = nil, nil
 		}
 	}
 	return windows
 }
 
-// wordy says that windows still carry a sentence for each of their directions.
-func wordy(r *report.Report) bool {
+// hasDirectionWords says that windows still have a sentence for each direction.
+func hasDirectionWords(r *report.Report) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
-		return !cited(r, w) && slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason != "" })
+		return !needsWindow(r, w) && slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason != "" })
 	})
 }
 
-// silenced is the windows without their directions' sentences and generators' shares; each window's own sentence stays.
-func silenced(r *report.Report) []report.Window {
+// withoutDirectionWords are the windows without their directions' sentences and generators' shares; each window's own sentence stays.
+func withoutDirectionWords(r *report.Report) []report.Window {
 	windows := slices.Clone(r.Windows)
 	for i, w := range windows {
-		if cited(r, w) {
+		if needsWindow(r, w) {
 			continue
 		}
 		windows[i].Generators = nil
@@ -130,7 +130,7 @@ func silenced(r *report.Report) []report.Window {
 	return windows
 }
 
-// givenUp is what of the Report the thinned one lacks, in words.
+// givenUp says what the thinned Report lacks.
 func givenUp(r, thinned *report.Report) []string {
 	var lacks []string
 	for _, part := range []struct {
@@ -141,16 +141,16 @@ func givenUp(r, thinned *report.Report) []string {
 			lacks = append(lacks, fmt.Sprintf("%d of %d %s", part.have, part.had, part.what))
 		}
 	}
-	if evident(r) && !evident(thinned) {
+	if hasEvidence(r) && !hasEvidence(thinned) {
 		lacks = append(lacks, "no evidence to judge windows by other goals")
 	}
-	if wordy(r) && !wordy(thinned) {
+	if hasDirectionWords(r) && !hasDirectionWords(thinned) {
 		lacks = append(lacks, "no reasons of single directions")
 	}
 	return lacks
 }
 
-// countsOf is what the Report had before anything was given up.
+// countsOf is what the Report had before anything was dropped.
 func countsOf(r *report.Report) *report.Thinned {
 	if r.Thinned != nil {
 		return r.Thinned // it was thinned before

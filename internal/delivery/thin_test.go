@@ -152,7 +152,7 @@ func TestFit(t *testing.T) {
 
 func TestAWindowThatWasOutvotedStays(t *testing.T) {
 	r := &report.Report{Result: report.Result{Window: 9, Outvoted: []report.Outvoted{{Lossy: []int{7}, Of: 3}}}}
-	if !cited(r, report.Window{Number: 7}) || cited(r, report.Window{Number: 8}) {
+	if !needsWindow(r, report.Window{Number: 7}) || needsWindow(r, report.Window{Number: 8}) {
 		t.Error("of windows 7 and 8 the result cites 7, which was outvoted")
 	}
 }
@@ -160,7 +160,7 @@ func TestAWindowThatWasOutvotedStays(t *testing.T) {
 func citedKept(r *report.Report) bool {
 	kept := 0
 	for _, w := range r.Windows {
-		if cited(r, w) && w.Directions[0].Reason != "" {
+		if needsWindow(r, w) && w.Directions[0].Reason != "" {
 			kept++
 		}
 	}

@@ -183,7 +183,7 @@ type Reading struct {
 	// Processors are those of the generator's machine.
 	Processors Processors
 	// Signs are what the generator's machine tells of itself besides, of what was asked for; times are the generator's clock.
-	Signs []signs.Told
+	Signs []signs.Reading
 }
 
 // Stolen is the time that the host of a generator's virtual machine gave to others when one of the generator's processors wanted to run, on average of

@@ -40,7 +40,7 @@ type drive struct {
 func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	r.drive.step, r.drive.intended, r.drive.reset = step, step.Intended(r.full, r.warmups), nil
 	r.opts.Wanted.Judge(true)
-	r.Tell(func(p *runner.Progress) {
+	r.Update(func(p *runner.Progress) {
 		p.Load, p.IntendedPacketsPerSecond = r.drive.height(), sum(r.drive.intended).Whole()
 	})
 	w, err := r.measureStep(ctx, step)
@@ -157,7 +157,7 @@ func (r *run) tellUnattended() {
 		words = fmt.Sprintf("each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after %s at most", b.Trial)
 	}
 	r.Note("%s", words)
-	r.Tell(func(p *runner.Progress) { p.Message = words })
+	r.Update(func(p *runner.Progress) { p.Message = words })
 }
 
 // passOnRemarks notes what generators have to say of what went well.

@@ -23,7 +23,7 @@ import (
 type cached struct {
 	engine.Engine
 	mu   *sync.Mutex
-	told *signs.Told
+	told *signs.Reading
 }
 
 func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
@@ -35,7 +35,7 @@ func (c cached) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 		for _, p := range reading.Ports {
 			sent += p.Sent.Packets
 		}
-		*c.told = signs.Told{Type: signs.Interfaces, At: reading.At, Values: []signs.Value{{Series: "received", Of: "west", Number: float64(sent)}}}
+		*c.told = signs.Reading{Type: signs.Interfaces, At: reading.At, Values: []signs.Value{{Series: "received", Of: "west", Number: float64(sent)}}}
 	}
 	reading.Signs = append(reading.Signs, *c.told)
 	return reading, err
@@ -49,7 +49,7 @@ func TestADevicesInterfacesHaveAllOfATrial(t *testing.T) {
 	var rep *report.Report
 	synctest.Test(t, func(t *testing.T) {
 		s.frames.OneMachine, s.frames.Wanted = true, observe.Want(s.plan.Observers, true)
-		gen := cached{sim.New(s.world).Generator(0), new(sync.Mutex), new(signs.Told)}
+		gen := cached{sim.New(s.world).Generator(0), new(sync.Mutex), new(signs.Reading)}
 		ctx, leave := context.WithCancel(t.Context())
 		defer leave()
 		go func() { // who reads the same machine at other times

@@ -16,7 +16,7 @@ import (
 
 // matchGenerators puts the generators into the Plan's order.
 func (r *run) matchGenerators(context.Context) error {
-	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "asking the generators what they are" })
+	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "asking the generators what they are" })
 	for _, planned := range r.Plan.Generators {
 		i := slices.IndexFunc(r.given, func(g Generator) bool { return g.Name == planned.Name })
 		if i < 0 {
@@ -87,7 +87,7 @@ func (r *run) ports(g int) []int {
 // claim takes all ports of all generators, and asks what they are now. What was claimed, or may have been, is released at the end in any
 // case.
 func (r *run) claim(ctx context.Context) error {
-	r.Tell(func(p *runner.Progress) { p.Message = "taking the ports" })
+	r.Update(func(p *runner.Progress) { p.Message = "taking the ports" })
 	r.claimed = make([]bool, len(r.gens))
 	err := r.each(ctx, callTimeout, "claim the ports of", func(ctx context.Context, g int) error {
 		err := r.gens[g].Engine.Claim(ctx, r.ports(g), r.opts.Force)
@@ -120,7 +120,7 @@ func (r *run) reportClaimed() error {
 
 // address gives every port its addresses and finds its next hop.
 func (r *run) address(ctx context.Context) error {
-	r.Tell(func(p *runner.Progress) { p.Message = "finding the device's addresses" })
+	r.Update(func(p *runner.Progress) { p.Message = "finding the device's addresses" })
 	r.nextHops = make([]map[string]engine.MAC, len(r.gens))
 	err := r.each(ctx, resolveTimeout, "address", func(ctx context.Context, g int) error {
 		r.nextHops[g] = map[string]engine.MAC{}

@@ -28,7 +28,7 @@ const (
 // shows them all.
 func (r *run) provePaths(ctx context.Context) error {
 	for i, d := range r.Plan.Directions {
-		r.Tell(func(p *runner.Progress) {
+		r.Update(func(p *runner.Progress) {
 			p.Phase, p.Message = runner.Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To)
 		})
 		check, err := r.provePath(ctx, i)

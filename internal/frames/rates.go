@@ -93,7 +93,7 @@ func (r *run) slower(d plan.Direction) (string, units.BitRate) {
 
 // prepareMeasure says whose counters a direction's are.
 func (r *run) prepareMeasure() error {
-	r.setup = measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.Ourselves()}
+	r.setup = measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.SharesGeneratorsKernel()}
 	for _, g := range r.gens {
 		r.setup.Generators = append(r.setup.Generators, g.Name)
 	}

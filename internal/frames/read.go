@@ -92,7 +92,7 @@ const silence = time.Second
 
 // listen reads what the ports receive while nothing is sent. It is reported, and how much loss it may hide is part of each judgement.
 func (r *run) listen(ctx context.Context) error {
-	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Listening, "listening for background traffic" })
+	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Listening, "listening for background traffic" })
 	began := time.Since(r.Started)
 	first, err := r.read(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ type numberedLane struct {
 
 // seekRepeats sends numbered frames, all directions at once, and looks whether any comes twice: what comes twice makes up for what is lost, and counters don't tell one from the other.
 func (r *run) seekRepeats(ctx context.Context) error {
-	r.Tell(func(p *runner.Progress) {
+	r.Update(func(p *runner.Progress) {
 		p.Phase, p.Message = runner.Proving, "sending numbered frames, to see whether any comes twice"
 	})
 	lanes, err := r.numbered()

@@ -45,7 +45,7 @@ func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r.Tell(func(p *runner.Progress) { p.Message = "resetting the device" })
+	r.Update(func(p *runner.Progress) { p.Message = "resetting the device" })
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, timeout+resetGrace)
 	defer cancel()
@@ -69,7 +69,7 @@ func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 		return false, err
 	}
 	r.leaveOut(before, rest.readings, since(limited.Each, rest.limited.Each))
-	r.Tell(func(p *runner.Progress) { p.Message = r.drive.step.Reason })
+	r.Update(func(p *runner.Progress) { p.Message = r.drive.step.Reason })
 	r.Note("the device was reset before window %d in %s (%s), and forwarded again after %s", window, reset.Took.Std().Round(time.Millisecond), did, reset.Forwards.Std().Round(time.Millisecond))
 	return rest.still, nil
 }

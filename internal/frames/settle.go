@@ -44,7 +44,7 @@ func (r *run) Stop(ctx context.Context) error {
 	if err != nil {
 		r.Note("not all traffic could be stopped; it stops by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
 	}
-	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
+	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
 	r.drain(ctx)
 	r.listenAgain(ctx)
 	r.Report.Observations = r.vitals.Observations()

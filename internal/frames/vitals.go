@@ -27,7 +27,7 @@ func (r *run) readAfterwards(ctx context.Context) {
 	}
 	r.opts.Wanted.Judge(false)
 	defer r.opts.Wanted.Judge(true)
-	r.opts.RefreshTold(ctx)
+	r.opts.RefreshDevice(ctx)
 	readings, err := r.read(ctx)
 	if err != nil {
 		r.Log.Debug("what observers want to know after a window could not be read", "error", err)
@@ -85,7 +85,7 @@ func (r *run) readAtRest(ctx context.Context, drained rest) (still time.Duration
 	if !slices.ContainsFunc(r.Plan.Observers, ofDevice) || pause.Until(ctx, drained.since.Add(aged)) != nil {
 		return still
 	}
-	r.opts.RefreshTold(ctx)
+	r.opts.RefreshDevice(ctx)
 	readings, err := r.read(ctx)
 	if err != nil {
 		r.Log.Debug("what the device's interfaces counted could not be read after a trial", "error", err)

@@ -152,17 +152,17 @@ type asked struct {
 	late, until time.Duration // until 0: it is never there
 }
 
-func (a asked) told() observe.Told {
+func (a asked) told() observe.MachineReading {
 	const uptime, every = 50 * time.Hour, 200 * time.Millisecond
 	since := time.Since(a.begin)
-	told := observe.Told{}
+	told := observe.MachineReading{}
 	if since >= a.until {
-		told.Missing = "10.0.0.7:4504 did not tell: connection refused"
+		told.Missing = "10.0.0.7:4504 did not answer: connection refused"
 		since = a.until
 	}
 	last := (since - a.late).Truncate(every) // when the answer that is here by now was asked for
 	if a.until == 0 || since < a.late {
-		told.Missing = "10.0.0.7:4504 did not tell: it has not answered yet"
+		told.Missing = "10.0.0.7:4504 did not answer: it has not answered yet"
 		return told
 	}
 	told.Age, told.Clock, told.At = time.Since(a.begin)-last-a.late, uptime+last, uptime+last
@@ -179,7 +179,7 @@ func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
 		wants func(t *testing.T, o report.Observation, windows []report.Window)
 	}{
 		{"never there", asked{}, func(t *testing.T, o report.Observation, windows []report.Window) {
-			if len(o.Series) > 0 || o.Missing != "10.0.0.7:4504 did not tell: it has not answered yet" || windows[0].Observed[0].Missing != o.Missing {
+			if len(o.Series) > 0 || o.Missing != "10.0.0.7:4504 did not answer: it has not answered yet" || windows[0].Observed[0].Missing != o.Missing {
 				t.Errorf("%+v, in a window %+v", o, windows[0].Observed[0])
 			}
 		}},
@@ -187,7 +187,7 @@ func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
 		{"answers late", asked{until: time.Hour, late: 350 * time.Millisecond}, isRead},
 		{"goes away", asked{until: 8 * time.Second}, func(t *testing.T, o report.Observation, windows []report.Window) {
 			last := windows[len(windows)-1].Observed[0]
-			if len(o.Series) == 0 || len(o.Series[0].Samples) < 3 || last.Mean != nil || last.Missing != "it was not read within 400ms of the window's edges: 10.0.0.7:4504 did not tell: connection refused" {
+			if len(o.Series) == 0 || len(o.Series[0].Samples) < 3 || last.Mean != nil || last.Missing != "it was not read within 400ms of the window's edges: 10.0.0.7:4504 did not answer: connection refused" {
 				t.Errorf("%+v; the last window says %+v", o, last)
 			}
 		}},
@@ -262,7 +262,7 @@ func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 			degrees = 70
 		}
 		*w.asked = append(*w.asked, time.Now())
-		reading.Signs = append(reading.Signs, signs.Told{Type: of, At: reading.At, Values: []signs.Value{{Series: "highest", Number: degrees}}})
+		reading.Signs = append(reading.Signs, signs.Reading{Type: of, At: reading.At, Values: []signs.Value{{Series: "highest", Number: degrees}}})
 	}
 	return reading, err
 }

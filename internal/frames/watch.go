@@ -150,7 +150,7 @@ func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
 	live := measure.Judge(r.setup.Window(measure.Span{Readings: pairs(r.drive.last, readings), Intended: r.drive.intended}), r.goal())
 	r.drive.last = readings
 	r.Estimate(inStep)
-	r.Tell(func(p *runner.Progress) {
+	r.Update(func(p *runner.Progress) {
 		total := measure.Sum(live.Directions, r.lineRates)
 		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond = total.Offered.PacketsPerSecond, total.Received.PacketsPerSecond
 		p.ReceivedLayer1BitsPerSecond, p.LossRatio = total.Received.Layer1BitsPerSecond, total.LossRatio

@@ -69,7 +69,7 @@ func (c *cluster) side(ctx context.Context, talk io.Writer, name string) ([]hist
 	if err != nil {
 		return nil, err
 	}
-	return []history.Record{{Name: name, Report: unpublished(test, r)}}, nil
+	return []history.Record{{Name: name, Report: withoutFigures(test, r)}}, nil
 }
 
 // selected are the Reports that a selector stands for; none is an error.

@@ -68,8 +68,8 @@ func (c *cluster) explainReport(at client.ObjectKey, err error) error {
 	return c.explain("read the Report of", client.ObjectKey{Namespace: at.Namespace}, err)
 }
 
-// overburdened is a server's answer that it can't do what is asked for at the moment.
-func overburdened(err error) bool {
+// overloaded is a server's answer that it can't do what is asked for at the moment.
+func overloaded(err error) bool {
 	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err)
 }
 

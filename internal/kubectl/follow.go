@@ -12,21 +12,21 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// news is one thing that was seen of one test or suite.
+// news is one thing that happened to a test or suite that is followed.
 type news struct {
-	of     int      // its place among those that are followed
+	of     int      // the index of the test or suite among those that are followed
 	moment moment   // as it is now
-	told   []string // what happened beside: tests of a suite that ended
-	outage string   // words about the server; the moment is as it was
-	err    error    // it can't be followed any more
-	seen   bool     // it was looked at: before, the moment is empty
+	told   []string // messages: tests of the suite that have ended
+	outage string   // a message about the server, while the moment is unchanged
+	err    error    // why it can't be followed any more
+	seen   bool     // the moment was read; before, it is empty
 }
 
-// last says that nothing more comes of it.
+// last says that there will be no more news of this test or suite.
 func (n news) last() bool { return n.err != nil || n.outage == "" && n.moment.ended() }
 
-// follow tells of tests and suites until each has ended, is gone, or can't be followed, or the context ends; then it closes the channel. The
-// channel must be read until then.
+// follow sends news of tests and suites until each has ended, was deleted, or can't be followed, or the context ends; then it closes the channel.
+// The channel must be read until then.
 func (c *cluster) follow(ctx context.Context, objects []client.Object, patience time.Duration) <-chan news {
 	out := make(chan news)
 	var all sync.WaitGroup
@@ -45,11 +45,11 @@ func (c *cluster) follow(ctx context.Context, objects []client.Object, patience 
 	return out
 }
 
-// change is what something that was seen makes of the news.
+// change applies to the news what a watch found.
 type change func(*news)
 
-// follower follows one test or suite: the object itself, and beside a suite what becomes of its tests. What a test's runner says is in the test's status:
-// that only the operator writes.
+// follower follows one test or suite: the object itself, and a suite's tests, too. A test's progress is read from its status, which only the operator
+// writes.
 type follower struct {
 	cluster  *cluster
 	of       int
@@ -58,8 +58,8 @@ type follower struct {
 	at       client.ObjectKey
 	patience time.Duration
 
-	itself, beside func(send func(change)) *sight // beside is nil for a test
-	nothing        moment                         // when it is gone
+	itself, beside func(send func(change)) *objectWatch // beside is nil for a test
+	nothing        moment                               // the moment of a deleted one
 }
 
 func (f *follower) run(ctx context.Context, out chan<- news) {
@@ -68,12 +68,12 @@ func (f *follower) run(ctx context.Context, out chan<- news) {
 	n := news{of: f.of, moment: f.nothing}
 	for change := range f.changes(ctx) {
 		if ctx.Err() != nil {
-			continue // what was under way when it ended
+			continue // a change that arrived after the end
 		}
 		n.outage, n.told = "", nil
 		change(&n)
 		if !n.seen && n.err == nil && n.outage == "" {
-			continue // what is beside it was seen first
+			continue // the suite's tests were read before the suite
 		}
 		out <- n
 		if n.last() {
@@ -82,7 +82,7 @@ func (f *follower) run(ctx context.Context, out chan<- news) {
 	}
 }
 
-// changes are what happens to the news, from both watches. The channel closes when the context has ended.
+// changes returns the changes that both watches find. The channel closes when the context has ended.
 func (f *follower) changes(ctx context.Context) <-chan change {
 	changes := make(chan change)
 	send := func(c change) {
@@ -93,13 +93,13 @@ func (f *follower) changes(ctx context.Context) <-chan change {
 	}
 	var both sync.WaitGroup
 	both.Go(func() {
-		if err := f.itself(send).keep(ctx); ctx.Err() == nil && !errors.Is(err, errGone) {
+		if err := f.itself(send).run(ctx); ctx.Err() == nil && !errors.Is(err, errGone) {
 			send(func(n *news) { n.err = f.cluster.explainOf(f.kind, "watch", f.at, err) })
 		}
 	})
 	if f.beside != nil {
 		both.Go(func() {
-			_ = f.beside(send).keep(ctx) // who may not read them sees the suite's own status
+			_ = f.beside(send).run(ctx) // without the right to list tests there is still the suite's own status
 		})
 	}
 	go func() {
@@ -109,10 +109,10 @@ func (f *follower) changes(ctx context.Context) <-chan change {
 	return changes
 }
 
-// object keeps the object itself in sight.
-func (f *follower) object(send func(change), list client.ObjectList, take func(*news, client.Object)) *sight {
+// object watches the object itself.
+func (f *follower) object(send func(change), list client.ObjectList, take func(*news, client.Object)) *objectWatch {
 	gone := func() { send(func(n *news) { n.moment, n.seen = f.nothing, true }) }
-	return &sight{
+	return &objectWatch{
 		source: f.cluster.client, at: f.at, list: list, patience: f.patience,
 		seen: func(o client.Object) {
 			if o.GetUID() != f.uid { // another one of its name
@@ -129,7 +129,7 @@ func (f *follower) object(send func(change), list client.ObjectList, take func(*
 	}
 }
 
-func (f *follower) test(send func(change)) *sight {
+func (f *follower) test(send func(change)) *objectWatch {
 	return f.object(send, &v1alpha1.LoadTestList{}, func(n *news, o client.Object) {
 		test, _ := o.(*v1alpha1.LoadTest)
 		n.moment = testMoment{test}

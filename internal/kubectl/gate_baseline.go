@@ -105,7 +105,7 @@ func (c *cluster) addReference(ctx context.Context, o Options, name string, to *
 	if err != nil {
 		return err
 	}
-	to.Reports = append(to.Reports, analysis.KeptReport{Report: unpublished(test, r)})
+	to.Reports = append(to.Reports, analysis.KeptReport{Report: withoutFigures(test, r)})
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*
 		if err != nil {
 			return nil, err
 		}
-		return &suite.Reference{Kind: v1alpha1.LoadTestKind, Name: b.LoadTest, Reports: []analysis.KeptReport{{Report: unpublished(test, r)}}}, nil
+		return &suite.Reference{Kind: v1alpha1.LoadTestKind, Name: b.LoadTest, Reports: []analysis.KeptReport{{Report: withoutFigures(test, r)}}}, nil
 	}
 	out := &suite.Reference{Kind: "Report"}
 	var names []string
@@ -190,7 +190,7 @@ func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report
 		return nil, exit.NotMeasured("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and LoadTest %s was judged by %s: somebody replaced it",
 			ref.ConfigMap, c.namespace, digest, test.Name, test.Status.Report.Digest)
 	}
-	return unpublished(test, r), nil
+	return withoutFigures(test, r), nil
 }
 
 // vouched refuses a kept Report that nothing proves to be the one that was measured: whoever edits the namespace may make ConfigMaps there.

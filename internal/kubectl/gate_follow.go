@@ -126,7 +126,7 @@ func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (su
 }
 
 // passing says that a request failed in a way that passes: the server is away, or has too much to do.
-func passing(err error) bool { return unreachable(err) || overburdened(err) }
+func passing(err error) bool { return unreachable(err) || overloaded(err) }
 
 // insist does something again while it fails in a way that passes, for as long as patience has it. It must be the same to do it twice.
 func (c *cluster) insist(ctx context.Context, patience time.Duration, say func(string), do func() error) error {
@@ -136,12 +136,12 @@ func (c *cluster) insist(ctx context.Context, patience time.Duration, say func(s
 		err := do()
 		switch {
 		case err == nil:
-			away.over(say)
+			away.end(say)
 			return nil
 		case !passing(err) || errors.Is(err, context.Canceled):
 			return err
 		}
-		if err := away.bear(ctx, begun, err, patience, say); err != nil {
+		if err := away.wait(ctx, begun, err, patience, say); err != nil {
 			return err
 		}
 	}

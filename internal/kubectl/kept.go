@@ -27,8 +27,8 @@ import (
 // atOnce is how many kept Reports are asked for in one request: each may be large.
 const atOnce = 50
 
-// kept are the Reports that are kept and match, newest first. What isn't what it says it is comes as an error beside the others.
-func (c *cluster) kept(ctx context.Context, matching labels.Selector) ([]history.Record, error) {
+// keptReports returns the kept Reports that match, newest first. For a ConfigMap that only claims to be one there is an error, and the others are returned all the same.
+func (c *cluster) keptReports(ctx context.Context, matching labels.Selector) ([]history.Record, error) {
 	var records []history.Record
 	var wrong []error
 	role, err := labels.Parse(v1alpha1.LabelRole + "=" + v1alpha1.RoleKeptReport)
@@ -43,7 +43,7 @@ func (c *cluster) kept(ctx context.Context, matching labels.Selector) ([]history
 			return nil, c.explainKept(err)
 		}
 		for i := range list.Items {
-			record, err := keptRecord(&list.Items[i])
+			record, err := decodeKept(&list.Items[i])
 			if err != nil {
 				wrong = append(wrong, err)
 				continue
@@ -67,8 +67,8 @@ func decodedReport(object *corev1.ConfigMap) (*report.Report, string, error) {
 	return r, envelope.Digest, nil
 }
 
-// keptRecord reads a kept Report, and holds it against its digest and its name.
-func keptRecord(object *corev1.ConfigMap) (history.Record, error) {
+// decodeKept reads a kept Report, and checks it against its digest and its name.
+func decodeKept(object *corev1.ConfigMap) (history.Record, error) {
 	if !manifests.IsKept(object) {
 		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s says that it keeps a Report, but its name doesn't match the Report's digest: it was made by hand", object.Name, object.Namespace)
 	}
@@ -91,17 +91,17 @@ func ofTest(name string) labels.Selector {
 	return labels.SelectorFromSet(labels.Set{v1alpha1.LabelTest: name})
 }
 
-// outlived is the Report of a test that is gone, or the kept one of this name. It says on stderr which one it is.
-func (c *cluster) outlived(ctx context.Context, talk io.Writer, name string, gone error) (*report.Report, error) {
+// reportOfDeleted finds the kept Report of this name, or the newest one of a deleted test of this name, and says on stderr which one it is.
+func (c *cluster) reportOfDeleted(ctx context.Context, talk io.Writer, name string, gone error) (*report.Report, error) {
 	object := &corev1.ConfigMap{}
 	if err := c.client.Get(ctx, c.key(name), object); err == nil && object.Labels[v1alpha1.LabelRole] == v1alpha1.RoleKeptReport {
-		record, err := keptRecord(object)
+		record, err := decodeKept(object)
 		return record.Report, err
 	}
 	if errs := validName(name); errs != nil {
 		return nil, gone
 	}
-	records, err := c.kept(ctx, ofTest(name))
+	records, err := c.keptReports(ctx, ofTest(name))
 	if err != nil || len(records) == 0 {
 		return nil, errors.Join(gone, err)
 	}
@@ -120,7 +120,7 @@ func validName(name string) error {
 	return err
 }
 
-// found is the Report of a LoadTest of this name, of one that is gone (then without a test), or the kept one of this name.
+// found returns the Report of a LoadTest of this name; if there is none, that of a deleted one, or the kept Report of this name, and no test.
 func (c *cluster) found(ctx context.Context, talk io.Writer, name string) (*report.Report, *v1alpha1.LoadTest, error) {
 	test, err := c.get(ctx, name)
 	switch {
@@ -128,7 +128,7 @@ func (c *cluster) found(ctx context.Context, talk io.Writer, name string) (*repo
 		r, err := c.report(ctx, test)
 		return r, test, err
 	case isAbsent(err):
-		r, err := c.outlived(ctx, talk, name, err)
+		r, err := c.reportOfDeleted(ctx, talk, name, err)
 		return r, nil, err
 	}
 	return nil, nil, err
@@ -136,7 +136,7 @@ func (c *cluster) found(ctx context.Context, talk io.Writer, name string) (*repo
 
 // matching are the Reports of all LoadTests that match, and those that are kept and match, each run once.
 func (c *cluster) matching(ctx context.Context, selector labels.Selector) ([]history.Record, error) {
-	records, err := c.kept(ctx, selector)
+	records, err := c.keptReports(ctx, selector)
 	wrong := []error{err}
 	var tests v1alpha1.LoadTestList
 	if err := c.client.List(ctx, &tests, client.InNamespace(c.namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
@@ -152,14 +152,14 @@ func (c *cluster) matching(ctx context.Context, selector labels.Selector) ([]his
 			wrong = append(wrong, err)
 			continue
 		}
-		records = append(records, history.Record{Name: reportName(test), Report: unpublished(test, r)})
+		records = append(records, history.Record{Name: reportName(test), Report: withoutFigures(test, r)})
 	}
 	return records, exit.Worst(wrong...)
 }
 
-// unpublished takes figures and verdict off a Report that its test doesn't publish, and puts the reason in their place: a fault acted on them. What
+// withoutFigures takes figures and verdict off a Report that its test doesn't publish, and puts the reason in their place: a fault acted on them. What
 // the runner saw of it stays in, as evidence.
-func unpublished(test *v1alpha1.LoadTest, r *report.Report) *report.Report {
+func withoutFigures(test *v1alpha1.LoadTest, r *report.Report) *report.Report {
 	if test == nil || test.Status.Result != nil || !r.Result.Measured {
 		return r
 	}

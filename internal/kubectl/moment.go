@@ -16,29 +16,29 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// moment is a test or a suite as it is now.
+// moment is the present state of a test or a suite.
 type moment interface {
-	// object is nil where it is not there any more.
+	// object is nil if it was deleted.
 	object() client.Object
-	// ended says whether nothing more will come.
+	// ended says whether the test or suite is complete, or deleted.
 	ended() bool
-	// running says whether something is being measured; of what has ended it must not be asked.
+	// running says whether something is being measured. It must not be called after the end.
 	running() bool
-	// percent is how much is done; false where nothing is going on.
+	// percent is how much is done; false if nothing is running.
 	percent() (int, bool)
-	// phase is what is being done; it changes when something new begins.
+	// phase identifies what is being done: it changes when something new begins.
 	phase() string
-	// sentence says what is being done.
+	// sentence says what is being done, for people.
 	sentence() string
-	// under are lines that a terminal has room for.
+	// under are further lines, shown below it on a terminal.
 	under() []string
-	// every is how often it is said where what nobody watches is.
+	// every is how often the sentence is printed while the phase stays the same, where there is no terminal.
 	every() time.Duration
 }
 
-// testMoment is a test as it is now.
+// testMoment is the present state of a test.
 type testMoment struct {
-	test *v1alpha1.LoadTest // nil: it is not there any more
+	test *v1alpha1.LoadTest // nil: it was deleted
 }
 
 func (m testMoment) object() client.Object {
@@ -77,8 +77,8 @@ func (m testMoment) phase() string {
 	return ""
 }
 
-// notLookedAt is said of what no operator has seen.
-const notLookedAt = "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"
+// notProcessed is the sentence for a test or suite that no operator has written a status for.
+const notProcessed = "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"
 
 func (m testMoment) sentence() string {
 	if m.test == nil {
@@ -87,11 +87,11 @@ func (m testMoment) sentence() string {
 	c := completeOf(m.test)
 	switch {
 	case c == nil:
-		return notLookedAt
+		return notProcessed
 	case c.Status == metav1.ConditionTrue:
-		return endWords(m.test, c)
+		return endSentence(m.test, c)
 	case c.Reason == v1alpha1.ReasonRunning:
-		return runningWords(m)
+		return progressSentence(m)
 	case c.Reason == v1alpha1.ReasonWaiting:
 		return "waiting" + reasonWords(m.test) + ": " + c.Message
 	}
@@ -115,14 +115,14 @@ func waitReason(test *v1alpha1.LoadTest) string {
 	return ""
 }
 
-func endWords(test *v1alpha1.LoadTest, c *metav1.Condition) string {
+func endSentence(test *v1alpha1.LoadTest, c *metav1.Condition) string {
 	if c.Reason == v1alpha1.ReasonMeasured {
 		return "measured: " + cmp.Or(test.Status.Summary, c.Message)
 	}
 	return fmt.Sprintf("ended as %s: %s", c.Reason, c.Message)
 }
 
-func runningWords(m testMoment) string {
+func progressSentence(m testMoment) string {
 	p := m.test.Status.Progress
 	if p == nil {
 		return "running"
@@ -140,7 +140,7 @@ func runningWords(m testMoment) string {
 	return words
 }
 
-// rerun says that a run isn't the first of its attempt.
+// rerun is a remark on a run that isn't the first of its attempt.
 func rerun(run int) string {
 	if run < 2 {
 		return ""
@@ -148,9 +148,9 @@ func rerun(run int) string {
 	return fmt.Sprintf("(run %d, the one before was lost) ", run)
 }
 
-// asRunner is a status' progress as the runner tells it.
+// asRunner converts a status' progress to the runner's form.
 func asRunner(p *v1alpha1.Progress) runner.Progress {
-	loss, _ := units.ParseRatio(p.LossRatio) // less than nothing may be lost in a window; that is no loss
+	loss, _ := units.ParseRatio(p.LossRatio) // a window's loss may be negative, which counts as none
 	return runner.Progress{
 		Phase: report.Phase(p.Step), Step: int(p.Number), Steps: int(p.Of), Varied: p.Varied,
 		Remaining:                time.Duration(p.RemainingSeconds) * time.Second,

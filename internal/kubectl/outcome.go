@@ -46,7 +46,7 @@ func (c *cluster) read(ctx context.Context, o client.Object, to *report.Document
 		if err != nil {
 			return err
 		}
-		to.Reports = append(to.Reports, unpublished(o, r))
+		to.Reports = append(to.Reports, withoutFigures(o, r))
 		return nil
 	}
 	return fmt.Errorf("%T has no Report", o)

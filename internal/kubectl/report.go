@@ -75,7 +75,7 @@ func (c *cluster) addReport(ctx context.Context, talk io.Writer, name string, to
 	o, err := c.named(ctx, name)
 	switch {
 	case isAbsent(err):
-		r, err := c.outlived(ctx, talk, name, err)
+		r, err := c.reportOfDeleted(ctx, talk, name, err)
 		if err == nil {
 			to.Reports = append(to.Reports, r)
 		}

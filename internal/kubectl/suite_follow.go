@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-func (f *follower) suite(send func(change)) *sight {
+func (f *follower) suite(send func(change)) *objectWatch {
 	return f.object(send, &v1alpha1.LoadTestSuiteList{}, func(n *news, o client.Object) {
 		m, _ := n.moment.(suiteMoment)
 		m.suite, _ = o.(*v1alpha1.LoadTestSuite)
@@ -18,18 +18,18 @@ func (f *follower) suite(send func(change)) *sight {
 	})
 }
 
-// suiteTests keeps the suite's tests in sight: which are under way, and which end meanwhile. Who may not list tests sees the suite's counts.
-func (f *follower) suiteTests(send func(change)) *sight {
-	seen := &seenTests{tests: map[string]*v1alpha1.LoadTest{}, ended: map[types.UID]bool{}}
+// suiteTests watches the suite's tests: which are under way, and which have ended since. Without the right to list tests there are only the suite's counts.
+func (f *follower) suiteTests(send func(change)) *objectWatch {
+	seen := &lastTests{tests: map[string]*v1alpha1.LoadTest{}, ended: map[types.UID]bool{}}
 	told := func(words []string) {
-		tests := gathered(seen.tests)
+		tests := sortTests(seen.tests)
 		send(func(n *news) {
 			m, _ := n.moment.(suiteMoment)
 			m.tests, m.now = tests, time.Now()
 			n.moment, n.told = m, words
 		})
 	}
-	return &sight{
+	return &objectWatch{
 		source: f.cluster.client, at: client.ObjectKey{Namespace: f.at.Namespace}, list: &v1alpha1.LoadTestList{}, patience: f.patience,
 		chosen: client.MatchingLabels{v1alpha1.LabelSuiteUID: string(f.uid)},
 		all:    func(objects []client.Object) { told(seen.all(objects)) },
@@ -38,15 +38,15 @@ func (f *follower) suiteTests(send func(change)) *sight {
 	}
 }
 
-// seenTests are a suite's tests as they were seen last.
-type seenTests struct {
+// lastTests are a suite's tests as they were read last.
+type lastTests struct {
 	tests  map[string]*v1alpha1.LoadTest
-	ended  map[types.UID]bool // those whose end is known
+	ended  map[types.UID]bool // those whose end was reported
 	looked bool
 }
 
-// all takes a look at all of them, and returns the ends that came since the last one. Who has just begun to look is told of none.
-func (s *seenTests) all(objects []client.Object) (told []string) {
+// all takes all tests, and returns a message for each that has ended since the last time; the first time there is none.
+func (s *lastTests) all(objects []client.Object) (told []string) {
 	clear(s.tests)
 	for _, o := range objects {
 		told = append(told, s.one(o)...)
@@ -57,8 +57,8 @@ func (s *seenTests) all(objects []client.Object) (told []string) {
 	return told
 }
 
-// one takes a look at one of them, and returns its end where that is new.
-func (s *seenTests) one(o client.Object) (told []string) {
+// one takes one test, and returns a message if it has ended since the last time.
+func (s *lastTests) one(o client.Object) (told []string) {
 	test, is := o.(*v1alpha1.LoadTest)
 	if !is {
 		return nil
@@ -71,4 +71,4 @@ func (s *seenTests) one(o client.Object) (told []string) {
 	return []string{test.Name + ": " + testMoment{test: test}.sentence()}
 }
 
-func (s *seenTests) lost(o client.Object) { delete(s.tests, o.GetName()) }
+func (s *lastTests) lost(o client.Object) { delete(s.tests, o.GetName()) }

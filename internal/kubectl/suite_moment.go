@@ -15,12 +15,12 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// suiteMoment is a suite as it is now.
+// suiteMoment is the present state of a suite.
 type suiteMoment struct {
-	suite *v1alpha1.LoadTestSuite // nil: it is not there any more
+	suite *v1alpha1.LoadTestSuite // nil: it was deleted
 	tests suiteTests
 	now   time.Time
-	// unjudged: nothing is said of its own verdict, as a gate judges it by more than the cluster knows.
+	// unjudged leaves the suite's own verdict out: a gate judges it by more than the cluster knows.
 	unjudged bool
 }
 
@@ -33,13 +33,13 @@ func (m suiteMoment) object() client.Object {
 
 func (m suiteMoment) ended() bool { return m.suite == nil || endOf(m.suite) != nil }
 
-// every is how often a suite that nobody watches says where it is, beside what happens to its tests.
+// every is longer than a test's: the ends of the suite's tests are printed, too.
 func (m suiteMoment) every() time.Duration { return time.Minute }
 
 // running says whether tests are under way.
 func (m suiteMoment) running() bool { return runs(m.suite) }
 
-// done is how many of the suite's measurements came to their end, one way or the other.
+// done is how many of the suite's tests have ended, measured or not.
 func (m suiteMoment) done() int32 {
 	return m.suite.Status.Counts.Measured + m.suite.Status.Counts.NotMeasured
 }
@@ -51,7 +51,7 @@ func (m suiteMoment) percent() (int, bool) {
 	return int(100 * m.done() / m.suite.Status.Counts.Tests), true
 }
 
-// phase changes with the suite's state, and with how many of its tests are over.
+// phase changes with the suite's state, and with the number of tests that have ended.
 func (m suiteMoment) phase() string {
 	if m.ended() || !m.running() {
 		return m.sentence()
@@ -66,7 +66,7 @@ func (m suiteMoment) sentence() string {
 	c := completeOf(m.suite)
 	switch {
 	case c == nil:
-		return notLookedAt
+		return notProcessed
 	case c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMeasured:
 		return "all measured: " + c.Message + m.verdictWords()
 	case c.Status == metav1.ConditionTrue && c.Reason != v1alpha1.ReasonInvalid:
@@ -93,7 +93,7 @@ func (m suiteMoment) verdictWords() string {
 	return "; " + tally
 }
 
-// leftWords are how long it will take, where that can be told.
+// leftWords say how long the rest will take, if that can be estimated.
 func (m suiteMoment) leftWords() string {
 	left, known := m.left()
 	if !known {
@@ -102,7 +102,7 @@ func (m suiteMoment) leftWords() string {
 	return ", about " + duration.HumanDuration(left) + " left"
 }
 
-// enoughTests is of how many tests the time is known before anything is said of the others'.
+// enoughTests is how many tests must have ended before the time for the others is estimated from theirs.
 const enoughTests = 2
 
 // left is how long the suite will go on: as many tests as are under way end in the time that a test takes, its waiting included.
@@ -132,7 +132,7 @@ func (m suiteMoment) left() (time.Duration, bool) {
 // maxUnder is how many of a suite's tests have a line of their own on a terminal.
 const maxUnder = 6
 
-// under are the lines below a suite's own: what its tests are doing that are under way.
+// under has a line for each test that is under way, and says what it is doing.
 func (m suiteMoment) under() []string {
 	var lines []string
 	for _, t := range m.tests.underWay[:min(len(m.tests.underWay), maxUnder)] {
@@ -144,15 +144,15 @@ func (m suiteMoment) under() []string {
 	return lines
 }
 
-// suiteTests are what of its tests concerns who follows a suite.
+// suiteTests is what a follower of a suite needs to know of its tests.
 type suiteTests struct {
 	underWay []*v1alpha1.LoadTest // those that run first, then oldest first
-	over     int                  // how many are over and still there
+	over     int                  // how many have ended and still exist
 	took     time.Duration        // from their creation to their end, together
 }
 
-// gathered sorts a suite's tests.
-func gathered(tests map[string]*v1alpha1.LoadTest) suiteTests {
+// sortTests divides a suite's tests into those that have ended and those that haven't.
+func sortTests(tests map[string]*v1alpha1.LoadTest) suiteTests {
 	var out suiteTests
 	for _, t := range tests {
 		if endOf(t) == nil {
@@ -165,13 +165,13 @@ func gathered(tests map[string]*v1alpha1.LoadTest) suiteTests {
 		}
 	}
 	slices.SortFunc(out.underWay, func(a, b *v1alpha1.LoadTest) int {
-		return cmp.Or(waitsFirst(a)-waitsFirst(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(waits(a)-waits(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return out
 }
 
-// waitsFirst is 0 for a test that runs, and 1 for one that waits.
-func waitsFirst(t *v1alpha1.LoadTest) int {
+// waits is 0 for a test that runs, and 1 for one that waits.
+func waits(t *v1alpha1.LoadTest) int {
 	if (testMoment{test: t}).running() {
 		return 0
 	}

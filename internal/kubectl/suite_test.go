@@ -59,7 +59,7 @@ func TestASuitesSentence(t *testing.T) {
 		tests suiteTests
 		want  string
 	}{
-		"before the operator's first look": {madeSuite("s", 0), suiteTests{}, notLookedAt},
+		"before the operator's first look": {madeSuite("s", 0), suiteTests{}, notProcessed},
 		"waiting":                          {madeSuite("s", 0, suiteSays(no, v1alpha1.ReasonWaiting, "0 of 8 tests measured; 8 tests can't be made: quota")), suiteTests{}, "waiting: 0 of 8 tests measured; 8 tests can't be made: quota"},
 		"running":                          {madeSuite("s", 0, counting(8, 1, 3, 0), running), suiteTests{}, "3 of 8 tests measured, 1 under way"},
 		"how long it will take":            {madeSuite("s", 0, counting(8, 1, 3, 0), running), suiteTests{over: 3, took: 30 * time.Minute}, "3 of 8 tests measured, 1 under way, about 50m left"},
@@ -115,7 +115,7 @@ func TestASuiteOnTheBoard(t *testing.T) {
 		}
 		tests[name] = new(made("night-"+name+"-r1", time.Duration(10-i)*time.Minute, state, of("night")))
 	}
-	m := suiteMoment{suite: &suite, tests: gathered(tests), now: noon()}
+	m := suiteMoment{suite: &suite, tests: sortTests(tests), now: noon()}
 	t.Run("on a terminal, with the tests under way below it", func(t *testing.T) {
 		var out strings.Builder
 		b := newBoard(Options{Err: &out}, false, []string{"night"})
@@ -141,7 +141,7 @@ func TestASuiteOnTheBoard(t *testing.T) {
 }
 
 func TestEndsOfASuitesTestsAreToldOnce(t *testing.T) {
-	s := seenTests{tests: map[string]*v1alpha1.LoadTest{}, ended: map[types.UID]bool{}}
+	s := lastTests{tests: map[string]*v1alpha1.LoadTest{}, ended: map[types.UID]bool{}}
 	ended, going := made("old-r1", time.Hour, complete(v1alpha1.ReasonMeasured, "x"), of("old"), took(time.Minute)), made("new-r1", 0, of("old"))
 	if told := s.all([]client.Object{&ended, &going}); len(told) > 0 {
 		t.Errorf("who has just begun to look is told %q", told)
@@ -157,8 +157,8 @@ func TestEndsOfASuitesTestsAreToldOnce(t *testing.T) {
 	if told := s.all([]client.Object{&going, &late}); len(told) != 1 || !strings.HasPrefix(told[0], "late-r1: measured") {
 		t.Errorf("of what ended while nobody looked is told %q", told)
 	}
-	if got := gathered(s.tests); got.over != 0 || len(got.underWay) != 0 { // neither has told when it ended
-		t.Errorf("gathered %+v", got)
+	if got := sortTests(s.tests); got.over != 0 || len(got.underWay) != 0 { // neither has told when it ended
+		t.Errorf("sortTests %+v", got)
 	}
 	s.lost(&late)
 	if len(s.tests) != 1 {

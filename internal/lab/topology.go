@@ -80,7 +80,7 @@ func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	if len(p.Generators) != 1 && !o.Ends {
 		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, Batch: o.Batch, TakesXDP: o.TakesXDP, Sends: p.Sends(), Ends: o.Ends}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, Batch: o.Batch, TakesXDP: o.TakesXDP, Sends: p.Sender(), Ends: o.Ends}
 	if p.DUT.Reference != nil {
 		t.Limit, t.Mode = p.DUT.Reference.Limit, p.DUT.Reference.Mode
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Options are what the test asks for. The zero value of each is good, but for Links.
+// Options are what the test asks for. Only Links has no usable zero value.
 type Options struct {
 	Links []Link
 	// Namespace is the pod's: a link's Network without one means this.
 	Namespace string
 	// Cores is how many threads send per pair of ports; 0: as many as the CPUs allow.
 	Cores int
-	// Kernel takes the kernel's interfaces through AF_PACKET also where a device could be had.
+	// Kernel uses the kernel's interfaces through AF_PACKET even where there are devices.
 	Kernel bool
 	// SharedPort lets two links use virtual functions of one physical port. The result is then that of a shared wire.
 	SharedPort bool
 	// MTU of the ports; 0: TRex's own.
 	MTU int
-	// PortSpeed is what ports say of their speed whatever they find out; 0: what they find out.
+	// PortSpeed overrides the speed that ports report; 0: the ports' own.
 	PortSpeed units.BitRate
 	// RPCPort and PublisherPort are TRex's TCP ports; 0: 4501 and 4500.
 	RPCPort, PublisherPort int
@@ -30,7 +30,7 @@ type Options struct {
 	Arguments []string
 }
 
-// Kind is how TRex gets at a port.
+// Kind is how TRex drives a port.
 type Kind string
 
 // TRex drives all ports of a process in one way.
@@ -40,7 +40,7 @@ const (
 	Kernel Kind = "kernel" // the kernel's interface, through AF_PACKET
 )
 
-// LinkDevice is what a link runs on: what the launcher reports, and what Leases on physical ports are made of.
+// LinkDevice is the device of a link, which the launcher reports.
 type LinkDevice struct {
 	Link       string `json:"link"`
 	Network    string `json:"network,omitempty"`
@@ -50,7 +50,7 @@ type LinkDevice struct {
 	PCIAddress string `json:"pciAddress,omitempty"`
 	Driver     string `json:"driver,omitempty"`
 	NUMANode   int    `json:"numaNode"` // -1 unknown
-	// PhysicalPort is the PCI address of the port that the wire is plugged into; "" where there is none, or the pod can't see it.
+	// PhysicalPort is the PCI address of the port that the wire is plugged into; "": there is none, or the pod can't see it.
 	PhysicalPort      string `json:"physicalPort,omitempty"`
 	PhysicalInterface string `json:"physicalInterface,omitempty"`
 	// VirtualFunction: the wire's bandwidth is shared with others.
@@ -99,7 +99,7 @@ type Config struct {
 	Extra          map[string]any
 	Arguments      []string
 	Notices        []Notice
-	SoftwareFilter bool // received packets are judged by CPU cores
+	SoftwareFilter bool // CPU cores filter received packets
 }
 
 // Report is what a generator says of itself when it starts: the first line that the heartbeat listener sends, and the report file.

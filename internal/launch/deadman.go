@@ -21,8 +21,8 @@ const (
 	stopTimeout  = 5 * time.Second
 )
 
-// Switch is the dead man's switch. The first beat arms it; silence stops all traffic and disarms it, so that the next runner's first beat
-// arms it again.
+// Switch is a dead man's switch. The first beat arms it. Silence stops all traffic and disarms it, and the next runner's first beat arms it
+// again.
 //
 //	beat  |   |   |              traffic stopped
 //	──────┴───┴───┴── Silence ──▶|            | beat: armed again
@@ -36,20 +36,20 @@ type Switch struct {
 	beats chan struct{}
 }
 
-// NewSwitch makes a switch that nobody has armed yet.
+// NewSwitch makes an unarmed switch.
 func NewSwitch(silence time.Duration, stop func(context.Context) error, log *slog.Logger) *Switch {
 	return &Switch{Silence: silence, Stop: stop, Log: log, beats: make(chan struct{}, 1)}
 }
 
-// Beat says that the runner lives. It never waits, and is safe for concurrent use.
+// Beat records that the runner is alive. It never waits, and is safe for concurrent use.
 func (s *Switch) Beat() {
 	select {
 	case s.beats <- struct{}{}:
-	default: // the last one has not been seen yet, which does as well
+	default: // an earlier beat is still pending, which serves as well
 	}
 }
 
-// Run watches until ctx ends. Its error is that the traffic couldn't be stopped: then only the end of the process stops it.
+// Run watches until ctx ends. An error means that the traffic couldn't be stopped: then only the end of the process stops it.
 func (s *Switch) Run(ctx context.Context) error {
 	for {
 		if !s.armed(ctx) {
@@ -111,8 +111,8 @@ func (s *Switch) attempt(ctx context.Context) error {
 	return s.Stop(bounded)
 }
 
-// StopTraffic takes every port that sends, whoever owns it, stops it and clears its streams, and gives it back: what comes next starts clean,
-// and a runner that was only slow learns that it was robbed. It tries all ports, whatever happens to some.
+// StopTraffic acquires every sending port, whoever owns it, stops it, clears its streams, and releases it: the next runner starts with clean ports, and a
+// runner that was only slow gets an error, since it lost them. It tries all ports, even if some fail.
 func StopTraffic(ctx context.Context, address string, options trex.Options) (stopped []int, err error) {
 	client, err := trex.Dial(ctx, address, options)
 	if err != nil {

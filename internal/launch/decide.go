@@ -15,7 +15,7 @@ const (
 // virtualFunctionRing is how many receive descriptors a virtual function gets: TRex's 512 lose bursts.
 const virtualFunctionRing = 4096
 
-// Decide makes TRex's configuration of what the pod was given and what the test asks for, or names all reasons why there can be none.
+// Decide makes TRex's configuration from the pod's devices and the test's options, or names all reasons why it can't.
 func Decide(o Observed, opts Options) (Config, []Fault) {
 	devices, faults := assign(o, opts)
 	if len(faults) > 0 {

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Unlimited is a limit that nobody set.
+// Unlimited means that there is no limit.
 const Unlimited = int64(math.MaxInt64)
 
-// Observed is what the pod was given, as it was found. Decide reads nothing else.
+// Observed is everything about the pod that Decide needs. Decide reads nothing else.
 type Observed struct {
 	// Networks are the pod's attachments, as Multus wrote them.
 	Networks []Network

@@ -8,17 +8,17 @@ import (
 
 // Port is the physical port behind a device: what the wire is plugged into.
 type Port struct {
-	// Device is the PCI address of what the pod has; "" where it isn't on PCI.
+	// Device is the PCI address of the pod's device; "": it isn't on PCI.
 	Device string
-	// Name is the port's on its node: the PCI address of the physical function, or of a switch's port "SWITCH/PORT"; "" where there is
-	// none, or it can't be seen.
+	// Name is the port's name on its node: the PCI address of the physical function or, of a switch's port, "SWITCH/PORT"; "": there is no
+	// port, or it can't be seen.
 	Name string
 	// Shared: the device is one of several on this port, which share its bandwidth.
 	Shared bool
 }
 
-// FindPorts finds the physical port behind each link, as FindPort does: links find their attachments by network and interface, as they do for TRex; one
-// that names no network by its interface alone.
+// FindPorts finds the physical port behind each link. As for TRex, a link's attachment is found by its network and interface, or by its interface alone if the link
+// names no network.
 func FindPorts(root fs.FS, networks []Network, links []Link) []Port {
 	ports := make([]Port, len(links))
 	for i, l := range links {
@@ -31,7 +31,7 @@ func FindPorts(root fs.FS, networks []Network, links []Link) []Port {
 	return ports
 }
 
-// attachedAs is the attachment of an interface; its zero value where Multus told of none.
+// attachedAs is the attachment with this interface; the zero value: Multus reported none.
 func attachedAs(networks []Network, name string) Network {
 	for _, n := range networks {
 		if n.Interface == name && !n.Default {
@@ -41,9 +41,8 @@ func attachedAs(networks []Network, name string) Network {
 	return Network{}
 }
 
-// FindPort finds the physical port behind an attachment; network is what Multus told of it, its zero value where it told nothing, and name its
-// interface in the pod. Root is the pod's "/". What the kernel says comes first, since what Multus told is an annotation, which others may write who may change
-// pods. In this order:
+// FindPort finds the physical port behind an attachment. network is Multus' report of it, the zero value if there is none; name is its interface in the pod; root is the
+// pod's "/". The kernel's information comes first, since whoever may change pods can write the annotation with Multus' report. In this order:
 //
 //	sysfs device of the interface       a virtual function that the kernel has: its physfn
 //	sysfs device on the auxiliary bus   a scalable function: the PCI function that it was made of
@@ -70,7 +69,7 @@ func FindPort(root fs.FS, network Network, name string) Port {
 		return p
 	}
 	if network.PCIAddress == "" {
-		return Port{} // a port of no device is nobody's
+		return Port{} // without a device there is no port
 	}
 	p := Port{Device: network.PCIAddress, Name: network.PhysicalFunction}
 	p.Shared = p.Name != "" && (p.Name != p.Device || t.functions(p.Name) > 0)

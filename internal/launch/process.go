@@ -31,9 +31,8 @@ type Process struct {
 	Log            *slog.Logger  // nil: nobody
 }
 
-// Run starts TRex and returns when it has ended. An end that the end of ctx asked for is nil, whatever exit code TRex has for it: ctx ends ─▶
-// SIGTERM ─▶ Grace ─▶ SIGKILL. Every other end is a Fault. A binary whose instructions the CPU lacks is followed by the fallback, if there is one.
-// The process dies with this one.
+// Run starts TRex and returns when it has ended. When ctx ends, Run ends TRex (SIGTERM ─▶ Grace ─▶ SIGKILL) and returns nil, whatever TRex's exit code. Every other end
+// is a Fault. If the CPU lacks the binary's instructions, Run starts the fallback, if there is one. TRex dies with this process.
 func (p Process) Run(ctx context.Context) error {
 	ending, err := p.start(ctx, p.Installation.Binary)
 	if err != nil {

@@ -21,20 +21,20 @@ func usual() rhythm {
 	return rhythm{time.Second, 500 * time.Millisecond, DefaultSilence - 2*time.Second}
 }
 
-// ErrNoPulse says that the launcher can't be reached any more, or that another one answers. Traffic has stopped or is about to.
+// ErrNoPulse: the launcher can't be reached any more, or another one answers. Traffic has stopped or is about to.
 var ErrNoPulse = errors.New("the generator's launcher is lost")
 
-// Pulse beats on a heart until ctx ends (nil), and closes it. A connection that drops is told and made again; where that fails for longer
-// than the launcher waits, or where the launcher that answers was started since, the error is ErrNoPulse.
-func Pulse(ctx context.Context, heart *Heart, address string, told func(string)) error {
-	return usual().pulse(ctx, heart, address, told)
+// Pulse sends beats on a heart until ctx ends (nil), and closes it. It reports a dropped connection, and connects again. If that fails for longer than the launcher
+// waits, or if the launcher that answers was started since, the error is ErrNoPulse.
+func Pulse(ctx context.Context, heart *Heart, address string, report func(string)) error {
+	return usual().pulse(ctx, heart, address, report)
 }
 
-func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, told func(string)) error {
-	defer func() { _ = heart.Close() }() // the one that it is then
+func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, report func(string)) error {
+	defer func() { _ = heart.Close() }() // the last connection
 	for {
 		if err := heart.Beat(); err != nil {
-			told(fmt.Sprintf("the heartbeat to %s was cut: %v", address, err))
+			report(fmt.Sprintf("the heartbeat to %s was cut: %v", address, err))
 			again, err := r.connectAgain(ctx, address)
 			if ctx.Err() != nil {
 				return nil
@@ -47,7 +47,7 @@ func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, told fu
 			if heart = again; !heart.Report().Started.Equal(before) {
 				return fmt.Errorf("%w: the one at %s was started anew at %s", ErrNoPulse, address, heart.Report().Started.UTC().Format(time.RFC3339))
 			}
-			told(fmt.Sprintf("the heartbeat to %s is back", address))
+			report(fmt.Sprintf("the heartbeat to %s is back", address))
 		}
 		if pause.For(ctx, r.beat) != nil {
 			return nil

@@ -82,8 +82,8 @@ func place(cpus []CPU, nodes []int, cores int) *Threads {
 	return t
 }
 
-// settleSockets says where the pairs' memory is: where the master runs, which is the first to touch the huge pages. TRex isn't built to ask for those of
-// a node, and doesn't start where it finds too few on the one that it is told. Plain memory, which kernel interfaces use, counts as node 0.
+// settleSockets sets the node of the pairs' memory: the node where the master runs, which is the first to touch the huge pages. TRex can't ask for huge pages of a
+// certain node, and doesn't start if it finds too few on the configured one. Plain memory, which kernel interfaces use, counts as node 0.
 func (t *Threads) settleSockets(kind Kind, cpus []CPU) {
 	node := 0
 	if kind != Kernel {
@@ -133,8 +133,8 @@ func siblings(cpus []CPU, of CPU) int {
 	return n
 }
 
-// pickHousekeeping takes two CPUs that the sending threads miss least: on a node without NICs, and on one physical core. But the master is to be
-// on a node with a NIC where there is such a CPU: the huge pages come from the node of the thread that touches them first, and it does.
+// pickHousekeeping chooses the two CPUs that sending threads need least: on a node without NICs, and on one physical core. But the master goes on a node with a NIC if
+// there is a CPU for it: the master touches the huge pages first, so they come from its node.
 func pickHousekeeping(cpus []CPU, nodes []int) (master, latency CPU) {
 	type choice struct {
 		a, b CPU
@@ -167,7 +167,7 @@ func pickHousekeeping(cpus []CPU, nodes []int) (master, latency CPU) {
 	return best.a, best.b
 }
 
-// crossings tell of threads and memory that reach their NIC through another NUMA node.
+// crossings are notices of threads and memory on another NUMA node than their NIC.
 func crossings(c *Config, cpus []CPU) []Notice {
 	var notices []Notice
 	for p, pair := range c.Threads.Pairs {
@@ -189,7 +189,7 @@ func crossings(c *Config, cpus []CPU) []Notice {
 	return notices
 }
 
-// borrowed tells of CPUs that others use too: a limit below the number of CPUs means that they aren't exclusive.
+// borrowed is a notice of CPUs that other pods use, too: a CPU limit below their number means that they aren't exclusive.
 func borrowed(o Observed, threads int) []Notice {
 	if o.MilliCPU == Unlimited || o.MilliCPU >= int64(len(o.CPUs))*1000 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// tree reads small files below "/". What isn't there reads as empty: which kernel files exist depends on the machine, and Decide says what
-// is missing in words that a person can act on.
+// tree reads small files below "/". A missing file reads as empty: which kernel files exist depends on the machine, and Decide says what is missing
+// in words that a person can act on.
 type tree struct{ fs.FS }
 
 func (t tree) text(name string) string {

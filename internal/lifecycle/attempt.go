@@ -12,10 +12,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// An attempt is a set of pods. Where it comes to nothing, the status first says that the next one counts; then what is left of the old one
-// is deleted; when it is gone, the next one begins. At no time do pods of two attempts do anything, and no more than one Plan of a void attempt is left.
+// An attempt is a set of pods. An attempt becomes void in three steps: the status counts the next attempt, the old attempt's objects are deleted, and once
+// they are gone the next attempt begins. So pods of two attempts are never active together, and at most one Plan of a void attempt remains.
 
-// suspended: the test holds no pods. What had begun is void, and begins anew when it is resumed.
+// suspended: the test holds no pods. An attempt that had begun is void; the next one begins when the test is resumed.
 func suspended(v *view) *step {
 	if !v.spec.Suspend {
 		return nil
@@ -38,10 +38,10 @@ func suspended(v *view) *step {
 	return v.untilGone(s)
 }
 
-// runLost says whether a run had begun that would come to nothing: the runner had told of it.
+// runLost says whether voiding the attempt loses a run: the runner has reported progress.
 func (v *view) runLost() bool { return v.begun() && v.progress() != nil }
 
-// earlierAttempt: what is left of attempts that are void goes first.
+// earlierAttempt: objects of void attempts are deleted before anything else is made.
 func earlierAttempt(v *view) *step {
 	del, going := v.remnants()
 	if !going {
@@ -53,7 +53,7 @@ func earlierAttempt(v *view) *step {
 	}
 	message := joinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", v.attempt), listed(names))
 	reason := v1alpha1.ReasonPending
-	if v.said(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonGivenBack {
+	if v.previousCondition(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonGivenBack {
 		reason = v1alpha1.ReasonGivenBack
 	}
 	s := &step{reason: reason, message: message, activity: "Releasing", scheduled: no(reason, message), del: del}
@@ -70,8 +70,8 @@ func (v *view) untilGone(s *step) *step {
 	return s
 }
 
-// remnants says what to delete of earlier attempts, and whether any of it still has to go. A pod on a node that doesn't answer is not
-// waited for without end: its traffic has stopped by itself.
+// remnants says what to delete of earlier attempts, and whether any of those objects still exists. The wait for a pod on a node that doesn't answer
+// is bounded: without the runner's heartbeat its traffic has stopped.
 func (v *view) remnants() (del []Deletion, going bool) {
 	for i := range v.oldJobs {
 		if j := &v.oldJobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
@@ -100,25 +100,25 @@ func (v *view) remnants() (del []Deletion, going bool) {
 	return del, going
 }
 
-// voidPlans are the Plans of attempts that are void, to delete whatever else is done: all else of their runs goes with them. Nobody reads any of it any more, it is in the
-// operator's own namespace, in no tenant's quota, and each Plan may be as large as an object can be. One whose Job still goes on stays until the Job is deleted, so that
-// the runner is told to end by a deletion that the operator waits for (remnants).
+// voidPlans deletes the Plans of void attempts on each pass; all other objects of those runs are owned by the Plans, and are deleted with them. They would fill the operator's
+// own namespace, which no tenant's quota bounds, with objects of the largest size. A Plan whose Job still runs stays until the Job is deleted: the operator waits for that
+// deletion, which ends the runner (remnants).
 func (v *view) voidPlans(beside []Deletion) (del []Deletion) {
 	if slices.ContainsFunc(beside, func(d Deletion) bool { return d.Kind == KindDocuments }) {
 		return nil // with all others
 	}
 	for _, attempt := range slices.Sorted(slices.Values(v.Children.Plans)) {
-		goesOn := slices.ContainsFunc(v.oldJobs, func(j batchv1.Job) bool {
+		needsPods := slices.ContainsFunc(v.oldJobs, func(j batchv1.Job) bool {
 			return attemptOf(j.Labels) == attempt && j.DeletionTimestamp == nil && !jobOver(&j)
 		})
-		if attempt < v.attempt && !goesOn {
+		if attempt < v.attempt && !needsPods {
 			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(v.Test, attempt), Why: "its attempt is void: what its run left isn't read"})
 		}
 	}
 	return del
 }
 
-// formerRemnants adds what is left of runners that a release before this one made: nobody else may send by the test's generators.
+// formerRemnants adds the runners that an earlier release made: only one runner may use the test's generators.
 func (v *view) formerRemnants(del []Deletion, going bool) ([]Deletion, bool) {
 	if v.job != nil || len(v.runners) > 0 {
 		return del, going
@@ -141,8 +141,8 @@ func (v *view) formerRemnants(del []Deletion, going bool) ([]Deletion, bool) {
 	return del, going
 }
 
-// nodeRefusedPod: the scheduler chose a node whose kubelet then had no room, for want of CPUs, memory or devices on one NUMA node. The next
-// attempt avoids it. A kubelet that has just started knows of no device until their plugin has told it again: its node may be the only one, and in a moment it is as good as before.
+// nodeRefusedPod: the scheduler chose a node whose kubelet then lacked CPUs, memory or devices on one NUMA node. The next attempt avoids
+// that node. The exception is a kubelet that has just started: it knows no devices until their plugin registers again, a moment later, so its node isn't avoided.
 func nodeRefusedPod(v *view) *step {
 	if v.begun() {
 		return nil
@@ -169,8 +169,8 @@ func nodeRefusedPod(v *view) *step {
 	}
 }
 
-// outlived: a pod reached its own deadline, which keeps pods from holding devices for ever when the operator is gone. Before the run that is no failure of the
-// pod: the others weren't ready in time. All pods are given back, and the next attempt begins.
+// outlived: a pod reached its own deadline, which keeps pods from holding devices for ever when the operator is gone. Before the run this means that other pods
+// weren't ready in time, and not that this pod failed. All pods are given back, and the next attempt begins.
 func outlived(v *view) *step {
 	if v.begun() {
 		return nil
@@ -204,13 +204,13 @@ func refusedByNode(p *corev1.Pod) bool {
 	return strings.HasPrefix(p.Status.Reason, "OutOf") || strings.HasPrefix(p.Status.Reason, "Insufficient")
 }
 
-// startsAnew says whether a kubelet wouldn't run the pod because it knew of no device as yet: it lists those of before its start, and takes none for healthy until their plugin has registered
+// startsAnew says whether a kubelet refused the pod because it has just started: it lists the devices from before its start, and counts none as healthy until their plugin has registered
 // (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the scheduler then waits for them.
 func startsAnew(p *corev1.Pod) bool {
 	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message, "no healthy devices present")
 }
 
-// nodesExhausted says that all nodes that could be tried refused a pod; empty: there are others.
+// nodesExhausted says that every node that could be tried has refused a pod; empty: some haven't.
 func (v *view) nodesExhausted() string {
 	if len(v.was.ExcludedNodes) == 0 || len(v.Lab.Nodes) == 0 {
 		return ""
@@ -237,7 +237,7 @@ func (v *view) usableNodes() []Node {
 	return out
 }
 
-// jobFailed is why the Job makes no more pods without having come to its end; empty: it does, or it has.
+// jobFailed is why the Job gave up; empty: it still makes pods, or it completed.
 func jobFailed(j *batchv1.Job) string {
 	for _, c := range j.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {

@@ -10,14 +10,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// What relative criteria are compared with is looked at when the runner is made, and travels with the Plan: the Report then holds the verdict together with
-// all that it was made from, and says the same for ever. What isn't measured by then is no baseline; the message says so.
+// The baseline is read when the runner is made, and travels with the Plan: the Report then holds the verdict together with everything that it follows
+// from, whatever happens to the baseline's objects later. A baseline that isn't measured by then doesn't count, and the message says so.
 //
 //	spec.baseline ──▶ Reports ──▶ NAME-A-plan: baseline.json.gz ──▶ runner ──▶ Report: baseline, verdict
 
 // Baseline is what was found of spec.baseline.
 type Baseline struct {
-	// Fault is why there is nothing at all; empty: there are sources.
+	// Fault is why there are no Sources; empty: there are some.
 	Fault   string
 	Sources []BaselineSource
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// A Report is believed where it is what this attempt's runner, and nobody else, can have written. Nobody but runners may write where it stands, and the
-// admission policy has each sign with its own pod's name; that the Report fits what its runner was told is looked at here all the same, so that neither a
-// runner that somebody took over, nor a cluster without the policy, makes a verdict of a Report that is old, another test's, or made up.
+// A Report is believed if only this attempt's runner can have written it. Only runners may write in the namespace where the Report is, and the admission
+// policy makes each of them sign with its own pod's name. This file also compares the Report with the order that the runner was given: neither a runner that
+// somebody took over nor a cluster without the policy then turns an old, a foreign or a forged Report into a verdict.
 //
-//	Plan's ConfigMap: digests of what was told ─┐
+//	Plan's ConfigMap: digests of the order ─────┐
 //	runner's Job and pods: who, since when ─────┼─▶ believed, or why not ─▶ criteria judged anew ─▶ status, copy
 //	Report: by whom, of what, from when to when ┘
 
-// mostSkew is how far the clock of the runner's node may be from the API server's. It is generous: how long a run took shows without comparing clocks, and a
-// clock that is set wrong is nobody's verdict. What is further off is old, or of no clock at all.
+// mostSkew is how far the clock of the runner's node may be from the API server's. It is generous, since the length of a run shows without comparing clocks,
+// and a clock that is set wrong must not cost a test its result. A Report that is further off is an old one, or forged.
 const mostSkew = 24 * time.Hour
 
-// disbelief says why the Report that was read isn't this attempt's runner's; empty: it is.
-func (v *view) disbelief() string {
+// whyNotBelieved says why the Report that was read isn't this attempt's runner's; empty: it is.
+func (v *view) whyNotBelieved() string {
 	r, e := v.Children.Report, v.Children.Envelope
 	switch {
 	case r == nil || r.Plan == nil || e == nil:
 		return "it has no Plan"
 	case v.was.Report != nil && v.was.Report.Digest != "" && v.was.Report.Digest == e.Digest:
-		return "" // the status says that it was believed
+		return "" // an earlier pass believed it
 	case r.Plan.Test.UID != string(v.Test.UID):
 		return fmt.Sprintf("it is of a LoadTest with UID %s, and this one's is %s", orNone(r.Plan.Test.UID), v.Test.UID)
 	case int32(r.Plan.Test.Attempt) != v.attempt || int32(e.Attempt) != v.attempt:
@@ -41,10 +41,10 @@ func (v *view) disbelief() string {
 		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)", v.Children.Followed.Plan, v.Children.Order.Plan)
 	case v.Children.Order.Baseline != v.Children.Followed.Baseline:
 		return "it was compared with another baseline than the one that its runner was told"
-	case !v.wroteIt(e):
+	case !v.signedByOwnRunner(e):
 		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job", orNone(e.Runner), orNone(e.RunnerUID))
 	}
-	return v.mistimed(r)
+	return v.whyTimesCannotBe(r)
 }
 
 // orNone is a text, or that there is none.
@@ -55,8 +55,8 @@ func orNone(text string) string {
 	return text
 }
 
-// wroteIt says whether a pod of this attempt's Job signed the Report. One that is gone by now is known by its name, which no other run's has.
-func (v *view) wroteIt(e *delivery.Envelope) bool {
+// signedByOwnRunner says whether a pod of this attempt's Job signed the Report. A pod that is gone is recognized by its name, which no other run's pod has.
+func (v *view) signedByOwnRunner(e *delivery.Envelope) bool {
 	if e.RunnerUID == "" || !manifests.IsRunnerOf(e.Runner, v.Test, v.attempt) {
 		return false
 	}
@@ -68,9 +68,9 @@ func (v *view) wroteIt(e *delivery.Envelope) bool {
 	return true
 }
 
-// mistimed says why a run can't have been when its Report says; empty: it can. How long it took is told by the runner's clock alone, and how long its Job was
-// there until the Report was written by the API server's alone. When it was takes both, so that only what no clock's error explains is refused.
-func (v *view) mistimed(r *report.Report) string {
+// whyTimesCannotBe says why the run can't have taken place when its Report says; empty: it can. Durations need one clock: the run's is measured by the runner's, and the
+// time from its Job to its Report by the API server's. The date needs both clocks, so it is refused only where no clock error explains it.
+func (v *view) whyTimesCannotBe(r *report.Report) string {
 	begun, written := v.Now, v.Now
 	if at := v.startedAt(); at != nil {
 		begun = at.Time
@@ -94,8 +94,8 @@ func (v *view) mistimed(r *report.Report) string {
 	return ""
 }
 
-// Judged is a Report with its Plan's criteria judged anew by its figures, as this operator judges them. Where another outcome comes of that than its runner
-// wrote, the operator's counts: the Report then says it, with a note, and has other bytes and another digest. Its error says that it can't be packed any more.
+// Judged judges the Plan's criteria again, by the Report's figures and this operator's code. If the outcome differs from the one that the runner wrote, the operator's
+// counts: the Report gets the new verdict and a note, and so other bytes and another digest. An error means that the changed Report can't be packed.
 func Judged(o delivery.Original) (delivery.Original, error) {
 	anew, written := analysis.Verdict(o.Report), o.Report.Verdict
 	judged := *o.Report

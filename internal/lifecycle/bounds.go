@@ -6,19 +6,19 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// How long is waited, and how often is looked. All of them bound a wait for something that usually comes much sooner.
+// How long the operator waits, and how often it writes. Each wait usually ends much sooner than its bound.
 const (
 	// progressEvery is how often details are written into a status, such as how far a run is; what matters is written at once.
 	progressEvery = 15 * time.Second
-	// endedEvery is the same for that a run's traffic is over: its Report comes in a moment, and says more.
+	// endedEvery is the same for the news that a run's traffic is over: the Report follows in a moment, and says more.
 	endedEvery = 2 * progressEvery
-	// stepEvery is how often it is written that pods have their nodes and are ready: their run begins a moment later, and is written at once.
+	// stepEvery is how often the pods' nodes and readiness are written: the run begins a moment later, and its beginning is written at once.
 	stepEvery = 3 * time.Second
 	// reportGrace is how long a run that lost a generator is given to notice, drain and write its Report.
 	reportGrace = time.Minute
-	// wordsGrace is how long after a Report that tells of a lost generator is waited for what kubelet says of its pod.
+	// wordsGrace is how long after a Report with a lost generator the operator waits for kubelet's word on the generator's pod.
 	wordsGrace = 10 * time.Second
-	// silenceGrace is how long a node may be silent in a run: as long as Kubernetes itself lets pods be on such a node.
+	// silenceGrace is how long a node may be silent in a run: as long as Kubernetes itself leaves pods on such a node.
 	silenceGrace = 5 * time.Minute
 	// stopGrace is added to the runner's own time for ending (its pod's grace period).
 	stopGrace = 30 * time.Second
@@ -37,26 +37,26 @@ const (
 	teardownAgain = 15 * time.Second
 	// goneGrace is how long after its deletion was due a pod on a node that is lost is waited for.
 	goneGrace = time.Minute
-	// attachGrace is how long a pod may be without its networks and volumes before that is told as a problem.
+	// attachGrace is how long a pod may be without its networks and volumes before the status calls that a problem.
 	attachGrace = time.Minute
-	// meetGrace is how long a tunnel's gateways may run without having met before that is told as a problem: it takes them a second.
+	// meetGrace is how long a tunnel's gateways may run without having met before the status calls that a problem: they need a second.
 	meetGrace = 30 * time.Second
-	// podlessGrace is how long the runner's Job may be without a pod before that is told as a problem: it pauses less than that between two.
+	// podlessGrace is how long the runner's Job may be without a pod before the status calls that a problem: a Job pauses less between two pods.
 	podlessGrace = time.Minute
 	// vitalsGrace is how long the run waits for the pods that read for observers: they are of an image that nodes have already, and take a second or two.
 	vitalsGrace = 30 * time.Second
-	// placeBound is how long the pods of a test may be without nodes while others of it have theirs, or while other tests wait for what it wants.
-	// A scheduler takes seconds; what takes longer is somebody else's to let go.
+	// placeBound is how long pods of a test may be without nodes while its other pods have theirs, or while other tests wait for the same devices.
+	// A scheduler takes seconds; a longer wait means that somebody else has the devices.
 	placeBound = 2 * time.Minute
 	// growBound is the same where nodes are added for pods that wait: a cloud takes minutes to make one, and its devices some more to be there.
 	growBound = 20 * time.Minute
-	// startBound is how long a pod may be kept from starting by what waiting won't mend, such as an image that isn't there, while other tests wait for
-	// what the test holds. kubelet tries again each five minutes at the latest.
+	// startBound is how long a test may hold devices that other tests wait for while one of its pods can't start for a reason that waiting won't mend,
+	// such as a missing image. kubelet tries again every five minutes at the latest.
 	startBound = 10 * time.Minute
-	// restartBound is the same for a test that gave its pods back for that before: others don't wait ten minutes again and again.
+	// restartBound is the same for a test that has already given its pods back for that reason: others don't wait ten minutes again and again.
 	restartBound = 2 * time.Minute
-	// keepBound is how long it is tried to keep a Report beyond its test while the API server doesn't take it for the moment: an admission webhook that
-	// is away may stay so, and the test is over.
+	// keepBound is how long the operator tries to keep a Report beyond its test while the API server can't take it: a missing admission webhook may stay
+	// missing, and the test is over.
 	keepBound = 5 * time.Minute
 	// maxExcludedNodes is how many nodes may refuse pods of a test before it waits for somebody to look.
 	maxExcludedNodes = 32

@@ -90,7 +90,7 @@ func (v *view) lacks(n need) (reason, message string) {
 			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name, v.atMost(name, most))
 		}
 	}
-	fits := slices.ContainsFunc(usable, func(node Node) bool { return has(node, n.of) })
+	fits := slices.ContainsFunc(usable, func(node Node) bool { return hasAll(node, n.of) })
 	if len(n.of) == 0 || fits {
 		return "", ""
 	}
@@ -130,8 +130,8 @@ func mostOf(nodes []Node, name corev1.ResourceName) resource.Quantity {
 	return most
 }
 
-// has says whether a node has all of it.
-func has(n Node, of corev1.ResourceList) bool {
+// hasAll says whether a node has all of it.
+func hasAll(n Node, of corev1.ResourceList) bool {
 	for name, amount := range of {
 		if there := n.Allocatable[name]; there.Cmp(amount) < 0 {
 			return false

@@ -25,7 +25,7 @@ type Want struct {
 // Wants are the pods of the current attempt that want devices; none where the test can't be made into pods. They follow from the spec, the
 // attempt and the networks, and are costly to find out.
 func Wants(o Observed) []Want {
-	v := look(o)
+	v := newView(o)
 	if v.compiled() == nil {
 		return nil
 	}
@@ -47,11 +47,11 @@ func Wants(o Observed) []Want {
 	return wants
 }
 
-// Attempt is the attempt that counts: of the Observed it needs the test and its children.
-func Attempt(o Observed) int32 { return look(o).attempt }
+// Attempt is the attempt that counts. It reads only the test and its children from Observed.
+func Attempt(o Observed) int32 { return newView(o).attempt }
 
-// Resources are what a pod with devices requests that counts for its place; empty: it has no devices. A request that isn't given is its limit, as
-// the API server has it.
+// Resources are the requests that decide where a pod with devices can be placed; empty: the pod has no devices. A missing request equals the limit, as
+// for the API server.
 func Resources(p *corev1.Pod) queue.Resources {
 	if len(devicesOf(p)) == 0 {
 		return nil
@@ -101,16 +101,16 @@ func devicesOf(p *corev1.Pod) queue.Resources {
 	return devices
 }
 
-// Claim is how a test stands in line, and what its other pods hold; claims: it stands there at all. One that is over, ends, or is suspended
-// does not. Of the Observed it needs the test and its pods.
+// Claim is a test's place in the queue, and what its other pods hold; claims: it is in the queue at all. A test that is over, ending or suspended
+// isn't. Claim reads only the test and its pods from Observed.
 func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
-	v := look(o)
+	v := newView(o)
 	name := v.Test.Namespace + "/" + v.Test.Name
-	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Takes: compile.Usual(v.spec), Avoid: v.was.ExcludedNodes}
+	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Takes: compile.UsualDuration(v.spec), Avoid: v.was.ExcludedNodes}
 	if back := v.was.GivenBack; back != nil {
 		claim.GivenBack, claim.RetryAt = back.At.Time, back.Until.Time
 	}
-	claims = v.goesOn()
+	claims = v.needsPods()
 	claim.Stage = v.stage()
 	for i := range v.Children.Pods {
 		p := &v.Children.Pods[i]
@@ -143,9 +143,9 @@ func (v *view) unmade(wants []Want) (pods []queue.Pod) {
 	return pods
 }
 
-// goesOn says whether a test has, or is to have, pods that measure.
-func (v *view) goesOn() bool {
-	return v.Test.DeletionTimestamp == nil && !v.spec.Suspend && !v.spec.Stop && GoesOn(v.was)
+// needsPods says whether a test has, or is to have, pods that measure.
+func (v *view) needsPods() bool {
+	return v.Test.DeletionTimestamp == nil && !v.spec.Suspend && !v.spec.Stop && Ongoing(v.was)
 }
 
 // stage is how far the test is with its pods.
@@ -156,7 +156,7 @@ func (v *view) stage() queue.Stage {
 	case v.used():
 		return queue.Placing
 	}
-	switch v.said(v1alpha1.ConditionScheduled).Reason {
+	switch v.previousCondition(v1alpha1.ConditionScheduled).Reason {
 	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing,
 		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld:
 		return queue.Stuck

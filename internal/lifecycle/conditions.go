@@ -13,10 +13,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// maxMessage is what a condition's message may have, in bytes.
+// maxMessage is the most bytes that a condition's message may have.
 const maxMessage = 4096
 
-// setConditions says all conditions, on each pass.
+// setConditions sets all conditions, on each pass.
 func setConditions(st *v1alpha1.LoadTestStatus, v *view, s *step) {
 	set(st, v, v1alpha1.ConditionAccepted, acceptedCondition(v, s))
 	set(st, v, v1alpha1.ConditionScheduled, scheduledCondition(v, s))
@@ -28,8 +28,8 @@ func setConditions(st *v1alpha1.LoadTestStatus, v *view, s *step) {
 	set(st, v, v1alpha1.ConditionStalled, stalledCondition(s))
 }
 
-// set says a condition; nil: it isn't there. Its time changes with its status only.
-func set(st *v1alpha1.LoadTestStatus, v *view, kind string, c *said) {
+// set sets a condition, or removes it where c is nil. Its time changes with its status only.
+func set(st *v1alpha1.LoadTestStatus, v *view, kind string, c *statement) {
 	if c == nil {
 		meta.RemoveStatusCondition(&st.Conditions, kind)
 		return
@@ -40,39 +40,39 @@ func set(st *v1alpha1.LoadTestStatus, v *view, kind string, c *said) {
 	})
 }
 
-// before is what a condition said before; otherwise where it hasn't been said.
-func (v *view) before(kind string, otherwise *said) *said {
-	if c := v.said(kind); c.Status != "" {
-		return &said{c.Status, c.Reason, c.Message}
+// previously is what a condition said in the last status; otherwise, where that status lacks it.
+func (v *view) previously(kind string, otherwise *statement) *statement {
+	if c := v.previousCondition(kind); c.Status != "" {
+		return &statement{c.Status, c.Reason, c.Message}
 	}
 	return otherwise
 }
 
-func acceptedCondition(v *view, s *step) *said {
+func acceptedCondition(v *view, s *step) *statement {
 	valid := yes(v1alpha1.ReasonValid, "the spec can be measured")
 	switch {
 	case s.accepted != nil:
 		return s.accepted
 	case s.ending != nil:
-		return v.before(v1alpha1.ConditionAccepted, valid)
+		return v.previously(v1alpha1.ConditionAccepted, valid)
 	}
 	return valid
 }
 
-func scheduledCondition(v *view, s *step) *said {
+func scheduledCondition(v *view, s *step) *statement {
 	unplaced := no(v1alpha1.ReasonPending, "no pods were placed")
 	switch {
 	case s.scheduled != nil:
 		return s.scheduled
-	case s.ending != nil || v.begun() && v.said(v1alpha1.ConditionScheduled).Status == metav1.ConditionTrue: // pods go again, and were placed
-		return v.before(v1alpha1.ConditionScheduled, v.placement(unplaced))
+	case s.ending != nil || v.begun() && v.previousCondition(v1alpha1.ConditionScheduled).Status == metav1.ConditionTrue: // pods go again, and were placed
+		return v.previously(v1alpha1.ConditionScheduled, v.placement(unplaced))
 	}
 	return v.placement(unplaced)
 }
 
-// placement says where the pods are; otherwise where some are nowhere.
-func (v *view) placement(otherwise *said) *said {
-	if compile.Elsewhere(v.spec) && v.externalDUT() {
+// placement says which nodes the pods are on, or otherwise where some have none.
+func (v *view) placement(otherwise *statement) *statement {
+	if compile.GeneratorsRunAlready(v.spec) && v.externalDUT() {
 		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the runner's")
 	}
 	var nodes []string
@@ -101,14 +101,14 @@ func (v *view) externalDUT() bool {
 	return v.spec.DUT.Type == v1alpha1.DUTDevice || v.spec.DUT.Type == v1alpha1.DUTLoopback
 }
 
-func generatorsReadyCondition(v *view, s *step) *said {
-	if compile.Elsewhere(v.spec) {
+func generatorsReadyCondition(v *view, s *step) *statement {
+	if compile.GeneratorsRunAlready(v.spec) {
 		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them", v.spec.Generator.Engine))
 	}
 	return v.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
 }
 
-func dutReadyCondition(v *view, s *step) *said {
+func dutReadyCondition(v *view, s *step) *statement {
 	switch {
 	case s.dut != nil:
 		return s.dut
@@ -119,14 +119,14 @@ func dutReadyCondition(v *view, s *step) *said {
 }
 
 // rolesReadiness says whether the pods of a role can be used.
-func (v *view) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *said {
+func (v *view) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *statement {
 	switch {
 	case s.ending != nil && s.ending.complete:
 		return no(v1alpha1.ReasonReleased, "the test is over")
 	case s.void != nil || s.idle:
 		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
-	case s.ending != nil && endsWith(v.said(v1alpha1.ConditionComplete).Reason):
-		return v.before(kind, no(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
+	case s.ending != nil && isEndReason(v.previousCondition(v1alpha1.ConditionComplete).Reason):
+		return v.previously(kind, no(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
 	}
 	if f := v.faultIn(role); f != nil {
 		if v.begun() {
@@ -134,9 +134,9 @@ func (v *view) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *said
 		}
 		return no(v1alpha1.ReasonFailed, f.message)
 	}
-	if was := v.said(kind); v.begun() {
-		if was.Status == metav1.ConditionTrue || len(v.unheard(role)) > 0 {
-			return v.before(kind, nil)
+	if was := v.previousCondition(kind); v.begun() {
+		if was.Status == metav1.ConditionTrue || len(v.lostSightOf(role)) > 0 {
+			return v.previously(kind, nil)
 		}
 		return yes(v1alpha1.ReasonReady, "ready when the run began, and heard of since")
 	}
@@ -154,8 +154,8 @@ func (v *view) faultIn(role v1alpha1.PodRole) *fault {
 }
 
 // readiness counts the pods of a role that are ready, and says what the others wait for.
-func (v *view) readiness(role v1alpha1.PodRole) *said {
-	pods := v.of(role)
+func (v *view) readiness(role v1alpha1.PodRole) *statement {
+	pods := v.podsWithRole(role)
 	if len(pods) == 0 {
 		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
 	}
@@ -174,7 +174,7 @@ func (v *view) readiness(role v1alpha1.PodRole) *said {
 	return yes(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
 }
 
-func completeCondition(v *view, s *step) *said {
+func completeCondition(v *view, s *step) *statement {
 	switch {
 	case s.ending != nil && s.ending.complete:
 		return yes(s.ending.reason, s.ending.message)
@@ -186,7 +186,7 @@ func completeCondition(v *view, s *step) *said {
 	return no(v1alpha1.ReasonWaiting, s.message)
 }
 
-func passedCondition(v *view, s *step) *said {
+func passedCondition(v *view, s *step) *statement {
 	if s.ending != nil && s.ending.report != nil {
 		return verdictOf(s.ending)
 	}
@@ -194,23 +194,23 @@ func passedCondition(v *view, s *step) *said {
 	if len(v.spec.Criteria) == 0 {
 		reason, notYet, never = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no verdict", noFigureNoCriteria
 	}
-	undecided := &said{metav1.ConditionUnknown, reason, notYet}
+	undecided := &statement{metav1.ConditionUnknown, reason, notYet}
 	if s.ending == nil {
 		return undecided
 	}
-	c := v.before(v1alpha1.ConditionPassed, undecided)
+	c := v.previously(v1alpha1.ConditionPassed, undecided)
 	if s.ending.complete && c.message == notYet {
 		c.message = never
 	}
 	return c
 }
 
-// noFigureNoCriteria is said of a test that has ended without a figure, and had nothing to judge one by.
+// noFigureNoCriteria is Passed's message for a test that ended without a figure and has no criteria.
 const noFigureNoCriteria = "spec.criteria is empty, and nothing was measured that could be judged"
 
 // verdictOf is the criteria's judgement. Only a whole measurement has one.
-func verdictOf(e *ending) *said {
-	unknown := &said{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, ""}
+func verdictOf(e *ending) *statement {
+	unknown := &statement{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, ""}
 	switch {
 	case len(e.report.Verdict.Criteria) == 0:
 		unknown.reason, unknown.message = v1alpha1.ReasonNoCriteria, noFigureNoCriteria
@@ -241,17 +241,17 @@ func criteriaWords(r *report.Report) string {
 	return cmp.Or(joinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
 }
 
-func reconcilingCondition(v *view, s *step) *said {
+func reconcilingCondition(v *view, s *step) *statement {
 	if s.idle || (s.ending != nil && s.ending.complete) {
 		return nil
 	}
 	c := completeCondition(v, s)
-	return &said{metav1.ConditionStatus(corev1.ConditionTrue), c.reason, c.message}
+	return &statement{metav1.ConditionStatus(corev1.ConditionTrue), c.reason, c.message}
 }
 
-func stalledCondition(s *step) *said {
+func stalledCondition(s *step) *statement {
 	if s.ending == nil || !s.ending.complete || !failed(s.ending.reason) {
 		return nil
 	}
-	return &said{metav1.ConditionStatus(corev1.ConditionTrue), s.ending.reason, s.ending.message}
+	return &statement{metav1.ConditionStatus(corev1.ConditionTrue), s.ending.reason, s.ending.message}
 }

@@ -22,8 +22,8 @@ func stopRequested(v *view) *step {
 	return v.end(&ending{reason: v1alpha1.ReasonStopped, message: message})
 }
 
-// activeDeadlineExceeded: the runner ends itself at this deadline and writes a better Report than one that is interrupted. This is for the
-// runner that can't.
+// activeDeadlineExceeded: a runner ends by itself at this deadline, and its Report is better than that of an interrupted run. This rule is for a
+// runner that doesn't.
 func activeDeadlineExceeded(v *view) *step {
 	if due := v.activeUntil(); due.IsZero() || v.Now.Before(due) {
 		return nil
@@ -51,25 +51,25 @@ func schedulingDeadlineExceeded(v *view) *step {
 	if v.begun() || due.IsZero() || v.Now.Before(due) {
 		return nil
 	}
-	missing := v.said(v1alpha1.ConditionScheduled)
+	missing := v.previousCondition(v1alpha1.ConditionScheduled)
 	why := missing.Message
 	if missing.Status == "True" {
-		why = joinNonEmpty("; ", v.lacking(v1alpha1.ConditionDUTReady), v.lacking(v1alpha1.ConditionGeneratorsReady))
+		why = joinNonEmpty("; ", v.missedLast(v1alpha1.ConditionDUTReady), v.missedLast(v1alpha1.ConditionGeneratorsReady))
 	}
 	return v.fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s", v.spec.SchedulingDeadline, why)
 }
 
-// lacking is what a condition says was missing last; empty: nothing was.
-func (v *view) lacking(kind string) string {
-	c := v.said(kind)
+// missedLast is what a condition last named as missing; empty: nothing.
+func (v *view) missedLast(kind string) string {
+	c := v.previousCondition(kind)
 	if c.Status == "True" {
 		return ""
 	}
 	return c.Message
 }
 
-// placedUntil is when waiting for pods to be ready is over; zero: never. It counts from when the test began to go on: its first look, or
-// its being resumed. What is spent on who looks on at the device isn't counted.
+// placedUntil is when the wait for ready pods is over; zero: never. It counts from the test's first pass, or from when it was resumed, and leaves out
+// the wait for observers' pods.
 func (v *view) placedUntil() time.Time {
 	if v.spec.SchedulingDeadline == "" {
 		return time.Time{}
@@ -79,13 +79,13 @@ func (v *view) placedUntil() time.Time {
 			return at.Add(duration(v.spec.SchedulingDeadline) - v.admittedBefore() + v.spentOnVitals())
 		}
 		if len(v.measuringPods()) > 0 || v.attempt > 1 {
-			return time.Time{} // how long Kueue's queue takes is no fault of the test's, nor is that it queues again
+			return time.Time{} // time in Kueue's queue doesn't count, also where the test queues again
 		}
 	}
 	return v.since(v1alpha1.ConditionReconciling).Add(duration(v.spec.SchedulingDeadline) + v.spentOnVitals())
 }
 
-// admittedBefore is for how long attempts that were given back had been admitted by Kueue.
+// admittedBefore is how long Kueue had admitted the attempts whose pods were given back.
 func (v *view) admittedBefore() time.Duration {
 	if v.was.GivenBack == nil {
 		return 0

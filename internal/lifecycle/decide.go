@@ -7,13 +7,13 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// rule recognises one situation. It returns nil where it isn't the one.
+// rule recognizes one situation: decide returns nil where the test isn't in it.
 type rule struct {
 	name   string
 	decide func(*view) *step
 }
 
-// rules are the situations in the order in which they count: the first that recognises its own decides. The order is the specification.
+// rules are the situations in order of precedence: the first that applies decides. This order is the specification.
 func rules() []rule {
 	return []rule{
 		{"deleted", deleted},                                       // being deleted: its teardown runs, garbage collection does the rest
@@ -58,7 +58,7 @@ func rules() []rule {
 // Decide says what is to be done now, and what to say of it. It has no memory but the status and the children, no clock but o.Now, and
 // changes nothing: the same observation makes the same decision.
 func Decide(o Observed) Decision {
-	v := look(o)
+	v := newView(o)
 	for _, r := range rules() {
 		if s := r.decide(v); s != nil {
 			return v.decision(r.name, s)
@@ -69,9 +69,9 @@ func Decide(o Observed) Decision {
 
 // decision turns what a rule wants into what is to be done and said.
 func (v *view) decision(name string, s *step) Decision {
-	d := Decision{Rule: name, Reason: s.reason, Message: s.message, ReadReport: s.read, ReadBaseline: s.compare, Try: s.try}
+	d := Decision{Rule: name, Reason: s.reason, Message: s.message, ReadReport: s.readReport, ReadBaseline: s.readBaseline, Try: s.try}
 	switch {
-	case s.read || s.compare || s.try != nil:
+	case s.readReport || s.readBaseline || s.try != nil:
 		return d
 	case v.unprotected(s):
 		d.Protect, d.Message = true, "the finalizer "+v1alpha1.FinalizerTeardown+" is put on, so that the teardown runs also where the LoadTest is deleted"

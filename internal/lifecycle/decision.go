@@ -7,30 +7,30 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// Decision is what is to be done now, and what to say of it. It is applied in the order of its fields; what is to be done again after a
-// failure half-way follows from the next observation.
+// Decision is what is to be done now, and what the status says. It is applied in the order of its fields. After a failure half-way the next
+// observation leads to the rest.
 type Decision struct {
 	// Rule is the situation that was recognised, such as generatorLost: the line of the trace.
 	Rule string
 	// Reason and Message say why, for people.
 	Reason, Message string
-	// ReadReport asks for the Report, ReadBaseline for what the test is compared with, and Try for a dry run of these objects: then the decision
-	// is to be made again, with what came of it. Nothing else of the decision is applied.
+	// ReadReport asks for the Report, ReadBaseline for the baseline, and Try for a dry run of these objects. Then the decision is made again, with
+	// the answers observed, and nothing else of this decision is applied.
 	ReadReport   bool
 	ReadBaseline bool
 	Try          []manifests.Object
 	// Protect asks to put the teardown's finalizer on the test, Unprotect to take it off: then the decision is to be made again, as above.
 	Protect, Unprotect bool
-	// Delete are children to delete, Create those to create. Both are fine when done already. Take are wires to take between the two, all of
-	// them: where one can't be had nothing more is done.
+	// Delete are children to delete, Create those to create; either may have been done already. Take are physical ports to claim between the two:
+	// if one of them can't be claimed, nothing more of the decision is applied.
 	Delete []Deletion
 	Take   []Take
 	Create []manifests.Object
 	// Status is the whole status to write; it is written only where it differs.
 	Status v1alpha1.LoadTestStatus
-	// Events are told after the status was written.
+	// Events are recorded once the status is written.
 	Events []Event
-	// GiveBack are wires that the test needs no more.
+	// GiveBack are physical ports that the test no longer needs.
 	GiveBack []Hold
 	// DeleteTest: its time to live is over.
 	DeleteTest bool
@@ -46,7 +46,7 @@ type Deletion struct {
 	Name string
 	// Attempt limits a deletion of all pods to one attempt; 0: all attempts.
 	Attempt int32
-	// Why is told in the log.
+	// Why is for the log.
 	Why string
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// hearFirst waits, within bounds, for what Kubernetes has yet to say of a run that has come to its end; nil: nothing.
-func (v *view) hearFirst() *step {
+// awaitWordOfPods waits, within bounds, until Kubernetes says what became of pods that it lost sight of in a run that has ended; nil: there is nothing to wait for.
+func (v *view) awaitWordOfPods() *step {
 	if f := v.doubt(); f != nil {
 		if until := v.afterTheRun(silenceGrace); !until.IsZero() {
 			s := &step{reason: v1alpha1.ReasonLost, message: "the run has ended, and nothing came back at the end: " + f.message + ", so it is awaited what became of the pod"}
@@ -20,7 +20,7 @@ func (v *view) hearFirst() *step {
 		}
 		return v.failInRun(f)
 	}
-	if v.told().Ending == report.GeneratorLost && len(v.of(v1alpha1.RoleGenerator)) > 0 {
+	if v.believedReport().Ending == report.GeneratorLost && len(v.podsWithRole(v1alpha1.RoleGenerator)) > 0 {
 		if until := v.afterTheRun(wordsGrace); !until.IsZero() {
 			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: waiting to see what became of its pod"}
 			return s.waitUntil(until)
@@ -41,10 +41,10 @@ func (v *view) afterTheRun(grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// doubt is that the device isn't heard of, and that a Report with a figure doesn't prove that it was there to the end; nil: there is none. A silent
-// generator is no doubt: the runner has talked to it to the end, or tells that it couldn't.
+// doubt is the fault of a device whose node is silent, if the Report's figure doesn't prove that the device forwarded to the end; nil: there is no doubt.
+// A silent generator raises none: the runner talked to it to the end, or reports that it couldn't.
 func (v *view) doubt() *fault {
-	if r := v.told(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
+	if r := v.believedReport(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
 		return nil
 	}
 	for _, f := range v.faults() {
@@ -52,28 +52,28 @@ func (v *view) doubt() *fault {
 			return &f
 		}
 	}
-	for _, p := range v.unheard(v1alpha1.RoleDUT) {
+	for _, p := range v.lostSightOf(v1alpha1.RoleDUT) {
 		return &fault{role: v1alpha1.RoleDUT, pod: p.Name, reason: v1alpha1.ReasonNodeLost, doubtful: true,
 			message: fmt.Sprintf("pod %s isn't Ready since its node %s didn't answer", p.Name, p.Spec.NodeName)}
 	}
 	return nil
 }
 
-// unheard are pods of a role that aren't Ready since they were lost sight of: Kubernetes takes that from pods whose node is silent, and their kubelet
-// gives it back, with its own word on what they are.
-func (v *view) unheard(role v1alpha1.PodRole) []*corev1.Pod {
+// lostSightOf are the pods of a role that aren't Ready since their node fell silent: Kubernetes then takes Ready from its pods, and their kubelet sets
+// it again once it answers.
+func (v *view) lostSightOf(role v1alpha1.PodRole) []*corev1.Pod {
 	kind := v1alpha1.ConditionGeneratorsReady
 	if role == v1alpha1.RoleDUT {
 		kind = v1alpha1.ConditionDUTReady
 	}
-	if v.said(kind).Reason != v1alpha1.ReasonLost {
+	if v.previousCondition(kind).Reason != v1alpha1.ReasonLost {
 		return nil
 	}
-	return slices.DeleteFunc(v.of(role), ready)
+	return slices.DeleteFunc(v.podsWithRole(role), ready)
 }
 
-// forwardedToTheEnd says whether frames came back in each direction of the last window. A device that was there then was there before, as nothing
-// starts it again.
+// forwardedToTheEnd says whether frames came back in each direction of the last window. A device that forwarded then was there all the time, since nothing
+// restarts it.
 func forwardedToTheEnd(r *report.Report) bool {
 	if len(r.Windows) == 0 {
 		return false

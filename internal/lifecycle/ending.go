@@ -16,15 +16,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/retention"
 )
 
-// A test ends in steps, each of which can be repeated after a restart of the operator at any point:
+// A test ends in steps. Each can be repeated, wherever the operator was restarted:
 //
-//	end ─▶ record why ─▶ runner ceases, its Report is read ─▶ Complete ─▶ pods are given back
+//	end ─▶ record why ─▶ runner ends, its Report is read ───▶ Complete ─▶ pods are given back
 //	                                                       ╰▶ with a teardown: pods are given back ─▶ teardown pod ─▶ Complete
 //
-// Why it ends is recorded as the reason of Complete before anything is deleted that proves it.
+// The reason of Complete records why the test ends before anything that proves it is deleted.
 
-// deleted: what the setup did is undone first, then garbage collection deletes the children with their owner. An owner that somebody's finalizer keeps may stay for
-// long; its traffic and its devices don't.
+// deleted: the LoadTest is being deleted. Its teardown runs first; then the Jobs and pods are deleted here, so that traffic ends and devices are free even where somebody's
+// finalizer keeps the LoadTest for long.
 func deleted(v *view) *step {
 	if v.Test.DeletionTimestamp == nil {
 		return nil
@@ -36,13 +36,13 @@ func deleted(v *view) *step {
 	if v.anyPod() {
 		s.del = append(s.del, Deletion{Kind: "Pod", Why: "the LoadTest is being deleted"})
 	}
-	s.del = v.clearWith(s.del)
+	s.del = v.andDocuments(s.del)
 	return s
 }
 
-// clearWith adds to what is deleted all that the test's runs left in the operator's own namespace. Nobody reads it any more: what counted is in the status, with its
-// digest. The Jobs go with the Plans; where no Plan is left they are deleted as they are.
-func (v *view) clearWith(del []Deletion) []Deletion {
+// andDocuments adds to the deletions everything that the test's runs left in the operator's own namespace, which nobody reads any more: the status has the result, and the
+// digest of its Report. Jobs are deleted with the Plans that own them, and one by one where no Plan is left.
+func (v *view) andDocuments(del []Deletion) []Deletion {
 	if len(v.Children.Plans) == 0 {
 		return del
 	}
@@ -50,83 +50,82 @@ func (v *view) clearWith(del []Deletion) []Deletion {
 	return append(del, Deletion{Kind: KindDocuments, Why: "the test is over: what counted of its runs is in its status, and in the copy"})
 }
 
-// resumeEnding carries an ending on that was decided before.
+// resumeEnding continues an ending that an earlier pass decided.
 func resumeEnding(v *view) *step {
-	c := v.said(v1alpha1.ConditionComplete)
-	if c.Status != metav1.ConditionFalse || !endsWith(c.Reason) {
+	c := v.previousCondition(v1alpha1.ConditionComplete)
+	if c.Status != metav1.ConditionFalse || !isEndReason(c.Reason) {
 		return nil
 	}
 	return v.end(&ending{reason: c.Reason, message: c.Message})
 }
 
-// endsWith says whether a reason of Complete is why a test ends.
-func endsWith(reason string) bool {
+// isEndReason says whether a reason of Complete means that the test is ending or over.
+func isEndReason(reason string) bool {
 	return reason != "" && reason != v1alpha1.ReasonWaiting && reason != v1alpha1.ReasonRunning
 }
 
-// GoesOn says whether a status is one of a test that has no reason to end yet.
-func GoesOn(status *v1alpha1.LoadTestStatus) bool {
+// Ongoing says whether a test has no reason to end yet.
+func Ongoing(status *v1alpha1.LoadTestStatus) bool {
 	c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionComplete)
-	return c == nil || c.Status != metav1.ConditionTrue && !endsWith(c.Reason)
+	return c == nil || c.Status != metav1.ConditionTrue && !isEndReason(c.Reason)
 }
 
-// fail ends a test for something that only its pods prove. The reason is recorded first, and nothing deleted before it is: then resumeEnding
-// carries on.
+// fail ends a test for something that only its pods prove: this pass only records the reason, and the next one (resumeEnding) deletes.
 func (v *view) fail(reason, format string, args ...any) *step {
-	return v.toward(&ending{reason: reason, message: fmt.Sprintf(format, args...)}, "Ending")
+	return v.stepToEnd(&ending{reason: reason, message: fmt.Sprintf(format, args...)}, "Ending")
 }
 
 // activityDone is the step of a test that is complete: how it ended is Complete's reason.
 const activityDone = "Done"
 
-// toward is a step on the way to an end.
-func (v *view) toward(e *ending, activity string) *step {
+// stepToEnd is a step of a test that is ending.
+func (v *view) stepToEnd(e *ending, activity string) *step {
 	return &step{reason: e.reason, message: e.message, activity: activity, ending: e}
 }
 
 // end does the next step to the end.
 func (v *view) end(e *ending) *step {
-	if s := v.cease(e); s != nil {
+	if s := v.endRunner(e); s != nil {
 		return s
 	}
 	if v.reportWanted() || v.keepTried() && v.Children.Report == nil && v.Children.ReportFault == "" {
-		return &step{reason: e.reason, message: "what was measured until then is looked for", read: true}
+		return &step{reason: e.reason, message: "what was measured until then is looked for", readReport: true}
 	}
-	v.attach(e)
+	v.attachReport(e)
 	v.publish(e)
 	v.keep(e)
-	if e.tries() {
-		return e.copying.published(v.keepOn(e))
+	if e.stillTrying() {
+		return e.copying.addTo(v.waitUntilKept(e))
 	}
-	s := e.copying.published(v.conclude(e))
+	s := e.copying.addTo(v.conclude(e))
 	if e.object != nil {
 		s.create = append(s.create, e.object)
 	}
 	return s
 }
 
-// conclude undoes what the setup did, and completes the test. What it still holds is given back by the next pass (finished): no runner is left, and one
-// pass that reads a Report, deletes all pods and writes the status would keep others waiting for long.
+// conclude runs the teardown, and completes the test. The next pass (finished) gives back the pods: one pass that read a Report, deleted all pods and wrote
+// the status would keep others waiting for long.
 func (v *view) conclude(e *ending) *step {
 	if v.tearsDown() {
 		return v.tearDown(e)
 	}
 	e.complete = true
-	return v.toward(e, activityDone)
+	return v.stepToEnd(e, activityDone)
 }
 
-// cease makes the runner end: its Job is deleted, its pod gets its time to stop traffic and to write what it has. Nil: no runner is left.
-func (v *view) cease(e *ending) *step {
+// endRunner deletes the runner's Job, and gives its pod time to stop traffic and to write its Report. Nil: no runner is left.
+func (v *view) endRunner(e *ending) *step {
 	del, until := v.stopRunner()
 	if v.finalReport() || (len(del) == 0 && until.IsZero()) {
 		return nil
 	}
-	s := v.toward(e, "Stopping")
+	s := v.stepToEnd(e, "Stopping")
 	s.del = del
 	return s.waitUntil(until)
 }
 
-// stopRunner says what to delete so that no runner is left, and until when one is waited for; neither: none is left, or its time is over.
+// stopRunner says what to delete so that no runner is left, and how long to wait for the last one; neither: none is left, or its time is over.
 func (v *view) stopRunner() (del []Deletion, until time.Time) {
 	if v.job != nil && v.job.DeletionTimestamp == nil && !jobOver(v.job) {
 		del = append(del, Deletion{Kind: "Job", Name: v.job.Name, Why: "no runner may follow this one"})
@@ -161,13 +160,13 @@ func jobOver(j *batchv1.Job) bool {
 	return false
 }
 
-// release gives the attempt's pods and their devices back, unless they are to be looked into.
+// release gives the attempt's pods and their devices back, unless keepPods keeps them for inspection.
 func (v *view) release(e *ending) []Deletion {
-	if v.keeps(e.reason) && v.finalReport() {
+	if v.keepsPods(e.reason) && v.finalReport() {
 		return nil // the runner ends by itself, and its log is kept with it
 	}
 	del := v.endJobs()
-	if v.keeps(e.reason) || !v.anyPod() {
+	if v.keepsPods(e.reason) || !v.anyPod() {
 		return del
 	}
 	return append(del, Deletion{Kind: "Pod", Why: "the test is over: its pods and devices are given back"})
@@ -194,31 +193,31 @@ func (v *view) anyPod() bool {
 	return false
 }
 
-// keeps says whether the pods stay after this end.
-func (v *view) keeps(reason string) bool {
+// keepsPods says whether the pods stay after this end.
+func (v *view) keepsPods(reason string) bool {
 	return v.spec.KeepPods == v1alpha1.KeepPodsOnFailure && failed(reason) && v.Test.DeletionTimestamp == nil
 }
 
-// failed says whether a test that ended for this reason ended otherwise than people asked for.
+// failed says whether a test that ended for this reason neither measured nor was stopped by somebody.
 func failed(reason string) bool {
 	return reason != v1alpha1.ReasonMeasured && reason != v1alpha1.ReasonStopped
 }
 
-// finished: what is left of a complete test is released, and in time the test itself is deleted, or thinned where somebody would make it again.
+// finished: the pods of a complete test are given back. Once its time to live is over the test is deleted, or only its children where a tool such as Argo CD would create it again.
 func finished(v *view) *step {
-	c := v.said(v1alpha1.ConditionComplete)
+	c := v.previousCondition(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionTrue {
 		return nil
 	}
 	s := &step{reason: c.Reason, message: "the test is over", over: true, unprotect: v.protected()}
 	s.del = v.release(&ending{reason: c.Reason})
-	if later := v.publishLater(s); later != nil {
+	if later := v.publishAfterEnd(s); later != nil {
 		return later
 	}
-	if !v.keeps(c.Reason) {
-		s.del = v.clearWith(s.del)
+	if !v.keepsPods(c.Reason) {
+		s.del = v.andDocuments(s.del)
 	}
-	if kept := v.keepLater(s); kept != nil {
+	if kept := v.keepAfterEnd(s); kept != nil {
 		return kept
 	}
 	if v.spec.TTLAfterFinished == "" {
@@ -235,14 +234,14 @@ func finished(v *view) *step {
 	s.message = "its time to live after the end, spec.ttlAfterFinished, is over"
 	if again := retention.TrackedBy(v.Test.Labels, v.Test.Annotations); again != "" {
 		s.message += ": its Report and pods go, and the LoadTest stays, as " + again + " would make it again, and it would load the network again"
-		s.del, s.thinned = v.clearWith(v.allChildren()), true
+		s.del, s.thinned = v.andDocuments(v.allChildren()), true
 		return s
 	}
 	s.deleteTest = true
 	return s
 }
 
-// allChildren are all that belongs to a test that is over, pods that were kept to be looked into as well.
+// allChildren deletes everything that belongs to a test that is over, pods kept for inspection included.
 func (v *view) allChildren() (del []Deletion) {
 	const why = "the LoadTest stays without it, as its time to live is over"
 	for i := range v.Children.Jobs {

@@ -9,8 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// eventsOf are the changes that are worth telling beyond the status: a handful in a life. They follow from the two statuses, so that what
-// was told is told once.
+// eventsOf are the events of a change of status: a handful in a test's life. They follow from the two statuses, so each is recorded once.
 func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 	var out []Event
 	if is.LostRuns > was.LostRuns {
@@ -23,7 +22,7 @@ func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
 	} {
 		c := meta.FindStatusCondition(is.Conditions, kind)
-		if c == nil || !worthTelling(c) || toldByTheEnd(is, c) || sameSaid(meta.FindStatusCondition(was.Conditions, kind), c) {
+		if c == nil || !deservesEvent(c) || repeatsEnding(is, c) || unchanged(meta.FindStatusCondition(was.Conditions, kind), c) {
 			continue
 		}
 		out = append(out, Event{Warning: warns(c), Reason: c.Reason, Message: limited(c.Message, 1024)})
@@ -44,19 +43,19 @@ func lostBy(is *v1alpha1.LoadTestStatus) string {
 	return v1alpha1.ReasonRunnerFailed
 }
 
-// toldByTheEnd says whether a condition repeats the reason for which the test ends: the event of the end says it already.
-func toldByTheEnd(is *v1alpha1.LoadTestStatus, c *metav1.Condition) bool {
+// repeatsEnding says whether a condition's reason is the one for which the test ends: that event is recorded already.
+func repeatsEnding(is *v1alpha1.LoadTestStatus, c *metav1.Condition) bool {
 	end := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionComplete)
-	return c.Type != v1alpha1.ConditionComplete && end != nil && endsWith(end.Reason)
+	return c.Type != v1alpha1.ConditionComplete && end != nil && isEndReason(end.Reason)
 }
 
-// sameSaid says whether a condition says what it said before.
-func sameSaid(was, is *metav1.Condition) bool {
+// unchanged says whether a condition is the same as before.
+func unchanged(was, is *metav1.Condition) bool {
 	return was != nil && was.Status == is.Status && was.Reason == is.Reason
 }
 
-// worthTelling says whether a condition's change gets an event: the beginning of a run and its end do, and every warning.
-func worthTelling(c *metav1.Condition) bool {
+// deservesEvent says whether a condition's change gets an event: the beginning of a run and its end do, and every warning.
+func deservesEvent(c *metav1.Condition) bool {
 	if c.Type == v1alpha1.ConditionComplete {
 		return c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonRunning
 	}

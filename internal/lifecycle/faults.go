@@ -12,20 +12,20 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// fault is what befell a pod that carries the measurement.
+// fault is what happened to a pod that the measurement needs.
 type fault struct {
 	role v1alpha1.PodRole
 	pod  string
 	// reason is Complete's, where the run hasn't begun.
 	reason  string
 	message string
-	// from is from when on at the earliest, by the cluster's clock; zero: it isn't known.
+	// from is the earliest time at which the fault can have begun, by the cluster's clock; zero: it isn't known.
 	from time.Time
-	// doubtful: it may be that only Kubernetes doesn't hear of the pod, and traffic goes on.
+	// doubtful: perhaps only Kubernetes doesn't hear of the pod, and traffic goes on.
 	doubtful bool
 }
 
-// inRun is Complete's reason where the run has begun: a generator that failed is lost to it.
+// inRun is Complete's reason for the fault once the run has begun: a generator that failed is then GeneratorLost.
 func (f *fault) inRun() string {
 	if f.reason == v1alpha1.ReasonGeneratorFailed {
 		return v1alpha1.ReasonGeneratorLost
@@ -33,7 +33,7 @@ func (f *fault) inRun() string {
 	return f.reason
 }
 
-// faults are what befell this attempt's measuringPods, the DUT's first; none: nothing.
+// faults are those of this attempt's measuringPods, the DUT's first.
 func (v *view) faults() []fault {
 	var out []fault
 	for _, p := range v.measuringPods() {
@@ -52,7 +52,7 @@ func (v *view) faults() []fault {
 	return out
 }
 
-// fault is the first of the faults, one that is beyond doubt before others; nil: there is none.
+// fault is the first fault, a certain one before a doubtful one; nil: there is none.
 func (v *view) fault() *fault {
 	all := v.faults()
 	if len(all) == 0 {
@@ -64,8 +64,8 @@ func (v *view) fault() *fault {
 	return &all[0]
 }
 
-// actingFault is a fault that may have acted on what was measured: it isn't known to have come after the end of the run. What is doubtful isn't
-// one: the Report knows whether traffic went on. Once the runner's Job is gone the pods are being given back, and say nothing any more.
+// actingFault is a fault that may have influenced the measurement: it isn't known to have come after the end of the run. A doubtful fault doesn't count,
+// since the Report shows whether traffic went on; nor do faults once the runner's Job is gone, since pods are being given back then.
 func (v *view) actingFault() *fault {
 	if v.job == nil || v.job.DeletionTimestamp != nil {
 		return nil
@@ -74,15 +74,15 @@ func (v *view) actingFault() *fault {
 		if f.doubtful {
 			continue
 		}
-		if over := v.runOver(); v.told() == nil || f.from.IsZero() || over.IsZero() || f.from.Before(over.Add(clockMargin)) {
+		if over := v.runOver(); v.believedReport() == nil || f.from.IsZero() || over.IsZero() || f.from.Before(over.Add(clockMargin)) {
 			return &f
 		}
 	}
 	return nil
 }
 
-// runOver is by when the run was over, by the cluster's clock: when its Job was; zero: nothing says so. The Report has the clock of the runner's node, which is nobody's measure: where the
-// node of the device is ahead of it, a device that died in the run would have died after it.
+// runOver is when the runner's Job was over, by the cluster's clock; zero: it isn't known to be. The Report's own time can't be used, since it is by the clock of the runner's node: if the clock
+// of the device's node is ahead of that, a device that died during the run would seem to have died after it.
 func (v *view) runOver() time.Time {
 	if v.job == nil {
 		return time.Time{}
@@ -95,8 +95,8 @@ func (v *view) runOver() time.Time {
 	return time.Time{}
 }
 
-// byTheCluster is the earliest moment by the cluster's clock (of API server, scheduler and controllers) that a moment by the clock of a pod's node can be; zero: nobody knows. A kubelet takes
-// a pod up after it was scheduled, so that its clock is ahead by no more than it says that lay between the two:
+// byTheCluster converts a time x by the clock of a pod's node into the earliest time that it can be by the cluster's clock (API server, scheduler, controllers); zero: it isn't known. A kubelet
+// starts a pod after the scheduler placed it, so the node's clock is ahead by at most what its own reading says lay between the two:
 //
 //	cluster  scheduled ─┬───────────── ≥ x − (started − scheduled)
 //	node                └─ started ─── x
@@ -117,7 +117,7 @@ func (v *view) vanished(p v1alpha1.PodStatus) fault {
 	return f
 }
 
-// faultOf says what befell a pod; nil: nothing.
+// faultOf is the fault of a pod; nil: it has none.
 func (v *view) faultOf(p *corev1.Pod) *fault {
 	f := &fault{role: roleOf(p), pod: p.Name}
 	switch {
@@ -145,13 +145,13 @@ func (v *view) faultOf(p *corev1.Pod) *fault {
 	return f
 }
 
-// silent says whether a pod that was ready isn't heard of, as its node isn't.
+// silent says whether a pod that was ready has lost Ready because its node doesn't answer.
 func (v *view) silent(p *corev1.Pod) bool {
 	n := v.node(p.Spec.NodeName)
 	return n != nil && !n.Ready && v.begun() && p.Status.Phase == corev1.PodRunning
 }
 
-// deletedBy says why a pod is being deleted that we didn't delete.
+// deletedBy says why a pod is being deleted that the operator didn't delete.
 func (v *view) deletedBy(p *corev1.Pod) (reason, message string) {
 	if n := v.node(p.Spec.NodeName); n != nil && !n.Ready {
 		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name, p.Name)
@@ -170,7 +170,7 @@ func grace(p *corev1.Pod) time.Duration {
 	return time.Duration(*p.DeletionGracePeriodSeconds) * time.Second
 }
 
-// evicted says whether a pod was ended by Kubernetes, not by itself.
+// evicted says whether Kubernetes ended a pod that didn't end by itself.
 func evicted(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodFailed {
 		return false
@@ -199,7 +199,7 @@ func failedRole(role v1alpha1.PodRole) string {
 	return v1alpha1.ReasonGeneratorFailed
 }
 
-// failureOf says how a pod failed, in its own last words.
+// failureOf says how a pod failed, with its termination message.
 func failureOf(p *corev1.Pod) (reason, message string) {
 	words := lastWords(p)
 	if words == "" {
@@ -221,7 +221,7 @@ func stoppedContainer(p *corev1.Pod) string {
 	return ""
 }
 
-// restarted is a container that was restarted. No container of a test may be, so another policy of the cluster did it.
+// restarted is a container that was restarted. The test's pods forbid restarts, so another policy of the cluster did it.
 func restarted(p *corev1.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.RestartCount > 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// formerRunner: a release before this one made the runner in the test's namespace, where whoever edits it may write its Report. What it measures is no
-// evidence, so its attempt is void, and the next one has its runner in the operator's own namespace. Where there is a runner already, what says in the
-// test's namespace that it is one is an impostor, and is ignored.
+// formerRunner: an earlier release made the runner in the test's namespace, where everybody who may edit that namespace can forge its Report. So the attempt is void, and
+// the next one has its runner in the operator's own namespace. Once a runner exists there, a pod or Job of the test's namespace that is labelled as a runner is
+// an impostor, and is ignored.
 func formerRunner(v *view) *step {
 	if v.job != nil || len(v.runners) > 0 || !v.used() || !v.ranBefore() {
 		return nil

@@ -10,35 +10,35 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// A Report that is to outlive its test is copied when the test ends, before that is told: who sees Complete may delete the test at once.
+// A Report that is to outlive its test is copied before Complete becomes True: whoever sees Complete may delete the test at once.
 //
 //	NAME-report, the test's own ──▶ NAME-DIGEST, nobody's: labelled, immutable, pruned by number and age
 
-// wantsKept says whether a Report is to be kept, and hasn't been dealt with yet.
+// wantsKept says whether the Report is to be kept, and was neither kept nor given up.
 func (v *view) wantsKept() bool {
 	r := v.was.Report
 	return v.spec.ReportRetention == v1alpha1.ReportKeep && (r == nil || r.Kept == "" && r.NotKept == "")
 }
 
-// keepTried says that keeping the Report was begun, and not brought to an end yet.
+// keepTried says whether the operator has begun to keep the Report, and is still trying.
 func (v *view) keepTried() bool {
 	return v.was.Report != nil && v.was.Report.KeepTriedSince != nil && v.wantsKept()
 }
 
-// keep makes an ending's Report outlive the test. What a fault acted on isn't kept: later nobody would know that its figures count for nothing.
+// keep makes an ending's Report outlive the test. A Report of a measurement that a fault influenced isn't kept: later nobody would know that its figures don't count.
 func (v *view) keep(e *ending) {
 	switch {
 	case !v.wantsKept():
 	case e.report != nil && !e.figures:
 		e.notKept = "a fault acted on what it measured, so that its figures must not be compared with others later"
 	case e.report != nil || v.keepTried():
-		e.keeping = v.kept()
+		e.keeping = v.keptCopy()
 	}
 }
 
-// kept is the object to make, or why there will be none. A refusal that is about the moment is none yet: the object is tried again for a while.
-func (v *view) kept() keeping {
-	r, envelope := v.told(), v.Children.Envelope
+// keptCopy is the ConfigMap to create, or why there will be none. After a refusal that may pass, it is tried again for a while.
+func (v *view) keptCopy() keeping {
+	r, envelope := v.believedReport(), v.Children.Envelope
 	if r == nil || envelope == nil || len(v.Children.ReportPacked) == 0 {
 		return keeping{notKept: "it can't be read any more: " + v.reportFault()}
 	}
@@ -47,14 +47,14 @@ func (v *view) kept() keeping {
 	})
 	for _, refusal := range v.Refusals {
 		if refusal.Pod == object.Name {
-			return v.unkept(refusal)
+			return v.keepRefused(refusal)
 		}
 	}
 	return keeping{object: object}
 }
 
-// unkept is what a refusal makes of a Report that is to be kept.
-func (v *view) unkept(r Refusal) keeping {
+// keepRefused says how to go on after the API server refused the kept copy: try again, or give up.
+func (v *view) keepRefused(r Refusal) keeping {
 	since := v.Now
 	if v.keepTried() && v.was.Report.KeepTriedSince.Time.Before(v.Now) {
 		since = v.was.Report.KeepTriedSince.Time
@@ -68,50 +68,50 @@ func (v *view) unkept(r Refusal) keeping {
 	return keeping{notKept: fmt.Sprintf("ConfigMap %s couldn't be made for %s: %s", r.Pod, keepBound, r.Message)}
 }
 
-// keepOn waits with the end of a test until its Report is kept, or can't be. What the test holds it doesn't need for that.
-func (v *view) keepOn(e *ending) *step {
-	s := v.toward(e, "KeepingReport")
+// waitUntilKept delays the end of a test until its Report is kept, or can't be. Meanwhile the pods are given back.
+func (v *view) waitUntilKept(e *ending) *step {
+	s := v.stepToEnd(e, "KeepingReport")
 	if cleared := v.clearAway(e); cleared != nil {
 		s.del = cleared.del
 	}
-	return s.waitUntil(v.keptAgain(e.keeping))
+	return s.waitUntil(v.nextKeepTry(e.keeping))
 }
 
-// keptAgain is when keeping is tried again.
-func (v *view) keptAgain(k keeping) time.Time {
+// nextKeepTry is when the operator tries again to keep the Report.
+func (v *view) nextKeepTry(k keeping) time.Time {
 	return v.Now.Add(backoff(v.Now.Sub(k.triedSince), retryTransientFirst, retryTransientLast))
 }
 
-// keepLater keeps the Report of a test that is complete, where that was asked for afterwards. Nil: there is nothing to be kept.
-func (v *view) keepLater(s *step) *step {
+// keepAfterEnd keeps the Report of a complete test whose spec.reportRetention was set to Keep afterwards. Nil: there is nothing to keep.
+func (v *view) keepAfterEnd(s *step) *step {
 	if v.was.Report == nil || v.was.Result == nil || !v.wantsKept() {
 		return nil
 	}
 	if v.Children.Report == nil && v.Children.ReportFault == "" {
-		return &step{reason: s.reason, message: "its Report is to be kept: it is read again", read: true}
+		return &step{reason: s.reason, message: "its Report is to be kept: it is read again", readReport: true}
 	}
-	s.keeping = v.kept()
+	s.keeping = v.keptCopy()
 	if s.keeping.object != nil {
 		s.create = append(s.create, s.keeping.object)
 	}
-	if s.keeping.tries() {
-		return s.waitUntil(v.keptAgain(s.keeping))
+	if s.keeping.stillTrying() {
+		return s.waitUntil(v.nextKeepTry(s.keeping))
 	}
 	return s
 }
 
-// keeping is what became of a Report that was to be kept: one of the three; none: nothing was asked.
+// keeping is what became of a Report that was to be kept. At most one field is set; none: no Report was to be kept.
 type keeping struct {
 	object  manifests.Object
 	notKept string
-	// triedSince: the API server doesn't take it for the moment, since then.
+	// triedSince is since when the API server can't take the copy for the moment.
 	triedSince time.Time
 }
 
-func (k keeping) tries() bool { return !k.triedSince.IsZero() }
+func (k keeping) stillTrying() bool { return !k.triedSince.IsZero() }
 
-// tell writes into the status what became of it.
-func (k keeping) tell(r *v1alpha1.ReportReference) {
+// record writes into the status what became of the copy.
+func (k keeping) record(r *v1alpha1.ReportReference) {
 	if k == (keeping{}) {
 		return
 	}
@@ -119,7 +119,7 @@ func (k keeping) tell(r *v1alpha1.ReportReference) {
 	if k.object != nil {
 		r.Kept = k.object.GetName()
 	}
-	if k.tries() {
+	if k.stillTrying() {
 		r.KeepTriedSince = &metav1.Time{Time: k.triedSince}
 	}
 }

@@ -19,7 +19,7 @@ import (
 //	   ▲                              │ evicted: Kueue deletes the pods
 //	   └─────── next attempt ◀────────┘
 
-// queue is the LocalQueue of Kueue that the test is in; empty: none. A namespace's default LocalQueue is one that Kueue puts the pods into, and not the test.
+// queue is Kueue's LocalQueue that the test names; empty: none. Kueue may also put the pods into the namespace's default LocalQueue, which the test doesn't name.
 func (v *view) queue() string {
 	if named := manifests.Queue(v.Test); named != "" {
 		return named
@@ -32,8 +32,8 @@ func (v *view) queue() string {
 	return ""
 }
 
-// evictedByKueue: Kueue took the quota back. The attempt is void, and queued again, also where the runner told of it first: that generators were
-// lost. What was measured to its end before that counts.
+// evictedByKueue: Kueue took the quota back. The attempt is void, and the next one is queued, even if the runner noticed first and reported lost generators. A run that
+// had already ended counts.
 func evictedByKueue(v *view) *step {
 	if v.queue() == "" || v.spec.Stop || v.spec.Suspend || v.finalReport() && v.Children.Envelope.Ending == string(report.Completed) {
 		return nil
@@ -49,8 +49,8 @@ func evictedByKueue(v *view) *step {
 	}
 }
 
-// evictionWords say that Kueue evicts the pods; empty: it doesn't. It deletes all pods of the group; where nobody looked while they went, that
-// all are gone tells it.
+// evictionWords say that Kueue evicts the pods; empty: it doesn't. Kueue deletes all pods of the group: if the operator saw none of the deletions, that all
+// pods are gone is the sign.
 func (v *view) evictionWords() string {
 	measuringPods := v.measuringPods()
 	for _, p := range measuringPods {

@@ -2,8 +2,8 @@ package lifecycle
 
 import "github.com/linerate-dev/linerate/api/v1alpha1"
 
-// measuringPodLost: a generator's or the device's pod failed, was deleted, or lost its node. Before the run, the test ends for that. In the run, a lost
-// generator is left to the runner, which sees it at once and can report what was measured before. A lost device isn't: the runner can't tell it from one that
+// measuringPodLost: a generator's or the device's pod failed, was deleted, or lost its node. Before the run, that ends the test. During the run, a lost generator
+// is left to the runner, which notices at once and can report what was measured before. A lost device ends the test here: to the runner it looks like one that
 // drops every frame.
 func measuringPodLost(v *view) *step {
 	f := v.fault()
@@ -25,7 +25,7 @@ func (v *view) awaitReport(f *fault) *step {
 		kind = v1alpha1.ConditionDUTReady
 	}
 	since, grace := v.Now, reportGrace
-	if v.said(kind).Reason == v1alpha1.ReasonLost {
+	if v.previousCondition(kind).Reason == v1alpha1.ReasonLost {
 		since = v.since(kind)
 	}
 	if f.doubtful {

@@ -16,7 +16,7 @@ import (
 
 // Observed is all that a decision is made from. Nothing in it is changed by deciding.
 type Observed struct {
-	// Test as it was read; its status is what was decided last.
+	// Test is the LoadTest as it was read; its status is what the last decision wrote.
 	Test *v1alpha1.LoadTest
 	// Now is when it was observed.
 	Now      time.Time
@@ -24,11 +24,11 @@ type Observed struct {
 	Lab      Lab
 	Children Children
 	Wires    Wires
-	// Turn is what the line of all tests says to this one; the zero value: it is its turn.
+	// Turn is the queue's answer to this test; the zero value: it is this test's turn.
 	Turn queue.Turn
 	// Baseline is what was found of spec.baseline; nil until Decision.ReadBaseline asked for it.
 	Baseline *Baseline
-	// Refusals is what the API server said to the dry run of Decision.Try; nil: nothing was tried yet, empty: all were welcome.
+	// Refusals are the API server's refusals in the dry run of Decision.Try; nil: nothing was tried yet; empty: it accepted every object.
 	Refusals []Refusal
 }
 
@@ -36,7 +36,7 @@ type Observed struct {
 type Lab struct {
 	// Multus: the cluster knows NetworkAttachmentDefinitions.
 	Multus bool
-	// Networks holds each network that was found of those that the test names; Faults why one that exists can't be read.
+	// Networks are those that the test names and that exist; Faults says why one that exists can't be used.
 	Networks map[compile.NetworkKey]manifests.Network
 	Faults   map[compile.NetworkKey]string
 	// Nodes are the cluster's.
@@ -70,10 +70,10 @@ type Children struct {
 	// of an attempt's run is owned by its Plan's ConfigMap, and goes with it.
 	Documents []string
 	Plans     []int32
-	// Order is what this attempt's runner was told, as the Plan's ConfigMap has it; nil: there is none.
+	// Order is what this attempt's runner was given, as the Plan's ConfigMap has it; nil: there is none.
 	Order *delivery.Order
-	// Published is the digest that the copy of the Report in the test's namespace says that it has; empty: there is no copy, or it says none. It isn't
-	// known whether that is true.
+	// Published is the digest that the copy of the Report in the test's namespace claims; empty: there is no copy, or it claims none. The claim is
+	// unchecked.
 	Published string
 	// Foreign are objects that have a child's name and belong to somebody else, as "Kind/name".
 	Foreign []string
@@ -81,9 +81,9 @@ type Children struct {
 	Progress *delivery.Progress
 	// Envelope is what the ConfigMap of this attempt's Report says on the outside; nil: no Report yet.
 	Envelope *delivery.Envelope
-	// Report is the Report itself, judged anew (Judged); nil until Decision.ReadReport asked for it. ReportFault is why it can't be read, or that there is
-	// none: once it was asked for, one of the two is there. It is read past any cache, and Envelope is then what was read with it. ReportPacked is the
-	// Report's bytes, Followed what it says that it was made by, and ReportWritten when it was written, by the API server's clock; zero: it isn't known.
+	// Report is the Report itself, judged anew (Judged); ReportFault is why there is none, or why it can't be read. Both are empty until
+	// Decision.ReadReport asks; then exactly one is set. The Report is read past any cache, and Envelope together with it. ReportPacked is the Report's
+	// bytes, Followed the order that it claims to have followed, ReportWritten when it was written, by the API server's clock; zero: it isn't known.
 	Report       *report.Report
 	ReportPacked []byte
 	ReportFault  string
@@ -96,8 +96,8 @@ type Children struct {
 type Refusal struct {
 	Pod     string
 	Message string
-	// Transient: the answer is about a moment (timeout, too many requests), not about the pod.
+	// Transient: the refusal may pass (timeout, too many requests), and isn't about the pod.
 	Transient bool
-	// NamespaceGoes: the namespace is being deleted, and takes nothing new.
+	// NamespaceGoes: the namespace is being deleted, and accepts no new objects.
 	NamespaceGoes bool
 }

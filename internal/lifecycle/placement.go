@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// podsNeeded: pods of the DUT and the generators are missing. One of each kind is tried before any device is taken.
+// podsNeeded: pods of the DUT or the generators are missing. One pod of each kind is tried in a dry run before any device is taken.
 func podsNeeded(v *view) *step {
 	in := v.input()
 	var missing []manifests.Object
@@ -37,7 +37,7 @@ func podsOf(in manifests.Input) []*corev1.Pod {
 	return append(manifests.Devices(in), manifests.Generators(in)...)
 }
 
-// make tries pods, unless some are there already, and then creates what isn't there.
+// make tries the pods in a dry run, unless some exist already, and then creates those that are missing.
 func (v *view) make(activity string, objects ...manifests.Object) *step {
 	if v.Refusals == nil && len(v.measuringPods()) == 0 {
 		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken", try: v.samples()}
@@ -57,11 +57,11 @@ func (v *view) make(activity string, objects ...manifests.Object) *step {
 	return s.waitUntil(v.placedUntil())
 }
 
-// samples are one pod of each kind: the setup's, the DUT's, the first generator's; and the Report's copy, whose name is to be free at the end.
+// samples are what a dry run tries: the setup's pod, the DUT's, the first generator's, and the Report's copy, whose name must be free at the end.
 func (v *view) samples() []manifests.Object {
 	in := v.input()
 	var out []manifests.Object
-	if copied := manifests.Unpublished(v.Test); !v.present(copied) && (v.spec.DUT.Setup == nil || !v.setUp()) { // else it was tried with the setup
+	if copied := manifests.EmptyReportCopy(v.Test); !v.present(copied) && (v.spec.DUT.Setup == nil || !v.setUp()) { // else it was tried with the setup
 		out = append(out, copied)
 	}
 	if setup := manifests.Setup(in); setup != nil && !v.setUp() {
@@ -76,8 +76,8 @@ func (v *view) samples() []manifests.Object {
 	return out
 }
 
-// refused: the API server doesn't take a pod. What is about a moment is tried again soon; what is about the pod when something changes, and
-// now and then, as quotas and policies aren't watched.
+// refused: the API server refuses a pod. A refusal that may pass is tried again soon; a refusal of the pod itself when something changes, and now and
+// then, since quotas and policies aren't watched.
 func (v *view) refused(refusals []Refusal) *step {
 	words := make([]string, 0, len(refusals))
 	for i, r := range refusals {
@@ -147,8 +147,8 @@ func unscheduled(v *view) *step {
 		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(v.givesBackAt())
 }
 
-// nodeless says whether no node would do for a pod, and why. Of a pod whose gates have just been taken off it still is said that it is gated:
-// the scheduler hasn't looked at it yet.
+// nodeless says whether the scheduler finds no node for a pod, and why. A pod whose scheduling gates were just removed still has the condition of a
+// gated pod, and isn't nodeless: the scheduler hasn't tried it yet.
 func nodeless(p *corev1.Pod) (corev1.PodCondition, bool) {
 	c := condition(p, corev1.PodScheduled)
 	freed := c.Reason == corev1.PodReasonSchedulingGated && len(p.Spec.SchedulingGates) == 0
@@ -172,8 +172,7 @@ func unscheduledWords(p *corev1.Pod) string {
 	return joinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
 }
 
-// schedulersWords are why no node would do, without what the scheduler goes on to tell of preemption, claims and the like: of that there is
-// nothing for a test to mend.
+// schedulersWords are why no node fits, without the scheduler's remarks on preemption, claims and the like, which no author of a test can act on.
 func schedulersWords(message string) string {
 	why, rest, more := strings.Cut(message, ". ")
 	if more && (strings.HasPrefix(rest, "no new claims") || strings.HasPrefix(rest, "preemption:")) {

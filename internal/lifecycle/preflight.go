@@ -12,8 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// invalid: it can't be measured as it is written. A run that has begun is not ended by an operator that reads its spec otherwise than the
-// one that began it: its Plan is written.
+// invalid: the spec can't be measured. A run that has begun goes on even if a newer operator rejects its spec: its Plan is written.
 func invalid(v *view) *step {
 	if v.runnerMade() || v.compiled() != nil {
 		return nil
@@ -21,10 +20,10 @@ func invalid(v *view) *step {
 	return v.refuses(faults(v.errs))
 }
 
-// refuses ends a test that can't be measured as it is written.
+// refuses ends a test whose spec can't be measured.
 func (v *view) refuses(message string) *step {
 	e := &ending{reason: v1alpha1.ReasonInvalid, message: message, complete: true}
-	s := v.toward(e, activityDone)
+	s := v.stepToEnd(e, activityDone)
 	s.accepted, s.del = no(v1alpha1.ReasonInvalid, message), v.release(e)
 	return s
 }
@@ -38,7 +37,7 @@ func faults(errs field.ErrorList) string {
 	return joinNonEmpty("; ", words...)
 }
 
-// waits is a step of a test that can't be placed as the cluster is, and goes on by itself when that is mended.
+// waits is a step of a test that the cluster can't place now, and that goes on by itself once it can.
 func (v *view) waits(reason, message string) *step {
 	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: no(reason, message)}
 	return s.waitUntil(v.placedUntil())
@@ -47,9 +46,9 @@ func (v *view) waits(reason, message string) *step {
 // placed says whether pods were made already: what they need was looked at before.
 func (v *view) placed() bool { return v.begun() || len(v.measuringPods()) > 0 }
 
-// nameTaken: a child's name is somebody else's object's. It is never touched.
+// nameTaken: an object that doesn't belong to the test has the name of one of its children. The operator never touches it.
 func nameTaken(v *view) *step {
-	taken := v.takenBeyondObserving()
+	taken := v.namesTaken()
 	if len(taken) == 0 {
 		return nil
 	}
@@ -57,7 +56,7 @@ func nameTaken(v *view) *step {
 		"%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name", listed(taken)))
 }
 
-// networksMissing: the links name networks that this cluster doesn't have, or has in a form that can't be read.
+// networksMissing: the links name networks that this cluster lacks, or that can't be used.
 func networksMissing(v *view) *step {
 	if v.placed() {
 		return nil

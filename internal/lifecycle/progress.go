@@ -14,7 +14,7 @@ import (
 func progressOf(v *view, s *step) *v1alpha1.Progress {
 	if s.ending == nil && s.void == nil && v.begun() {
 		if p := v.progress(); p != nil {
-			return v.toldProgress(p)
+			return v.runnersProgress(p)
 		}
 	}
 	if s.activity == "" {
@@ -30,8 +30,8 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 	return p
 }
 
-// toldProgress is what the runner tells.
-func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
+// runnersProgress is the progress that the runner reports.
+func (v *view) runnersProgress(p *delivery.Progress) *v1alpha1.Progress {
 	directions, message := v.directions(), p.Message
 	if p.Varied != "" { // one direction's load, with what the others are held at
 		directions, message = 1, cmp.Or(p.Message, "varying "+p.Varied)
@@ -69,8 +69,8 @@ func atLeastNone(rate *int64) *int64 {
 	return new(max(*rate, 0))
 }
 
-// countRuns counts the runs that were lost, and says with it which run has been counted up to: a count without that would be made again on each
-// pass, written, and be woken by what it wrote. The next attempt's runs are counted from 1 again.
+// countRuns counts lost runs, and records up to which run it has counted: otherwise each pass would count the same run again, and its own write would
+// cause the next pass. In the next attempt runs are numbered from 1 again.
 func countRuns(st *v1alpha1.LoadTestStatus, v *view, s *step) {
 	if st.Progress == nil || v.progress() == nil {
 		return

@@ -11,17 +11,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// The Report that counted is copied to the test's namespace when the test ends, before that is told. The copy is for people and programs; the operator
-// believes what it read in its own namespace, and status.report.digest says which bytes those were.
+// The Report that counted is copied to the test's namespace before Complete becomes True. The copy is for people and programs. The operator believes only
+// what it read in its own namespace, and status.report.digest identifies those bytes.
 //
 //	operator's namespace: …-report ──▶ believed, judged ──▶ test's namespace: NAME-report, immutable
 
 // copying is what becomes of the copy; the zero value: there is nothing to copy.
 type copying struct {
 	object manifests.Object
-	// made: it is there. stale: what has its name, and is the test's own, is another one.
+	// made: the copy exists. stale: the test's own ConfigMap of that name holds another Report.
 	made, stale bool
-	// why there is no copy; since when it is tried again: the API server doesn't take it for the moment.
+	// why there is no copy; triedSince is since when the API server can't take it for the moment.
 	why        string
 	triedSince time.Time
 }
@@ -31,10 +31,10 @@ func (v *view) publish(e *ending) {
 	if e.report == nil || v.Children.Envelope == nil || len(v.Children.ReportPacked) == 0 {
 		return
 	}
-	object := manifests.Published(v.Test, *v.Children.Envelope, v.Children.ReportPacked)
+	object := manifests.ReportCopy(v.Test, *v.Children.Envelope, v.Children.ReportPacked)
 	ref := kindOf(object) + "/" + object.Name
 	if i := slices.IndexFunc(v.Refusals, func(r Refusal) bool { return r.Pod == object.Name }); i >= 0 {
-		e.copying = v.unpublished(object.Name, v.Refusals[i])
+		e.copying = v.copyRefused(object.Name, v.Refusals[i])
 		return
 	}
 	if slices.Contains(v.Children.Foreign, ref) {
@@ -49,8 +49,8 @@ func (v *view) publish(e *ending) {
 	e.copying = copying{object: object, stale: there}
 }
 
-// unpublished is what a refusal makes of a copy. One that is about the moment is tried again for a while.
-func (v *view) unpublished(name string, r Refusal) copying {
+// copyRefused says how to go on after the API server refused the copy: a refusal that may pass is tried again for a while.
+func (v *view) copyRefused(name string, r Refusal) copying {
 	c := copying{why: fmt.Sprintf("ConfigMap %s can't be made: %s", name, r.Message)}
 	since := v.Now
 	if was := v.was.Report; was != nil && was.PublishTriedSince != nil && was.PublishTriedSince.Time.Before(v.Now) {
@@ -62,8 +62,8 @@ func (v *view) unpublished(name string, r Refusal) copying {
 	return c
 }
 
-// published adds the copy to a step.
-func (c copying) published(s *step) *step {
+// addTo adds the copy to a step.
+func (c copying) addTo(s *step) *step {
 	if c.stale {
 		s.del = append(s.del, Deletion{Kind: "ConfigMap", Name: c.object.GetName(), Why: "it isn't a copy of the Report that counted"})
 	}
@@ -73,8 +73,8 @@ func (c copying) published(s *step) *step {
 	return s
 }
 
-// tell writes into the status why there is no copy, or that there is one now.
-func (c copying) tell(r *v1alpha1.ReportReference) {
+// record writes into the status why there is no copy, or that there is one now.
+func (c copying) record(r *v1alpha1.ReportReference) {
 	if r == nil || c.object == nil && c.why == "" && !c.made {
 		return
 	}
@@ -84,18 +84,18 @@ func (c copying) tell(r *v1alpha1.ReportReference) {
 	}
 }
 
-// publishLater tries again to make the copy of a complete test's Report, which the API server didn't take for the moment. What the run left stays as long. Nil:
-// there is nothing to be tried.
-func (v *view) publishLater(s *step) *step {
+// publishAfterEnd tries again to copy a complete test's Report, after refusals that may pass. Until then the run's objects in the operator's namespace stay. Nil: the copy
+// isn't due.
+func (v *view) publishAfterEnd(s *step) *step {
 	r := v.was.Report
 	if r == nil || r.PublishTriedSince == nil || v.Children.Envelope == nil {
 		return nil
 	}
 	if v.Children.Report == nil && v.Children.ReportFault == "" {
-		return &step{reason: s.reason, message: "its Report is to be copied to the test's namespace: it is read again", read: true}
+		return &step{reason: s.reason, message: "its Report is to be copied to the test's namespace: it is read again", readReport: true}
 	}
-	e := &ending{report: v.told()}
+	e := &ending{report: v.believedReport()}
 	v.publish(e)
 	s.copying = e.copying
-	return s.copying.published(s).waitUntil(v.Now.Add(backoff(v.Now.Sub(r.PublishTriedSince.Time), retryTransientFirst, retryTransientLast)))
+	return s.copying.addTo(s).waitUntil(v.Now.Add(backoff(v.Now.Sub(r.PublishTriedSince.Time), retryTransientFirst, retryTransientLast)))
 }

@@ -17,14 +17,14 @@ import (
 //	   ▲                       │ some have none after placeBound: others hold devices that the line can't see,
 //	   └── others go first ◀───┘ and may wait for those that this test holds
 
-// queued: other tests have the devices, or come first. What the API server would refuse is found out before the wait, not after it.
+// queued: other tests have the devices, or come first. The pods are tried in a dry run before the wait, so that nobody queues for a refusal.
 func queued(v *view) *step {
 	if v.used() {
 		return nil
 	}
 	if back := v.was.GivenBack; v.queue() != "" && back != nil && v.Now.Before(back.Until.Time) {
 		const message = "its pods were given back, as not all of them could be placed or started: they are queued again when others had their time"
-		return v.waits(v1alpha1.ReasonGivenBack, message+v.lacked()).waitUntil(back.Until.Time)
+		return v.waits(v1alpha1.ReasonGivenBack, message+v.whyGivenBack()).waitUntil(back.Until.Time)
 	}
 	if !v.Turn.Waits || v.queue() != "" || v.Lab.Grows && v.Turn.Until.IsZero() {
 		return nil // Kueue decides, or who adds nodes for pods that wait
@@ -42,13 +42,13 @@ func queued(v *view) *step {
 	case !inLine && len(v.Refusals) > 0:
 		return v.refused(v.Refusals)
 	}
-	s := v.waits(reason, v.Turn.Message+v.lacked())
+	s := v.waits(reason, v.Turn.Message+v.whyGivenBack())
 	s.activity, s.brief = "Queued", v.Turn.Brief
 	return s.waitUntil(v.Turn.Until)
 }
 
-// lacked says what the pods lacked that were given back last: the line doesn't tell, and who reads of it has to mend it. Empty: none were.
-func (v *view) lacked() string {
+// whyGivenBack says what was missing when pods were last given back, since whoever reads that the test queues has to mend that. Empty: none were given back.
+func (v *view) whyGivenBack() string {
 	back := v.was.GivenBack
 	if back == nil || back.Message == "" {
 		return ""
@@ -64,17 +64,17 @@ func (v *view) lacked() string {
 	return words
 }
 
-// inLine says whether the test was told that it waits for others: then its pods were tried.
+// inLine says whether the status already says that the test waits for others: then its pods were tried.
 func (v *view) inLine() bool {
-	switch v.said(v1alpha1.ConditionScheduled).Reason {
+	switch v.previousCondition(v1alpha1.ConditionScheduled).Reason {
 	case v1alpha1.ReasonQueued, v1alpha1.ReasonGivenBack:
 		return true
 	}
 	return false
 }
 
-// halfPlaced: not all pods found nodes in time. Those that did hold what others may wait for, perhaps for what those hold: all are given
-// back. Pods that wait together and keep nobody waiting hold nothing, and may wait on.
+// halfPlaced: not all pods found nodes in time. The placed ones hold devices that another test may wait for while it holds what this test lacks, so all are
+// given back. Pods of which none is placed hold nothing, and may go on waiting.
 func halfPlaced(v *view) *step {
 	void, words := &voided{givenBack: queue.Delay(string(v.Test.UID), int(v.timesGivenBack())+1)}, ""
 	switch trouble, due := v.cannotStart(); {
@@ -98,14 +98,14 @@ func halfPlaced(v *view) *step {
 // reached says whether there is a moment, and it has come.
 func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// givesBackAt is when pods are given back that aren't all placed, or can't start; zero: never, as things are.
+// givesBackAt is when the pods are given back because one has no node or can't start; zero: there is no such pod.
 func (v *view) givesBackAt() time.Time {
 	_, due := v.cannotStart()
 	return earliest(v.placelessUntil(), due)
 }
 
-// cannotStart says what keeps a pod from starting and won't go away by waiting, such as an image that can't be pulled, and when all pods are given back for it.
-// Otherwise they would keep devices from tests that wait for them until a person looks. Zero: there is no such pod, or no test waits for its devices.
+// cannotStart says what keeps a pod from starting that waiting won't mend, such as an image that can't be pulled, and when all pods are given back for it:
+// otherwise they would keep devices from waiting tests until a person looks. Zero: there is no such pod, or no test waits for its devices.
 func (v *view) cannotStart() (trouble string, until time.Time) {
 	if v.begun() || !v.Turn.Wanted {
 		return "", until

@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Refused is what is said in place of a status that the API server doesn't take: the same again would be refused for ever. It has nothing but what
-// is known to be taken, and ends the test, as what becomes of it can't be told. False: the test was complete already, and what was said of it stays.
+// Refused replaces a status that the API server refuses, which it would refuse again and again. The new status holds only what is known to be valid, and ends
+// the test, since its progress can't be reported. False: the test was complete already, and its status stays.
 func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 	was := &o.Test.Status
 	if meta.IsStatusConditionTrue(was.Conditions, v1alpha1.ConditionComplete) {
@@ -34,15 +34,15 @@ func Refused(o Observed, d Decision, refusal string) (Decision, bool) {
 			say(c.Type, c.Status, c.Reason)
 		}
 	}
-	goesOn, over := v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled
+	needsPods, over := v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled
 	if complete {
-		goesOn, over = over, goesOn
+		needsPods, over = over, needsPods
 	}
 	say(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided)
 	say(v1alpha1.ConditionComplete, truth(complete), v1alpha1.ReasonStatusRefused)
-	say(goesOn, metav1.ConditionTrue, v1alpha1.ReasonStatusRefused)
+	say(needsPods, metav1.ConditionTrue, v1alpha1.ReasonStatusRefused)
 	meta.RemoveStatusCondition(&st.Conditions, over)
-	restate(&st)
+	refreshGeneration(&st)
 	d.Rule, d.Reason, d.Message, d.Status, d.DeleteTest = "statusRefused", v1alpha1.ReasonStatusRefused, message, st, false
 	d.Events = eventsOf(was, &st)
 	return d, true

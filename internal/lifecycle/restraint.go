@@ -12,9 +12,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// restrained is the status that is worth a write now: a status is the dearest of all writes. What is only a detail, such as a percentage or one more pod of many
-// that is ready, is written at most each 15 s, and that all pods have their nodes, or are ready, at most each 3 s: the run begins a moment later. The moment that is
-// returned is when the rest is due; zero: all is in.
+// restrained is the part of a status that is worth writing now, since status writes cost the most. Details, such as a percentage or one more ready pod, are written at
+// most every 15 s; that all pods have nodes, or are ready, at most every 3 s, since the run begins a moment later. The time is when the rest is due; zero: nothing
+// was left out.
 func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, time.Time) {
 	if st.Progress == nil {
 		return st, time.Time{}
@@ -35,7 +35,7 @@ func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, t
 	return st, time.Time{}
 }
 
-// worthAfter is how long after the status before the next one is worth a write, by what it says that the one before didn't; 0: at once.
+// worthAfter is how long after the last write the next status is worth one, by what has changed; 0: at once.
 func worthAfter(before, next *v1alpha1.LoadTestStatus) time.Duration {
 	a, b := gist(before), gist(next)
 	for i := range min(len(a.Pods), len(b.Pods)) {
@@ -58,7 +58,7 @@ func worthAfter(before, next *v1alpha1.LoadTestStatus) time.Duration {
 	return 0
 }
 
-// withoutReadiness leaves out of two statuses that pods were placed and became ready in between, as those of every test do a moment before its run begins.
+// withoutReadiness removes from two statuses the news that pods were placed or became ready, which every test has a moment before its run begins.
 func withoutReadiness(before, next *v1alpha1.LoadTestStatus) {
 	if before.Progress != nil && next.Progress != nil && next.Progress.Step == activityStarting {
 		before.Progress.Step = activityStarting
@@ -92,7 +92,7 @@ func gist(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	if st.Progress != nil {
 		out.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
 	}
-	if st.StartedAt != nil && GoesOn(st) { // how far the run is, and that its runner's pod comes up
+	if st.StartedAt != nil && Ongoing(st) { // how far the run is, and that its runner's pod comes up
 		if out.Progress != nil {
 			out.Progress.Step = ""
 		}

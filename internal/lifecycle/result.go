@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// resultOf is a Report's result as the status has it: whole numbers with their unit in the name, ratios as text. It is bounded as the
-// schema is: a status that can't be stored would tell nothing.
+// resultOf is a Report's result in the form of the status: whole numbers with their unit in the name, ratios as text. It keeps the schema's bounds, since the API
+// server would refuse a larger status.
 func resultOf(r *report.Report) *v1alpha1.Result {
 	out := &v1alpha1.Result{
 		Saturated:   r.Result.Saturated,
@@ -51,8 +51,8 @@ const (
 	figuresOfALoad = 3
 )
 
-// curveOf is what all directions together were offered, carried and lost at each load, of more loads than fit some at even distances, the first and the last among them. The
-// Report has all of them, and the directions.
+// curveOf is what all directions together were offered, forwarded and lost at each load. If there are more loads than fit, it takes some at even distances, the first and the
+// last included; the Report has all loads, and each direction.
 func curveOf(curve []report.Figure) []v1alpha1.Figure {
 	points := figures.PointsByLoad(curve)
 	const most = mostFigures / figuresOfALoad
@@ -98,7 +98,7 @@ func burstsOf(r *report.Report) (all []v1alpha1.Figure) {
 // ofLatency are the metrics of latency that the status has.
 var ofLatency = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
 
-// latencyOf is how long frames of each direction were under way at each load, of the slowest frame size, as far as there is room for so many figures.
+// latencyOf is each direction's latency at each load, of the slowest frame size, as far as room allows.
 func latencyOf(r *report.Report, room int) (all []v1alpha1.Figure) {
 	for _, metric := range ofLatency {
 		for _, f := range figures.SlowestSizes(r, metric) {

@@ -11,17 +11,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// runnerFailed: the Job makes no more runners, or is gone, and no final Report has arrived. Before that is said, it is looked whether one is
-// there: what is watched runs late at times.
+// runnerFailed: the Job makes no more runners, or is gone, and no final Report has arrived. Before the test fails for that, the Report is read past the
+// cache, which may be late.
 func runnerFailed(v *view) *step {
 	why, reason := v.runnerTrouble()
 	if why == "" {
 		return nil
 	}
 	if v.reportWanted() {
-		return &step{reason: reason, message: "no runner is left: a Report is looked for", read: true}
+		return &step{reason: reason, message: "no runner is left: a Report is looked for", readReport: true}
 	}
-	if r := v.told(); r != nil && v.Children.Envelope == nil {
+	if r := v.believedReport(); r != nil && v.Children.Envelope == nil {
 		return v.end(endingOf(r))
 	}
 	return v.fail(reason, "%s", why)
@@ -38,7 +38,7 @@ func (v *view) runnerTrouble() (why, reason string) {
 	case v.job == nil:
 		return "", ""
 	case v.runnerHeld() && !v.Now.Before(v.job.CreationTimestamp.Add(startBound)):
-		return heldWords(v.job) + fmt.Sprintf("; it is so since %s, and generators and device are given back", startBound), v1alpha1.ReasonRunnerFailed
+		return suspendedJobWords(v.job) + fmt.Sprintf("; it is so since %s, and generators and device are given back", startBound), v1alpha1.ReasonRunnerFailed
 	case v.runnerStuck() != "":
 		return v.runnerStuck(), v1alpha1.ReasonNodeLost
 	case jobFailed(v.job) != "":
@@ -49,13 +49,13 @@ func (v *view) runnerTrouble() (why, reason string) {
 	return "", ""
 }
 
-// runnerHeld says that somebody suspended the runner's Job, and no runner was made: linerate never does. It is who looks after all Jobs of a namespace, as Kueue does with
-// manageJobsWithoutQueueName. The test's devices wait meanwhile, and aren't left so.
+// runnerHeld says that somebody suspended the runner's Job before it made a runner. linerate never does that; a controller of all Jobs in the namespace does, such as Kueue with
+// manageJobsWithoutQueueName. The test can't hold its devices for as long as that.
 func (v *view) runnerHeld() bool {
 	return v.job != nil && v.job.DeletionTimestamp == nil && v.job.Spec.Suspend != nil && *v.job.Spec.Suspend && len(v.runners) == 0
 }
 
-func heldWords(j *batchv1.Job) string {
+func suspendedJobWords(j *batchv1.Job) string {
 	if queue := j.Labels[v1alpha1.LabelKueueQueue]; queue != "" {
 		return fmt.Sprintf("the runner's Job %s waits for Kueue to admit it to queue %s of namespace %s: kubectl get localqueue,workload -n %s shows whether the queue is there and has quota",
 			j.Name, queue, j.Namespace, j.Namespace)
@@ -64,8 +64,8 @@ func heldWords(j *batchv1.Job) string {
 		"or give runners a LocalQueue there (runners.queueName of the chart)", j.Name, j.Namespace)
 }
 
-// runnerStuck says that the runner's pod was given up and can't be ended, as its node doesn't answer; empty: it isn't so. The Job makes no
-// other one then: it can't know that the first is gone.
+// runnerStuck says that the runner's pod is being deleted and its node doesn't answer; empty: it isn't so. The Job makes no other pod then, since it
+// can't know that the first is gone.
 func (v *view) runnerStuck() string {
 	if len(v.runners) == 0 {
 		return ""
@@ -90,9 +90,9 @@ func (v *view) runnersLastWords() string {
 // runNeeded: all is ready, and the runner isn't made.
 func runNeeded(v *view) *step {
 	if v.untriedCopy() {
-		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.Unpublished(v.Test)}}
+		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.EmptyReportCopy(v.Test)}}
 	}
-	if others := v.beyondObserving(); len(others) > 0 {
+	if others := v.refusalsOfOtherPods(); len(others) > 0 {
 		return v.refused(others)
 	}
 	in := v.input()
@@ -102,13 +102,13 @@ func runNeeded(v *view) *step {
 		return s.waitUntil(v.placedUntil())
 	}
 	if v.comparisonWanted() && v.Baseline == nil {
-		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", compare: true}
+		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", readBaseline: true}
 	}
 	in.Baseline = v.baseline()
-	if none := v.unread(v.vitals()); none != "" {
+	if none := v.whyNoReading(v.vitals()); none != "" {
 		sites.Vitals, sites.NoVitals = "", none
 	}
-	if none := v.unread(v.collector()); none != "" {
+	if none := v.whyNoReading(v.collector()); none != "" {
 		sites.Collector, sites.NoCollector = nil, none
 	}
 	sites.SharedPorts = sharedWires(v.wireEnds()) // where they aren't allowed it didn't come to this
@@ -125,15 +125,15 @@ func runNeeded(v *view) *step {
 	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: activityStarting, begins: true, create: create}
 }
 
-// untriedCopy says that the Report's copy wasn't tried yet: a test of generators and a device that are there already has no pods that it is tried with.
+// untriedCopy says whether the Report's copy still has to be tried in a dry run: it is tried together with pods, and a test of existing generators and devices makes none.
 func (v *view) untriedCopy() bool {
-	return v.Refusals == nil && len(v.measuringPods()) == 0 && !v.present(manifests.Unpublished(v.Test))
+	return v.Refusals == nil && len(v.measuringPods()) == 0 && !v.present(manifests.EmptyReportCopy(v.Test))
 }
 
 // runningWords are the message while the runner is at it.
 const runningWords = "the runner measures: status.progress tells how far it is"
 
-// running: the runner is at it, or its Job is about to make the next one.
+// running: the runner measures, or its Job is about to make the next one.
 func running(v *view) *step {
 	if !v.begun() || !v.runnerMade() {
 		return nil
@@ -143,7 +143,7 @@ func running(v *view) *step {
 		s.message = words
 	}
 	if at := v.podlessUntil(); v.runnerHeld() {
-		s.message = heldWords(v.job)
+		s.message = suspendedJobWords(v.job)
 		s.waitUntil(v.job.CreationTimestamp.Add(startBound))
 	} else if v.Now.Before(at) {
 		s.waitUntil(at)
@@ -159,8 +159,8 @@ func running(v *view) *step {
 	return s.waitUntil(v.activeUntil())
 }
 
-// podlessUntil is when the runner's Job should have made a pod, or the next one; zero: one is there, or none will follow. What refuses a Job's pods is
-// told to the Job alone.
+// podlessUntil is when the runner's Job should have made its pod or the next one; zero: there is one, or none will follow. Only the Job's own events say why its
+// pods are refused.
 func (v *view) podlessUntil() time.Time {
 	if v.job == nil || v.job.DeletionTimestamp != nil || jobOver(v.job) {
 		return time.Time{}
@@ -176,7 +176,7 @@ func (v *view) podlessUntil() time.Time {
 	return since.Add(podlessGrace)
 }
 
-// runnerWaits says why a runner that hasn't told anything yet isn't running; empty: it runs, or is about to.
+// runnerWaits says why a runner that has reported nothing yet isn't running; empty: it runs, or is about to.
 func (v *view) runnerWaits() string {
 	if v.progress() != nil || len(v.runners) == 0 {
 		return ""

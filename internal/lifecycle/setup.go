@@ -15,7 +15,7 @@ func setupFailed(v *view) *step {
 	if v.setUp() {
 		return nil
 	}
-	pods := v.of(v1alpha1.RoleSetup)
+	pods := v.podsWithRole(v1alpha1.RoleSetup)
 	if len(pods) == 0 {
 		if len(v.recorded(v1alpha1.RoleSetup)) == 0 {
 			return nil
@@ -36,12 +36,12 @@ func setupFailed(v *view) *step {
 	return nil
 }
 
-// setUp says whether nothing is to be set up, or all is. What came after the setup proves it too.
+// setUp says whether the setup is done, or none is asked for. Pods that are made after the setup also prove that it is done.
 func (v *view) setUp() bool {
 	if v.spec.DUT.Setup == nil || v.begun() || len(v.measuringPods()) > 0 {
 		return true
 	}
-	for _, p := range v.of(v1alpha1.RoleSetup) {
+	for _, p := range v.podsWithRole(v1alpha1.RoleSetup) {
 		return p.Status.Phase == corev1.PodSucceeded
 	}
 	for _, p := range v.recorded(v1alpha1.RoleSetup) {
@@ -56,7 +56,7 @@ func settingUp(v *view) *step {
 		return nil
 	}
 	notYet := no(v1alpha1.ReasonNotStarted, "the setup pod comes first")
-	pods := v.of(v1alpha1.RoleSetup)
+	pods := v.podsWithRole(v1alpha1.RoleSetup)
 	if len(pods) == 0 {
 		s := v.make("SettingUp", manifests.Links(v.input()), manifests.Setup(v.input()))
 		s.dut = notYet
@@ -71,8 +71,8 @@ func settingUp(v *view) *step {
 	return s.waitUntil(v.setUpUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
 }
 
-// setUpUntil is when the setup pod should have ended; zero while it has no node. Its deadline is of its run, as the kubelet counts it, and not of
-// its waiting for a node.
+// setUpUntil is when the setup pod should have ended; zero while it has no node. Its deadline counts from its start, as for the kubelet, and leaves out
+// the wait for a node.
 func (v *view) setUpUntil(p *corev1.Pod) time.Time {
 	if p.Spec.NodeName == "" {
 		return time.Time{}

@@ -16,13 +16,13 @@ import (
 // activityStarting is the step of a test whose pods have nodes.
 const activityStarting = "Starting"
 
-// weakQoS: an engine whose threads never rest on devices needs CPUs of its own, and gets them only in a pod of class Guaranteed. A pod whose class came
-// out lower, as a LimitRange or an injected container can make it, would measure its neighbours.
+// weakQoS: an engine that polls devices needs CPUs of its own, which only pods of class Guaranteed get. A LimitRange or an injected container can lower
+// a pod's class: such a pod would measure its neighbours.
 func weakQoS(v *view) *step {
 	if v.begun() || !manifests.OwnsCPUs(v.Test) {
 		return nil
 	}
-	for _, p := range v.of(v1alpha1.RoleGenerator) {
+	for _, p := range v.podsWithRole(v1alpha1.RoleGenerator) {
 		class := p.Status.QOSClass
 		if class == "" || class == corev1.PodQOSGuaranteed || !onDevices(p) {
 			continue
@@ -76,7 +76,7 @@ func starting(v *view) *step {
 	return s.waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
 }
 
-// troubleOf says what keeps a pod's containers from starting that waiting alone won't mend; empty: nothing known.
+// troubleOf says what keeps a pod's containers from starting and won't pass by waiting; empty: nothing known.
 func troubleOf(p *corev1.Pod) string {
 	for _, c := range statuses(p) {
 		w := c.State.Waiting
@@ -90,7 +90,7 @@ func troubleOf(p *corev1.Pod) string {
 	return ""
 }
 
-// startProblem is the way out of what keeps a container from starting; empty: it is on its way.
+// startProblem is what to do about the reason for which a container waits; empty: it is starting.
 func startProblem(reason string) string {
 	switch reason {
 	case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed":
@@ -121,7 +121,7 @@ func imageOf(p *corev1.Pod, status corev1.ContainerStatus) string {
 	return status.Image
 }
 
-// unattached says that a pod has been without its sandbox for long. The pod's events say what Multus, a CNI plugin or a volume lacks.
+// unattached says that a pod has had no sandbox for long: its events say what Multus, a CNI plugin or a volume lacks. Empty: it has one, or hasn't waited long.
 func (v *view) unattached(p *corev1.Pod) string {
 	if at := attachedUntil(p); at.IsZero() || v.Now.Before(at) {
 		return ""
@@ -140,9 +140,9 @@ func attachedUntil(p *corev1.Pod) time.Time {
 	return scheduled.LastTransitionTime.Add(attachGrace)
 }
 
-// gatewaysApart says that a tunnel's gateways both run and haven't both met, which makes them ready; until then, by when they should have. Else it has nothing to say.
+// gatewaysApart says that both gateways of a tunnel run and haven't both become ready, which takes meeting the other one; by is when they should have. Empty and zero: they have, or there is no tunnel.
 func (v *view) gatewaysApart() (why string, by time.Time) {
-	pods, cables := v.of(v1alpha1.RoleDUT), v.compiled().Networks
+	pods, cables := v.podsWithRole(v1alpha1.RoleDUT), v.compiled().Networks
 	i := slices.IndexFunc(cables, func(n compile.LinkNetworks) bool { return n.Link == plan.TunnelCable })
 	if i < 0 || len(pods) < 2 {
 		return "", time.Time{}
@@ -150,7 +150,7 @@ func (v *view) gatewaysApart() (why string, by time.Time) {
 	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !ready(p) }) {
 		return "", time.Time{}
 	}
-	for _, p := range pods { // one of them may take itself for met
+	for _, p := range pods { // one gateway may be ready alone
 		since := runningSince(p)
 		if since.IsZero() {
 			return "", time.Time{}
@@ -164,7 +164,7 @@ func (v *view) gatewaysApart() (why string, by time.Time) {
 		pods[0].Name, pods[1].Name, cables[i].DUT, pods[1].Name), by
 }
 
-// runningSince is when the last of a pod's containers began to run, by its node's clock; zero: one doesn't.
+// runningSince is when the last of a pod's containers started, by its node's clock; zero: one doesn't run.
 func runningSince(p *corev1.Pod) (last time.Time) {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.State.Running == nil {
@@ -186,7 +186,7 @@ func readyDelay(v *view) *step {
 	return s.waitUntil(due).waitUntil(v.placedUntil())
 }
 
-// happened is a moment that a pod's node tells, by the cluster's clock where the node's is known to be off: a later one where it is behind, an earlier one where it is ahead.
+// happened corrects a time by the clock of a pod's node to the cluster's clock, as far as the node's clock is known to be behind or ahead.
 func (v *view) happened(p *corev1.Pod, at time.Time) time.Time {
 	known := byTheCluster(p, at)
 	if at.After(v.Now) && !known.IsZero() {
@@ -195,18 +195,18 @@ func (v *view) happened(p *corev1.Pod, at time.Time) time.Time {
 	return latest(at, known)
 }
 
-// delayedUntil is when the DUT's time is over; zero: it needs none. A node's clock that is ahead doesn't make it longer than it would be
-// from now, and one that is behind doesn't make it shorter.
+// delayedUntil is when readyDelay is over; zero: there is no delay. A node's clock that is ahead doesn't make it longer than readyDelay from now,
+// and one that is behind doesn't make it shorter.
 func (v *view) delayedUntil() time.Time {
 	delay := duration(v.spec.DUT.ReadyDelay)
 	if delay == 0 || v.begun() {
 		return time.Time{}
 	}
 	var since time.Time
-	for _, p := range v.of(v1alpha1.RoleSetup) {
+	for _, p := range v.podsWithRole(v1alpha1.RoleSetup) {
 		since = latest(since, v.happened(p, endedAt(p)))
 	}
-	for _, p := range v.of(v1alpha1.RoleDUT) {
+	for _, p := range v.podsWithRole(v1alpha1.RoleDUT) {
 		since = latest(since, v.happened(p, readySince(p)))
 	}
 	if since.IsZero() {

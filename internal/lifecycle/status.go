@@ -13,17 +13,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// statusOf is what is to be said after a step: all of it, on each pass, from what was said last, what is seen, and the step.
+// statusOf is the whole status after a step: it follows from the last status, what is observed, and the step.
 func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 	st := *v.was.DeepCopy()
 	st.ObservedGeneration = v.Test.Generation
 	if s.over {
-		restate(&st)
-		s.keeping.tell(st.Report)
+		refreshGeneration(&st)
+		s.keeping.record(st.Report)
 		if s.thinned && st.Report != nil && st.Report.ExpiredAt == nil {
 			st.Report.ExpiredAt = &metav1.Time{Time: v.Now}
 		}
-		s.copying.tell(st.Report)
+		s.copying.record(st.Report)
 		return st
 	}
 	st.Attempt = v.attempt
@@ -49,20 +49,20 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 		voidAttempt(&st, v, s.void)
 	}
 	if s.ending != nil {
-		settle(&st, v, s.ending)
+		recordEnding(&st, v, s.ending)
 	}
 	setConditions(&st, v, s)
 	return st
 }
 
-// restate says again what has been said, of the generation that is there now.
-func restate(st *v1alpha1.LoadTestStatus) {
+// refreshGeneration repeats all conditions for the current generation.
+func refreshGeneration(st *v1alpha1.LoadTestStatus) {
 	for i := range st.Conditions {
 		st.Conditions[i].ObservedGeneration = st.ObservedGeneration
 	}
 }
 
-// voidAttempt says that the next attempt counts.
+// voidAttempt makes the next attempt the one that counts.
 func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 	st.Attempt = v.attempt + 1
 	st.StartedAt, st.AdmittedAt, st.Pods = nil, nil, nil
@@ -79,7 +79,7 @@ func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 	}
 }
 
-// givenBack tells that pods are given back now.
+// givenBack records that the pods are given back now, and why.
 func givenBack(v *view, void *voided) *v1alpha1.GivenBack {
 	back := &v1alpha1.GivenBack{
 		Times: v.timesGivenBack() + 1, At: metav1.Time{Time: v.Now}, Until: metav1.Time{Time: v.Now.Add(void.givenBack)},
@@ -91,11 +91,11 @@ func givenBack(v *view, void *voided) *v1alpha1.GivenBack {
 	return back
 }
 
-// maxLacks is what status.givenBack.message may have.
+// maxLacks is the most bytes that status.givenBack.message may have.
 const maxLacks = 1024
 
-// settle says what was measured, and that it is over where it is.
-func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
+// recordEnding writes what was measured into the status and, where the ending is complete, when the test ended.
+func recordEnding(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 	if r := e.report; r != nil {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(v.Test.Name)}
 		if env := v.Children.Envelope; env != nil {
@@ -105,8 +105,8 @@ func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 			st.Result, st.Summary = resultOf(r), limited(figures.Summary(r), 256)
 		}
 	}
-	e.tell(st.Report)
-	e.copying.tell(st.Report)
+	e.record(st.Report)
+	e.copying.record(st.Report)
 	if !e.complete {
 		return
 	}
@@ -114,13 +114,13 @@ func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 		st.FinishedAt = &metav1.Time{Time: v.Now}
 	}
 	for i := range st.Pods {
-		if !v.keeps(e.reason) {
+		if !v.keepsPods(e.reason) {
 			st.Pods[i].State = v1alpha1.ReasonReleased
 		}
 	}
 }
 
-// podStatuses are this attempt's pods as they are seen, in the order of their names. What is over is kept: which device a pod had.
+// podStatuses are this attempt's pods as observed, in the order of their names. Pods that are gone stay listed, with the devices that they had.
 func podStatuses(v *view) []v1alpha1.PodStatus {
 	var out []v1alpha1.PodStatus
 	for i := range v.pods {
@@ -155,7 +155,7 @@ func podStatus(p *corev1.Pod) v1alpha1.PodStatus {
 // mostContainers is how many containers of a pod the status has.
 const mostContainers = 32
 
-// containers are the device's, with what they run; other pods' aren't what is measured.
+// containers are those of the device's pod, with their images; those of other pods aren't measured.
 func containers(p *corev1.Pod) (out []v1alpha1.PodContainer) {
 	if roleOf(p) != v1alpha1.RoleDUT {
 		return nil

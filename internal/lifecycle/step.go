@@ -10,35 +10,35 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// step is what a rule wants to be done, and what it knows better than the pods' states do. All else of the status follows from the pods.
+// step is what a rule wants to be done, and what the status is to say beyond what follows from the pods' states.
 type step struct {
 	// reason and message say why, for people.
 	reason, message string
-	// activity is status.progress.step while the runner has nothing to tell.
+	// activity is status.progress.step while the runner reports no progress.
 	activity string
 
-	read bool
-	// compare: what the test is compared with is to be read.
-	compare bool
-	try     []manifests.Object
-	del     []Deletion
-	create  []manifests.Object
+	readReport bool // the Report is to be read before the decision is made again
+	// readBaseline: what the test is compared with is to be read before the decision is made again.
+	readBaseline bool
+	try          []manifests.Object
+	del          []Deletion
+	create       []manifests.Object
 	// requeueAt is when time alone changes the decision.
 	requeueAt  time.Time
 	deleteTest bool
-	// thinned: the test stays without its children, as its time to live is over and somebody would make it again.
+	// thinned: the test's time to live is over, and it stays without its children, since a tool would create it again.
 	thinned bool
-	// unprotect: no teardown is owed any more; events are what is to be told with that.
+	// unprotect: no teardown is owed any more, and the finalizer is removed; events are recorded with that.
 	unprotect bool
 	events    []Event
 
-	// scheduled and dut say the conditions Scheduled and DUTReady where pods don't tell them.
-	scheduled, dut *said
+	// scheduled and dut are the conditions Scheduled and DUTReady where they don't follow from the pods.
+	scheduled, dut *statement
 	// invalid: the spec can't be measured; accepted says why.
-	accepted *said
+	accepted *statement
 	// begins: the runner is made now.
 	begins bool
-	// void: the attempt comes to nothing, the next one begins.
+	// void: this attempt is void, and the next one begins; nil: it goes on.
 	void *voided
 	// brief is the place in line in a few words, for the status' summary.
 	brief string
@@ -46,26 +46,26 @@ type step struct {
 	forget bool
 	// ending is why the test ends; nil: it goes on.
 	ending *ending
-	// idle: nothing goes on by itself.
+	// idle: the test waits for somebody, and nothing happens by itself.
 	idle bool
-	// over: all has been said.
+	// over: the test is complete, and its status is final.
 	over bool
-	// keeping is what becomes of the Report that a complete test was to keep, copying what of its copy in the test's namespace.
+	// keeping is what becomes of the Report that a complete test was to keep, copying what becomes of its copy in the test's namespace.
 	keeping keeping
 	copying copying
 }
 
-// said is what a condition says.
-type said struct {
+// statement is what a condition says: its status, reason and message.
+type statement struct {
 	status          metav1.ConditionStatus
 	reason, message string
 }
 
 // no is a condition that is False.
-func no(reason, message string) *said { return &said{metav1.ConditionFalse, reason, message} }
+func no(reason, message string) *statement { return &statement{metav1.ConditionFalse, reason, message} }
 
 // yes is a condition that is True.
-func yes(reason, message string) *said { return &said{metav1.ConditionTrue, reason, message} }
+func yes(reason, message string) *statement { return &statement{metav1.ConditionTrue, reason, message} }
 
 // ending is why a test ends, and what it leaves.
 type ending struct {
@@ -73,30 +73,30 @@ type ending struct {
 	reason, message string
 	// complete: nothing is left to be done.
 	complete bool
-	// report is what was measured; nil: there is none, or it was told before.
+	// report is what was measured; nil: there is none, or an earlier pass has written it into the status.
 	report *report.Report
-	// figures: the report's result may be published. Where a fault acted it may not.
+	// figures: the report's result may be published, since no fault may have influenced it.
 	figures bool
 	// keeping is what becomes of the report beyond the test, copying what becomes of its copy for the test's namespace.
 	keeping
 	copying copying
 }
 
-// voided is an attempt that came to nothing.
+// voided says why an attempt is void.
 type voided struct {
 	// lost: traffic had begun.
 	lost bool
 	// exclude are nodes that the next attempt avoids.
 	exclude []string
-	// awaits are wires of other tests, for whose end the next attempt waits.
+	// awaits are physical ports that other tests hold, and that the next attempt waits for.
 	awaits []Wire
-	// givenBack: not all of its pods found nodes, or one can't start, as reason and lacks say; others go first for so long.
+	// givenBack is for how long other tests go first, because not all pods found nodes, or one can't start (reason, lacks); 0: the attempt is void for something else.
 	givenBack time.Duration
 	reason    v1alpha1.GivenBackReason
 	lacks     string
 }
 
-// waitUntil is a step's time, where it is earlier than those it has.
+// waitUntil has the decision made again at a time, or earlier where the step already asked for that.
 func (s *step) waitUntil(at time.Time) *step {
 	s.requeueAt = earliest(s.requeueAt, at)
 	return s

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// tearsDown says whether a teardown pod is owed: one is asked for, and something was made that it may have to undo.
+// tearsDown says whether a teardown is owed: the spec asks for one, and something was made that it may have to undo.
 func (v *view) tearsDown() bool {
 	return v.spec.DUT.Teardown != nil && (v.used() || v.attempt > 1) && v.compiled() != nil
 }
@@ -22,7 +22,7 @@ func (v *view) protected() bool {
 	return slices.Contains(v.Test.Finalizers, v1alpha1.FinalizerTeardown)
 }
 
-// unprotected says that a step makes what a teardown may have to undo, or that there is such already, and who deletes the test would do so without the teardown.
+// unprotected says whether the finalizer is missing although a step makes, or an earlier one made, something that the teardown may have to undo: deleting the test would skip the teardown.
 func (v *view) unprotected(s *step) bool {
 	if v.spec.DUT.Teardown == nil || v.protected() || v.Test.DeletionTimestamp != nil || s.over || s.ending != nil && s.ending.complete {
 		return false
@@ -30,16 +30,16 @@ func (v *view) unprotected(s *step) bool {
 	return v.used() || slices.ContainsFunc(s.create, func(o manifests.Object) bool { _, is := o.(*corev1.Pod); return is })
 }
 
-// lastTeardown undoes what the setup of a test did that is being deleted, and lets the test go then: the run ends as a stopped one does, in bounded time. Where the
-// teardown can't run any more, that is told, and the test goes without.
+// lastTeardown runs the teardown of a test that is being deleted, and then removes the finalizer. The run ends like a stopped one, in bounded time. If the
+// teardown can't run any more, an event says so, and the test is deleted without it.
 func (v *view) lastTeardown() *step {
 	gone := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
 	if !v.tearsDown() {
 		return gone
 	}
 	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given back, and its teardown runs, before it goes"}
-	c := v.said(v1alpha1.ConditionComplete)
-	if c.Status == metav1.ConditionFalse && endsWith(c.Reason) {
+	c := v.previousCondition(v1alpha1.ConditionComplete)
+	if c.Status == metav1.ConditionFalse && isEndReason(c.Reason) {
 		e.reason, e.message = c.Reason, c.Message
 	}
 	due := v.Test.DeletionTimestamp.Add(duration(v.spec.DUT.Teardown.Deadline) + deletionMargin)
@@ -59,28 +59,28 @@ func (v *view) lastTeardown() *step {
 	return gone
 }
 
-// tearDown gives the pods back, waits until they are gone, and runs the teardown pod to its end. Its failure is told, and changes no figure.
+// tearDown gives the pods back, waits until they are gone, and runs the teardown pod to its end. If that pod fails, the message says so, and no figure changes.
 func (v *view) tearDown(e *ending) *step {
 	if s := v.clearAway(e); s != nil {
 		return s
 	}
-	pods := v.of(v1alpha1.RoleTeardown)
+	pods := v.podsWithRole(v1alpha1.RoleTeardown)
 	switch {
 	case len(pods) == 0 && len(v.recorded(v1alpha1.RoleTeardown)) > 0:
 		return v.tornDown(e, "the teardown pod was deleted before it was seen to end")
 	case len(pods) == 0 && v.teardownRefused() != "":
-		s := v.toward(e, "TearingDown")
+		s := v.stepToEnd(e, "TearingDown")
 		s.message = joinNonEmpty("; ", e.message, "the teardown pod is refused, and tried again: "+v.teardownRefused())
 		return s.waitUntil(v.Now.Add(teardownAgain))
 	case len(pods) == 0:
-		s := v.toward(e, "TearingDown")
+		s := v.stepToEnd(e, "TearingDown")
 		s.create = []manifests.Object{manifests.Links(v.input()), manifests.Teardown(v.input())}
 		return s
 	}
 	return v.awaitTeardown(e, pods[0])
 }
 
-// teardownRefused is why the API server doesn't take the teardown pod; empty: it does, or wasn't asked.
+// teardownRefused is why the API server refuses the teardown pod; empty: it doesn't, or wasn't asked.
 func (v *view) teardownRefused() string {
 	for _, r := range v.Refusals {
 		if r.Pod == manifests.TeardownPodName(v.Test.Name, v.attempt) {
@@ -102,24 +102,24 @@ func (v *view) awaitTeardown(e *ending, p *corev1.Pod) *step {
 	case !v.Now.Before(due):
 		return v.tornDown(e, fmt.Sprintf("the teardown pod %s didn't end within dut.teardown.deadline (%s)", p.Name, stateOf(p)))
 	}
-	return v.toward(e, "TearingDown").waitUntil(due)
+	return v.stepToEnd(e, "TearingDown").waitUntil(due)
 }
 
-// tornDown completes the test. The teardown pod stays until that is written: it proves that nothing is owed any more.
+// tornDown completes the test. The teardown pod stays until that is written, as the proof that the teardown ran.
 func (v *view) tornDown(e *ending, trouble string) *step {
 	if trouble != "" {
 		e.message = joinNonEmpty("; ", e.message, trouble+": look after the device under test")
 	}
 	e.complete = true
-	return v.toward(e, e.reason)
+	return v.stepToEnd(e, e.reason)
 }
 
-// clearAway deletes all pods but the teardown's, one by one, and waits until they are gone or can't be waited for. Nil: they are.
+// clearAway deletes all pods but the teardown's, and waits until they are gone, or until that wait is over. Nil: neither is to be waited for.
 func (v *view) clearAway(e *ending) *step {
-	if v.keeps(e.reason) {
+	if v.keepsPods(e.reason) {
 		return nil
 	}
-	s := v.toward(e, "Releasing")
+	s := v.stepToEnd(e, "Releasing")
 	var going bool
 	for i := range v.Children.Pods {
 		p := &v.Children.Pods[i]
@@ -143,6 +143,6 @@ func (v *view) clearAway(e *ending) *step {
 // stuckAt is when a pod that is being deleted isn't waited for any more.
 func (v *view) stuckAt(p *corev1.Pod) time.Time { return p.DeletionTimestamp.Add(goneGrace) }
 
-// stuck says whether a pod that is being deleted should be gone since long: its node doesn't answer. Its traffic has stopped by itself, as
-// no runner's heartbeat reaches it.
+// stuck says whether a pod that is being deleted should have been gone for long, because its node doesn't answer. It sends nothing any more, since no
+// runner's heartbeat reaches it.
 func (v *view) stuck(p *corev1.Pod) bool { return !v.Now.Before(v.stuckAt(p)) }

@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// view is what was observed, sorted by what the rules ask for. Rules read it and change nothing in it.
+// view is what was observed, sorted for the rules. Rules read it, and change nothing in it.
 type view struct {
 	Observed
 	spec *v1alpha1.LoadTestSpec
@@ -25,23 +25,23 @@ type view struct {
 	was *v1alpha1.LoadTestStatus
 	// attempt is the one that counts now, from 1.
 	attempt int32
-	// pods are this attempt's but the runner's, by name; runners are the runner's, oldest first; job is the runner's.
+	// pods are this attempt's without the runner's, by name; runners are its runner's pods, oldest first; job is its runner's Job.
 	pods    []corev1.Pod
 	runners []corev1.Pod
 	job     *batchv1.Job
 	// oldPods and oldJobs are what is left of attempts that are void.
 	oldPods []corev1.Pod
 	oldJobs []batchv1.Job
-	// formerPods and formerJobs are what says that it is a runner, and isn't where this release runs them.
+	// formerPods and formerJobs are labelled as a runner, and aren't in the namespace where this release has runners.
 	formerPods []corev1.Pod
 	formerJobs []batchv1.Job
-	// cluster is what the test is made into; nil where it can't be, and then errs say why.
+	// cluster is the compiled test; nil before compiled is called, and where the spec can't be compiled: then errs say why.
 	cluster *compile.Cluster
 	errs    field.ErrorList
 }
 
-// look sorts what was observed.
-func look(o Observed) *view {
+// newView sorts what was observed.
+func newView(o Observed) *view {
 	v := &view{Observed: o, spec: &o.Test.Spec, was: &o.Test.Status}
 	v.attempt = v.currentAttempt()
 	v.sortPods()
@@ -49,11 +49,11 @@ func look(o Observed) *view {
 	return v
 }
 
-// currentAttempt is the status' own, or that of a child that knows better: a status can be lost, in a backup or by a hand, and its children tell the truth then.
-// Runners do that in the operator's own namespace alone: whoever edits the test's may make a Job there with any attempt, and would void the run that measures.
+// currentAttempt is the status' attempt, or a later one that the children prove: a status can be lost, by a restored backup or an edit. Runners prove any attempt, but only
+// in the operator's own namespace: whoever edits the test's could make a Job there with any number, and so void the run that measures.
 //
-// Generators and devices are in the test's namespace, and are believed by one attempt: the operator writes that the next one counts before it makes its pods, so a new
-// operator whose cache has the pods already, and the status not yet, doesn't take them for remnants. A pod that claims a later attempt than that is one.
+// Generators' and devices' pods, in the test's namespace, prove at most the next attempt: the operator writes the status before it makes an attempt's pods, so a new
+// operator whose cache lags behind may see the pods first. A pod of an even later attempt is treated as a remnant.
 func (v *view) currentAttempt() int32 {
 	attempt := max(v.was.Attempt, 1)
 	for i := range v.Children.Jobs {
@@ -110,7 +110,7 @@ func (v *view) sortJobs() {
 	slices.SortFunc(v.oldJobs, func(a, b batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// compiled makes the test into what a cluster needs, once, and only where a rule asks for it.
+// compiled compiles the test for a cluster, once, and only where a rule asks for it.
 func (v *view) compiled() *compile.Cluster {
 	if v.cluster == nil && v.errs == nil {
 		v.cluster, v.errs = compile.ForCluster(v.Test)
@@ -129,13 +129,13 @@ func (v *view) input() manifests.Input {
 // begun says whether the runner was started in this attempt.
 func (v *view) begun() bool { return v.runnerMade() || v.startedAt() != nil }
 
-// runnerMade says whether the runner's Job exists or existed. Where the status says that a runner was started and no Job was seen, the start may have failed
-// half-way.
+// runnerMade says whether the runner's Job exists or existed. The status alone doesn't prove that: it is written before the Job is made, which may have
+// failed.
 func (v *view) runnerMade() bool {
 	return v.job != nil || len(v.runners) > 0 || len(v.recorded(v1alpha1.RoleRunner)) > 0
 }
 
-// startedAt is when the runner was started. The status knows; if it couldn't be written then, the Job does.
+// startedAt is when the runner was started, by the status or, where that couldn't be written, by the Job; nil: it wasn't.
 func (v *view) startedAt() *metav1.Time {
 	switch {
 	case v.was.StartedAt != nil:
@@ -163,8 +163,8 @@ func (v *view) pod(name string) *corev1.Pod {
 	return nil
 }
 
-// of are this attempt's pods of a role.
-func (v *view) of(role v1alpha1.PodRole) []*corev1.Pod {
+// podsWithRole are this attempt's pods of a role.
+func (v *view) podsWithRole(role v1alpha1.PodRole) []*corev1.Pod {
 	var out []*corev1.Pod
 	for i := range v.pods {
 		if roleOf(&v.pods[i]) == role {
@@ -176,10 +176,10 @@ func (v *view) of(role v1alpha1.PodRole) []*corev1.Pod {
 
 // measuringPods are the pods that the measurement needs: the device's and the generators'.
 func (v *view) measuringPods() []*corev1.Pod {
-	return slices.Concat(v.of(v1alpha1.RoleDUT), v.of(v1alpha1.RoleGenerator))
+	return slices.Concat(v.podsWithRole(v1alpha1.RoleDUT), v.podsWithRole(v1alpha1.RoleGenerator))
 }
 
-// recorded finds what the status says of a pod; nil: nothing.
+// recorded are the pods of a role that the status lists.
 func (v *view) recorded(role v1alpha1.PodRole) []v1alpha1.PodStatus {
 	var out []v1alpha1.PodStatus
 	for _, p := range v.was.Pods {
@@ -190,17 +190,17 @@ func (v *view) recorded(role v1alpha1.PodRole) []v1alpha1.PodStatus {
 	return out
 }
 
-// said is a condition as it was decided last; an empty one where there is none.
-func (v *view) said(kind string) metav1.Condition {
+// previousCondition is a condition as it was decided last; an empty one where there is none.
+func (v *view) previousCondition(kind string) metav1.Condition {
 	if c := meta.FindStatusCondition(v.was.Conditions, kind); c != nil {
 		return *c
 	}
 	return metav1.Condition{}
 }
 
-// since is when a condition got the status that it has; now where it isn't there, or the clock went back.
+// since is when a condition got the status that it has; now where it is missing, or the clock went back.
 func (v *view) since(kind string) time.Time {
-	at := v.said(kind).LastTransitionTime.Time
+	at := v.previousCondition(kind).LastTransitionTime.Time
 	if at.IsZero() || at.After(v.Now) {
 		return v.Now
 	}
@@ -225,7 +225,7 @@ func (v *view) node(name string) *Node {
 	return nil
 }
 
-// nodeGone says whether a node of a pod isn't there any more. A cluster has nodes: where none is seen, none may be looked at.
+// nodeGone says whether a pod's node no longer exists. Where the operator sees no node at all, it may not read nodes, and none counts as gone.
 func (v *view) nodeGone(name string) bool {
 	return name != "" && len(v.Lab.Nodes) > 0 && v.node(name) == nil
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// observing is a pod that reads for observers alone.
-type observing struct {
+// observerPod is a pod that exists only to read for observers.
+type observerPod struct {
 	pod  *corev1.Pod // as it is made; nil: none is needed
 	role v1alpha1.PodRole
-	// does and wasTo say what it does: "reports ...", "was to report ...".
+	// does and wasTo say what it does in messages: "which reports ...", "which was to report ...".
 	does, wasTo string
 }
 
-// unobserved: observers want what a pod of their own reads, and it isn't ready yet. Those pods are made when everything that carries the measurement runs, and a test waits
-// for them a moment only: a missing observer never holds up a measurement. What is missing when the run begins is missing in the Report, with the reason.
+// unobserved: a pod that reads for observers isn't ready yet. Such pods are made once all measuring pods run, and the test waits for them only a moment: a missing observer
+// never holds up a measurement. Readings that are missing when the run begins are missing in the Report, with the reason.
 func unobserved(v *view) *step {
 	if v.begun() {
 		return nil
 	}
-	both := []observing{v.vitals(), v.collector()}
+	both := []observerPod{v.vitals(), v.collector()}
 	for _, o := range both {
 		if o.pod != nil && v.pod(o.pod.Name) == nil && v.refusedObserving(o.pod.Name) == "" && len(v.recorded(o.role)) == 0 {
 			return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf("pod %s is made, which %s", o.pod.Name, o.does),
@@ -48,21 +48,20 @@ func unobserved(v *view) *step {
 	return nil
 }
 
-// vitals is the pod that reports the vital signs of the device's node. It is made when everything that carries the measurement runs, since the device's pod has its node only
-// then.
-func (v *view) vitals() observing {
+// vitals is the pod that reports the vital signs of the device's node. It is made once the measuring pods run, since the device's node isn't known earlier.
+func (v *view) vitals() observerPod {
 	node := ""
 	if device := v.pod(manifests.DUTPodName(v.Test.Name, v.attempt)); device != nil {
 		node = device.Spec.NodeName
 	}
 	const what = "the vital signs of the device's node"
-	return observing{manifests.Vitals(v.input(), node), v1alpha1.RoleVitals, "reports " + what, "report " + what}
+	return observerPod{manifests.Vitals(v.input(), node), v1alpha1.RoleVitals, "reports " + what, "report " + what}
 }
 
 // collector is the pod that asks others over the network.
-func (v *view) collector() observing {
+func (v *view) collector() observerPod {
 	const what = "others over the network for observers"
-	return observing{manifests.Collector(v.input()), v1alpha1.RoleCollector, "asks " + what, "ask " + what}
+	return observerPod{manifests.Collector(v.input()), v1alpha1.RoleCollector, "asks " + what, "ask " + what}
 }
 
 // vitalsUntil is when the run begins even though such a pod isn't ready.
@@ -74,7 +73,7 @@ func (v *view) vitalsUntil(p *corev1.Pod) time.Time {
 	return since.Add(vitalsGrace)
 }
 
-// spentOnVitals is for how long at most the run waits for such pods, where one was made: their wait is no part of a deadline of those that carry the measurement.
+// spentOnVitals is how long the run may have waited for observers' pods; 0: none was made. The deadline of the measuring pods leaves that wait out.
 func (v *view) spentOnVitals() time.Duration {
 	made := slices.ContainsFunc(v.observingNames(), func(name string) bool { return v.pod(name) != nil })
 	if !made && len(v.recorded(v1alpha1.RoleVitals)) == 0 && len(v.recorded(v1alpha1.RoleCollector)) == 0 {
@@ -88,12 +87,12 @@ func (v *view) observingNames() []string {
 	return []string{manifests.VitalsPodName(v.Test.Name, v.attempt), manifests.CollectorPodName(v.Test.Name, v.attempt)}
 }
 
-// gone says that a pod tells nothing any more.
+// gone says that a pod reports nothing any more.
 func gone(p *corev1.Pod) bool {
 	return ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
 }
 
-// vitalsTrouble says what keeps such a pod from telling; empty: nothing known.
+// vitalsTrouble says what keeps an observers' pod from reporting; empty: nothing known.
 func vitalsTrouble(p *corev1.Pod) string {
 	if gone(p) {
 		return lastWords(p)
@@ -101,7 +100,7 @@ func vitalsTrouble(p *corev1.Pod) string {
 	return joinNonEmpty("; ", unscheduledWords(p), troubleOf(p))
 }
 
-// refusedObserving is what the API server answered when it refused such a pod; empty: it refused nothing.
+// refusedObserving is why the API server refused an observers' pod; empty: it didn't.
 func (v *view) refusedObserving(name string) string {
 	if slices.Contains(v.Children.Foreign, "Pod/"+name) {
 		return "a pod of that name exists, and doesn't belong to this LoadTest"
@@ -114,8 +113,8 @@ func (v *view) refusedObserving(name string) string {
 	return ""
 }
 
-// unread says why nothing will be read by such a pod; empty: it will, or nothing was asked for.
-func (v *view) unread(o observing) string {
+// whyNoReading says why an observers' pod will read nothing; empty: it will, or no observer needs it.
+func (v *view) whyNoReading(o observerPod) string {
 	if o.pod == nil {
 		return ""
 	}
@@ -131,14 +130,14 @@ func (v *view) unread(o observing) string {
 	return ""
 }
 
-// beyondObserving are the refusals of all pods but those that read for observers.
-func (v *view) beyondObserving() []Refusal {
+// refusalsOfOtherPods are the refusals without those of observers' pods.
+func (v *view) refusalsOfOtherPods() []Refusal {
 	names := v.observingNames()
 	return slices.DeleteFunc(slices.Clone(v.Refusals), func(r Refusal) bool { return slices.Contains(names, r.Pod) })
 }
 
-// takenBeyondObserving are the foreign objects that have the names of the test's children, without those of pods that read for observers.
-func (v *view) takenBeyondObserving() []string {
+// namesTaken are foreign objects with names of the test's children, without those of observers' pods.
+func (v *view) namesTaken() []string {
 	names := v.observingNames()
 	return slices.DeleteFunc(slices.Clone(v.Children.Foreign), func(taken string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return taken == "Pod/"+name })

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// NodeFilter is which nodes a pod may be put on, by what it demands of them: node selector, required node affinity and tolerations.
+// NodeFilter says which nodes a pod may be placed on, by its node selector, required node affinity and tolerations.
 type NodeFilter struct {
 	// key is the same for pods that demand the same.
 	key         string
@@ -23,8 +23,8 @@ type NodeFilter struct {
 	tolerations []corev1.Toleration
 }
 
-// filterOf is a pod's filter. What a taint of a device's own name keeps away is tolerated by who requests the device, where the API server has the
-// admission plugin ExtendedResourceToleration: such a taint is none here.
+// filterOf is a pod's filter. It ignores taints that are named like a device which the pod requests: with the admission plugin ExtendedResourceToleration
+// the API server adds the toleration.
 func filterOf(p *corev1.Pod) NodeFilter {
 	f := NodeFilter{affinity: nodeaffinity.GetRequiredNodeAffinity(p), tolerations: slices.Clone(p.Spec.Tolerations)}
 	for name := range devicesOf(p) {
@@ -68,15 +68,15 @@ func binding(t *corev1.Taint) bool {
 	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 
-// apartFrom are the names of those of the test's pods that a pod demands not to share a node with. What it demands of pods of other people, or of
-// racks and zones, is the scheduler's to know.
+// apartFrom are the names of the test's pods that a pod must not share a node with, by its anti-affinity. What it demands of other pods, or of racks and
+// zones, is left to the scheduler.
 func apartFrom(p *corev1.Pod, pods []*corev1.Pod) (names []string) {
 	if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil {
 		return nil
 	}
 	for _, term := range p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
-		if err != nil || term.TopologyKey != corev1.LabelHostname || !speaksOf(&term, p.Namespace) {
+		if err != nil || term.TopologyKey != corev1.LabelHostname || !concernsNamespace(&term, p.Namespace) {
 			continue
 		}
 		for _, other := range pods {
@@ -88,8 +88,8 @@ func apartFrom(p *corev1.Pod, pods []*corev1.Pod) (names []string) {
 	return names
 }
 
-// speaksOf says whether a term is about pods of a namespace, as far as its name tells: what other labels it has isn't known here.
-func speaksOf(term *corev1.PodAffinityTerm, namespace string) bool {
+// concernsNamespace says whether an affinity term selects pods of a namespace, by the namespace's name alone: its labels aren't known here.
+func concernsNamespace(term *corev1.PodAffinityTerm, namespace string) bool {
 	if term.NamespaceSelector == nil && len(term.Namespaces) == 0 {
 		return true
 	}

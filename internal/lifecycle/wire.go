@@ -13,8 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Wire is a physical port of a node. All virtual functions of a port share its bandwidth, so two tests are never on one wire at a time, and two
-// ends of one test only where it allows that.
+// Wire is a physical port of a node. All virtual functions of a port share its bandwidth, so only one test at a time may use a wire, and two ends of
+// one test may share it only if the test allows that.
 //
 //	node rack-1 ── port 0000:3b:00.0 ═══ the wire
 //	                 ├ virtual function 0000:3b:02.0 ── generator of test a
@@ -27,7 +27,7 @@ type Wire struct {
 
 func (w Wire) String() string { return fmt.Sprintf("port %s of node %s", w.Port, w.Node) }
 
-// Holder is a test that is on a wire.
+// Holder is the test that a wire's Lease names.
 type Holder struct {
 	Namespace, Name string
 	UID             types.UID
@@ -36,28 +36,28 @@ type Holder struct {
 
 func (h Holder) String() string { return h.Namespace + "/" + h.Name }
 
-// Sender is a generator's pod that sends on a test's wires, as the test's status and the wire's Lease name it. The operator alone writes these two, so a pod
-// that only bears the test's labels, or calls the test its owner, is none.
+// Sender is a generator's pod that sends on a test's wires, named by the test's status and the wire's Lease. Only the operator writes these two, so a pod
+// that merely has the test's labels or owner reference is no Sender.
 type Sender struct {
 	Name string
 	UID  types.UID
 }
 
-// Hold is a wire that is a test's, as its Lease says.
+// Hold is a wire that a test holds, by its Lease.
 type Hold struct {
 	Wire   Wire
 	Holder Holder
 	// Lease is the Lease's namespace and name, UID its UID.
 	Lease string
 	UID   types.UID
-	// Senders are the holder's generators, as the Lease names them; none: it is of an earlier release, which named none.
+	// Senders are the holder's generators, as the Lease names them; none: an earlier release made the Lease.
 	Senders []Sender
-	// Unseen: the holder is in a namespace that this operator doesn't look after, so that nothing is known of it. It counts as there.
+	// Unseen: the holder is in a namespace that this operator doesn't watch. It counts as existing.
 	Unseen bool
-	// Exists: the holder is there, the very LoadTest; Finished is when it was complete, zero: it isn't.
+	// Exists: the holder's LoadTest exists, with the UID of the Lease; Finished is when it became complete, zero: it isn't.
 	Exists   bool
 	Finished time.Time
-	// Pods is how many of the senders could still send; of a test that goes on they aren't counted.
+	// Pods is how many of the senders could still send; not counted while the test goes on.
 	Pods int
 }
 
@@ -75,8 +75,8 @@ type Wires struct {
 	Ahead []Waiter
 }
 
-// Take is a wire to take before anything else is made; where that fails nothing else is done. Over is the hold of a test that needs it no more, to
-// be ended first.
+// Take is a wire to claim before anything else is made; if that fails, nothing else is done. Over is the hold of a test that no longer needs the wire, and
+// is released first.
 type Take struct {
 	Wire    Wire
 	Holder  Holder
@@ -88,7 +88,7 @@ type Take struct {
 // runner's heartbeat.
 const wireGrace = time.Minute
 
-// dead is why a hold counts no more; empty: it does. A test that ended gives its wires back by itself; this is for what was missed.
+// dead is why a hold no longer counts; empty: it counts. Tests give their wires back when they end; this is for those that couldn't.
 func (h Hold) dead(now time.Time) string {
 	switch {
 	case !h.Exists && h.Pods == 0:
@@ -107,7 +107,7 @@ type wireEnd struct {
 
 func (e wireEnd) String() string { return fmt.Sprintf("link %s of pod %s", e.link, e.pod) }
 
-// wireEnds are the ends on wires that others may be on, too, in the pods' order.
+// wireEnds are the links' ends whose physical port is known and may be shared, in the pods' order.
 func wireEnds(pods []v1alpha1.PodStatus) []wireEnd {
 	var ends []wireEnd
 	for _, p := range pods {
@@ -129,14 +129,13 @@ func PodStatuses(pods []corev1.Pod) []v1alpha1.PodStatus {
 	return out
 }
 
-// MaySend says whether a pod of a test that is gone could be sending at a time. One that has ended can't, nor one that should be gone since long: its containers
-// were told to end, and where its node doesn't answer no runner's heartbeat reaches them. That something else keeps the object, as a finalizer does, changes
-// nothing in that.
+// MaySend says whether a pod of a test that is gone could still send at a time. A pod that has ended can't. Neither can one whose deletion was due long ago, even if a
+// finalizer keeps the object: its containers were told to end, and no runner's heartbeat reaches them.
 func MaySend(p *corev1.Pod, at time.Time) bool {
 	return !ended(p) && (p.DeletionTimestamp == nil || at.Before(p.DeletionTimestamp.Add(goneGrace)))
 }
 
-// Sending are the pods of a test that is gone which could still be sending, for who doesn't know them by their UIDs: generators whose controller it was.
+// Sending are the pods of a test that is gone that could still send, for Leases that don't name senders: generators' pods that the test controls.
 func Sending(pods []corev1.Pod, test types.UID, at time.Time) (sending []corev1.Pod) {
 	for i := range pods {
 		p := &pods[i]
@@ -147,8 +146,8 @@ func Sending(pods []corev1.Pod, test types.UID, at time.Time) (sending []corev1.
 	return sending
 }
 
-// WiresOf are the wires that pods are on, each once, in an order that is the same for all tests: who takes several never waits for one that waits
-// for them.
+// WiresOf are the wires that pods are on, each once, in an order that is the same for all tests: so two tests that claim several wires never wait for
+// each other.
 func WiresOf(pods []v1alpha1.PodStatus) []Wire {
 	var wires []Wire
 	for _, e := range wireEnds(pods) {
@@ -162,7 +161,7 @@ func compareWires(a, b Wire) int {
 	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port))
 }
 
-// sharedWires says of each wire that has several of the ends which those are.
+// sharedWires names each wire that several of the ends are on, with these ends.
 func sharedWires(ends []wireEnd) []string {
 	on := map[Wire][]string{}
 	var order []Wire

@@ -12,16 +12,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// A test takes all its wires at once, when its pods are ready and before its runner is made, or none of them. It waits for wires with its pods
-// in place, but not for long: pods hold CPUs and devices that the holder's own runner or teardown pod may want, and then each would wait for
-// the other for ever. After portPatience they are given back, and the next ones made when the holder is done.
+// A test claims all its wires at once, or none, when its pods are ready and before its runner is made. While it waits for wires its pods stay, but not for
+// long: they hold CPUs and devices that the holder's own runner or teardown pod may need, and then the two tests would wait for each other for ever. After
+// portPatience the pods are given back, and new ones are made when the holder is done.
 //
 //	pods ready ─▶ portsHeld? ──no──▶ take all, make the runner ─▶ run ─▶ pods gone ─▶ give back
 //	                 │ yes
 //	                 ├─ within portPatience: the holder ends ─▶ on it goes
 //	                 └─ else: pods are given back ─▶ portsAwaited (no pods) ─▶ the holder ends ─▶ next attempt
 
-// portPatience is how long pods stay that wait for another test's wires.
+// portPatience is how long pods stay in place while another test holds their wires.
 const portPatience = 2 * time.Minute
 
 // portShared: two ends of the links are on one physical port, and the test doesn't allow that.
@@ -38,14 +38,14 @@ func portShared(v *view) *step {
 		"which marks the result", joinNonEmpty("; ", shared...))
 }
 
-// portSpoofed: a pod told of another device than its node gave it. Whoever can have it say so could keep others off a port, or hide the one that it is on.
+// portSpoofed: a pod reported another device than its node gave it. Whoever can do that could keep others off a port, or hide the port that the pod uses.
 func portSpoofed(v *view) *step {
 	if v.begun() {
 		return nil
 	}
 	var spoofed []string
 	for _, p := range v.measuringPods() {
-		spoofed = append(spoofed, manifests.Spoofed(v.input(), p)...)
+		spoofed = append(spoofed, manifests.SpoofedPorts(v.input(), p)...)
 	}
 	if len(spoofed) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func portSpoofed(v *view) *step {
 		joinNonEmpty("; ", spoofed...))
 }
 
-// portsAwaited: the ports that made an earlier attempt give its pods back are still another test's.
+// portsAwaited: an earlier attempt gave its pods back because another test held its ports, and that test still does.
 func portsAwaited(v *view) *step {
 	if v.placed() {
 		return nil
@@ -75,8 +75,8 @@ func portsHeld(v *view) *step {
 	if held := v.heldByOthers(wires); len(held) > 0 {
 		return v.awaitPorts(held)
 	}
-	if first, wire := v.first(wires); first != nil {
-		s := v.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first", wire, v.called(first.Namespace, first.Name)))
+	if first, wire := v.olderWaiter(wires); first != nil {
+		s := v.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first", wire, v.publicName(first.Namespace, first.Name)))
 		return s.waitUntil(v.Now.Add(yieldFor))
 	}
 	return nil
@@ -85,10 +85,10 @@ func portsHeld(v *view) *step {
 // yieldFor is how soon the test checks again whether the older test took its turn. If that test ends, a watch says so earlier.
 const yieldFor = 5 * time.Second
 
-// awaitPorts waits with the pods in place for a while, and then without.
+// awaitPorts waits with the pods in place for portPatience, and then gives them back.
 func (v *view) awaitPorts(held []Hold) *step {
 	since := v.Now
-	if v.said(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonPortHeld {
+	if v.previousCondition(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonPortHeld {
 		since = v.since(v1alpha1.ConditionScheduled)
 	}
 	due, words := since.Add(portPatience), v.heldWords(held)
@@ -106,8 +106,8 @@ func (v *view) awaitPorts(held []Hold) *step {
 	}
 }
 
-// called is another test as this one's messages have it. A test of another namespace isn't named: who may look there finds it by the Lease.
-func (v *view) called(namespace, name string) string {
+// publicName is how this test's messages name another test. A test of another namespace stays anonymous: whoever may look there finds it by the Lease.
+func (v *view) publicName(namespace, name string) string {
 	if namespace != v.Test.Namespace {
 		return "a test of another namespace"
 	}
@@ -118,7 +118,7 @@ func (v *view) called(namespace, name string) string {
 func (v *view) heldWords(held []Hold) string {
 	var words, unseen []string
 	for _, h := range held {
-		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Wire, v.called(h.Holder.Namespace, h.Holder.Name), h.Lease))
+		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Wire, v.publicName(h.Holder.Namespace, h.Holder.Name), h.Lease))
 		if h.Unseen {
 			unseen = append(unseen, h.Lease)
 		}
@@ -130,7 +130,7 @@ func (v *view) heldWords(held []Hold) string {
 	return listed(words) + ": virtual functions of one port share its bandwidth, so this test goes on by itself when that one is over; stop it, or name networks on another port in a new LoadTest"
 }
 
-// wireEnds are the ends of this attempt's pods, as they are seen.
+// wireEnds are the ends of this attempt's pods, as observed.
 func (v *view) wireEnds() []wireEnd { return wireEnds(v.measuringStatuses()) }
 
 func (v *view) wires() []Wire { return WiresOf(v.measuringStatuses()) }
@@ -170,8 +170,8 @@ func (v *view) heldByOthers(wires []Wire) []Hold {
 	return held
 }
 
-// first is an older test that waits for one of this test's physical ports, and for nothing else; nil: there is none.
-func (v *view) first(wires []Wire) (*Waiter, Wire) {
+// olderWaiter is an older test that waits for one of these ports, and for nothing else, and so comes first; nil: there is none.
+func (v *view) olderWaiter(wires []Wire) (*Waiter, Wire) {
 	for i := range v.Wires.Ahead {
 		a := &v.Wires.Ahead[i]
 		j := slices.IndexFunc(a.Wires, func(w Wire) bool { return slices.Contains(wires, w) })
@@ -182,7 +182,7 @@ func (v *view) first(wires []Wire) (*Waiter, Wire) {
 	return nil, Wire{}
 }
 
-// awaits are the ports that the next pods wait for, after a step.
+// awaits are the ports that the next attempt waits for, after a step.
 func (v *view) awaits(s *step) []v1alpha1.NodePort {
 	switch {
 	case s.void != nil:
@@ -197,7 +197,7 @@ func (v *view) awaits(s *step) []v1alpha1.NodePort {
 	return nodePorts(wires)
 }
 
-// wiresInUse are those that the run is on after a step: from the moment on that its runner is made, until the test is over.
+// wiresInUse are the wires that the test holds after a step: from when its runner is made until the test is over.
 func (v *view) wiresInUse(s *step) []Wire {
 	switch {
 	case s.over || s.void != nil || s.ending != nil && s.ending.complete:
@@ -210,8 +210,8 @@ func (v *view) wiresInUse(s *step) []Wire {
 	return nil
 }
 
-// takes are the physical ports that this test has to take a Lease of: at the beginning all ports that it uses; later those whose Leases were deleted. A Lease
-// from an earlier attempt names generators that are gone, and wouldn't keep others off the generators that send now, so at the beginning it is taken anew.
+// takes are the physical ports whose Leases this test has to claim: when the runner is made all ports that it uses, later those whose Leases were deleted. A Lease
+// from an earlier attempt names generators that are gone, so it is claimed anew, with those that send now.
 func (v *view) takes(s *step) []Take {
 	var out []Take
 	for _, w := range v.wiresInUse(s) {
@@ -230,7 +230,7 @@ func (v *view) takes(s *step) []Take {
 	return out
 }
 
-// senders are this attempt's generators, as they are seen, and as the status has those that aren't any more.
+// senders are this attempt's generators: those observed, and those that only the status still lists.
 func (v *view) senders() (all []Sender) {
 	for _, p := range podStatuses(v) {
 		if p.Role == v1alpha1.RoleGenerator && p.UID != "" {
@@ -240,8 +240,8 @@ func (v *view) senders() (all []Sender) {
 	return all
 }
 
-// givesBack are the test's wires that it needs no more and can't be sending on, and those of an earlier test of its name. While some of its
-// generators might still send, at is when they surely don't; zero: their end will be seen.
+// givesBack are wires that the test no longer needs and can't be sending on, and those of an earlier test of its name. While a generator might still
+// send, at is when it surely doesn't; zero: an observation will show its end.
 func (v *view) givesBack(s *step) (out []Hold, at time.Time) {
 	inUse := v.wiresInUse(s)
 	quiet, at := v.quiet()
@@ -261,12 +261,12 @@ func (v *view) givesBack(s *step) (out []Hold, at time.Time) {
 	return out, at
 }
 
-// namesake says whether a hold is of a test that had this one's name before.
+// namesake says whether an earlier test of this one's name has the hold.
 func (v *view) namesake(h Hold) bool {
 	return h.Holder.Namespace == v.Test.Namespace && h.Holder.Name == v.Test.Name
 }
 
-// quiet says whether none of the test's pods can be sending; until is when that is sure whatever they do, zero: it follows from their end.
+// quiet says whether none of the test's pods can still send. If one can, until is when that is over at the latest; zero: an observation will show its end.
 func (v *view) quiet() (quiet bool, until time.Time) {
 	quiet = !slices.ContainsFunc(v.onWires(), func(p corev1.Pod) bool { return v.sends(&p) })
 	if !quiet && v.was.FinishedAt != nil {
@@ -276,7 +276,7 @@ func (v *view) quiet() (quiet bool, until time.Time) {
 	return quiet, until
 }
 
-// onWires are the pods that could be on the test's wires: those that its Leases name. Of a Lease of an earlier release, which names none, all that might be.
+// onWires are the pods that could send on the test's wires: those that its Leases name or, where an earlier release's Lease names none, all that might.
 func (v *view) onWires() []corev1.Pod {
 	named := map[types.UID]bool{}
 	for _, h := range v.Wires.Holds {
@@ -301,19 +301,19 @@ func (v *view) allThatSend() []corev1.Pod {
 	return append(sending, v.runners...)
 }
 
-// sends says whether a pod could be sending, or tell others to: not one whose node has been silent for so long that it must have stopped.
+// sends says whether a pod could still send, or have others send. A pod whose node has been silent for long enough must have stopped.
 func (v *view) sends(p *corev1.Pod) bool {
 	role := roleOf(p)
 	return (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && !ended(p) && (p.DeletionTimestamp == nil || !v.stuck(p))
 }
 
-// takeovers are the events of wires that were taken over from tests that need them no more.
+// takeovers are the events for wires that were taken over from tests that no longer need them.
 func (v *view) takeovers(takes []Take) []Event {
 	var out []Event
 	for _, t := range takes {
 		if over := t.Over; over != nil && over.Holder.UID != v.Test.UID {
 			out = append(out, Event{Warning: true, Reason: v1alpha1.ReasonPortHeld, Message: fmt.Sprintf(
-				"%s was still held by %s, %s: its Lease %s is taken over", t.Wire, v.called(over.Holder.Namespace, over.Holder.Name), over.dead(v.Now), over.Lease)})
+				"%s was still held by %s, %s: its Lease %s is taken over", t.Wire, v.publicName(over.Holder.Namespace, over.Holder.Name), over.dead(v.Now), over.Lease)})
 		}
 	}
 	return out

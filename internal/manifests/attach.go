@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// annotationNetworks is Multus' list of a pod's networks, and annotationNetworkStatus what came of it.
+	// annotationNetworks lists a pod's networks for Multus; annotationNetworkStatus is Multus' report of them.
 	annotationNetworks      = "k8s.v1.cni.cncf.io/networks"
 	annotationNetworkStatus = "k8s.v1.cni.cncf.io/network-status"
-	// AnnotationLinks is on every pod with interfaces on the test's links: their names, with commas between. Its other interfaces are its own.
+	// AnnotationLinks is on every pod with interfaces on the test's links: the links' names, with commas between. The pod's other interfaces are its own.
 	AnnotationLinks = "linerate.dev/links"
 )
 
@@ -48,12 +48,11 @@ func attachmentsOn(in Input, links []string) []compile.Attachment {
 	return all
 }
 
-// attach names the interface after the link. Where the network takes one it asks for a MAC address of our own: then a virtual function's
-// spoof check lets all frames pass, and others can be told of it before the pod runs.
+// attach is the attachment of an interface that is named like its link. Where the network accepts MAC addresses it asks for one: then a virtual function's
+// spoof check lets all frames pass, and other pods' files can have the address before this pod runs.
 //
-// It asks for addresses only where the network's address manager has none of its own: its plugin then refuses pods that bring none. That the kernel knows
-// a generator's address, too, does no harm: it answers as the engine does. A tagged link's addresses belong to an interface that the pod has yet to
-// make.
+// It asks for addresses only where the network's address manager has none of its own: the plugin refuses pods that bring none then. That the kernel has a
+// generator's address, too, does no harm: it answers as the engine does. The addresses of a tagged link belong to an interface that the pod creates itself.
 func attach(in Input, n Network, owner, link string, addresses []netip.Prefix) compile.Attachment {
 	a := compile.Attachment{Name: n.Key.Name, Namespace: n.Key.Namespace, Interface: link}
 	if n.MAC {
@@ -77,8 +76,8 @@ func prefixes(all []netip.Prefix) []string {
 	return out
 }
 
-// stableMAC is a locally administered address that follows from whose interface it is: the same at each look, another one in each attempt, so
-// that no switch or neighbour table remembers the last one's place.
+// stableMAC is a locally administered address that follows from the interface's owner: always the same in one attempt, and another one in the next, so
+// that no switch or neighbour table remembers where the last one was.
 func stableMAC(in Input, owner, link string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s/%s", in.Test.UID, in.Attempt, owner, link))
 	return fmt.Sprintf("02:%02x:%02x:%02x:%02x:%02x", sum[0], sum[1], sum[2], sum[3], sum[4])
@@ -95,8 +94,8 @@ func devicesOf(in Input, links []string, end func(Input, string) (Network, bool)
 	return counts
 }
 
-// requestDevices adds devices to what a container requests, which it may do already for networks of its own. Of devices requests and
-// limits are equal by Kubernetes' rules.
+// requestDevices adds devices to a container's requests, which may already have some for networks of its own. Kubernetes demands that limits of
+// devices equal their requests.
 func requestDevices(c *corev1.Container, devices map[corev1.ResourceName]int64) {
 	for name, count := range devices {
 		q := resource.NewQuantity(count, resource.DecimalSI)
@@ -117,14 +116,14 @@ func with(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantit
 	return out
 }
 
-// networkAnnotations are the annotations that attach a pod to the test's links, behind the networks that its template lists, as compilation has read them.
+// networkAnnotations are the annotations that attach a pod first to its template's own networks, as the compiler read them, and then to the test's links.
 func networkAnnotations(in Input, own string, ours []compile.Attachment) map[string]string {
 	if len(ours) == 0 {
 		return nil
 	}
 	entries, err := compile.ReadAttachments(own, in.Test.Namespace)
 	if err != nil {
-		entries = nil // compilation has refused it: what can't be read is attached to nothing
+		entries = nil // can't happen: the compiler refuses an annotation that can't be read
 	}
 	var links []string
 	for _, a := range ours {

@@ -8,13 +8,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// Check says what of a test can't be had on these networks, each with the way out; nil: all can.
+// Check says what a test can't have on these networks, each with the way out; nil: it can have everything.
 func Check(in Input) []error {
 	return slices.Concat(checkEngine(in), checkSpeed(in), checkRewriting(in), checkTunnel(in))
 }
 
-// checkSpeed refuses percent of a line rate that nobody knows: a virtual interface has no speed of its own. An interface of the node's that is moved into
-// the pod may have one, which not every engine asks for.
+// checkSpeed refuses percent of an unknown line rate: a virtual interface has no speed. An interface of the node that is moved into the pod may have one,
+// but not every engine asks for it.
 func checkSpeed(in Input) []error {
 	e, known := engineOf(in.Test)
 	asks := known && e.asksSpeed()
@@ -29,7 +29,7 @@ func checkSpeed(in Input) []error {
 	return errs
 }
 
-// checkRewriting: a Reference that rewrites MAC addresses has to know where frames go before the generators run.
+// checkRewriting refuses a Reference that rewrites MAC addresses if it can't know the generators' addresses before they run.
 func checkRewriting(in Input) []error {
 	p := in.Compiled.Plan
 	if in.Test.Spec.DUT.Type != v1alpha1.DUTReference || p.DUT.Forwarding != plan.MACRewrite {
@@ -42,7 +42,7 @@ func checkRewriting(in Input) []error {
 	var errs []error
 	for _, d := range p.Directions {
 		if n, ok := generatorNetwork(in, d.To); ok && !n.MAC {
-			errs = append(errs, fmt.Errorf("link %s: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network %s takes none: give it the capability mac (\"capabilities\": {\"mac\": true}), or %s", d.To, n.Key, instead))
+			errs = append(errs, fmt.Errorf("link %s: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network %s accepts none: give it the capability mac (\"capabilities\": {\"mac\": true}), or %s", d.To, n.Key, instead))
 		}
 	}
 	return errs

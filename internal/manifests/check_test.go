@@ -43,7 +43,7 @@ func TestCheckRefuses(t *testing.T) {
 		}, []string{"link east: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network bench/west takes none", "link west: "}},
 		"a tunnel's cable that is a link's network": {"loadtest_reference_tunnel", func(in *manifests.Input) {
 			in.Compiled.Networks[2].DUT = in.Compiled.Networks[1].DUT
-		}, []string{"dut.reference.mode.tunnel.network: bench/east is link east's network, too: the cable between the gateways is no link"}},
+		}, []string{"dut.reference.mode.tunnel.network: bench/east is link east's network, too, and the cable between the gateways must not be a link"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := sample(t, c.sample)

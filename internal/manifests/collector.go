@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -14,37 +12,28 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// What a collector needs. cli.collectToken is the same variable.
-const (
-	variableCollectToken = "LINERATE_COLLECT_TOKEN"
-	folderCredentials    = folderLinerate + "/credentials"
-)
+// folderCredentials is where the collector finds the Secrets that observers name, a folder each.
+const folderCredentials = folderLinerate + "/credentials"
 
-// credentialKeys are the keys of a Secret that are mounted, and no others: those that package collect shows.
+// credentialKeys are the only keys of a Secret that are mounted: those that package collect uses.
 var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "authPassword", "authProtocol", "privPassword", "privProtocol"}
 
-// hasCollector says that the test has an observer that asks somebody over the network.
+// hasCollector says that the test has an observer that asks a source over the network.
 func hasCollector(in Input) bool { return len(in.Compiled.Plan.Asking()) > 0 }
 
-// collectTokenOf is what the runner shows to hear an attempt's collector. Like resetTokenOf it follows from the test's UID.
-func collectTokenOf(in Input) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "collector of attempt %d of test %s", in.Attempt, in.Test.UID))
-	return hex.EncodeToString(sum[:16])
-}
-
-// Collector is the pod that asks others over the network for the test's observers, in the test's namespace and with what its author may do there: the Secrets that the observers name are
-// mounted by the kubelet, and neither operator nor runner reads any. Nil: nobody is to be asked. It is in no queue, as nobody waits for what it holds.
+// Collector is the pod that asks sources over the network for the test's observers, in the test's namespace and with its author's rights: the kubelet mounts the Secrets that the observers
+// name, and neither operator nor runner reads any. Nil: no observer asks. It isn't in Kueue's queue, since it holds nothing that others wait for.
 func Collector(in Input) *corev1.Pod {
 	if !hasCollector(in) {
 		return nil
 	}
 	meta := ofThisAttempt(in, CollectorPodName(in.Test.Name, in.Attempt), roleCollector)
-	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
 	pod := newPod(in, meta)
 	asking := in.Compiled.Plan.Asking()
 	text, _ := json.Marshal(asking) // of strings and numbers
 	c := ourContainer(in, "collector", append([]string{"collect", "--vitals", "$(" + variablePodIP + ")", "--credentials", folderCredentials, "--observers"}, literal([]string{string(text)})...)...)
-	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP"), {Name: variableCollectToken, Value: collectTokenOf(in)}}
+	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP"), {Name: plan.CollectorTokenVariable, Value: token(in, tokenOfCollector)}}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = restricted()
 	small := corev1.ResourceList{corev1.ResourceCPU: milli(50), corev1.ResourceMemory: mebi(96)}
@@ -73,8 +62,8 @@ func secretsOf(asking []plan.Observer) (names []string) {
 	return names
 }
 
-// credentials is a Secret as the collector reads it. One that isn't there, or lacks a key, keeps nobody from starting: what it was for is missing, with the Secret's name. Each key is a
-// volume's source of its own, since a key that is named has to be there otherwise.
+// credentials mounts a Secret for the collector. A missing Secret or key doesn't keep the pod from starting: its observer's readings are missing then, with the Secret's name. Each key is a
+// source of its own, since otherwise every named key would have to exist.
 func credentials(volume, name string) corev1.Volume {
 	projected := &corev1.ProjectedVolumeSource{DefaultMode: new(int32(0o444))}
 	for _, key := range credentialKeys {
@@ -85,7 +74,7 @@ func credentials(volume, name string) corev1.Volume {
 	return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Projected: projected}}
 }
 
-// collectorOf says where the collector tells what it was answered, or why nowhere.
+// collectorOf is where the collector serves its sources' answers, or why there is none.
 func collectorOf(in Input, pods []corev1.Pod) (at *plan.CollectorSite, none string) {
 	if !hasCollector(in) {
 		return nil, ""
@@ -99,5 +88,5 @@ func collectorOf(in Input, pods []corev1.Pod) (at *plan.CollectorSite, none stri
 	if err != nil {
 		return nil, fmt.Sprintf("pod %s, which asks others over the network for observers, has no address", name)
 	}
-	return &plan.CollectorSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: collectTokenOf(in)}, ""
+	return &plan.CollectorSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: token(in, tokenOfCollector)}, ""
 }

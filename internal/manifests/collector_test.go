@@ -39,7 +39,7 @@ func TestACollectorIsMadeWhereSomebodyIsAsked(t *testing.T) {
 	if s := c.SecurityContext; s == nil || !*s.RunAsNonRoot || *s.AllowPrivilegeEscalation || len(s.Capabilities.Add) > 0 || !cmp.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || *pod.Spec.AutomountServiceAccountToken {
 		t.Errorf("Pod Security's level restricted refuses %+v, or it has rights", pod.Spec)
 	}
-	if pod.Labels[v1alpha1.LabelVitals] != v1alpha1.VitalsTold || c.Ports[0].ContainerPort != vitals.Port {
+	if pod.Labels[v1alpha1.LabelVitals] != v1alpha1.VitalsServed || c.Ports[0].ContainerPort != vitals.Port {
 		t.Errorf("others than runners reach it: labels %v, ports %v", pod.Labels, c.Ports)
 	}
 }

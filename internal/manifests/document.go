@@ -2,7 +2,7 @@ package manifests
 
 import "encoding/json"
 
-// document is a value as JSON that people can read, too. It is for what can't fail: none of our values holds what JSON can't.
+// document is a value as JSON with indentation. It ignores errors, which can't happen: JSON can hold all our values.
 func document(v any) string {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -10,25 +10,25 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// templateGraceSeconds is how long a user's pod has to end where its template doesn't say: its devices are wanted by the next test.
+// templateGraceSeconds is the default grace of a user's pod: the next test waits for its devices.
 const templateGraceSeconds = 10
 
-// DUT is the pod of the device under test; nil where it is none of ours.
+// DUT is the pod of the device under test; nil: the device isn't in a pod of the test's.
 func DUT(in Input) *corev1.Pod {
 	var pod *corev1.Pod
 	switch in.Test.Spec.DUT.Type {
 	case v1alpha1.DUTPod:
 		pod = dutPod(in)
 	case v1alpha1.DUTReference:
-		pod = reference(in, placeOf(in))
+		pod = reference(in, firstReferencePod(in))
 	default:
 		return nil
 	}
-	queued(in, pod)
+	queueInKueue(in, pod)
 	return pod
 }
 
-// Devices are the pods of the device under test: DUT's, and where that is a tunnel the second gateway's.
+// Devices are the pods of the device under test: DUT's and, of a tunnel, the second gateway's.
 func Devices(in Input) (pods []*corev1.Pod) {
 	if dut := DUT(in); dut != nil {
 		pods = append(pods, dut)
@@ -39,9 +39,9 @@ func Devices(in Input) (pods []*corev1.Pod) {
 	return pods
 }
 
-// dutPod is the user's template with the links in it. The template decides all but this: networks and devices of the links, which are added to its
-// own; variables and links.json; that it runs once and for how long; and nodes to avoid. Its seccomp profile, rights and affinity are the
-// user's: what is measured is their software as they run it.
+// dutPod is the user's template with the links added. linerate adds the links' networks and devices to the template's own, variables and links.json,
+// the pod's deadline, that it runs once, and nodes to avoid. Everything else is the template's, such as seccomp profile, rights and affinity:
+// the user's software is measured as they run it.
 //
 //	init  linerate-links: links.json of the ConfigMap + network-status ──▶ /etc/linerate/links.json, before the template's own
 //	[0]   the container that forwards, with the devices: device plugins and TRex-like software look there
@@ -60,7 +60,7 @@ func dutPod(in Input) *corev1.Pod {
 		spec.Containers = append(spec.Containers, besideOthers(deviceEnd(in, pod), spec.Containers))
 	}
 	requestDevices(&spec.Containers[0], devicesOf(in, linkNames(in), dutNetwork))
-	inform(in, spec, readOnly(volumeLinks, folderLinerate))
+	addEnvironment(in, spec, readOnly(volumeLinks, folderLinerate))
 	ours := []corev1.Container{writeLinks(in)}
 	if resets(in) {
 		ours = append(ours, copyProgram(in, containerCopy))
@@ -83,8 +83,8 @@ func writeLinks(in Input) corev1.Container {
 	return c
 }
 
-// fromTemplate is a pod of a user's template that runs once. It has a service account's token only where the template names the account, by
-// either of the two names that the field has: the API server takes the old one where the new one isn't given.
+// fromTemplate is a pod of a user's template that runs once. It has a service account's token only if the template names the account, in either of
+// the two fields for it: the API server reads the old one if the new one is missing.
 func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: onEveryPod(in, meta), Spec: *template.DeepCopy()}
 	spec := &pod.Spec
@@ -103,9 +103,9 @@ func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *co
 	return pod
 }
 
-// inform tells all containers of the test and its links. The variables come before the template's own, which can so refer to
-// them as $(LINERATE_…).
-func inform(in Input, spec *corev1.PodSpec, links corev1.VolumeMount) {
+// addEnvironment gives all containers the variables and files that describe the test and its links. The variables come before the template's own, so
+// that these can refer to them as $(LINERATE_…).
+func addEnvironment(in Input, spec *corev1.PodSpec, links corev1.VolumeMount) {
 	variables := environment(in)
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {

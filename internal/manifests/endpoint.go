@@ -15,10 +15,10 @@ import (
 // containerEnd is the container that is the device's end of sessions, in the network namespace of the device's pod.
 const containerEnd = "linerate-end"
 
-// endsAtDevice says that the device is an end of the sessions itself.
+// endsAtDevice says that the device is itself an end of the sessions.
 func endsAtDevice(in Input) bool { return in.Compiled.Plan.DUT.Endpoint() }
 
-// deviceEnd is that container: the same program as the generator's end, with the same resources. Its pod lets in from the pods' network whom NetworkPolicies lets drive an end, and nobody else.
+// deviceEnd is that container: the same program as the generator's end, with the same resources. From the pods' network only the runner reaches it (NetworkPolicies).
 //
 //	generator pod             device's pod
 //	linerate sessions ─ west ─ linerate sessions --link dut --interface west
@@ -26,7 +26,7 @@ func deviceEnd(in Input, pod *corev1.Pod) corev1.Container {
 	pod.Labels[v1alpha1.LabelEnd] = v1alpha1.EndOfDevice
 	link := linkNames(in)[0]
 	c := ourContainer(in, containerEnd, "sessions", "--link", plan.DeviceEnd, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))
-	c.Env = whoAmI()
+	c.Env = podIdentity()
 	c.Ports = []corev1.ContainerPort{{Name: "end", ContainerPort: rpcPort}}
 	c.SecurityContext = sessionsRights()
 	c.SecurityContext.RunAsNonRoot = new(false) // whatever the pod says of its other containers
@@ -35,7 +35,7 @@ func deviceEnd(in Input, pod *corev1.Pod) corev1.Container {
 	return c
 }
 
-// besideOthers is that container in a pod of the user's. Where all others have a limit of CPU, it has one too: a Guaranteed pod stays one.
+// besideOthers is that container in a user's pod. If all other containers have CPU limits, it has one too, so that a Guaranteed pod stays Guaranteed.
 func besideOthers(end corev1.Container, others []corev1.Container) corev1.Container {
 	if !slices.ContainsFunc(others, func(c corev1.Container) bool { return c.Resources.Limits.Cpu().IsZero() }) {
 		end.Resources.Limits = with(end.Resources.Limits, corev1.ResourceCPU, end.Resources.Requests[corev1.ResourceCPU])
@@ -43,7 +43,7 @@ func besideOthers(end corev1.Container, others []corev1.Container) corev1.Contai
 	return end
 }
 
-// deviceEndAt is where the device's end is driven, host:port; empty: it is none.
+// deviceEndAt is where the runner controls the device's end, host:port; empty: the device isn't an end.
 func deviceEndAt(in Input, pods []corev1.Pod) (string, error) {
 	if !endsAtDevice(in) {
 		return "", nil
@@ -51,7 +51,7 @@ func deviceEndAt(in Input, pods []corev1.Pod) (string, error) {
 	name := DUTPodName(in.Test.Name, in.Attempt)
 	pod := podNamed(pods, name)
 	if pod == nil {
-		return "", fmt.Errorf("device: pod %s isn't there", name)
+		return "", fmt.Errorf("device: pod %s doesn't exist", name)
 	}
 	address, err := netip.ParseAddr(pod.Status.PodIP)
 	if err != nil {

@@ -18,7 +18,7 @@ func TestEachEngineInPodsIsInTheList(t *testing.T) {
 	known := manifests.EnginesInPods()
 	for _, s := range compile.Senders() {
 		spec := v1alpha1.LoadTestSpec{Generator: v1alpha1.GeneratorSpec{Engine: v1alpha1.Engine(s.Engine)}}
-		if inPods := !compile.Elsewhere(&spec); inPods != known[s] {
+		if inPods := !compile.GeneratorsRunAlready(&spec); inPods != known[s] {
 			t.Errorf("%v: in pods by internal/compile: %v, by internal/manifests: %v", s, inPods, known[s])
 		}
 		delete(known, s)
@@ -39,7 +39,7 @@ func ofPigeons(t *testing.T) manifests.Input {
 func TestAnEngineThatIsNotKnownHasNoPods(t *testing.T) {
 	in := ofPigeons(t)
 	errs := manifests.Check(in)
-	if len(errs) != 1 || !strings.Contains(errs[0].Error(), `spec.generator.engine "Pigeons": this operator knows no pods of it`) {
+	if len(errs) != 1 || !strings.Contains(errs[0].Error(), `spec.generator.engine "Pigeons": this operator doesn't know this engine's pods`) {
 		t.Errorf("%v", errs)
 	}
 	if pods := manifests.Generators(in); pods != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// environment tells a user's container of the test and its links. Each variable is there always; what doesn't apply is empty.
+// environment are the variables that describe the test and its links to a user's container. Each variable always exists; what doesn't apply is empty.
 //
 //	LINERATE_TEST, LINERATE_NAMESPACE, LINERATE_ATTEMPT
 //	LINERATE_FORWARDING       L3, L2, MACRewrite; Nothing of a device that is an end
@@ -47,7 +47,7 @@ func linkVariables(l plan.LinkEnd) []corev1.EnvVar {
 	for _, g := range l.Generators {
 		networks = append(networks, prefixes(g.Networks)...)
 		if !g.Address.IsValid() {
-			continue // nobody to route them to
+			continue // the generator has no address to route them to
 		}
 		generators = append(generators, g.Address.String())
 		for _, n := range g.Networks {

@@ -25,7 +25,7 @@ func (pigeons) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 }
 func (pigeons) documents(Input) map[string]string { return map[string]string{"pigeons.json": "{}"} }
 func (pigeons) check(Input) []error               { return nil }
-func (pigeons) busy(pairs, _ int64) int64         { return 5 * pairs }
+func (pigeons) busyCPUs(pairs, _ int64) int64     { return 5 * pairs }
 func (pigeons) ownsCPUs() bool                    { return true }
 func (pigeons) asksSpeed() bool                   { return false }
 func (pigeons) heartbeatPort() uint16             { return 4711 }

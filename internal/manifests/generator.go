@@ -38,12 +38,12 @@ func generator(in Input, e engine, g plan.Generator) *corev1.Pod {
 	applyGeneratorPod(in.Test.Spec.Generator.Pod, pod)
 	e.fill(in, g, pod)
 	requestDevices(&pod.Spec.Containers[0], devicesOf(in, linksOf(g), generatorNetwork))
-	tellPorts(in, pod, linksOf(g), generatorNetwork)
-	queued(in, pod)
+	addPortsContainer(in, pod, linksOf(g), generatorNetwork)
+	queueInKueue(in, pod)
 	return pod.DeepCopy()
 }
 
-// applyGeneratorPod sets what spec.generator.pod says of where and how generator pods run.
+// applyGeneratorPod applies spec.generator.pod, which says where and how generator pods run.
 func applyGeneratorPod(own *v1alpha1.GeneratorPodSpec, pod *corev1.Pod) {
 	if own == nil {
 		return
@@ -65,11 +65,11 @@ func resourcesOf(in Input, g plan.Generator) compile.Resources {
 	return in.Compiled.Kernel
 }
 
-// request is what a generator's container requests, but for its devices.
+// request are the resources of a generator's container, without its devices.
 //
-// CPUs of its own are whole, with equal limits: the pod is Guaranteed then, and a node with the static CPU manager pins it to them. CPUs that it shares
-// have no limit: a limit is kept by stopping threads for the rest of each tenth of a second, and a generator that stands still loses frames
-// that look like the device's loss.
+// Exclusive CPUs are whole, with equal limits: the pod is Guaranteed then, and a node with the static CPU manager pins it to them. Shared CPUs have no
+// limit: the kernel enforces a limit by stopping threads for the rest of each tenth of a second, and frames that a stopped generator loses
+// look like the device's loss.
 func request(in Input, e engine, g plan.Generator) corev1.ResourceRequirements {
 	want := resourcesOf(in, g)
 	limits := corev1.ResourceList{corev1.ResourceMemory: want.Memory}
@@ -80,16 +80,16 @@ func request(in Input, e engine, g plan.Generator) corev1.ResourceRequirements {
 		limits[corev1.ResourceCPU] = cpus(want.CPUs)
 		return corev1.ResourceRequirements{Requests: limits.DeepCopy(), Limits: limits}
 	}
-	return corev1.ResourceRequirements{Requests: with(limits, corev1.ResourceCPU, cpus(e.busy(int64(len(g.Ports)+1)/2, int64(want.Cores)))), Limits: limits}
+	return corev1.ResourceRequirements{Requests: with(limits, corev1.ResourceCPU, cpus(e.busyCPUs(int64(len(g.Ports)+1)/2, int64(want.Cores)))), Limits: limits}
 }
 
-// startup asks the program whether it answers until it does; the pod is Ready from then on. There is no readiness probe after it: each call is a
-// process on the generator's CPUs, which would be seen in what is measured, and who drives it notices first when it is gone.
+// startup probes the program until it answers; from then on the pod is Ready. There is no readiness probe after it: each call starts a process on the
+// generator's CPUs, which would disturb the measurement, and the runner is the first to notice when the program is gone.
 func startup(period, failures int32, command ...string) *corev1.Probe {
 	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: period, TimeoutSeconds: 5, FailureThreshold: failures}
 }
 
-// liveness ends what hangs, within two minutes. It is slow for the same reason.
+// liveness restarts a program that hangs, within two minutes. It is infrequent for the same reason.
 func liveness(command ...string) *corev1.Probe {
 	return &corev1.Probe{ProbeHandler: call(command), PeriodSeconds: 30, TimeoutSeconds: 10, FailureThreshold: 3}
 }

@@ -43,7 +43,7 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 		golden(t, "guards", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"), manifests.DisruptionBudget("bench"))))
 	})
 	t.Run("what a test has whatever it measures", func(t *testing.T) {
-		golden(t, "standing", render(t, standing(sample(t, "loadtest_software_reference"))))
+		golden(t, "standing", render(t, finishReference(sample(t, "loadtest_software_reference"))))
 	})
 }
 
@@ -65,7 +65,7 @@ func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
 	for i, pod := range pods {
 		objects = append(objects, pod)
 		placed := attached(pod, i)
-		if pod.Labels[v1alpha1.LabelVitals] == v1alpha1.VitalsTold && i > 0 {
+		if pod.Labels[v1alpha1.LabelVitals] == v1alpha1.VitalsServed && i > 0 {
 			placed.Spec.NodeName = running[0].Spec.NodeName
 		}
 		running = append(running, *placed)

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// labelNamespaceName is on every namespace, by the API server: its name, which nobody else can give it.
+// labelNamespaceName is the label with its name that the API server puts on every namespace, and that nobody can change.
 const labelNamespaceName = "kubernetes.io/metadata.name"
 
 // NetworkPolicies let only runners reach what has no authentication in a namespace of tests: generators' RPC, the launcher's heartbeat, and the vital signs of
@@ -20,12 +20,12 @@ const labelNamespaceName = "kubernetes.io/metadata.name"
 //
 //	linerate-generators  TCP 4501, 4502 of generators
 //	linerate-ends        TCP 4501 of devices that are an end of sessions
-//	linerate-vitals      TCP 4504 of whatever reports the vital signs of a device's node, or what others told a collector
+//	linerate-vitals      TCP 4504 of whatever reports the vital signs of a device's node, or a collector's answers
 func NetworkPolicies(namespace, operators string) []Object {
 	return []Object{
 		onlyRunners(namespace, operators, "linerate-generators", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleGenerator)}, rpcPort, trex{}.heartbeatPort()),
 		onlyRunners(namespace, operators, "linerate-ends", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelEnd, v1alpha1.EndOfDevice)}, rpcPort),
-		onlyRunners(namespace, operators, "linerate-vitals", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelVitals, v1alpha1.VitalsTold)}, vitalsPort),
+		onlyRunners(namespace, operators, "linerate-vitals", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelVitals, v1alpha1.VitalsServed)}, vitalsPort),
 	}
 }
 
@@ -46,9 +46,9 @@ func onlyRunners(namespace, operators, name string, pods metav1.LabelSelector, p
 	}
 }
 
-// DisruptionBudget keeps drains, and all else that evicts pods by Kubernetes' API, off those that measure, for as long as they are Ready: a drain waits until the test is over. More
-// pods are demanded than there ever are, since a budget that allows none to be missing works only for the pods of a Deployment and the like. Pods that aren't Ready may be evicted: they
-// might never be.
+// DisruptionBudget keeps drains, and everything else that evicts pods by Kubernetes' API, from evicting measuring pods that are Ready: a drain waits until the test is over. It demands
+// more pods than there ever are, since maxUnavailable: 0 works only for pods of a Deployment and the like. Pods that aren't Ready may be evicted, since they might never become
+// Ready.
 func DisruptionBudget(namespace string) Object {
 	return &policyv1.PodDisruptionBudget{
 		TypeMeta:   metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"},
@@ -66,7 +66,7 @@ func DisruptionBudget(namespace string) Object {
 	}
 }
 
-// guard is the metadata of what stands in a namespace for all its tests.
+// guard is the metadata of an object that a namespace has once, for all its tests.
 func guard(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelManagedBy: "linerate"}}
 }
@@ -75,8 +75,8 @@ func ours(label, value string) map[string]string {
 	return map[string]string{labelManagedBy: "linerate", label: value}
 }
 
-// undisturbed adds annotations to a pod that keep autoscalers from moving it to save nodes: a test that loses a pod is lost. What the test's author says of the
-// same annotations wins.
-func undisturbed(annotations map[string]string) map[string]string {
+// keptFromAutoscalers adds annotations that keep autoscalers from moving a pod to save nodes: a test that loses a pod is lost. Annotations of the same name by the
+// test's author win.
+func keptFromAutoscalers(annotations map[string]string) map[string]string {
 	return over(map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}, annotations)
 }

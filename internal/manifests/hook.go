@@ -20,13 +20,13 @@ func Setup(in Input) *corev1.Pod {
 	return pod
 }
 
-// Teardown is the pod that runs after all others of its attempt; nil where there is none. It avoids no node: it needs nothing that a node
-// could have refused to a generator, and is to run whatever happened.
+// Teardown is the pod that runs after all others of its attempt; nil: there is none. It avoids no node, since it needs none of the resources that a
+// node refuses to generators, and must run whatever happened.
 func Teardown(in Input) *corev1.Pod {
 	return hook(in, in.Compiled.Teardown, in.Test.Spec.DUT.Teardown, TeardownPodName(in.Test.Name, in.Attempt), roleTeardown)
 }
 
-// hook is a user's template that runs to its end, told of the test and its links, and bounded by its deadline from its start on.
+// hook is a user's template that runs to its end, with the variables of the test and its links, and a deadline that counts from its start.
 func hook(in Input, template *corev1.PodTemplateSpec, spec *v1alpha1.HookSpec, name, role string) *corev1.Pod {
 	if template == nil || spec == nil {
 		return nil
@@ -37,7 +37,7 @@ func hook(in Input, template *corev1.PodTemplateSpec, spec *v1alpha1.HookSpec, n
 	}
 	pod := fromTemplate(in, templated(ofThisAttempt(in, name, role), template.ObjectMeta), template.Spec)
 	pod.Spec.ActiveDeadlineSeconds = seconds(deadline)
-	inform(in, &pod.Spec, readOnly(volumeStatic, folderLinerate))
+	addEnvironment(in, &pod.Spec, readOnly(volumeStatic, folderLinerate))
 	pod.Spec.Volumes = append(pod.Spec.Volumes, linksFiles(in, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
 	return pod
 }

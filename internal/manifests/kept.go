@@ -28,8 +28,8 @@ func KeptName(test, digest string) string {
 	return named(test, hex[:min(digits, len(hex))])
 }
 
-// Kept is the ConfigMap that keeps a Report. It belongs to nobody, so that it stays when its test goes, and can't be changed. It bears all of the
-// test's labels of linerate's own, by which a suite finds what is its.
+// Kept is the ConfigMap that keeps a Report. It has no owner, so that it stays when its test is deleted, and is immutable. It has all of the test's
+// labels that are linerate's own, by which a suite finds its Reports.
 func Kept(test *v1alpha1.LoadTest, r KeptReport) *corev1.ConfigMap {
 	labels := map[string]string{}
 	for name, value := range test.Labels {
@@ -56,7 +56,7 @@ func Kept(test *v1alpha1.LoadTest, r KeptReport) *corev1.ConfigMap {
 	}
 }
 
-// IsKept says whether an object is a Report that was kept: its labels say so, and its name is the one that its digest makes.
+// IsKept says whether an object is a kept Report: by its labels, and because its name follows from its digest.
 func IsKept(object metav1.Object) bool {
 	labels := object.GetLabels()
 	envelope, sealed := delivery.ReadEnvelope(object.GetAnnotations())

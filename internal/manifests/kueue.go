@@ -15,18 +15,18 @@ import (
 const (
 	labelPodGroup      = "kueue.x-k8s.io/pod-group-name"
 	annotationPodCount = "kueue.x-k8s.io/pod-group-total-count"
-	// annotationRetriable says that no pod of the group is ever replaced in it: a group that lost one is over, and Kueue lets its pods go.
+	// annotationRetriable says that lost pods of the group are never replaced: the group is over then, and Kueue releases its pods.
 	annotationRetriable = "kueue.x-k8s.io/retriable-in-group"
 )
 
 // Queue is the LocalQueue of Kueue that the test's pods are queued in; empty: none.
 func Queue(test *v1alpha1.LoadTest) string { return test.Labels[v1alpha1.LabelKueueQueue] }
 
-// queued puts one of the attempt's generator and DUT pods into Kueue's queue, where the test asks for one. All of them are one group, so that
-// they are admitted together; the setup, teardown and runner pods are not in it: they come before and after, and hold no devices.
+// queueInKueue puts a generator or DUT pod into the queue of Kueue that the test names, if it names one. All these pods are one group, so that Kueue
+// admits them together. Setup, teardown and runner pods aren't in it: they hold no devices.
 //
-// The gate is put on here and not left to Kueue's webhook: where that doesn't look after pods, they must wait, and not run past the queue.
-func queued(in Input, pod *corev1.Pod) {
+// The scheduling gate is set here and not left to Kueue's webhook: if that doesn't manage pods, they wait, and don't run past the queue.
+func queueInKueue(in Input, pod *corev1.Pod) {
 	queue := Queue(in.Test)
 	if queue == "" {
 		return
@@ -54,10 +54,10 @@ func groupSize(in Input) (n int) {
 	return n
 }
 
-// mostKinds is how many kinds of pods a group has at most: Kueue stops at more, without a word to those who wait ("Run a group of Pods").
+// mostKinds is how many kinds of pods a group may have: Kueue silently ignores a group with more ("Run a group of Pods").
 const mostKinds = 8
 
-// CheckGroup says why Kueue would never admit the test's pods; nil: it may, or isn't asked.
+// CheckGroup says why Kueue would never admit the test's pods; nil: it may, or the test names no queue.
 func CheckGroup(in Input) error {
 	if Queue(in.Test) == "" {
 		return nil
@@ -67,11 +67,11 @@ func CheckGroup(in Input) error {
 		return nil
 	}
 	return fmt.Errorf("metadata.labels[%s]: the test's pods are of %d kinds, and Kueue admits a group of %d at most: each generator of layout %s avoids the machine of its own far end, which makes it a kind of its own; "+
-		"take fewer links or replicas, or layout %s, or create the test without the label",
+		"use fewer links or replicas, or layout %s, or create the test without the label",
 		v1alpha1.LabelKueueQueue, n, mostKinds, v1alpha1.LayoutPerLink, v1alpha1.LayoutPaired)
 }
 
-// kinds are the group's pods without what Kueue doesn't tell them apart by.
+// kinds are the distinct kinds of the group's pods, as Kueue tells them apart.
 func kinds(in Input) (all []corev1.PodSpec) {
 	for _, p := range append(Generators(in), Devices(in)...) {
 		kind := kindOf(p.Spec)
@@ -82,7 +82,7 @@ func kinds(in Input) (all []corev1.PodSpec) {
 	return all
 }
 
-// kindOf is what Kueue takes for a pod's role: what decides where it may run, and with how much.
+// kindOf is the part of a pod that Kueue tells kinds apart by: where it may run, and its requests.
 func kindOf(s corev1.PodSpec) corev1.PodSpec {
 	return corev1.PodSpec{
 		InitContainers: wantsOf(s.InitContainers), Containers: wantsOf(s.Containers), NodeSelector: s.NodeSelector, Affinity: s.Affinity,

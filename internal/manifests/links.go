@@ -17,7 +17,7 @@ const (
 	keyFarEnd    = "far-end.json"
 )
 
-// Links is the ConfigMap that tells an attempt's pods of their links: it must be there before any of them. It is never nil.
+// Links is the ConfigMap that describes the links to an attempt's pods. It must exist before any of them. It is never nil.
 func Links(in Input) *corev1.ConfigMap {
 	data := map[string]string{keyLinks: document(linksDocument(in))}
 	if in.Test.Spec.DUT.Type == v1alpha1.DUTReference && !endsAtDevice(in) {
@@ -37,7 +37,7 @@ func Links(in Input) *corev1.ConfigMap {
 	}
 }
 
-// linksDocument is the Plan's, with the MAC addresses that are ours to give.
+// linksDocument is the Plan's Links document, with the MAC addresses that the operator assigns.
 func linksDocument(in Input) plan.Links {
 	doc := plan.LinksOf(in.Compiled.Plan)
 	for i := range doc.Links {
@@ -52,7 +52,7 @@ func linksDocument(in Input) plan.Links {
 	return doc
 }
 
-// generatorMAC is the MAC address of a generator's port, where its network takes ours; else empty.
+// generatorMAC is the MAC address that the operator assigns to a generator's port; empty: the network accepts none.
 func generatorMAC(in Input, generator, link string) string {
 	if n, ok := generatorNetwork(in, link); ok && n.MAC {
 		return stableMAC(in, generator, link)

@@ -17,7 +17,7 @@
 //	  NAME-U-A-report       ConfigMap, empty, for the runner
 //	  NAME-U-A-runner       Job
 //
-// Whoever edits the test's namespace may change all that is in it, so nothing there is evidence: what a verdict is made from is in the operator's.
+// Whoever edits the test's namespace may change everything in it, so nothing there is evidence: verdicts follow only from objects in the operator's namespace.
 package manifests
 
 import (
@@ -41,27 +41,27 @@ type Settings struct {
 	Image       string
 	PullPolicy  corev1.PullPolicy
 	PullSecrets []corev1.LocalObjectReference
-	// Namespace is the operator's own: runners run there, and write there. RunnerAccount is the ServiceAccount in it that all runners have, and RunnerPriority their
-	// PriorityClass; empty: the cluster's default. RunnerQueue is the LocalQueue of Kueue, in that namespace, that their Jobs name; empty: none.
+	// Namespace is the operator's own, where runners run and write. RunnerAccount is the runners' ServiceAccount there, RunnerPriority their PriorityClass (empty: the
+	// cluster's default), and RunnerQueue the LocalQueue of Kueue there that their Jobs name (empty: none).
 	Namespace      string
 	RunnerAccount  string
 	RunnerPriority string
 	RunnerQueue    string
-	// Pods is on every pod of every test.
+	// Pods are labels and annotations for every pod of every test.
 	Pods PodMetadata
 }
 
-// DefaultRunnerAccount is the ServiceAccount of runners where nobody names another.
+// DefaultRunnerAccount is the default ServiceAccount of runners.
 const DefaultRunnerAccount = "linerate-runner"
 
-// Network is what a NetworkAttachmentDefinition says that matters to pods.
+// Network is the part of a NetworkAttachmentDefinition that matters to pods.
 type Network struct {
 	Key compile.NetworkKey
 	// Resource is the device resource that its pods must request, from the annotation k8s.v1.cni.cncf.io/resourceName; empty: none.
 	Resource corev1.ResourceName
 	// Plugin is the type of its (first) CNI plugin, such as sriov, host-device, macvlan or bridge.
 	Plugin string
-	// MAC says that its plugins take a MAC address from the pod (capability mac), IPs that they take any addresses from it (capability ips with the
+	// MAC says that its plugins accept a MAC address from the pod (capability mac), IPs that they accept any addresses from it (capability ips, with the
 	// address manager static, which then has none of its own).
 	MAC, IPs bool
 }
@@ -77,6 +77,6 @@ type Input struct {
 	// ExcludedNodes are nodes that refused a pod of the test.
 	ExcludedNodes []string
 	Settings      Settings
-	// Baseline is the document of what the runner compares with (delivery.EncodeBaseline); empty: nothing.
+	// Baseline is the document of the baseline that the runner compares with (delivery.EncodeBaseline); empty: none.
 	Baseline []byte
 }

@@ -34,8 +34,8 @@ const labelManagedBy = "app.kubernetes.io/managed-by"
 
 // ofTest is the metadata of an object of the test, for all its attempts.
 //
-// The owner is the test, as its controller; it goes when the test goes. The reference doesn't block the owner's deletion: that would ask
-// for the right to set finalizers (admission plugin OwnerReferencesPermissionEnforcement), and nothing here must be gone before the test is.
+// Its owner and controller is the test, with which it is deleted. The reference doesn't block the test's deletion: that would need the right to
+// set finalizers (admission plugin OwnerReferencesPermissionEnforcement), and no object here must be gone before the test is.
 func ofTest(in Input, name, role string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:      name,
@@ -63,8 +63,8 @@ func ofThisAttempt(in Input, name, role string) metav1.ObjectMeta {
 	return meta
 }
 
-// ofThisRun is the metadata of an object of this attempt in the operator's own namespace. The test doesn't own it: an owner in another namespace is none to
-// Kubernetes, which would delete the object. The Plan's ConfigMap owns the others (OwnedByPlan), and the operator deletes that, by its labels.
+// ofThisRun is the metadata of an object of this attempt in the operator's own namespace. The test can't own it: Kubernetes treats an owner in another namespace as
+// missing, and would delete the object. The Plan's ConfigMap owns the others (OwnedByPlan), and the operator deletes that, by its labels.
 func ofThisRun(in Input, name, role string) metav1.ObjectMeta {
 	meta := ofThisAttempt(in, name, role)
 	meta.Namespace, meta.OwnerReferences = in.Settings.Namespace, nil
@@ -72,8 +72,8 @@ func ofThisRun(in Input, name, role string) metav1.ObjectMeta {
 	return meta
 }
 
-// OwnedByPlan says that an object of a run goes with the ConfigMap of its Plan, of which the API server has said the UID by then. The runner's pods are told, as
-// theirs is what they make.
+// OwnedByPlan makes the Plan's ConfigMap, which exists by then, the owner of an object of its run. It also gives the runner's pods the UID, for the documents that they
+// create.
 func OwnedByPlan(o Object, plan string, uid types.UID) {
 	o.SetOwnerReferences([]metav1.OwnerReference{byPlan(plan, uid)})
 	if job, is := o.(*batchv1.Job); is {
@@ -85,7 +85,7 @@ func byPlan(plan string, uid types.UID) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: plan, UID: uid, Controller: new(true)}
 }
 
-// IsOfRun says whether an object says that it is one of a run's; it is where it is in the operator's own namespace.
+// IsOfRun says whether an object's labels say that it belongs to a run. In the operator's own namespace that is true.
 func IsOfRun(o metav1.Object) bool { return o.GetLabels()[v1alpha1.LabelNamespace] != "" }
 
 // IsPlan says whether an object of a run is the Plan's ConfigMap, which owns the others.
@@ -98,7 +98,7 @@ func templated(meta metav1.ObjectMeta, template metav1.ObjectMeta) metav1.Object
 	return meta
 }
 
-// over is base with what is above it winning; nil where there is nothing.
+// over merges two maps, of which above wins; nil: both are empty.
 func over(base, above map[string]string) map[string]string {
 	if len(base)+len(above) == 0 {
 		return nil

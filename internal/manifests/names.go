@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// longestName is what every kind of ours takes: a pod's name is its host name, and a Job's is a label.
+// longestName is the longest name that all our kinds accept: a pod's name is its host name, and a Job's is a label.
 const longestName = 63
 
 // ReportName is the name of the ConfigMap in the test's namespace that holds a copy of the Report.
@@ -22,7 +22,7 @@ func SetupPodName(test string, attempt int32) string { return ofAttempt(test, at
 // TeardownPodName is the name of an attempt's teardown pod.
 func TeardownPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "teardown") }
 
-// LinksName is the name of the ConfigMap that tells an attempt's pods of their links.
+// LinksName is the name of the ConfigMap that describes the links to an attempt's pods.
 func LinksName(test string, attempt int32) string { return ofAttempt(test, attempt, "links") }
 
 // DUTPodName is the name of an attempt's pod of the device under test.
@@ -31,10 +31,10 @@ func DUTPodName(test string, attempt int32) string { return ofAttempt(test, atte
 // FarEndPodName is the name of an attempt's pod of the second gateway of a tunnel.
 func FarEndPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "dut-far") }
 
-// VitalsPodName is the name of an attempt's pod that tells how the node of a user's device fares.
+// VitalsPodName is the name of an attempt's pod that reports the vital signs of the node of a user's device.
 func VitalsPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "vitals") }
 
-// CollectorPodName is the name of an attempt's pod that asks others over the network for observers.
+// CollectorPodName is the name of an attempt's pod that asks sources over the network for observers.
 func CollectorPodName(test string, attempt int32) string {
 	return ofAttempt(test, attempt, "collector")
 }
@@ -44,12 +44,12 @@ func GeneratorPodName(test string, attempt int32, generator string) string {
 	return ofAttempt(test, attempt, generator)
 }
 
-// What follows is in the operator's own namespace, where tests of all namespaces meet: a digest of the test's UID keeps tests of one name apart.
+// The following objects are in the operator's own namespace, together with those of all other namespaces' tests: a digest of the test's UID separates tests of the same name.
 
 // PlanName is the name of the ConfigMap that holds an attempt's Plan and sites.
 func PlanName(test *v1alpha1.LoadTest, attempt int32) string { return ofRun(test, attempt) + "-plan" }
 
-// ProgressName is the name of the ConfigMap that an attempt's runner tells its progress in.
+// ProgressName is the name of the ConfigMap in which an attempt's runner reports its progress.
 func ProgressName(test *v1alpha1.LoadTest, attempt int32) string {
 	return ofRun(test, attempt) + "-progress"
 }
@@ -64,8 +64,8 @@ func RunnerJobName(test *v1alpha1.LoadTest, attempt int32) string {
 	return ofRun(test, attempt) + "-runner"
 }
 
-// longestRun leaves room for "-runner-" in the 58 characters that Kubernetes keeps of a Job's name in those of its pods: a pod's name then begins with its
-// Job's, and the admission policy of runners can tell by it which documents are the pod's.
+// longestRun leaves room for "-runner-" in the 58 characters of a Job's name that Kubernetes keeps in the names of its pods: so a pod's name begins with its
+// Job's, and the runners' admission policy can tell by the name which documents are the pod's.
 const longestRun = 50
 
 // ofRun is what the names of an attempt's run begin with.
@@ -81,8 +81,8 @@ func ofAttempt(test string, attempt int32, what string) string {
 	return named(test, strconv.Itoa(int(attempt))+"-"+what)
 }
 
-// named joins a test's name and what a child is. Where that is too long, the test's name is cut, and its digest keeps tests apart whose
-// names begin alike. This happens only to generators of layout PerLink.
+// named joins a test's name and a suffix. If that is too long, it cuts the test's name, and adds a digest that separates tests whose names begin
+// alike. This happens only for generators of layout PerLink.
 func named(test, what string) string {
 	name := test + "-" + what
 	if len(name) <= longestName {
@@ -94,8 +94,8 @@ func named(test, what string) string {
 	return fmt.Sprintf("%s-%s-%s", test[:min(keep, len(test))], hex.EncodeToString(sum[:])[:digits], what)
 }
 
-// IsRunnerOf says whether a pod of the operator's own namespace is one that an attempt's Job made, by its name: the Job's, a hyphen, and what Kubernetes draws, which has
-// none. A LoadTest may be named like another one's runner, so that the pods of its runner begin like that one's.
+// IsRunnerOf says whether an attempt's Job made a pod of the operator's own namespace, by the pod's name: the Job's name, a hyphen, and a random part without
+// hyphens. The random part must be checked, since a LoadTest may be named so that its runner's pods begin like another test's.
 func IsRunnerOf(pod string, test *v1alpha1.LoadTest, attempt int32) bool {
 	drawn, is := strings.CutPrefix(pod, RunnerJobName(test, attempt)+"-")
 	return is && drawn != "" && !strings.Contains(drawn, "-")
@@ -107,8 +107,8 @@ type Ref struct{ Kind, Name string }
 // String is "Kind/name".
 func (r Ref) String() string { return r.Kind + "/" + r.Name }
 
-// NamesOf are the names that the test uses in its namespace in this attempt: the test's own, and all of the attempt's. What bears one of them and isn't the
-// test's is in the way. It needs no networks.
+// NamesOf are the names that the test uses in its namespace in this attempt. An object with one of these names that isn't the test's is in the way.
+// NamesOf needs no networks.
 func NamesOf(in Input) []Ref {
 	test := in.Test.Name
 	refs := []Ref{

@@ -14,7 +14,7 @@ import (
 // annotationResource is where a NetworkAttachmentDefinition names the device resource of its pods.
 const annotationResource = "k8s.v1.cni.cncf.io/resourceName"
 
-// cniPlugin is what matters of a CNI plugin's configuration.
+// cniPlugin is the part of a CNI plugin's configuration that matters here.
 type cniPlugin struct {
 	Type         string          `json:"type"`
 	Capabilities map[string]bool `json:"capabilities"`
@@ -24,13 +24,13 @@ type cniPlugin struct {
 	} `json:"ipam"`
 }
 
-// wantsDevice says that the plugin does nothing without a device that kubelet has allocated.
+// wantsDevice says that the plugin needs a device that kubelet has allocated.
 func (p cniPlugin) wantsDevice() bool {
 	return (p.Type == "sriov" || p.Type == "ib-sriov") && p.DeviceID == ""
 }
 
-// ReadNetwork reads a NetworkAttachmentDefinition: its annotations and its spec.config, a CNI network or list of plugins. An empty config is right: then
-// Multus takes a file of the node's, of which nothing is known here. The error says what is wrong with the definition, and the way out.
+// ReadNetwork reads a NetworkAttachmentDefinition: its annotations and its spec.config, a CNI network or list of plugins. An empty config is valid: then
+// Multus reads a file of the node, which isn't known here. The error says what is wrong with the definition, and the way out.
 func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConfig string) (Network, error) {
 	n := Network{Key: key, Resource: corev1.ResourceName(strings.TrimSpace(annotations[annotationResource]))}
 	if n.Resource != "" {
@@ -51,7 +51,7 @@ func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConf
 	}
 	for _, p := range plugins {
 		n.MAC = n.MAC || p.Capabilities["mac"]
-		// Of the address managers only static takes any address, and wants one; the others have a range of their own.
+		// The address manager static accepts, and needs, any address; the others have a range of their own.
 		n.IPs = n.IPs || p.Capabilities["ips"] && p.IPAM.Type == "static"
 	}
 	return n, nil
@@ -78,7 +78,7 @@ func readPlugins(text string) ([]cniPlugin, error) {
 	return plugins, nil
 }
 
-// generatorNetwork and dutNetwork are what the generators' and the DUT's end of a link is attached to; false where there is nothing.
+// generatorNetwork and dutNetwork are the networks of the generators' and the DUT's end of a link; false: no pod has that end.
 func generatorNetwork(in Input, link string) (Network, bool) {
 	return networkOf(in, link, func(l compile.LinkNetworks) compile.NetworkKey { return l.Generator })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// avoiding adds to an affinity that none of the nodes is taken. Terms of a node selector are alternatives, so each of them is narrowed. A node is
-// meant by its name, which its label kubernetes.io/hostname needn't be; a selector for names takes one value each.
+// avoiding adds to an affinity that none of the nodes may be used. Terms of a node selector are alternatives, so each of them gets the requirement. Nodes are
+// selected by name, from which the label kubernetes.io/hostname may differ; each requirement on a name has a single value.
 func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 	if len(nodes) == 0 {
 		return a
@@ -25,7 +25,7 @@ func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 	if required == nil {
 		required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
 	} else {
-		// A term without conditions matches no node: it isn't to become one that matches all the others.
+		// A term without conditions matches no node: it must not become one that matches all nodes but these.
 		terms := slices.DeleteFunc(required.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool { return len(t.MatchExpressions)+len(t.MatchFields) == 0 })
 		if len(terms) == 0 {
 			return a
@@ -42,7 +42,7 @@ func avoiding(a *corev1.Affinity, nodes []string) *corev1.Affinity {
 	return a
 }
 
-// apartFrom adds to an affinity that the node has none of the pods.
+// apartFrom adds to an affinity that the node must have none of the pods.
 func apartFrom(a *corev1.Affinity, pods *metav1.LabelSelector) *corev1.Affinity {
 	a = orNew(a)
 	if a.PodAntiAffinity == nil {
@@ -53,7 +53,7 @@ func apartFrom(a *corev1.Affinity, pods *metav1.LabelSelector) *corev1.Affinity 
 	return a
 }
 
-// orNew is a copy of an affinity, so that the template's own isn't written to.
+// orNew is a copy of an affinity, or an empty one: the template's own must not be changed.
 func orNew(a *corev1.Affinity) *corev1.Affinity {
 	if a == nil {
 		return &corev1.Affinity{}
@@ -61,8 +61,8 @@ func orNew(a *corev1.Affinity) *corev1.Affinity {
 	return a.DeepCopy()
 }
 
-// generatorAffinity is the user's, with what the test adds to it: nodes to avoid, no node of the DUT's where that was asked for, and with
-// layout PerLink no node of the port at the other end of a direction.
+// generatorAffinity is the user's affinity with the test's demands added: nodes to avoid; with separateNodes not the DUT's node; and with layout
+// PerLink not the node of the port at the other end of a direction.
 func generatorAffinity(in Input, g plan.Generator) *corev1.Affinity {
 	a := avoiding(in.Compiled.Affinity, in.ExcludedNodes)
 	if p := in.Test.Spec.Generator.Placement; p != nil && p.SeparateNodes && hasDUTPod(in) {
@@ -76,8 +76,8 @@ func generatorAffinity(in Input, g plan.Generator) *corev1.Affinity {
 	return a
 }
 
-// farEnds are the generators that a generator of layout PerLink must not share a machine with: the same replica's at the other end of its
-// directions. A replica's generators are recognised by the network that they divide: all of the Plan's come link by link, replica by replica.
+// farEnds are the generators that a generator of layout PerLink must not share a machine with: those of the same replica at the other end of its
+// directions. Which replica a generator belongs to follows from its place in the Plan, which lists them link by link, replica by replica.
 func farEnds(in Input, g plan.Generator) []string {
 	if !compile.PerLink(&in.Test.Spec) || len(g.Ports) != 1 {
 		return nil

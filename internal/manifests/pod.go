@@ -9,17 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// podMargin is how much longer than the run a pod may be there: waiting for the other pods, for their images and for the DUT. It is the dead
-// man's switch for nodes and devices that nobody would give back if the operator were gone; as long as it is there, it does.
+// podMargin is how much longer than the run a pod may live: it waits for the other pods, for images and for the DUT. Normally the operator gives pods back;
+// the margin is a dead man's switch, which frees nodes and devices if the operator is gone.
 const podMargin = 24 * time.Hour
 
-// Where our program is, in its own image and in one that it is copied into.
+// Where our program is: in its own image, and in an image that it is copied into.
 const (
 	program       = "/linerate"
 	programFolder = "/opt/linerate"
 )
 
-// Where pods find what they are told.
+// Where pods find their files.
 const (
 	folderLinerate = "/etc/linerate"
 	folderStatic   = "/etc/linerate-static"
@@ -34,7 +34,7 @@ const (
 	volumePodInfo = "linerate-podinfo"
 )
 
-// newPod is a pod as all of ours are: it runs once, knows no service account, and can't outlive its use.
+// newPod is what all our pods have in common: they run once, have no service account's token, and end at a deadline.
 func newPod(in Input, meta metav1.ObjectMeta) *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
@@ -50,7 +50,7 @@ func newPod(in Input, meta metav1.ObjectMeta) *corev1.Pod {
 	}
 }
 
-// lifetime is the longest that a pod of the attempt may be there; 0: for ever, as the run itself.
+// lifetime is how long a pod of the attempt may live at most; 0: for ever, like the run itself.
 func lifetime(in Input) time.Duration {
 	deadline := in.Compiled.Plan.ActiveDeadline.Std()
 	if deadline <= 0 {
@@ -79,8 +79,8 @@ func ourContainer(in Input, name string, arguments ...string) corev1.Container {
 	}
 }
 
-// smallInit is what our init containers take: a fraction of a CPU, with limits equal to the requests. So a Guaranteed pod stays one, and no
-// exclusive CPU is set aside for what runs for a second.
+// smallInit are the resources of our init containers: a fraction of a CPU, with limits equal to the requests. So a Guaranteed pod stays Guaranteed, and
+// no exclusive CPU is set aside for a container that runs for a second.
 func smallInit() corev1.ResourceRequirements {
 	both := corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(128)}
 	return corev1.ResourceRequirements{Requests: both, Limits: both}
@@ -90,7 +90,7 @@ func milli(n int64) resource.Quantity { return *resource.NewMilliQuantity(n, res
 func cpus(n int64) resource.Quantity  { return *resource.NewQuantity(n, resource.DecimalSI) }
 func mebi(n int64) resource.Quantity  { return *resource.NewQuantity(n<<20, resource.BinarySI) }
 
-// podInfo is the annotation that Multus writes, as a file: an environment variable would be filled before Multus has run.
+// podInfo mounts the annotation that Multus writes as a file: an environment variable would be filled before Multus has run.
 func podInfo() corev1.Volume {
 	return corev1.Volume{Name: volumePodInfo, VolumeSource: corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
 		Items: []corev1.DownwardAPIVolumeFile{{
@@ -100,7 +100,7 @@ func podInfo() corev1.Volume {
 	}}}
 }
 
-// linksFiles are files of the attempt's ConfigMap, by the names that they are to have.
+// linksFiles mounts files of the attempt's ConfigMap under given names.
 func linksFiles(in Input, files ...corev1.KeyToPath) corev1.Volume {
 	return corev1.Volume{Name: volumeStatic, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: LinksName(in.Test.Name, in.Attempt)},
@@ -120,8 +120,8 @@ func fieldVariable(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
 }
 
-// whoAmI tells a pod its name and place.
-func whoAmI() []corev1.EnvVar {
+// podIdentity are the variables with a pod's own name, namespace and node.
+func podIdentity() []corev1.EnvVar {
 	return []corev1.EnvVar{fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_NAMESPACE", "metadata.namespace"), fieldVariable("NODE_NAME", "spec.nodeName")}
 }
 

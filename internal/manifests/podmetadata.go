@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PodMetadata is what whoever installs linerate wants to see on every pod of every test: whose costs they are, that no sidecar is injected. A test may say something
-// else of its own pods, and what linerate needs is above both.
+// PodMetadata are labels and annotations that an administrator wants on every pod of every test, such as a cost centre, or that no sidecar is injected. A test's own labels
+// and annotations override them, and linerate's override both.
 type PodMetadata struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Check refuses what Kubernetes wouldn't take, and what linerate, Multus, Kueue, Jobs and autoscalers know pods by.
+// Check refuses what Kubernetes wouldn't accept, and labels and annotations that linerate, Multus, Kueue, Jobs and autoscalers read.
 func (m PodMetadata) Check() error {
 	var errs []error
 	for _, err := range slices.Concat(metav1validation.ValidateLabels(m.Labels, field.NewPath("labels")), apivalidation.ValidateAnnotations(m.Annotations, field.NewPath("annotations"))) {
@@ -28,7 +28,7 @@ func (m PodMetadata) Check() error {
 	}
 	for kind, keys := range map[string]map[string]string{"label": m.Labels, "annotation": m.Annotations} {
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			if who := knownBy(key); who != "" {
+			if who := readerOf(key); who != "" {
 				errs = append(errs, fmt.Errorf("%s %s: %s reads it on the pods of tests: leave it out", kind, key, who))
 			}
 		}
@@ -37,8 +37,8 @@ func (m PodMetadata) Check() error {
 	return errors.Join(errs...)
 }
 
-// knownBy says who knows pods of tests by a label or annotation; empty: nobody.
-func knownBy(key string) string {
+// readerOf says what program reads a label or annotation on tests' pods; empty: none.
+func readerOf(key string) string {
 	switch domain, _, _ := strings.Cut(key, "/"); {
 	case key == labelManagedBy || domain == "linerate.dev" || strings.HasSuffix(domain, ".linerate.dev"):
 		return "linerate"
@@ -49,15 +49,15 @@ func knownBy(key string) string {
 	case domain == "batch.kubernetes.io", key == "controller-uid", key == "job-name":
 		return "Kubernetes' Job controller"
 	}
-	if _, is := undisturbed(nil)[key]; is {
-		return "an autoscaler, which would take a test's pods away,"
+	if _, is := keptFromAutoscalers(nil)[key]; is {
+		return "an autoscaler, which would remove a test's pods,"
 	}
 	return ""
 }
 
-// onEveryPod is a pod's metadata over what every pod has.
+// onEveryPod is the metadata that every pod has, overridden by a pod's own.
 func onEveryPod(in Input, meta metav1.ObjectMeta) metav1.ObjectMeta {
 	meta.Labels = over(in.Settings.Pods.Labels, meta.Labels)
-	meta.Annotations = over(in.Settings.Pods.Annotations, undisturbed(meta.Annotations))
+	meta.Annotations = over(in.Settings.Pods.Annotations, keptFromAutoscalers(meta.Annotations))
 	return meta
 }

@@ -45,7 +45,7 @@ func hasDUTPod(in Input) bool {
 	return t == v1alpha1.DUTPod || t == v1alpha1.DUTReference
 }
 
-// onDevices says that a generator has a device on any of its links, which the engine may drive itself; else its ports are the kernel's.
+// onDevices says that a generator has a device on one of its links, which the engine may drive itself; else its ports are kernel interfaces.
 func onDevices(in Input, g plan.Generator) bool {
 	return len(devicesOf(in, linksOf(g), generatorNetwork)) > 0
 }

@@ -20,16 +20,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// standing is what a test has whatever it measures: the copy of what its runner wrote.
-func standing(in manifests.Input) []manifests.Object {
+// finishReference is what a test has whatever it measures: the copy of what its runner wrote.
+func finishReference(in manifests.Input) []manifests.Object {
 	envelope := delivery.Envelope{Digest: "sha256:0f", Ending: "Completed", Attempt: 1, Final: true, Runner: "r", RunnerUID: "u"}
-	return []manifests.Object{manifests.Published(in.Test, envelope, []byte("packed"))}
+	return []manifests.Object{manifests.ReportCopy(in.Test, envelope, []byte("packed"))}
 }
 
 // everything is all that a test is made of: standing and of one attempt.
 func everything(t *testing.T, in manifests.Input) []manifests.Object {
 	t.Helper()
-	return append(standing(in), ofAttempt(t, in)...)
+	return append(finishReference(in), ofAttempt(t, in)...)
 }
 
 // ofEverySample runs a check on every sample that needs a cluster.
@@ -94,7 +94,7 @@ func scribble(v reflect.Value) {
 
 func TestEveryObjectIsTheTests(t *testing.T) {
 	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		lasting := len(standing(in))
+		lasting := len(finishReference(in))
 		for i, o := range everything(t, in) {
 			name := fmt.Sprintf("%T %s", o, o.GetName())
 			want := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelTest: in.Test.Name, v1alpha1.LabelUID: string(in.Test.UID)}

@@ -12,14 +12,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// forwarderSpec is what linerate forwarder is told, forwarder.Spec and tunnel.End, as JSON. They stand here too, since those packages speak netlink.
+// forwarderSpec is the file that linerate forwarder reads. It repeats forwarder.Spec, whose package the operator doesn't import, since it speaks netlink; TestTheForwarderReadsItsSpec holds the two together.
 type forwarderSpec struct {
 	Forwarding plan.Forwarding      `json:"forwarding"`
 	Links      []forwarderLink      `json:"links"`
 	Directions []forwarderDirection `json:"directions"`
 	Limit      *plan.Limit          `json:"limit,omitempty"`
 	Mode       *plan.Mode           `json:"mode,omitempty"`
-	Tunnel     *tunnelEnd           `json:"tunnel,omitempty"`
+	Tunnel     *plan.TunnelGateway  `json:"tunnel,omitempty"`
 }
 
 // forwarderLink is forwarder.Link: Networks[i] is behind Generator[i].
@@ -36,8 +36,8 @@ type forwarderDirection struct {
 	To   string `json:"to"`
 }
 
-// forwarderOf is what the Reference is told. It asks for no CPU of its own: that takes rights over the whole node's devices, and
-// between pods the forwarder works where the frames come in, as it does on a machine with a limit.
+// forwarderOf is the Reference's spec. It asks for no CPU of its own, since that needs rights over the whole node's devices: between pods the forwarder
+// works on the CPU where frames arrive, as it does on one machine with a limit.
 func forwarderOf(in Input) forwarderSpec {
 	p := in.Compiled.Plan
 	spec := forwarderSpec{Forwarding: p.DUT.Forwarding}
@@ -62,17 +62,17 @@ func forwarderLinkOf(in Input, l plan.Link) forwarderLink {
 		}
 		link.Networks = append(link.Networks, g.port.Networks...)
 	}
-	if len(on) == 1 { // the forwarder knows one neighbour by MAC; several are asked for
+	if len(on) == 1 { // the forwarder can have one static neighbour; several are resolved
 		link.GeneratorMAC = generatorMAC(in, on[0].generator, l.Name)
 	}
 	return link
 }
 
-// referenceGraceSeconds is enough: the kernel forwards, and the program only waits.
+// referenceGraceSeconds is short, since the kernel forwards, and the program only waits.
 const referenceGraceSeconds = 5
 
-// startsWithin is how many seconds it may take to be set up: a million routes behind each of two links take some 15 s of a processor's time, and a tunnel's gateway waits for the other one, whose
-// pod may have no node yet: how long that may take is schedulingDeadline's to say.
+// startsWithin is how many seconds the setup may take. A million routes behind each of two links take some 15 s of a processor's time. A tunnel's gateway waits for the other one, whose pod may
+// have no node yet: schedulingDeadline bounds that wait.
 func startsWithin(mode *plan.Mode) int32 {
 	switch {
 	case mode != nil && mode.Tunnel != nil:
@@ -83,15 +83,15 @@ func startsWithin(mode *plan.Mode) int32 {
 	return 60
 }
 
-// What a route takes of the memory that the kernel charges to the pod: Linux 6.18 takes 120 bytes for one of a million of IPv4 behind each of two links, and 272 for one of IPv6. A third more
-// is left for kernels with other structures, and for a table that grows while it is filled.
+// How much memory a route takes that the kernel charges to the pod. Linux 6.18 takes 120 bytes for each of a million IPv4 routes behind each of two links, and 272 for IPv6; a third more is for
+// kernels with other structures, and for a table that grows while it is filled.
 const (
 	bytesOfRoute4 = 160
 	bytesOfRoute6 = 360
 )
 
-// processorOf is how many thousandths of a processor each pod of the Reference requests: the kernel forwards on whose frames come in, a tunnel's gateway encrypts on as many as it gets, and
-// testpmd's thread never sleeps.
+// processorOf is how many thousandths of a processor each pod of the Reference requests: the kernel forwards on the processors where frames arrive, a tunnel's gateway encrypts on as many as it gets,
+// and testpmd's thread never sleeps.
 func processorOf(m *plan.Mode) int64 {
 	switch {
 	case m != nil && m.Userspace != nil:
@@ -102,8 +102,8 @@ func processorOf(m *plan.Mode) int64 {
 	return 100
 }
 
-// memoryOf is how many MiB each pod of the Reference may use: 256 for the program and all else, and what its routes take; of testpmd another 256, which it sets aside, and the rings of its links; of
-// a tunnel another 768, for the packets that wait to be encrypted when there are more than it can carry.
+// memoryOf is how many MiB each pod of the Reference may use: 256 for the program and everything else, plus its routes; for testpmd another 256, which it reserves, plus the rings of its links; for
+// a tunnel another 768, for packets that wait to be encrypted when it is overloaded.
 func memoryOf(p *plan.Plan) int64 {
 	const mebibyte = 1 << 20
 	var bytes int64
@@ -126,7 +126,7 @@ func memoryOf(p *plan.Plan) int64 {
 	return 256 + (bytes+mebibyte-1)/mebibyte
 }
 
-// imageOf is the image that has the program of the mode; empty: linerate's own does.
+// imageOf is the image with the mode's program; empty: linerate's own image has it.
 func imageOf(in Input) string {
 	if r := in.Test.Spec.DUT.Reference; r != nil {
 		return r.Image
@@ -134,9 +134,9 @@ func imageOf(in Input) string {
 	return ""
 }
 
-// inImage has the container run in somebody's image, into which our program is copied, and says where that is.
+// inImage runs the container in the user's image, into which our program is copied, and returns the program's path.
 //
-// Debian's /var/run is /run: strongSwan's files are named in the one, DPDK's in the other.
+// It mounts an empty /run for strongSwan or /var/run for DPDK, by the path that each of them names; in Debian /var/run is a link to /run.
 func inImage(in Input, image string, pod *corev1.Pod, c *corev1.Container) (launch string) {
 	run := "/var/run"
 	if tunnelOf(in) != nil {
@@ -150,49 +150,49 @@ func inImage(in Input, image string, pod *corev1.Pod, c *corev1.Container) (laun
 	return launch
 }
 
-// place is one of the Reference's pods: the whole device, or a gateway of a tunnel.
-type place struct {
+// referencePod is one of the Reference's pods: the whole device, or a gateway of a tunnel.
+type referencePod struct {
 	name      string // of the pod
 	container string
-	file      string // of the attempt's ConfigMap, which says what it forwards
-	// interfaces are by their names in the pod; attached is how it gets them.
+	file      string // in the attempt's ConfigMap: the pod's forwarderSpec
+	// interfaces are their names in the pod; attached is how the pod gets them.
 	interfaces []string
 	attached   []compile.Attachment
-	// tells: it tells how its node fares, and is reset. A tunnel's second gateway isn't asked.
-	tells bool
+	// servesVitals: it serves its node's vital signs, and resets. A tunnel's second gateway serves neither.
+	servesVitals bool
 }
 
-// placeOf is the Reference's pod that every mode has.
-func placeOf(in Input) place {
+// firstReferencePod is the Reference's pod, of a tunnel that of the first gateway.
+func firstReferencePod(in Input) referencePod {
 	if tunnelOf(in) != nil {
-		return gatewayPlace(in, 0)
+		return gatewayPod(in, 0)
 	}
-	return place{name: DUTPodName(in.Test.Name, in.Attempt), container: "forwarder", file: keyForwarder, interfaces: linkNames(in), attached: dutAttachments(in), tells: true}
+	return referencePod{name: DUTPodName(in.Test.Name, in.Attempt), container: "forwarder", file: keyForwarder, interfaces: linkNames(in), attached: dutAttachments(in), servesVitals: true}
 }
 
-// reference is a pod of the built-in forwarder. It has no section of its own in the spec: what generator.pod says of nodes that a lab keeps for
-// tests (nodeSelector, tolerations), of priority and of pulling images holds for it too, since it stands beside them on the same networks.
-func reference(in Input, at place) *corev1.Pod {
+// reference is a pod of the built-in forwarder. The spec has no section for it: generator.pod's nodeSelector, tolerations, priority and pull secrets hold for
+// it, too, since it is on the same networks as the generators.
+func reference(in Input, at referencePod) *corev1.Pod {
 	meta := ofThisAttempt(in, at.name, roleDUT)
 	meta.Annotations = networkAnnotations(in, "", at.attached)
 	pod := newPod(in, meta)
 	if endsAtDevice(in) {
-		return standing(in, at, pod, deviceEnd(in, pod)) // nobody tells vital signs here
+		return finishReference(in, at, pod, deviceEnd(in, pod)) // it serves no vital signs
 	}
 	c := ourContainer(in, at.container, "forwarder", "--spec", folderStatic+"/"+at.file)
 	launch := program
-	c.Env = whoAmI()
-	if at.tells {
-		pod.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+	c.Env = podIdentity()
+	if at.servesVitals {
+		pod.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
 		c.Command = append(c.Command, "--vitals", "$("+variablePodIP+")")
 		c.Env = append(c.Env, fieldVariable(variablePodIP, "status.podIP"))
 		c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	}
-	if at.tells && resets(in) {
-		c.Env = append(c.Env, corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)})
+	if at.servesVitals && resets(in) {
+		c.Env = append(c.Env, corev1.EnvVar{Name: plan.ResetTokenVariable, Value: token(in, tokenOfReset)})
 	}
 	if tunnelOf(in) != nil {
-		c.Env = append(c.Env, corev1.EnvVar{Name: variableTunnelToken, Value: tunnelTokenOf(in)})
+		c.Env = append(c.Env, corev1.EnvVar{Name: plan.TunnelTokenVariable, Value: token(in, tokenOfTunnel)})
 	}
 	c.SecurityContext = forwarderRights(in.Compiled.Plan.DUT.Mode())
 	c.Resources = corev1.ResourceRequirements{
@@ -205,14 +205,14 @@ func reference(in Input, at place) *corev1.Pod {
 		launch = inImage(in, image, pod, &c)
 	}
 	c.StartupProbe = startup(1, startsWithin(in.Compiled.Plan.DUT.Mode()), launch, "forwarder", "probe")
-	return standing(in, at, pod, c)
+	return finishReference(in, at, pod, c)
 }
 
-// standing is a pod of the Reference with its container, where the lab keeps such pods.
-func standing(in Input, at place, pod *corev1.Pod, c corev1.Container) *corev1.Pod {
+// finishReference adds the container, its devices and placement to a pod of the Reference.
+func finishReference(in Input, at referencePod, pod *corev1.Pod, c corev1.Container) *corev1.Pod {
 	requestDevices(&c, devicesOf(in, at.interfaces, dutNetwork))
 	pod.Spec.Containers = []corev1.Container{c}
-	tellPorts(in, pod, at.interfaces, dutNetwork)
+	addPortsContainer(in, pod, at.interfaces, dutNetwork)
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(referenceGraceSeconds))
 	pod.Spec.Affinity = avoiding(nil, in.ExcludedNodes)
 	if own := in.Test.Spec.Generator.Pod; own != nil {

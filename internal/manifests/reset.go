@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -12,25 +10,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// What a container needs that resets a device for who asks. cli.resetToken is the same variable.
+// The containers that a pod of the user's gets for resets, and the variable that holds the pod's address.
 const (
-	containerReset     = "linerate-reset"
-	containerCopy      = "linerate-copy"
-	variableResetToken = "LINERATE_RESET_TOKEN"
-	variableResetIP    = "LINERATE_POD_IP"
+	containerReset  = "linerate-reset"
+	containerCopy   = "linerate-copy"
+	variableResetIP = "LINERATE_POD_IP"
 )
 
-// resets says that the test has its device reset before each trial.
+// resets says that the test's device is reset before each trial.
 func resets(in Input) bool { return in.Compiled.Plan.Procedure.Reset != nil }
 
-// resetTokenOf is what the runner shows to have an attempt's device reset. It follows from the test's UID, so whoever may read the test, its pods or one of its Reports knows it.
-func resetTokenOf(in Input) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "reset of attempt %d of test %s", in.Attempt, in.Test.UID))
-	return hex.EncodeToString(sum[:16])
-}
-
 // addReset puts a container beside the one that forwards, in the same network namespace, in which our program runs the user's reset command when the runner asks for
-// it: nobody execs into a pod. It has the rights, variables and mounts that the author gave the container that forwards, and none of that container's devices.
+// it, so that no one needs exec. It has the rights, variables and mounts that the author gave the container that forwards, and none of that container's devices.
 //
 //	init  linerate-copy   our program ──▶ /opt/linerate
 //	      linerate-reset  the image of the container that forwards, or reset.image: our program, which runs the command
@@ -45,7 +36,7 @@ func addReset(in Input, spec *corev1.PodSpec) {
 		Command: append([]string{launch, "reset", "--at", "$(" + variableResetIP + ")", "--links", strings.Join(linkNames(in), ","),
 			"--timeout", in.Compiled.Plan.Procedure.Reset.Timeout.Std().String(), "--"}, literal(in.Compiled.Plan.DUT.ResetCommand)...),
 		Env: append(forwards.DeepCopy().Env, fieldVariable(variableResetIP, "status.podIP"),
-			corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)}),
+			corev1.EnvVar{Name: plan.ResetTokenVariable, Value: token(in, tokenOfReset)}),
 		EnvFrom:                  forwards.DeepCopy().EnvFrom,
 		WorkingDir:               forwards.WorkingDir,
 		Ports:                    []corev1.ContainerPort{{Name: "reset", ContainerPort: vitalsPort}},
@@ -62,7 +53,7 @@ func addReset(in Input, spec *corev1.PodSpec) {
 	spec.Volumes = append(spec.Volumes, emptyDir("linerate-program"))
 }
 
-// literal is words that the kubelet passes on as they are: it makes $ of $$, and expands $(NAME).
+// literal escapes words so that the kubelet passes them on unchanged: it turns $$ into $, and expands $(NAME).
 func literal(words []string) []string {
 	doubled := make([]string, len(words))
 	for i, word := range words {
@@ -79,16 +70,16 @@ func copyProgram(in Input, name string) corev1.Container {
 	return c
 }
 
-// resetAt says where the device's reset is asked for: in its pod, since none is asked for of a device that has no pod.
+// resetAt is where the runner asks for a reset of the device, in the device's pod. A device outside a pod can't be reset.
 func resetAt(in Input, pods []corev1.Pod) (plan.ResetSite, error) {
 	name := DUTPodName(in.Test.Name, in.Attempt)
 	pod := podNamed(pods, name)
 	if pod == nil {
-		return plan.ResetSite{}, fmt.Errorf("device: pod %s isn't there", name)
+		return plan.ResetSite{}, fmt.Errorf("device: pod %s doesn't exist", name)
 	}
 	address, err := netip.ParseAddr(pod.Status.PodIP)
 	if err != nil {
 		return plan.ResetSite{}, fmt.Errorf("device: pod %s has no address yet", name)
 	}
-	return plan.ResetSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: resetTokenOf(in)}, nil
+	return plan.ResetSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: token(in, tokenOfReset)}, nil
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// The runner's Job. The runner ends itself at the Plan's deadline, and the operator ends one that doesn't; the Job's deadline is for when neither is there.
-// Its margin has room for the runner's image, for a successor, and for a Report that waits for the API server. A test without a deadline may last: its Job's
-// is there only so that no runner is for ever what nobody looks after. What ended goes after runnerLeft, should the operator be gone by then.
+// The bounds of the runner's Job. The runner ends itself at the Plan's deadline, and the operator ends one that doesn't; the Job's deadline is for when both fail.
+// runnerMargin leaves time for pulling the runner's image, for a successor, and for a Report that waits for the API server. A test without a deadline gets
+// longestRunner, so that no abandoned runner runs for ever. Kubernetes deletes an ended Job after runnerLeft, if the operator is gone by then.
 const (
 	runnerMargin       = time.Hour
 	longestRunner      = 365 * 24 * time.Hour
@@ -30,11 +30,11 @@ const (
 	folderPlan         = folderLinerate + "/plan"
 )
 
-// OfRun is what the two ConfigMaps that a runner makes, in the operator's own namespace, have of their run.
+// OfRun is the part of a run's metadata that the two ConfigMaps which its runner creates, in the operator's own namespace, need.
 type OfRun struct {
-	// Labels are what the operator finds them by.
+	// Labels are those by which the operator finds them.
 	Labels map[string]string
-	// Plan and PlanUID are the ConfigMap of the run's Plan, with which they go; empty: they stay.
+	// Plan and PlanUID name the Plan's ConfigMap, their owner; empty: they have no owner.
 	Plan    string
 	PlanUID types.UID
 }
@@ -53,8 +53,8 @@ func (r OfRun) document(name, role string) metav1.ObjectMeta {
 	return meta
 }
 
-// Run is the Plan's ConfigMap and the runner's Job, in the order in which they are to be created. The ConfigMap says which Plan and which baseline a Report
-// must have been made by. Its error says that the Plan is too large to travel, and the way out.
+// Run is the Plan's ConfigMap and the runner's Job, in the order in which they are to be created. The ConfigMap has the digests of the Plan and of the baseline that the
+// Report must follow. An error says that the Plan is too large for a ConfigMap, and the way out.
 func Run(in Input, sites plan.Sites) ([]Object, error) {
 	p := *in.Compiled.Plan
 	p.Test.Attempt = int(in.Attempt)
@@ -79,11 +79,11 @@ func Run(in Input, sites plan.Sites) ([]Object, error) {
 	return []Object{document, runnerJob(in).DeepCopy()}, nil
 }
 
-// runnerJob starts a runner, and another one when it is lost, once the lost one is surely gone (podReplacementPolicy Failed).
+// runnerJob starts a runner and, if it is lost, another one, but only once the lost one is surely gone (podReplacementPolicy Failed).
 func runnerJob(in Input) *batchv1.Job {
 	meta := ofThisRun(in, RunnerJobName(in.Test, in.Attempt), roleRunner)
 	template := onEveryPod(in, metav1.ObjectMeta{Labels: maps.Clone(meta.Labels)})
-	if queue := in.Settings.RunnerQueue; queue != "" { // Kueue takes the Job, and leaves the pods of Jobs that it looks after alone
+	if queue := in.Settings.RunnerQueue; queue != "" { // Kueue manages the Job, and not its pods
 		meta.Labels[v1alpha1.LabelKueueQueue] = queue
 	}
 	job := &batchv1.Job{
@@ -103,8 +103,8 @@ func runnerJob(in Input) *batchv1.Job {
 	return job
 }
 
-// runnerPod is light: it asks generators for their counters, TRex 50 times a second, 200 in all at most. It has no CPU limit, since a runner that is stopped for the rest
-// of a scheduling period voids the window that it was to measure.
+// runnerPod needs little: it reads generators' counters, TRex's 50 times a second, 200 times a second in all at most. It has no CPU limit, since a runner that the kernel stops for the
+// rest of a scheduling period would void the window that it measures.
 func runnerPod(in Input) corev1.PodSpec {
 	spec := newPod(in, metav1.ObjectMeta{}).Spec
 	c := ourContainer(in, "runner", "runner", "--plan", folderPlan, "--namespace", in.Settings.Namespace,
@@ -124,14 +124,14 @@ func runnerPod(in Input) corev1.PodSpec {
 	spec.Volumes = []corev1.Volume{{Name: "plan", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: PlanName(in.Test, in.Attempt)},
 	}}}}
-	spec.ActiveDeadlineSeconds = nil // the Job's holds
+	spec.ActiveDeadlineSeconds = nil // the Job has the deadline
 	spec.TerminationGracePeriodSeconds = new(int64(runnerGraceSeconds))
 	spec.ServiceAccountName = cmp.Or(in.Settings.RunnerAccount, DefaultRunnerAccount)
 	spec.AutomountServiceAccountToken = new(true)
 	spec.SecurityContext.RunAsNonRoot = new(true)
-	// Of what the author says of generators' pods the tolerations hold for it too: in a lab whose nodes are all kept for tests it has no other place, and who may have
-	// pods made may let them tolerate what they like. Not the priority: it would push others' pods away beyond what quotas give the test's namespace. Nor the pull
-	// secrets, which are in the test's namespace: their names would be looked up in the operator's.
+	// The tolerations of generator.pod hold for the runner, too: in a lab whose nodes are all tainted for tests it has no other place, and whoever may create pods may let them
+	// tolerate anything. The priority doesn't: it would evict other people's pods beyond the quotas of the test's namespace. Nor do the pull secrets: they are in the test's
+	// namespace, and would be looked up in the operator's.
 	if own := in.Test.Spec.Generator.Pod; own != nil {
 		spec.Tolerations = own.Tolerations
 	}

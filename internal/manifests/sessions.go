@@ -8,8 +8,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// sessions is linerate's own program as the end of TCP connections, in a pod on each link. It asks of its pods what the software engine does, but for its rights: its
-// frames are the kernel's.
+// sessions is linerate's own program as an end of sessions, in a pod on each link. Its pods are like the software engine's, but for their rights: the kernel makes its
+// frames.
 type sessions struct{ software }
 
 // fill makes the pod one link's end.

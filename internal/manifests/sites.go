@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// SitesOf says where the attempt's generators are, from its pods as they run. Other pods among them don't matter. The error names the pod that
-// isn't there, or has no address yet.
+// SitesOf says where the attempt's generators answer, by its running pods; other pods among them are ignored. The error names a pod that doesn't
+// exist, or has no address yet.
 func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
 	sites := plan.Sites{Version: plan.SitesVersion, Device: deviceOf(in, pods)}
 	sites.Vitals, sites.NoVitals = vitalsOf(in, pods)
@@ -50,7 +50,7 @@ func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
 	return sites, nil
 }
 
-// deviceOf is the device's pod as it runs; nil: there is none.
+// deviceOf describes the device's running pod; nil: there is none.
 func deviceOf(in Input, pods []corev1.Pod) *plan.Device {
 	pod := podNamed(pods, DUTPodName(in.Test.Name, in.Attempt))
 	if pod == nil || !hasDUTPod(in) {
@@ -60,11 +60,11 @@ func deviceOf(in Input, pods []corev1.Pod) *plan.Device {
 	if far := podNamed(pods, FarEndPodName(in.Test.Name, in.Attempt)); far != nil && tunnelOf(in) != nil {
 		containers = append(containers, ContainersOf(far)...)
 	}
-	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Machine: machineTold(pod), Containers: containers}
+	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Machine: reportedMachine(pod), Containers: containers}
 }
 
-// ContainersOf are a pod's containers, with the images that they were given as far as the node's kubelet has told of them; then its init containers but
-// ours: they may bring the program that is measured, or its configuration, or stay beside it.
+// ContainersOf are a pod's containers, with the images that run as far as kubelet has reported them, and then its init containers without ours: they
+// may install the measured program or its configuration, or keep running beside it.
 func ContainersOf(pod *corev1.Pod) []plan.Container {
 	given := map[string]string{}
 	for _, s := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
@@ -72,7 +72,7 @@ func ContainersOf(pod *corev1.Pod) []plan.Container {
 	}
 	var out []plan.Container
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
-		besideIt := c.Name == containerEnd && len(pod.Spec.Containers) > 1 // alone it is the device
+		besideIt := c.Name == containerEnd && len(pod.Spec.Containers) > 1 // as the only container it is the device
 		if !besideIt && !slices.Contains([]string{containerLinks, containerPorts, containerReset, containerCopy}, c.Name) {
 			out = append(out, plan.Container{Name: c.Name, Image: c.Image, ImageID: given[c.Name]})
 		}
@@ -85,7 +85,7 @@ func locate(in Input, pods []corev1.Pod, site *plan.Site) error {
 	name := GeneratorPodName(in.Test.Name, in.Attempt, site.Generator)
 	pod := podNamed(pods, name)
 	if pod == nil {
-		return fmt.Errorf("generator %s: pod %s isn't there", site.Generator, name)
+		return fmt.Errorf("generator %s: pod %s doesn't exist", site.Generator, name)
 	}
 	address, err := netip.ParseAddr(pod.Status.PodIP)
 	if err != nil {
@@ -116,9 +116,8 @@ func podNamed(pods []corev1.Pod, name string) *corev1.Pod {
 	return &pods[i]
 }
 
-// nextHops are the DUT's MAC addresses by link, where they are surely what frames are to be addressed to: not where the spec names another,
-// and not where the user's software routes on an interface of the kernel's. Such software may speak with a MAC of its own there (as one that opens
-// AF_PACKET sockets does), and answers when it is asked.
+// nextHops are the DUT's MAC addresses by link, where frames surely have to be addressed to them: not where the spec names another, and not where the
+// user's software routes on a kernel interface, since it may use a MAC address of its own there (as with AF_PACKET sockets), and answers ARP.
 func nextHops(in Input, pods []corev1.Pod) map[string]string {
 	p := in.Compiled.Plan
 	if !hasDUTPod(in) || p.DUT.Forwarding == plan.L2 {

@@ -128,7 +128,7 @@ func TestSitesOf(t *testing.T) {
 		pods := running(in)
 		in.Attempt = 2
 		_, err := manifests.SitesOf(in, pods)
-		if err == nil || err.Error() != "generator generator-0: pod trex-calibration-2-generator-0 isn't there" {
+		if err == nil || err.Error() != "generator generator-0: pod trex-calibration-2-generator-0 doesn't exist" {
 			t.Error(err)
 		}
 	})

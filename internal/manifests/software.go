@@ -13,7 +13,7 @@ import (
 // software is linerate's own engine, in our own image.
 type software struct{}
 
-// softwareGraceSeconds: it stops at once.
+// softwareGraceSeconds is short: the engine stops at once.
 const softwareGraceSeconds = 5
 
 // fill makes the pod one of the engine's.
@@ -24,7 +24,7 @@ func (e software) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 		arguments = append(arguments, "--path", s.Path)
 	}
 	c := ourContainer(in, "generator", arguments...)
-	c.Env = whoAmI()
+	c.Env = podIdentity()
 	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}
 	c.SecurityContext = softwareRights()
 	c.Resources = request(in, e, g)
@@ -33,11 +33,11 @@ func (e software) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(softwareGraceSeconds))
 }
 
-// engineSpeed is what the engine says of a port that knows no speed and whose link has no line rate: its own default.
+// engineSpeed is the speed that the engine assumes for a port without one whose link has no lineRate: the engine's default.
 const engineSpeed = "10gbps"
 
-// speeds are what a generator's ports say of their speed where they know none, as virtual ones do: their links' line rates, one for all or one for
-// each.
+// speeds are the speeds that the engine assumes for a generator's ports without one, such as virtual ports: their links' line rates, one for all or
+// one for each.
 func speeds(in Input, g plan.Generator) string {
 	var all []string
 	for _, link := range linksOf(g) {
@@ -54,21 +54,21 @@ func speeds(in Input, g plan.Generator) string {
 	return strings.Join(all, ",")
 }
 
-// documents are none: all that it must know are its arguments.
+// documents are none: the engine needs only its arguments.
 func (software) documents(Input) map[string]string { return nil }
 
-// check has nothing to refuse: it sends on any interface.
+// check has nothing to refuse: the engine sends on any interface.
 func (software) check(Input) []error { return nil }
 
-// busy is a thread for each pair of ports and core.
-func (software) busy(pairs, cores int64) int64 { return pairs * cores }
+// busyCPUs is a thread for each pair of ports and core.
+func (software) busyCPUs(pairs, cores int64) int64 { return pairs * cores }
 
 // ownsCPUs: it sleeps when it has nothing to send.
 func (software) ownsCPUs() bool { return false }
 
 func (software) asksSpeed() bool { return true }
 
-// heartbeatPort is none: it stops all traffic when no request comes (--heartbeat).
+// heartbeatPort is none: the engine stops all traffic by itself when no request comes (--heartbeat).
 func (software) heartbeatPort() uint16 { return 0 }
 
 // softwareRights are the software engine's.
@@ -81,7 +81,7 @@ func (software) heartbeatPort() uint16 { return 0 }
 //	SYS_NICE   sends from real-time threads, as long as these have time to spare: else whatever runs on the node stretches gaps into
 //	           bursts, which a device at its limit drops (sched(7))
 //
-// Where the node's kernel forbids the last three it does without, and says so in its log and in the Report.
+// Where the node's kernel forbids the last three, the engine does without them, and says so in its log and in the Report.
 func softwareRights() *corev1.SecurityContext {
 	c := root("BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE")
 	c.ReadOnlyRootFilesystem = new(true)

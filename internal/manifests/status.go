@@ -13,7 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// networkStatus is what matters of an entry of Multus' network-status.
+// networkStatus is the part of an entry of Multus' network-status that matters here.
 type networkStatus struct {
 	Name      string `json:"name"` // "namespace/name"
 	Interface string `json:"interface"`
@@ -25,10 +25,10 @@ type networkStatus struct {
 	} `json:"device-info"`
 }
 
-// LinksOfPod are the pod's interfaces on the test's links, as far as Multus has told of them, and its init container; a pod that isn't attached yet has none. Of
-// physical ports the init container's word alone counts, whatever annotations say or don't say any more.
+// LinksOfPod are the pod's interfaces on the test's links, as far as Multus and the pod's init container have reported them; a pod that isn't attached yet has none.
+// Physical ports come only from the init container's report, whatever annotations say.
 func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
-	told := portsTold(pod)
+	told := reportedPorts(pod)
 	links := attachedLinks(pod, told)
 	for _, t := range told {
 		port := physicalPort(t)
@@ -48,13 +48,13 @@ func deviceName(device string) string {
 	return device
 }
 
-// attachedLinks are those that Multus told of.
+// attachedLinks are the links that Multus reported.
 func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
 	var reported []networkStatus
 	if json.Unmarshal([]byte(pod.Annotations[annotationNetworkStatus]), &reported) != nil || len(reported) == 0 {
 		return nil
 	}
-	asked := askedFor(pod)
+	asked := requestedAttachments(pod)
 	var links []v1alpha1.PodLink
 	for _, a := range asked {
 		s, ok := statusOf(a, asked, reported)
@@ -63,9 +63,9 @@ func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
 		}
 		mac := strings.ToLower(s.MAC)
 		if mac == "" {
-			mac = a.MAC // a device that left the kernel: its plugin told nothing, and did what was asked
+			mac = a.MAC // a device that left the kernel: its plugin reports no address, and set the one that was asked for
 		}
-		own := toldOf(told, a.Interface)
+		own := reportedPort(told, a.Interface)
 		links = append(links, v1alpha1.PodLink{
 			Link: a.Interface, Device: deviceName(cmp.Or(own.Device, s.Device.PCI.Address)), MACAddress: mac, PhysicalPort: physicalPort(own),
 		})
@@ -73,8 +73,8 @@ func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
 	return links
 }
 
-// askedFor are the pod's attachments to the test's links.
-func askedFor(pod *corev1.Pod) []compile.Attachment {
+// requestedAttachments are the pod's attachments to the test's links, by its annotation.
+func requestedAttachments(pod *corev1.Pod) []compile.Attachment {
 	var all []compile.Attachment
 	if json.Unmarshal([]byte(pod.Annotations[annotationNetworks]), &all) != nil {
 		return nil
@@ -83,7 +83,7 @@ func askedFor(pod *corev1.Pod) []compile.Attachment {
 	return slices.DeleteFunc(all, func(a compile.Attachment) bool { return a.Interface == "" || !slices.Contains(links, a.Interface) })
 }
 
-// statusOf finds what was reported of an attachment: by the interface's name, or, where none was told, by the network if no other link is in it.
+// statusOf finds Multus' report of an attachment: by the interface's name or, if that wasn't reported, by the network, if no other link uses it.
 func statusOf(a compile.Attachment, asked []compile.Attachment, reported []networkStatus) (networkStatus, bool) {
 	for _, s := range reported {
 		if s.Interface == a.Interface {

@@ -26,13 +26,13 @@ const (
 // trex is TRex in stateless mode, in the user's image.
 type trex struct{}
 
-// trexGraceSeconds: its launcher kills it after 20 s.
+// trexGraceSeconds is enough: TRex's launcher kills it after 20 s.
 const trexGraceSeconds = 30
 
-// fill makes the pod one of TRex in the user's image: an init container copies our program in, which starts TRex from what the pod was given.
+// fill makes the pod one of TRex in the user's image: an init container copies our program into it, which starts TRex with the pod's devices.
 //
-// Intel's virtual functions (VFIO) and Mellanox' (mlx5) make the same pod: what they need differs in device files, which the device plugin adds, and
-// in rights, of which it gets both's.
+// The pod is the same for virtual functions of Intel (VFIO) and Mellanox (mlx5): they need different device files, which the device plugin adds, and different
+// rights, of which the pod has both.
 func (e trex) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	spec := in.Test.Spec.Generator.TRex
 	launch := programFolder + program
@@ -40,7 +40,7 @@ func (e trex) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 		Name:                     "trex",
 		Image:                    spec.Image,
 		Command:                  append([]string{launch, "trex-launch"}, trexArguments(in, g)...),
-		Env:                      whoAmI(),
+		Env:                      podIdentity(),
 		Ports:                    []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}, {Name: "heartbeat", ContainerPort: int32(e.heartbeatPort())}},
 		Resources:                request(in, e, g),
 		SecurityContext:          trexRights(),
@@ -65,7 +65,7 @@ func (e trex) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(trexGraceSeconds))
 }
 
-// histograms has TRex tell how long each frame of its latency streams took.
+// histograms makes TRex report the latency of each frame of its latency streams.
 const histograms = "--hdrh"
 
 func trexArguments(in Input, g plan.Generator) []string {
@@ -102,7 +102,7 @@ func trexFiles(in Input, g plan.Generator) []corev1.KeyToPath {
 	return files
 }
 
-// trexLinksKey is where a generator's links stand in the attempt's ConfigMap. All generators are on the same links but with layout PerLink.
+// trexLinksKey is the key of a generator's links in the attempt's ConfigMap. All generators share one, but with layout PerLink each link has its own.
 func trexLinksKey(in Input, g plan.Generator) string {
 	if in.Test.Spec.Generator.Layout == v1alpha1.LayoutPerLink && len(g.Ports) == 1 {
 		return keyTRexLinks + "-" + g.Ports[0].Link + ".json"
@@ -147,7 +147,7 @@ func trexLinks(in Input, g plan.Generator) []trexLink {
 	return links
 }
 
-// check refuses ports that no TRex drives together.
+// check refuses ports of different kinds, which one TRex can't drive together.
 func (trex) check(in Input) []error {
 	if in.Test.Spec.Generator.Layout == v1alpha1.LayoutPerLink {
 		return nil
@@ -167,27 +167,27 @@ func (trex) check(in Input) []error {
 		strings.Join(devices, ", "), annotationResource, strings.Join(kernel, ", "))}
 }
 
-// busy is a thread for each pair of ports; TRex's other threads together make one more.
-func (trex) busy(pairs, _ int64) int64 { return pairs + 1 }
+// busyCPUs is a thread for each pair of ports; TRex's other threads together make one more.
+func (trex) busyCPUs(pairs, _ int64) int64 { return pairs + 1 }
 
-// ownsCPUs: its threads ask the devices for frames all the time.
+// ownsCPUs: its threads poll the devices all the time.
 func (trex) ownsCPUs() bool { return true }
 
-// asksSpeed: of a kernel interface it knows no speed.
+// asksSpeed: it doesn't read the speed of kernel interfaces.
 func (trex) asksSpeed() bool { return false }
 
-// heartbeatPort is its launcher's: TRex itself goes on sending when nobody asks any more.
+// heartbeatPort is its launcher's: TRex itself goes on sending when the runner is gone.
 func (trex) heartbeatPort() uint16 { return 4502 }
 
-// hugepageVolume is the file system that the pages are had from. Its medium names their size, for nodes that have several.
+// hugepageVolume is the file system of huge pages. Its medium names their size, for nodes with several sizes.
 func hugepageVolume(size string) corev1.Volume {
 	return corev1.Volume{Name: "hugepages", VolumeSource: corev1.VolumeSource{
 		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumHugePagesPrefix + corev1.StorageMedium(size)},
 	}}
 }
 
-// trexRights are TRex's. Which driver its devices have is the node's affair and stands in no NetworkAttachmentDefinition, so that
-// all get what mlx5 needs. The image's file system stays writable, as it is somebody else's image.
+// trexRights are TRex's. No NetworkAttachmentDefinition says which driver a device has, so all pods get what mlx5 needs. The image's file system
+// stays writable, since the image is the user's.
 //
 //	IPC_LOCK   huge pages and what the NIC writes to are locked in memory (VFIO, RDMA)
 //	NET_RAW    raw packet queues of mlx5; AF_PACKET sockets on kernel interfaces. VFIO has no use for it

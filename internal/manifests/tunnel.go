@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -13,22 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// A tunnel's two gateways are a pod each, with a cable between them that is no link: each has the links behind it, and its end of the cable.
+// Each of a tunnel's two gateways is a pod. Each has the links behind it, and an end of the cable between the two, which isn't a link.
 //
 //	generator ── west ── NAME-A-dut ══ dut.reference.mode.tunnel.network ══ NAME-A-dut-far ── east ── generator
 //
-// Each makes its key in its pod, and they tell each other the public ones over the cable (tunnel.End.Meet): no object of the cluster ever has a key.
+// Each gateway makes its key in its pod, and the two exchange public keys over the cable (tunnel.GatewayInPod.Meet): no object of the cluster ever holds a key.
 
-// variableTunnelToken is what the gateways know each other by. cli.tunnelToken is the same variable.
-const variableTunnelToken = "LINERATE_TUNNEL_TOKEN"
-
-// tunnelTokenOf is a token for an attempt's gateways. Like resetTokenOf it follows from the test's UID: it keeps other tests' gateways out, and encrypts nothing.
-func tunnelTokenOf(in Input) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "tunnel of attempt %d of test %s", in.Attempt, in.Test.UID))
-	return hex.EncodeToString(sum[:16])
-}
-
-// tunnelOf is the tunnel that the device is; nil: it is none.
+// tunnelOf is the device's tunnel mode; nil: the device isn't a tunnel.
 func tunnelOf(in Input) *plan.TunnelMode {
 	if m := in.Compiled.Plan.DUT.Mode(); m != nil {
 		return m.Tunnel
@@ -36,22 +25,22 @@ func tunnelOf(in Input) *plan.TunnelMode {
 	return nil
 }
 
-// farEnd is the second gateway's pod; nil: the device is no tunnel.
+// farEnd is the second gateway's pod; nil: the device isn't a tunnel.
 func farEnd(in Input) *corev1.Pod {
 	if tunnelOf(in) == nil {
 		return nil
 	}
-	pod := reference(in, gatewayPlace(in, 1))
-	queued(in, pod)
+	pod := reference(in, gatewayPod(in, 1))
+	queueInKueue(in, pod)
 	return pod
 }
 
-// gatewayPlace is the pod of one of the gateways. The names of their containers tell the two apart in a Report.
-func gatewayPlace(in Input, gateway int) place {
+// gatewayPod is the pod of one of the gateways. The names of their containers tell the two apart in a Report.
+func gatewayPod(in Input, gateway int) referencePod {
 	links := linksOfGateway(in, gateway)
-	at := place{name: DUTPodName(in.Test.Name, in.Attempt), container: "gateway", file: keyForwarder, tells: true}
+	at := referencePod{name: DUTPodName(in.Test.Name, in.Attempt), container: "gateway", file: keyForwarder, servesVitals: true}
 	if gateway == 1 {
-		at = place{name: FarEndPodName(in.Test.Name, in.Attempt), container: "far-gateway", file: keyFarEnd}
+		at = referencePod{name: FarEndPodName(in.Test.Name, in.Attempt), container: "far-gateway", file: keyFarEnd}
 	}
 	at.interfaces = append(links, plan.TunnelCable)
 	at.attached = attachmentsOn(in, links)
@@ -67,23 +56,11 @@ func linksOfGateway(in Input, gateway int) []string {
 	return slices.DeleteFunc(linkNames(in), func(link string) bool { return tunnelOf(in).Gateway(link) != gateway })
 }
 
-// tunnelEnd is tunnel.End.
-type tunnelEnd struct {
-	Kind     string         `json:"kind"`
-	Cipher   string         `json:"cipher,omitempty"`
-	Local    netip.Prefix   `json:"local"`
-	Peer     netip.Addr     `json:"peer"`
-	Asks     bool           `json:"asks,omitempty"`
-	MTU      int            `json:"mtu"`
-	Behind   []netip.Prefix `json:"behind,omitempty"`
-	Networks []netip.Prefix `json:"networks"`
-}
-
-// gatewayOf is what one of the gateways is told: its part of the forwarder's links, and how it reaches the other one.
+// gatewayOf is the spec of one gateway: the links behind it, and how it reaches the other gateway.
 func gatewayOf(in Input, gateway int) forwarderSpec {
 	const ethernet, leastMTU = 14, 1280 // of IPv6
 	t, p := tunnelOf(in), in.Compiled.Plan
-	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &tunnelEnd{
+	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &plan.TunnelGateway{
 		Kind: t.Kind, Cipher: t.Cipher, Local: plan.OnTunnelCable(gateway), Peer: plan.OnTunnelCable(1 - gateway).Addr(), Asks: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
 	}}
 	if t.Kind == plan.TunnelIPsec {
@@ -102,7 +79,7 @@ func gatewayOf(in Input, gateway int) forwarderSpec {
 	return spec
 }
 
-// checkTunnel: the cable is no link, or generators would hear what is encrypted, and send into it.
+// checkTunnel refuses a cable that is also a link's network: generators would receive encrypted packets, and send into the cable.
 func checkTunnel(in Input) (errs []error) {
 	cable, ok := dutNetwork(in, plan.TunnelCable)
 	if !ok || cable.Resource != "" { // devices of one resource may be on one wire, which the wires' own rules look after
@@ -110,7 +87,7 @@ func checkTunnel(in Input) (errs []error) {
 	}
 	for _, l := range in.Compiled.Networks {
 		if l.Link != plan.TunnelCable && slices.Contains([]compile.NetworkKey{l.Generator, l.DUT}, cable.Key) {
-			errs = append(errs, fmt.Errorf("dut.reference.mode.tunnel.network: %s is link %s's network, too: the cable between the gateways is no link: give it a network of its own", cable.Key, l.Link))
+			errs = append(errs, fmt.Errorf("dut.reference.mode.tunnel.network: %s is link %s's network, too, and the cable between the gateways must not be a link: give it a network of its own", cable.Key, l.Link))
 		}
 	}
 	return errs

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// vitalsPort is the TCP port that vital signs are told on; vitals.Port is the same. It stands here too, since that package speaks netlink.
+// vitalsPort is the TCP port on which vital signs are served. It equals vitals.Port, whose package the operator doesn't import, since it speaks netlink.
 const vitalsPort = 4504
 
 // variablePodIP is a pod's own address on the pods' network.
@@ -18,23 +18,23 @@ const variablePodIP = "POD_IP"
 // fieldNodeName is the only field of a node that affinity knows (metav1.ObjectNameField).
 const fieldNodeName = "metadata.name"
 
-// vitalsGraceSeconds is enough: it only answers.
+// vitalsGraceSeconds is short, since the pod only answers requests.
 const vitalsGraceSeconds = 1
 
-// hasVitalsPod says whether a vitals pod is put on the node of a user's device, as an observer wants that node's vital signs, or of a Reference that is an end. A Reference that forwards
-// reports its node's itself.
+// hasVitalsPod says whether a vitals pod is put on the device's node: an observer reads that node, and the device is a user's, or a Reference that is an end. A Reference that forwards
+// reports its node's vital signs itself.
 func hasVitalsPod(in Input) bool {
 	return (in.Test.Spec.DUT.Type == v1alpha1.DUTPod || endsAtDevice(in)) && in.Compiled.Plan.ObservesDevice()
 }
 
-// Vitals is the pod that tells how this node fares, which a user's device is on; nil: none is needed. It takes next to nothing of the node: it reads /proc/stat when it is asked,
-// with no rights, none of the links and a bound on its CPU. It is made when the device's pod has its node, and is in no queue: it holds nothing that anybody waits for.
+// Vitals is the pod that reports the vital signs of the device's node; nil: none is needed. It hardly loads the node: it reads /proc/stat when it is asked, without any rights or links,
+// and with a CPU limit. It is made once the device's pod has its node, and isn't in Kueue's queue, since it holds nothing that others wait for.
 func Vitals(in Input, node string) *corev1.Pod {
 	if !hasVitalsPod(in) {
 		return nil
 	}
 	meta := ofThisAttempt(in, VitalsPodName(in.Test.Name, in.Attempt), roleVitals)
-	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
+	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
 	pod := newPod(in, meta)
 	c := ourContainer(in, "vitals", "vitals", "--vitals", "$("+variablePodIP+")")
 	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
@@ -45,22 +45,22 @@ func Vitals(in Input, node string) *corev1.Pod {
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
 	pod.Spec.Affinity = onlyOn(node)
-	if dut := in.Compiled.DUT; dut != nil { // what its node keeps others off by doesn't keep it off; the device's priority is not for it, as it may take nobody's place
+	if dut := in.Compiled.DUT; dut != nil { // it tolerates the taints that the device tolerates, but hasn't the device's priority: it may evict nobody
 		pod.Spec.Tolerations = dut.Spec.Tolerations
 		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, dut.Spec.ImagePullSecrets)
 	}
 	return pod.DeepCopy()
 }
 
-// onlyOn demands this very node, by its name: a pod's labels anybody may have, and another node's labels, too. It is left to the scheduler to put the pod there, as with a
-// DaemonSet's, since spec.nodeName would put it on a node that has no room for it.
+// onlyOn demands a node by its name: other pods or nodes may have the same labels. The scheduler still places the pod, as it does a DaemonSet's: spec.nodeName would put it on
+// a node without room for it.
 func onlyOn(node string) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 		{MatchFields: []corev1.NodeSelectorRequirement{{Key: fieldNodeName, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}},
 	}}}}
 }
 
-// vitalsOf says at which address the vital signs of the device's node are served, or why at none.
+// vitalsOf is the address at which the vital signs of the device's node are served, or why there is none.
 func vitalsOf(in Input, pods []corev1.Pod) (at, none string) {
 	name := DUTPodName(in.Test.Name, in.Attempt)
 	switch {

@@ -57,7 +57,7 @@ func TestWhoTellsOfADevicesNodeHasNoRightsAndNoLinks(t *testing.T) {
 	if !cmp.Equal(c.Resources.Requests, c.Resources.Limits) || c.Resources.Limits.Cpu().MilliValue() > 100 {
 		t.Errorf("it may take %v of the device's node", c.Resources)
 	}
-	if len(pod.Spec.Tolerations) != 1 || pod.Labels[v1alpha1.LabelVitals] != v1alpha1.VitalsTold {
+	if len(pod.Spec.Tolerations) != 1 || pod.Labels[v1alpha1.LabelVitals] != v1alpha1.VitalsServed {
 		t.Errorf("%+v, labels %v", pod.Spec, pod.Labels)
 	}
 	if c.Ports[0].ContainerPort != vitals.Port {

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// The init containers that tell which physical ports are behind a pod's links (plan.Ports).
+// The init containers that report which physical ports are behind a pod's links (plan.Ports).
 const (
 	containerLinks = "linerate-links" // of a DUT's template: it writes links.json besides
 	containerPorts = "linerate-ports" // of our own pods
@@ -22,11 +22,11 @@ const (
 // into the pod. Bridges, veths and the like are no virtual functions, so their pods start without looking up ports.
 func (n Network) MayShare() bool { return n.Resource != "" || slices.Contains(ownDevices(), n.Plugin) }
 
-// ownDevices are the plugins that hand on a device of the node's which their configuration may name itself.
+// ownDevices are the plugins that pass on a device of the node, which their configuration may name.
 func ownDevices() []string { return []string{"host-device", "sriov", "ib-sriov"} }
 
-// tellPorts gives the pod an init container that tells its physical ports, where it may have any that are shared.
-func tellPorts(in Input, pod *corev1.Pod, links []string, end func(Input, string) (Network, bool)) {
+// addPortsContainer adds an init container that reports the pod's physical ports, if any of them may be shared.
+func addPortsContainer(in Input, pod *corev1.Pod, links []string, end func(Input, string) (Network, bool)) {
 	may := slices.ContainsFunc(links, func(link string) bool { n, ok := end(in, link); return ok && n.MayShare() })
 	if !may {
 		return
@@ -46,10 +46,10 @@ func tellPorts(in Input, pod *corev1.Pod, links []string, end func(Input, string
 	}
 }
 
-// portsTold are what the pod's init container told of its ends of the links, in its order; the last word on each counts. It is the only word for a physical
-// port: it is in the pod's status, which its node alone writes. Annotations, Multus' own included, are for everybody to write who may change pods.
-func portsTold(pod *corev1.Pod) (told []plan.LinkPort) {
-	for _, ports := range lastWords(pod) {
+// reportedPorts is the report of the pod's init container about its ends of the links, in the report's order; the last report on each link counts. No other source names physical
+// ports: the report is in the pod's status, which only its node writes, while whoever may change pods may write annotations, Multus' included.
+func reportedPorts(pod *corev1.Pod) (told []plan.LinkPort) {
+	for _, ports := range portsDocuments(pod) {
 		for _, l := range ports.Links {
 			if i := slices.IndexFunc(told, func(t plan.LinkPort) bool { return t.Link == l.Link }); i >= 0 {
 				told[i] = l
@@ -61,8 +61,8 @@ func portsTold(pod *corev1.Pod) (told []plan.LinkPort) {
 	return told
 }
 
-// toldOf is what was told of a link; its zero value: nothing.
-func toldOf(told []plan.LinkPort, link string) plan.LinkPort {
+// reportedPort is the report on a link; the zero value: there is none.
+func reportedPort(told []plan.LinkPort, link string) plan.LinkPort {
 	for _, t := range told {
 		if t.Link == link {
 			return t
@@ -71,20 +71,20 @@ func toldOf(told []plan.LinkPort, link string) plan.LinkPort {
 	return plan.LinkPort{}
 }
 
-// Spoofed says in sentences which devices a pod told of that its node didn't give it, and which ports without a device. What the node gave its kubelet says in the
-// pod's status, from Kubernetes 1.36 on, by the device plugin's names: where these aren't PCI addresses, or nothing is said, nothing can be held against it.
-func Spoofed(in Input, pod *corev1.Pod) (out []string) {
+// SpoofedPorts says, in sentences, which devices a pod reported that its node didn't give it, and which ports it reported without having a device. From Kubernetes 1.36 on the
+// kubelet writes the given devices into the pod's status, by the device plugin's names: if they are missing, or aren't PCI addresses, nothing can be checked.
+func SpoofedPorts(in Input, pod *corev1.Pod) (out []string) {
 	end := generatorNetwork
 	if pod.Labels[v1alpha1.LabelRole] == roleDUT {
 		end = dutNetwork
 	}
-	for _, told := range portsTold(pod) {
+	for _, told := range reportedPorts(pod) {
 		n, known := end(in, told.Link)
 		if !known || n.Resource == "" || told.Device == "" && physicalPort(told) == "" {
 			continue
 		}
 		if !requests(pod, n.Resource) {
-			out = append(out, fmt.Sprintf("pod %s tells of its end of link %s, and requests none of %s: it isn't as the operator makes it", pod.Name, told.Link, n.Resource))
+			out = append(out, fmt.Sprintf("pod %s reports a device at its end of link %s, and requests none of %s: it isn't as the operator makes it", pod.Name, told.Link, n.Resource))
 			continue
 		}
 		given := givenTo(pod, n.Resource)
@@ -94,7 +94,7 @@ func Spoofed(in Input, pod *corev1.Pod) (out []string) {
 			if told.Device == "" {
 				what = "on port " + told.Port
 			}
-			out = append(out, fmt.Sprintf("pod %s says that its end of link %s is %s, and its node's kubelet gave it %s of %s", pod.Name, told.Link, what, strings.Join(given, ", "), n.Resource))
+			out = append(out, fmt.Sprintf("pod %s reports that its end of link %s is %s, and its node's kubelet gave it %s of %s", pod.Name, told.Link, what, strings.Join(given, ", "), n.Resource))
 		}
 	}
 	return out
@@ -128,9 +128,9 @@ var pciAddress = regexp.MustCompile(`^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F
 
 func notPCI(device string) bool { return !pciAddress.MatchString(device) }
 
-// machineTold is the pod's node as its init container told of it; nil: it didn't.
-func machineTold(pod *corev1.Pod) *plan.Machine {
-	for _, ports := range lastWords(pod) {
+// reportedMachine is the init container's report on the pod's node; nil: there is none.
+func reportedMachine(pod *corev1.Pod) *plan.Machine {
+	for _, ports := range portsDocuments(pod) {
 		if ports.Machine != nil {
 			return ports.Machine
 		}
@@ -138,20 +138,20 @@ func machineTold(pod *corev1.Pod) *plan.Machine {
 	return nil
 }
 
-// lastWords are what the pod's init containers left at their ends.
-func lastWords(pod *corev1.Pod) (all []plan.Ports) {
+// portsDocuments are the reports that the pod's init containers left as termination messages.
+func portsDocuments(pod *corev1.Pod) (all []plan.Ports) {
 	for _, c := range pod.Status.InitContainerStatuses {
 		if c.Name != containerLinks && c.Name != containerPorts || c.State.Terminated == nil {
 			continue
 		}
-		if ports, err := plan.ReadPorts(c.State.Terminated.Message); err == nil { // else an earlier version's, or why it failed
+		if ports, err := plan.ReadPorts(c.State.Terminated.Message); err == nil { // other messages are an earlier version's, or why it failed
 			all = append(all, ports)
 		}
 	}
 	return all
 }
 
-// physicalPort is the node's port behind a link, where others may be behind it, too.
+// physicalPort is the node's port behind a link, if other devices share it; empty: none do.
 func physicalPort(told plan.LinkPort) string {
 	if !told.Shared || len(told.Port) > mostPortName { // the kernel has no such names
 		return ""
@@ -159,12 +159,12 @@ func physicalPort(told plan.LinkPort) string {
 	return told.Port
 }
 
-// What the status' physicalPort, device and link may be long.
+// The longest physicalPort, device and link in the status.
 const (
 	mostPortName   = 128
 	mostDeviceName = 64
 	mostLinkName   = 13
 )
 
-// allowsSharedPort says that the test takes two ends on one physical port.
+// allowsSharedPort says that the test allows two ends on one physical port.
 func allowsSharedPort(in Input) bool { return in.Test.Spec.SharedPort == v1alpha1.SharedPortAllowed }

@@ -102,18 +102,18 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 			pod.Status.ContainerStatuses = c.given
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 				Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", ` + device + `"port": "0000:3b:00.0", "shared": true}]}`}}}}
-			said := manifests.Spoofed(in, pod)
+			said := manifests.SpoofedPorts(in, pod)
 			if (len(said) == 1) != c.spoofed || c.spoofed && !strings.Contains(said[0], "link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of intel.com/west") {
 				t.Errorf("said is %q", said)
 			}
 			left := &pod.Status.InitContainerStatuses[0].State.Terminated.Message
 			*left = strings.Replace(*left, device, "", 1)
 			ofNone := len(c.given) > 0 && !strings.HasPrefix(name, "the kubelet") && !strings.HasPrefix(name, "the plugin")
-			if said := manifests.Spoofed(in, pod); (len(said) == 1) != ofNone || ofNone && !strings.Contains(said[0], "link west is on port 0000:3b:00.0, and its node's kubelet gave it") {
+			if said := manifests.SpoofedPorts(in, pod); (len(said) == 1) != ofNone || ofNone && !strings.Contains(said[0], "link west is on port 0000:3b:00.0, and its node's kubelet gave it") {
 				t.Errorf("of a port without a device said is %q", said)
 			}
 			delete(pod.Spec.Containers[0].Resources.Limits, "intel.com/west")
-			if said := manifests.Spoofed(in, pod); len(said) != 1 || !strings.Contains(said[0], "requests none of intel.com/west") {
+			if said := manifests.SpoofedPorts(in, pod); len(said) != 1 || !strings.Contains(said[0], "requests none of intel.com/west") {
 				t.Errorf("of a pod that requests no device said is %q", said)
 			}
 		})

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,31 @@ func TestWhatBecameOfDatagrams(t *testing.T) {
 		if d.Lost != c.lost || LimitOfSessions(*m.Sessions).Reason() != c.reason || !strings.Contains(m.Reason, c.says) {
 			t.Errorf("%s: %+v, %s: %s; want %d lost, %s, %q", name, d, LimitOfSessions(*m.Sessions).Reason(), m.Reason, c.lost, c.reason, c.says)
 		}
+	}
+}
+
+// Counters go on from window to window: what came, was lost, doubled or late before a window is no part of it.
+func TestWhatWasCountedBeforeAWindowIsNoPartOfIt(t *testing.T) {
+	first := datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 990}})
+	last := &first.Receiving[1]
+	last.OutOfOrder, last.Duplicates, last.Dropped = 3, 2, 1
+	later := datagramSpan(8_000_000, []int64{6000}, []int64{5500}, []Arrivals{{6000, 5890}})
+	from, to := &later.Receiving[0], &later.Receiving[1]
+	later.Sending[0].Datagrams, later.Sending[0].WrittenBytes, later.Sending[0].SentBytes = []int64{5000}, 5_000_000, 5_000_000
+	from.Streams, from.Bytes, from.OutOfOrder, from.Duplicates, from.Dropped = []Arrivals{{5000, 4900}}, 4_900_000, 40, 50, 60
+	to.OutOfOrder, to.Duplicates, to.Dropped = 43, 52, 61
+	if a, b := Sessions(first), Sessions(later); a.Sessions == nil || !reflect.DeepEqual(a, b) {
+		t.Errorf("%+v\n%+v", a.Sessions, b.Sessions)
+	}
+}
+
+// What was sent long ago, and of which the receiver knows neither that it came nor that it is missing, isn't under way: so nothing is claimed of it.
+func TestDatagramsThatNobodyKnowsOf(t *testing.T) {
+	s := datagramSpan(800_000, []int64{1000}, nil, []Arrivals{{500, 500}})
+	s.Window, s.Sending[1].At, s.Receiving[1].At = 10*time.Second, 10*time.Second, 10*time.Second
+	m := Sessions(s)
+	if l := LimitOfSessions(*m.Sessions); l.Reason() != report.Inconclusive || l.PathDoubt == "" || !strings.Contains(m.Reason, "1000 datagrams were sent, and the receiver knows of 500 only") {
+		t.Errorf("%s: %s", l.Reason(), m.Reason)
 	}
 }
 

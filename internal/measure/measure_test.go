@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -230,6 +231,9 @@ func TestTheSumOfDirections(t *testing.T) {
 	if s := measure.Sum([]report.Direction{a, b}, map[string]units.BitRate{"east": units.Gbps}); s.LineRatePercent != 0 {
 		t.Errorf("a share of an unknown line rate: %s", s.LineRatePercent)
 	}
+	if s := measure.Sum([]report.Direction{a}, map[string]units.BitRate{"east": 10 * units.Gbps, "west": units.Gbps}); s.LineRatePercent != a.LineRatePercent {
+		t.Errorf("a direction's share of the line that it comes out of: %s, want %s", s.LineRatePercent, a.LineRatePercent)
+	}
 }
 
 func TestTheLeastLossIsSurelyTheDevices(t *testing.T) {
@@ -259,6 +263,25 @@ func TestTheLeastLossIsSurelyTheDevices(t *testing.T) {
 }
 
 // FuzzQuality: whatever the counters say, Good never has more loss than the limit, and Lossy never less than the device's own.
+// Of 1000 frames 200 are missing, of which the generator itself dropped 100, and frames of others may have taken the place of more.
+func TestWhatTheGeneratorDroppedIsNoPartOfTheMostLoss(t *testing.T) {
+	w := report.Window{Directions: []report.Direction{{Quality: report.Lossy, Sent: units.Traffic{Packets: 1000}, Returned: units.Traffic{Packets: 800}, SendDrops: 10, ReceiveErrors: 90}}}
+	for hidden, want := range map[int64]int64{0: 100, 300: 400, 2000: 900} {
+		w.Evidence = &report.Evidence{Directions: []report.DirectionEvidence{{Hidden: hidden}}}
+		if surely, most := measure.LossBetween(w, 0, units.One/1000); surely != 100 || most != want {
+			t.Errorf("%d hidden: %d to %d, want 100 to %d", hidden, surely, most, want)
+		}
+	}
+}
+
+func TestFramesAreAsLongAsEthernetHasThem(t *testing.T) {
+	short, long := stream.Stream{Enabled: true}, stream.Stream{Enabled: true}
+	short.Packet.Binary, long.Packet.Binary = make([]byte, 42), make([]byte, 1514)
+	if got, want := measure.SizesOf([]stream.Stream{short, long}, measure.Sizes{}), (measure.Sizes{Least: 64, Most: 1518}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func FuzzQuality(f *testing.F) {
 	f.Add(int64(15000), int64(14980), int64(3), int64(1000), int64(5))
 	f.Fuzz(func(t *testing.T, sent, returned, drops, limit, micros int64) {

@@ -35,6 +35,7 @@ func TestBytesAreHeldAgainstTheFramesThatWereSent(t *testing.T) {
 		"of a mix, all came back smaller than any loss leaves them": {sizes: imix, sent: frames(7500, 64).Add(frames(7500, 1518)), returned: frames(15000, 96), resized: 15000*96 - 7500*(64+1518) + 4*1518 + 100*1454, quality: report.Invalid, says: "cut short"},
 		"a port that counts without FCS is told":                    {sizes: fixed, sent: frames(15000, 508), returned: frames(15000, 508), miscounted: -60000 + 2*1518, quality: report.Good},
 		"a port that counts nonsense":                               {sizes: fixed, sent: frames(15000, 64), returned: frames(15000, 64), miscounted: -15000*448 + 2*1518, quality: report.Invalid, says: "counted 64.0 bytes a frame, and the profile's frames have 512 bytes"},
+		"a port that counts others' frames":                         {sizes: fixed, sent: frames(15000, 1024), returned: frames(15000, 512), resized: -15000*512 + 4*1518, miscounted: 15000*512 - 2*1518, quality: report.Invalid, says: "counted 1024.0 bytes a frame, and the profile's frames have 512 bytes"},
 		"nothing came back":                                         {sizes: fixed, sent: frames(15000, 512), quality: report.Lossy, says: "100 % lost"},
 	} {
 		t.Run(name, func(t *testing.T) {

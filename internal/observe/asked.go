@@ -63,7 +63,7 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 	}
 	i := slices.IndexFunc(c.Answers, func(a Answer) bool { return a.Observer == string(name) })
 	if i < 0 {
-		return nil, cmp.Or(c.Missing, "it was not answered yet")
+		return nil, cmp.Or(c.Missing, "there is no answer yet")
 	}
 	a := c.Answers[i]
 	if why := cmp.Or(c.Missing, a.Missing); why != "" {

@@ -170,7 +170,7 @@ func TestASlowAnswerIsOfAWindowWhenQuestionAndAnswerAre(t *testing.T) {
 func TestWhyNobodyAnswersIsTold(t *testing.T) {
 	for want, c := range map[string]*observe.Collected{
 		"the collector's pod is gone":          {Missing: "the collector's pod is gone"},
-		"it was not answered yet":              {Clock: 1},
+		"there is no answer yet":               {Clock: 1},
 		"401 Unauthorized: look at secret bmc": {Clock: 1, Answers: []observe.Answer{{Observer: "power", Missing: "401 Unauthorized: look at secret bmc"}}},
 	} {
 		log := observe.NewLog([]plan.Observer{watts}, setup)

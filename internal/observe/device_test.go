@@ -17,12 +17,12 @@ import (
 const uptime = 9 * time.Hour
 
 // device is what the device's node told so long ago, at a moment of the run: processor 3 had been busy for so long.
-func device(at, busy, age time.Duration) *observe.Told {
-	return &observe.Told{Age: age, Clock: uptime + at - age, At: uptime + at - age, Processors: []processors.Processor{{Number: 3, Busy: busy}}}
+func device(at, busy, age time.Duration) *observe.MachineReading {
+	return &observe.MachineReading{Age: age, Clock: uptime + at - age, At: uptime + at - age, Processors: []processors.Processor{{Number: 3, Busy: busy}}}
 }
 
 // beside is a reading of one generator that tells of its processors, and what the device's node told.
-func beside(at, busy time.Duration, told *observe.Told) observe.Moment {
+func beside(at, busy time.Duration, told *observe.MachineReading) observe.Moment {
 	m := moment(at, busy, 0)
 	m.Device = told
 	return m
@@ -90,10 +90,10 @@ func TestAnAnswerIsOneSample(t *testing.T) {
 }
 
 func TestADeviceThatDoesNotTellIsMissingAndNeverTheGenerators(t *testing.T) {
-	const why = "10.0.0.7:4504 did not tell: no answer within 1s"
+	const why = "10.0.0.7:4504 did not answer: no answer within 1s"
 	t.Run("from the beginning", func(t *testing.T) {
 		log := ofDUT(plan.OfDUT)
-		log.Add(beside(time.Second, time.Second, &observe.Told{Missing: why}))
+		log.Add(beside(time.Second, time.Second, &observe.MachineReading{Missing: why}))
 		want := []report.Observation{{Observer: "cpu", Of: "DUT", Type: "Processors", Missing: why}}
 		if diff := cmp.Diff(want, log.Observations()); diff != "" {
 			t.Error(diff)
@@ -117,7 +117,7 @@ func TestADeviceThatDoesNotTellIsMissingAndNeverTheGenerators(t *testing.T) {
 	})
 	t.Run("what its kernel doesn't tell", func(t *testing.T) {
 		log := ofDUT(plan.OfDUT)
-		log.Add(beside(time.Second, 0, &observe.Told{Clock: uptime, At: uptime, NoProcessors: "/proc/stat: no such file"}))
+		log.Add(beside(time.Second, 0, &observe.MachineReading{Clock: uptime, At: uptime, NoProcessors: "/proc/stat: no such file"}))
 		if got := log.Observations()[0].Missing; got != "/proc/stat: no such file" {
 			t.Error(got)
 		}
@@ -138,8 +138,8 @@ func TestALimitElsewhereIsReadByItsMachinesClock(t *testing.T) {
 	if got := find(t, log.Window(time.Second, 3*time.Second), "passed", "west→east"); got.Mean == nil || *got.Mean < 999.9 || *got.Mean > 1000.1 {
 		t.Errorf("%+v, want 1000 packets/s", got)
 	}
-	for want, told := range map[string]observe.Told{
-		"10.0.0.7:4504 did not tell: timeout":    {Missing: "10.0.0.7:4504 did not tell: timeout", Limited: []report.Limiter{{}}},
+	for want, told := range map[string]observe.MachineReading{
+		"10.0.0.7:4504 did not answer: timeout":  {Missing: "10.0.0.7:4504 did not answer: timeout", Limited: []report.Limiter{{}}},
 		"its rules have 1 counters, not 2":       {NoLimited: "its rules have 1 counters, not 2"},
 		"the Reference's limit did not answer":   {},
 		"nobody of linerate's is on that device": {Missing: "nobody of linerate's is on that device"},
@@ -181,21 +181,21 @@ func nodes(t *testing.T, log *observe.Log) (told []string, lacking map[string]st
 }
 
 func TestAGeneratorsMachineIsTheDevicesOnlyWhereThatIsSaid(t *testing.T) {
-	const unasked = "nobody tells of the device's machine, and nothing says that it is the generators'"
+	const whyDeviceUnread = "nobody tells of the device's machine, and nothing says that it is the generators'"
 	generators := map[string]string{"g0": "node-1"}
 	for name, c := range map[string]struct {
 		setup   observe.Setup
-		device  *observe.Told
+		device  *observe.MachineReading
 		of      string // whose processor is told as the device's
 		missing string
 	}{
 		"all on one machine, where nobody else is asked": {observe.Setup{Whereabouts: observe.Whereabouts{OneMachine: true}}, nil, "processor 1", ""},
-		"nothing is said":                      {observe.Setup{}, nil, "", unasked},
-		"nodes, and nobody asks the device's":  {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-2"}}, nil, "", unasked},
-		"no nodes that are known":              {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: map[string]string{}}}, nil, "", unasked},
-		"the same node, and nobody asks there": {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-1"}}, nil, "", unasked},
+		"nothing is said":                      {observe.Setup{}, nil, "", whyDeviceUnread},
+		"nodes, and nobody asks the device's":  {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-2"}}, nil, "", whyDeviceUnread},
+		"no nodes that are known":              {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: map[string]string{}}}, nil, "", whyDeviceUnread},
+		"the same node, and nobody asks there": {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-1"}}, nil, "", whyDeviceUnread},
 		"the device's node tells":              {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-2"}}, device(time.Second, 0, 0), "processor 3", ""},
-		"the device's node doesn't answer":     {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-2"}}, &observe.Told{Missing: "it is gone"}, "", "it is gone"},
+		"the device's node doesn't answer":     {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-2"}}, &observe.MachineReading{Missing: "it is gone"}, "", "it is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.setup.Generators = []string{"g0"}
@@ -222,7 +222,7 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 		readings []engine.Reading
 		one      bool
 		device   string
-		told     *observe.Told
+		told     *observe.MachineReading
 		want     []string
 		lacking  map[string]string
 	}{
@@ -243,11 +243,11 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 			want: []string{"a all processors", "b all processors"}, lacking: map[string]string{"b all processors": silent},
 		},
 		"a device that doesn't tell": {
-			nodes: map[string]string{"g0": "a", "g1": "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, device: "c", told: &observe.Told{Missing: "it is gone"},
+			nodes: map[string]string{"g0": "a", "g1": "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, device: "c", told: &observe.MachineReading{Missing: "it is gone"},
 			want: []string{"a all processors", "c all processors"}, lacking: map[string]string{"c all processors": "it is gone"},
 		},
 		"a device that is no pod": {
-			nodes: map[string]string{"g0": "a", "g1": "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, told: &observe.Told{Missing: "nobody is there"},
+			nodes: map[string]string{"g0": "a", "g1": "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, told: &observe.MachineReading{Missing: "nobody is there"},
 			want: []string{"a all processors"}, lacking: map[string]string{},
 		},
 		"a server that runs elsewhere": {

@@ -18,22 +18,22 @@ type machine struct {
 	missing string        // why it told nothing
 }
 
-// teller knows what an observer wants of whoever tells of a machine.
-type teller interface {
+// machineReader knows what an observer wants of whoever tells of a machine.
+type machineReader interface {
 	ofGenerator(s Setup, g int, m Moment, name string) machine
 	ofDevice(m Moment, name string) machine
 }
 
-// unasked is why there is nothing of a device's machine.
-const unasked = "nobody tells of the device's machine, and nothing says that it is the generators'"
+// whyDeviceUnread is why there is nothing of a device's machine.
+const whyDeviceUnread = "nobody tells of the device's machine, and nothing says that it is the generators'"
 
 // machines are those that an observer looks at. On one machine they are its own, whosever they are to be.
-func (s Setup) machines(of string, m Moment, t teller) (all []machine) {
+func (s Setup) machines(of string, m Moment, t machineReader) (all []machine) {
 	switch {
 	case of == plan.OfDUT && m.Device != nil:
 		return []machine{t.ofDevice(m, "")}
 	case of == plan.OfDUT && !s.OneMachine:
-		return []machine{{missing: unasked}}
+		return []machine{{missing: whyDeviceUnread}}
 	case of == plan.OfNode && !s.OneMachine:
 		return s.onNodes(m, t)
 	}
@@ -51,7 +51,7 @@ func (s Setup) machines(of string, m Moment, t teller) (all []machine) {
 }
 
 // onNodes are the nodes that generators and device are on, each once: as the first generator tells that is there, else as somebody on it tells for the device's sake.
-func (s Setup) onNodes(m Moment, t teller) (all []machine) {
+func (s Setup) onNodes(m Moment, t machineReader) (all []machine) {
 	add := func(one machine) {
 		i := slices.IndexFunc(all, func(have machine) bool { return have.name == one.name })
 		switch {

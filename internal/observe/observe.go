@@ -1,5 +1,5 @@
-// Package observe makes something of what is read beside the traffic: series of vital signs, joined to windows by time, and of two readings of a machine who was
-// disturbed in between, and by whom. It is pure: whoever drives the generators reads, and no observer ever makes traffic wait.
+// Package observe evaluates what is read while traffic runs: it makes series of vital signs, assigns their samples to windows by time, and finds from two readings of a
+// machine what was disturbed in between, and by whom. It is pure: the drivers of the generators do the reading, and no observer ever makes traffic wait.
 //
 //	driver ── Moment ──▶ Log.Add ─┬─▶ Log.Window: what each series was in a window
 //	                              └─▶ Log.Observations: series for the Report, idle before and after
@@ -17,7 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/signs"
 )
 
-// Moment is all that was read at one moment, for observers to take theirs from: they ask nobody themselves.
+// Moment is all that was read at one moment. Observers take their values from it, and ask nobody themselves.
 type Moment struct {
 	// At is the time since the run started.
 	At time.Duration
@@ -27,11 +27,11 @@ type Moment struct {
 	Limited []report.Limiter
 	// Asked and Answered are the times between which the limits counted that.
 	Asked, Answered time.Duration
-	// Device is what the device's node told last; nil: nobody asks one.
-	Device *Told
-	// Judged says that the device was judged meanwhile, and nobody asked for what takes something from it.
+	// Device is the newest reading of the device's node; nil: nobody asks that node.
+	Device *MachineReading
+	// Judged says that a trial was being judged, so no sign was read that costs the device something.
 	Judged bool
-	// Collected is what the collector told last; nil: nobody collects.
+	// Collected is the collector's newest answer; nil: there is no collector.
 	Collected *Collected
 
 	behind       []time.Duration // by how much each generator's clock is behind the run's
@@ -40,26 +40,26 @@ type Moment struct {
 	collectorBehind time.Duration
 }
 
-// timeOf is when it was, in the run's time, at a moment of a generator's clock.
+// timeOf is the time since the run started at which a generator's clock showed this.
 func (m Moment) timeOf(generator int, clock time.Duration) time.Duration {
 	return clock + m.behind[generator]
 }
 
-// Told is what a machine that somebody else asks, time and again and beside the traffic, told last.
-type Told struct {
-	// Age is how long ago its answer was heard.
+// MachineReading is the newest answer of a machine that is asked over the network, again and again, while traffic runs.
+type MachineReading struct {
+	// Age is how long ago the answer arrived.
 	Age time.Duration
-	// Clock is its own clock when it answered, At when it read what follows.
+	// Clock is the machine's own clock when it answered; At is the same clock when it read what follows.
 	Clock, At time.Duration
-	// Processors are its own. NoProcessors says why there are none.
+	// Processors are the machine's. NoProcessors says why there are none.
 	Processors   []processors.Processor
 	NoProcessors string
-	// Signs are what it tells of itself besides.
-	Signs []signs.Told
+	// Signs are the machine's other vital signs.
+	Signs []signs.Reading
 	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why there is nothing of it.
 	Limited   []report.Limiter
 	NoLimited string
-	// Missing says why it tells nothing now, though it may have before; empty: it answers.
+	// Missing says why the machine doesn't answer now, though it may have before; empty: it answers.
 	Missing string
 }
 
@@ -72,38 +72,38 @@ type Setup struct {
 	Whereabouts
 }
 
-// Whereabouts say on which machines generators and device are, and who tells of the device's.
+// Whereabouts say on which machines generators and device run, and who reads the device's.
 type Whereabouts struct {
-	// Device is what the device's node told last, where somebody asks it; this returns at once. Nil: nobody does.
-	Device func() Told
-	// OneMachine says that generators and device are on one machine, of which any of the generators' readings tells. Nothing else says so: a device that nobody asks is
-	// missing else, since a generator's machine told as the device's would be a wrong number.
+	// Device returns the newest reading of the device's node, without waiting. Nil: nobody asks that node.
+	Device func() MachineReading
+	// OneMachine says that generators and device are on one machine, so any generator's readings are the device's, too. It must be said: otherwise a device that nobody asks
+	// counts as missing, since a generator's reading shown as the device's would be a wrong number.
 	OneMachine bool
-	// Nodes are those that the generators run on, by the generators' names; one that isn't there runs elsewhere. DeviceNode is the device's; empty: it is none of the
-	// cluster's. Of one machine they say nothing.
+	// Nodes are the cluster's nodes that the generators run on, by the generators' names; a generator without an entry runs outside of the cluster. DeviceNode is the
+	// device's; empty: the device is outside of the cluster. Both are empty with OneMachine.
 	Nodes      map[string]string
 	DeviceNode string
-	// Wanted is what generators and the device's node are asked for beside their counters; nil: nothing.
+	// Wanted are the vital signs that generators and the device's node are asked for beside their counters; nil: none.
 	Wanted *Wanted
-	// Refresh asks the device's node at once, and waits for its answer within the context; nil: nobody asks one.
+	// Refresh asks the device's node at once, and waits for its answer until the context ends; nil: nobody asks that node.
 	Refresh func(context.Context)
-	// Collector is what the collector told last; this returns at once. Nil: nobody collects.
+	// Collector returns the collector's newest answer, without waiting. Nil: there is no collector.
 	Collector func() Collected
 }
 
-// Told is what the device's node told last, for a Moment; nil: nobody asks it.
-func (w Whereabouts) Told() *Told {
+// DeviceReading is the newest reading of the device's node, for a Moment; nil: nobody asks that node.
+func (w Whereabouts) DeviceReading() *MachineReading {
 	if w.Device == nil {
 		return nil
 	}
 	return new(w.Device())
 }
 
-// mostRefresh is how long an answer may take that somebody waits for between two windows: most of what may pass between these.
+// mostRefresh bounds the wait for an answer between two windows: it is most of the time that may pass between them.
 const mostRefresh = 150 * time.Millisecond
 
-// RefreshTold has the device's node asked anew, where somebody asks it, and waits a moment for that.
-func (w Whereabouts) RefreshTold(ctx context.Context) {
+// RefreshDevice asks the device's node anew, if it is asked at all, and waits for the answer, mostRefresh at most.
+func (w Whereabouts) RefreshDevice(ctx context.Context) {
 	if w.Refresh == nil {
 		return
 	}
@@ -112,12 +112,12 @@ func (w Whereabouts) RefreshTold(ctx context.Context) {
 	w.Refresh(ctx)
 }
 
-// Moment is one at this time since the run started, with what the device's node and the collector told last.
+// Moment makes one for this time since the run started, with the newest readings of the device's node and the collector.
 func (w Whereabouts) Moment(at time.Duration) Moment {
-	return Moment{At: at, Device: w.Told(), Collected: w.Collected(), Judged: w.Wanted.Judged()}
+	return Moment{At: at, Device: w.DeviceReading(), Collected: w.Collected(), Judged: w.Wanted.Judged()}
 }
 
-// Collected is what the collector told last, for a Moment; nil: nobody collects.
+// Collected is the collector's newest answer, for a Moment; nil: there is no collector.
 func (w Whereabouts) Collected() *Collected {
 	if w.Collector == nil {
 		return nil
@@ -130,17 +130,17 @@ type value struct {
 	name, of, unit string
 	kind           report.VitalKind
 	at             time.Duration // in the run's time
-	clock          time.Duration // by the clock of whoever read it: the same value told again is of the same
+	clock          time.Duration // by the reader's own clock: a value that is reported twice has the same one twice
 	number         float64
-	within         time.Duration // by how much it may have been read earlier or later than that
+	within         time.Duration // by how much earlier or later than that it may have been read
 	step           float64       // by which a coarse counter grows; 0: it is exact
-	age            time.Duration // of what is asked for over the network: how old it was when it was told
-	stamp          float64       // when it was taken, by the clock of whoever was asked; 0: they don't say
-	// source is whose value it is, of several that an observer looks at. Missing says why there is none of it, nor of all others of that source.
+	age            time.Duration // of what is asked for over the network: how old it was when it was reported
+	stamp          float64       // when it was taken, by the clock of the server that was asked; 0: the server doesn't say
+	// source is the machine that the value is from, where an observer looks at several. missing says why there is no value, neither this one nor any other of that source.
 	source, missing string
 }
 
-// observer takes its values from a moment; with none it says why.
+// observer takes its values from a moment; if there are none, missing says why.
 type observer interface {
 	read(s Setup, of string, m Moment) (values []value, missing string)
 }
@@ -155,7 +155,7 @@ var observers = map[string]observer{
 	signs.Frequencies: machineSigns{signs.Frequencies}, signs.Temperatures: machineSigns{signs.Temperatures},
 }
 
-// observerOf is who takes the values of one of the Plan's observers.
+// observerOf finds the implementation of one of the Plan's observers.
 func observerOf(o plan.Observer) (_ observer, known bool) {
 	if o.Asks() {
 		return asked(o.Name), true
@@ -167,15 +167,15 @@ func observerOf(o plan.Observer) (_ observer, known bool) {
 // Log keeps what a Plan's observers read. It is used by one goroutine.
 type Log struct {
 	setup     Setup
-	each      []*book
+	each      []*book // one for each observer
 	clocks    []clock // the generators'
 	device    clock
 	collector clock
-	rested    time.Duration // since when the counters of traffic stood still after the trial before
+	rested    time.Duration // when the traffic's counters stopped growing after the trial before
 }
 
-// clock follows by how much a machine's clock is behind the run's: a reading that is told late seems to be of a later time than it is, and the one that was told soonest
-// knows best. What two clocks may drift apart since then is allowed for.
+// clock follows by how much a machine's clock is behind the run's. A reading that arrives late seems to be of a later time than it is, so the one that arrived soonest
+// counts; clocks may have drifted apart since, which is allowed for.
 type clock struct {
 	behind, since time.Duration
 	known         bool
@@ -198,16 +198,16 @@ type book struct {
 	plan    plan.Observer
 	missing string // why the last moment had nothing
 	series  []*series
-	lacks   map[string]string // why a source had nothing at the last moment, by its name
+	lacks   map[string]string // why a source had nothing at the last moment, by the source's name
 }
 
-// series is a vital sign, and whose it is of those that the observer looks at.
+// series is a vital sign of one of the sources that the observer looks at.
 type series struct {
 	report.VitalSign
 	source string
-	clocks []time.Duration // when each sample was taken, by the clock of whoever did
+	clocks []time.Duration // when each sample was taken, by the reader's own clock
 	within []time.Duration // by how much each may be from that
-	stamp  float64         // the last sample's, by the clock of whoever was asked; 0: they don't say
+	stamp  float64         // when the last sample was taken, by the clock of the server that was asked; 0: the server doesn't say
 }
 
 // NewLog is an empty one.
@@ -219,7 +219,7 @@ func NewLog(of []plan.Observer, setup Setup) *Log {
 	return l
 }
 
-// Add takes each observer's values from a moment. One that says the same as before, as it was read less often, adds nothing.
+// Add takes each observer's values from a moment. A value that was already added adds nothing: some signs are read less often than moments are made.
 func (l *Log) Add(m Moment) {
 	if len(l.each) == 0 {
 		return // it is called fifty times a second, and most tests have no observers
@@ -286,12 +286,12 @@ func (b *book) find(name, of string) *series {
 	return nil
 }
 
-// lack is why a series has nothing new; empty: it has.
+// lack says why a series has no new sample; empty: it has one.
 func (b *book) lack(s *series) string {
 	return cmp.Or(b.missing, b.lacks[s.source])
 }
 
-// Idle keeps what each series was between two times without traffic: before it, or after it. Only what was read in between counts.
+// Idle keeps each series' level between two times without traffic: before all of it, or after. Only samples in between count.
 func (l *Log) Idle(from, to time.Duration, after bool) {
 	for _, b := range l.each {
 		for _, s := range b.series {
@@ -308,10 +308,10 @@ func (l *Log) Idle(from, to time.Duration, after bool) {
 	}
 }
 
-// Window is what each series was in a window; of an observer that has none, why.
+// Window is each series' value in a window; for an observer without series it says why there is none.
 func (l *Log) Window(from, to time.Duration) []report.Observed { return l.window(from, to, 0) }
 
-// Trial is Window of a trial that was sent from one time to another, before and after which counters of traffic stood still; since still they do again.
+// Trial is Window for a trial that was sent between two times, where the traffic's counters stand still before and after: since the time still they do again.
 func (l *Log) Trial(from, to, still time.Duration) []report.Observed {
 	defer func() { l.rested = still }()
 	return l.window(from, to, still)

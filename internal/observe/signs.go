@@ -23,7 +23,7 @@ func (o machineSigns) read(s Setup, of string, m Moment) (values []value, missin
 }
 
 func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine {
-	told := toldOf(m.Readings[g].Signs, o.of)
+	told := readingOf(m.Readings[g].Signs, o.of)
 	one := machine{name: name, at: m.timeOf(g, told.At+told.Took/2), clock: told.At + told.Took/2, missing: told.Missing}
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does", s.generator(g), signs.Kinds[o.of].What)
@@ -33,7 +33,7 @@ func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine
 }
 
 func (o machineSigns) ofDevice(m Moment, name string) machine {
-	told := toldOf(m.Device.Signs, o.of)
+	told := readingOf(m.Device.Signs, o.of)
 	one := machine{name: name, at: told.At + told.Took/2 + m.deviceBehind, clock: told.At + told.Took/2, missing: cmp.Or(m.Device.Missing, told.Missing)}
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
@@ -42,15 +42,15 @@ func (o machineSigns) ofDevice(m Moment, name string) machine {
 	return one
 }
 
-func toldOf(all []signs.Told, of string) signs.Told {
-	if i := slices.IndexFunc(all, func(t signs.Told) bool { return t.Type == of }); i >= 0 {
+func readingOf(all []signs.Reading, of string) signs.Reading {
+	if i := slices.IndexFunc(all, func(t signs.Reading) bool { return t.Type == of }); i >= 0 {
 		return all[i]
 	}
-	return signs.Told{}
+	return signs.Reading{}
 }
 
 // values are a machine's series'. Of one that tells nothing there is one of each that every machine has, which says why.
-func (o machineSigns) values(n machine, told signs.Told) (values []value) {
+func (o machineSigns) values(n machine, told signs.Reading) (values []value) {
 	kind := signs.Kinds[o.of]
 	if n.missing != "" {
 		told.Values = nil

@@ -15,9 +15,9 @@ import (
 )
 
 // tells is a moment of a run at which the device's node told of one type, by its own clock.
-func tells(at time.Duration, told signs.Told) observe.Moment {
+func tells(at time.Duration, told signs.Reading) observe.Moment {
 	told.At = uptime + at
-	return observe.Moment{At: at, Device: &observe.Told{Clock: uptime + at, At: uptime + at, Signs: []signs.Told{told}}}
+	return observe.Moment{At: at, Device: &observe.MachineReading{Clock: uptime + at, At: uptime + at, Signs: []signs.Reading{told}}}
 }
 
 func signsOf(of, observerType string) *observe.Log {
@@ -26,8 +26,8 @@ func signsOf(of, observerType string) *observe.Log {
 }
 
 // softirqs are those of a machine whose processors were in softirqs for 0.3 of the time, and received 1000 frames in each second.
-func softirqs(at time.Duration) signs.Told {
-	return signs.Told{Type: signs.SoftIRQs, Values: []signs.Value{
+func softirqs(at time.Duration) signs.Reading {
+	return signs.Reading{Type: signs.SoftIRQs, Values: []signs.Value{
 		{Series: "time", Of: signs.OfAllProcessors, Number: 0.3 * at.Seconds(), Step: 0.02}, {Series: "processed", Of: signs.OfAllProcessors, Number: 1000 * at.Seconds()},
 		{Series: "processed", Of: "processor 1", Number: 400 * at.Seconds()}, {Series: "of a newer linerate", Number: 1},
 	}}
@@ -67,7 +67,7 @@ func TestCountersOfAMachineAreRates(t *testing.T) {
 func TestLevelsOfAMachineAreMeanLeastAndMost(t *testing.T) {
 	log := signsOf(plan.OfDUT, signs.Memory)
 	for i, used := range []float64{100, 10, 20, 60, 500} {
-		log.Add(tells(time.Duration(i)*time.Second, signs.Told{Type: signs.Memory, Values: []signs.Value{{Series: "used", Number: used}}}))
+		log.Add(tells(time.Duration(i)*time.Second, signs.Reading{Type: signs.Memory, Values: []signs.Value{{Series: "used", Number: used}}}))
 	}
 	if got := find(t, log.Window(time.Second, 3*time.Second), "used", "machine"); *got.Mean != 30 || *got.Min != 10 || *got.Max != 60 || got.Unit != "bytes" {
 		t.Errorf("%+v, want 30 bytes, from 10 to 60", got)
@@ -75,8 +75,8 @@ func TestLevelsOfAMachineAreMeanLeastAndMost(t *testing.T) {
 }
 
 // warm is a machine of so many degrees.
-func warm(degrees float64) signs.Told {
-	return signs.Told{Type: signs.Temperatures, Values: []signs.Value{{Series: "highest", Number: degrees}}}
+func warm(degrees float64) signs.Reading {
+	return signs.Reading{Type: signs.Temperatures, Values: []signs.Value{{Series: "highest", Number: degrees}}}
 }
 
 // Nobody asks a machine for its temperatures within a window: that is what it was at the window's load when the window was over.
@@ -84,7 +84,7 @@ func TestWhatIsNotAskedForWithinAWindowIsOfItsEnd(t *testing.T) {
 	log := signsOf(plan.OfDUT, signs.Temperatures)
 	log.Add(tells(0, warm(40)))
 	for _, at := range []time.Duration{time.Second, 2 * time.Second} {
-		judged := tells(at, signs.Told{})
+		judged := tells(at, signs.Reading{})
 		judged.Judged = true
 		log.Add(judged)
 	}
@@ -111,8 +111,8 @@ func TestWhyAMachineTellsNothingIsSaid(t *testing.T) {
 		moment   observe.Moment
 		want     report.Observation
 	}{
-		{"it has none", plan.OfDUT, tells(0, signs.Told{Type: signs.Temperatures, Missing: none}), report.Observation{Missing: none}},
-		{"an older one", plan.OfDUT, tells(0, signs.Told{}), report.Observation{Missing: "the device's node doesn't tell of its temperatures"}},
+		{"it has none", plan.OfDUT, tells(0, signs.Reading{Type: signs.Temperatures, Missing: none}), report.Observation{Missing: none}},
+		{"an older one", plan.OfDUT, tells(0, signs.Reading{}), report.Observation{Missing: "the device's node doesn't tell of its temperatures"}},
 		{"no engine of ours", plan.OfGenerator, observe.Moment{Readings: []engine.Reading{{At: time.Hour}}}, report.Observation{Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}},
 		{"one of two nodes", plan.OfNode, observe.Moment{Readings: []engine.Reading{{At: time.Hour}}, Device: tells(0, warm(40)).Device}, report.Observation{Series: []report.VitalSign{
 			{Of: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}, {Of: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"},
@@ -141,7 +141,7 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 		at       time.Duration
 		received float64
 	}{{1900 * ms, 100}, {3000 * ms, 1500}, {12_700 * ms, 10_100}} {
-		log.Add(observe.Moment{At: m.at, Readings: []engine.Reading{{At: time.Hour + m.at, Signs: []signs.Told{{Type: signs.Interfaces, At: time.Hour + m.at,
+		log.Add(observe.Moment{At: m.at, Readings: []engine.Reading{{At: time.Hour + m.at, Signs: []signs.Reading{{Type: signs.Interfaces, At: time.Hour + m.at,
 			Values: []signs.Value{{Series: "received", Of: "west", Number: m.received}}}}}}})
 	}
 	if got := find(t, log.Trial(2*time.Second, 12*time.Second, 12_550*ms), "received", "west"); got.Mean == nil || *got.Mean != 1000 {
@@ -152,7 +152,7 @@ func TestADevicesInterfacesAreRatedLikeGenerators(t *testing.T) {
 		t.Errorf("%+v, want that it was not read at rest", got)
 	}
 	// So does the next trial's beginning, where nothing was read since then.
-	log.Add(observe.Moment{At: 23 * time.Second, Readings: []engine.Reading{{At: time.Hour + 23*time.Second, Signs: []signs.Told{{Type: signs.Interfaces, At: time.Hour + 23*time.Second,
+	log.Add(observe.Moment{At: 23 * time.Second, Readings: []engine.Reading{{At: time.Hour + 23*time.Second, Signs: []signs.Reading{{Type: signs.Interfaces, At: time.Hour + 23*time.Second,
 		Values: []signs.Value{{Series: "received", Of: "west", Number: 20_200}}}}}}})
 	if got := find(t, log.Trial(12_800*ms, 22_800*ms, 22_900*ms), "received", "west"); got.Mean != nil {
 		t.Errorf("%+v, want that it was not read at rest before the trial", got)

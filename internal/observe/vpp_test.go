@@ -15,7 +15,7 @@ func TestWhatAPacketTakesOfEachNode(t *testing.T) {
 	all := observe.PerPacket([]report.Observed{
 		perSecond("ip4-lookup", "clocks", 30e6), perSecond("ip4-lookup", "vectors", 1e6), perSecond("ip4-lookup", "calls", 4e3),
 		perSecond("idle", "clocks", 10), perSecond("idle", "vectors", 0), perSecond("idle", "calls", 5),
-		{Observer: "vpp", Series: "clocks", Of: "late", Unit: "clocks/s", Missing: "it was not answered yet"},
+		{Observer: "vpp", Series: "clocks", Of: "late", Unit: "clocks/s", Missing: "there is no answer yet"},
 		{Observer: "cpu", Series: "busy", Of: "processor 1", Mean: new(1.0)},
 	})
 	got := map[string]report.Observed{}
@@ -31,7 +31,7 @@ func TestWhatAPacketTakesOfEachNode(t *testing.T) {
 	if o := got["idle clocksPerPacket"]; o.Mean != nil || o.Missing != "no packet passed the node in the window" {
 		t.Errorf("%+v", o)
 	}
-	if o := got["late clocksPerPacket"]; o.Mean != nil || o.Missing != "it was not answered yet" {
+	if o := got["late clocksPerPacket"]; o.Mean != nil || o.Missing != "there is no answer yet" {
 		t.Errorf("%+v", o)
 	}
 	if len(all) != 6 {

@@ -7,7 +7,7 @@ type Limit struct {
 	PacketsPerSecond    int64    `json:"packetsPerSecond,omitempty"`
 	Layer2BitsPerSecond int64    `json:"layer2BitsPerSecond,omitempty"`
 	Burst               Duration `json:"burst"` // how much unused rate is saved up, as time at the limit
-	// Queue is how much waits behind a limit in bits, as time at the limit; 0: one frame, so that the limit is a limit and not a delay.
+	// Queue is how much may wait behind a limit in bits, as time at the limit; 0: one frame, so that the limit drops and doesn't delay.
 	Queue Duration `json:"queue,omitempty"`
 }
 
@@ -22,7 +22,7 @@ func (l Limit) Depth() time.Duration {
 	return l.Burst.Std()
 }
 
-// KnownLimit is the limit of the only device whose limit is known, the Reference; nil: nobody knows it.
+// KnownLimit is the limit of a Reference, the only device with a known limit; nil: it isn't known.
 func (d DUT) KnownLimit() *Limit {
 	if d.Type != "Reference" || d.Reference == nil {
 		return nil
@@ -30,5 +30,5 @@ func (d DUT) KnownLimit() *Limit {
 	return d.Reference.Limit
 }
 
-// Ourselves says that the device is the kernel of the generator's own machine, without any limit but the machine's.
-func (d DUT) Ourselves() bool { return d.Type == "Reference" && d.KnownLimit() == nil }
+// SharesGeneratorsKernel says that the device is the kernel of the generator's own machine, and only the machine limits it.
+func (d DUT) SharesGeneratorsKernel() bool { return d.Type == "Reference" && d.KnownLimit() == nil }

@@ -8,14 +8,14 @@ import (
 // LinksVersion is the kind and version of the document Links; a reader refuses others.
 const LinksVersion = "linerate.dev/links.v1alpha1"
 
-// Links is what the device under test is told, as /etc/linerate/links.json: its end of each link, and who is at the other.
+// Links describes its links to the device under test, as /etc/linerate/links.json: the device's end of each link, and the generators at the other end.
 //
 //	198.18.0.1/24 west ┌─────┐ east 198.18.1.1/24
 //	 ───────────────── │ DUT │ ─────────────────
 //	      ▲            └─────┘
 //	      └ generators: generator-0 at 198.18.0.2 with 16.0.0.0/24 behind it, …
 //
-// What only the running pod knows (Device, MAC, Driver) is empty in what LinksOf makes.
+// LinksOf leaves empty what only the running pod knows (Device, MAC, Driver).
 type Links struct {
 	Version string `json:"version"`
 	Test    string `json:"test"`
@@ -29,7 +29,7 @@ type LinkEnd struct {
 	Name string `json:"name"`
 	// Interface is its name in the device's pod: the link's own.
 	Interface string `json:"interface"`
-	// Addresses are what the device is to have on it; none of what forwards without addresses.
+	// Addresses are those that the device is to have on the interface; none if it forwards without addresses.
 	Addresses []netip.Prefix `json:"addresses,omitempty"`
 	// VLAN is the tag of all frames on the link; 0: untagged.
 	VLAN uint16 `json:"vlan"`

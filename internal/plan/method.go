@@ -9,18 +9,18 @@ import (
 	"slices"
 )
 
-// A Plan says how something is measured, and a little of what is measured, of whom and for whom. Figures of two runs can be set against each
-// other where the first is the same:
+// A Plan says how something is measured (the method), and a little about the device and the purpose. Figures of two runs can be compared if their methods
+// are the same:
 //
 //	Plan ─┬─ method: engine, links, shared ports, directions, generators, procedure ─────▶ must be the same
 //	      ├─ device: type, forwarding, an exact limit ───────────────────────────────────▶ may differ: that is what is compared
 //	      └─ name, criteria, observers, baseline, deadline ───────────────────────────────────────────────────▶ change no figure
 
-// Method identifies how the Plan measures: the first 32 hexadecimal digits of the SHA-256 of that part of it. Runs of the same method may be
-// taken for repetitions, where the device is the same too.
+// Method identifies how the Plan measures: the first 32 hexadecimal digits of the SHA-256 of that part of it. Runs of the same method on the same device
+// count as repetitions.
 func (p *Plan) Method() string {
 	document, err := json.Marshal(p.method())
-	if err != nil { // none of its members holds what JSON can't
+	if err != nil { // can't happen: JSON can hold all its members
 		return ""
 	}
 	sum := sha256.Sum256(document)
@@ -42,13 +42,13 @@ func (p *Plan) method() *Plan {
 	}
 	m.Generators = slices.Clone(p.Generators)
 	for i := range m.Generators {
-		m.Generators[i].Server = "" // where it runs is the lab's affair
+		m.Generators[i].Server = "" // where a generator runs isn't part of the method
 	}
 	return &m
 }
 
-// MethodDifferences says where two Plans measure differently: each place with what it is in the one and in the other, at most so many of them. None:
-// they have the same method.
+// MethodDifferences says where two Plans' methods differ: each place with both values, at most so many of them. None: the methods are the
+// same.
 func MethodDifferences(a, b *Plan, most int) []string {
 	return differences(a.method(), b.method(), most)
 }
@@ -65,10 +65,10 @@ func differences(a, b any, most int) []string {
 	return d.all()
 }
 
-// generic is a value as JSON has it.
+// generic converts a value to JSON's types.
 func generic(v any) any {
 	document, err := json.Marshal(v)
-	if err != nil { // none of a Plan's members holds what JSON can't
+	if err != nil { // can't happen: JSON can hold all members of a Plan
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(document))
@@ -87,10 +87,10 @@ type differ struct {
 }
 
 func (d *differ) say(path string, a, b any) {
-	d.tell(fmt.Sprintf("%s is %s in the one and %s in the other", path, brief(a), brief(b)))
+	d.add(fmt.Sprintf("%s is %s in the one and %s in the other", path, brief(a), brief(b)))
 }
 
-func (d *differ) tell(difference string) {
+func (d *differ) add(difference string) {
 	if len(d.said) == d.most {
 		d.more++
 		return
@@ -98,7 +98,7 @@ func (d *differ) tell(difference string) {
 	d.said = append(d.said, difference)
 }
 
-// all is what was said, and how much wasn't.
+// all are the differences that were recorded, and how many more there are.
 func (d *differ) all() []string {
 	if d.more > 0 {
 		return append(d.said, fmt.Sprintf("and %d more", d.more))
@@ -148,7 +148,7 @@ func (d *differ) objects(path string, a, b map[string]any) {
 	}
 }
 
-// brief is a value in a few characters.
+// brief prints a value in a few characters.
 func brief(v any) string {
 	switch v := v.(type) {
 	case nil:

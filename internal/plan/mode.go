@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// Mode is the real device that a Reference is, made of Linux. Exactly one member is set.
+// Mode is the kind of real device that a Reference becomes, made of Linux. Exactly one member is set.
 type Mode struct {
 	Router    *RouterMode    `json:"router,omitempty"`
 	Bridge    *BridgeMode    `json:"bridge,omitempty"`
@@ -29,7 +29,7 @@ type XDPMode struct {
 	Routes int `json:"routes,omitempty"` // 0: one
 }
 
-// FilterMode is a router that holds each frame against rules that are not about it.
+// FilterMode is a router that checks each frame against rules, none of which matches.
 type FilterMode struct {
 	Rules  int `json:"rules"`
 	Routes int `json:"routes,omitempty"` // 0: one
@@ -37,64 +37,20 @@ type FilterMode struct {
 
 // NATMode is a router that translates the addresses of the hosts behind one link, one for one.
 type NATMode struct {
-	Inside       string        `json:"inside"` // the link whose hosts others know by other addresses
+	Inside       string        `json:"inside"` // the link behind which hosts' addresses are translated
 	Translations []Translation `json:"translations"`
-	// Sessions are tracked from the beginning, of hosts that are silent.
+	// Sessions is how many connections of silent hosts are tracked from the beginning.
 	Sessions int `json:"sessions,omitempty"`
 }
 
-// Translation is a network behind the inside link, and by which addresses others reach it: host by host.
+// Translation is a network behind the inside link, and the network to which its addresses are translated, host by host.
 type Translation struct {
 	Inside  netip.Prefix `json:"inside"`
 	Outside netip.Prefix `json:"outside"`
 }
 
-// The kinds of tunnel and of forwarding programs.
-const (
-	TunnelWireGuard  = "wireguard"
-	TunnelIPsec      = "ipsec"
-	UserspaceTestpmd = "testpmd"
-)
-
-// The ciphers of a tunnel. WireGuard has CipherChaCha20 alone, and a Plan doesn't say it.
-const (
-	CipherAES128GCM = "AES-128-GCM"
-	CipherAES256GCM = "AES-256-GCM"
-	CipherAES256CBC = "AES-256-CBC-SHA-256"
-	CipherChaCha20  = "ChaCha20-Poly1305"
-)
-
-// LargestOfIPsec is the largest IP packet, in bytes, that strongSwan's plugin kernel-libipsec carries: it reads no more of one.
-const LargestOfIPsec = 1400
-
-// TunnelMode is two gateways with an encrypted tunnel between them.
-type TunnelMode struct {
-	Kind   string `json:"kind"`
-	Cipher string `json:"cipher,omitempty"` // of IPsec
-	// Far is the link behind the second gateway.
-	Far string `json:"far"`
-}
-
-// Gateway is which of the two gateways has a link: 0, the first, or 1.
-func (t *TunnelMode) Gateway(link string) int {
-	if link == t.Far {
-		return 1
-	}
-	return 0
-}
-
-// TunnelCable is a gateway's interface on the cable between the two, and TunnelRoom how many bytes encryption adds to a packet there: the headers of IPv4, UDP and its own, padding and its tag.
-const (
-	TunnelCable = "tunnel.out"
-	TunnelRoom  = 100
-)
-
-// OnTunnelCable is a gateway's address on the cable.
-func OnTunnelCable(gateway int) netip.Prefix {
-	a := BetweenTunnel.Addr().As4()
-	a[3] += byte(gateway + 1)
-	return netip.PrefixFrom(netip.AddrFrom4(a), BetweenTunnel.Bits())
-}
+// UserspaceTestpmd is the only kind of UserspaceMode.
+const UserspaceTestpmd = "testpmd"
 
 // UserspaceMode is a program that forwards.
 type UserspaceMode struct {
@@ -116,7 +72,7 @@ func (d DUT) Mode() *Mode {
 	return d.Reference.Mode
 }
 
-// Routes is how many routes lead to the networks behind each link; at least one, also of a device that has none.
+// Routes is how many routes lead to the networks behind each link; 1 for a device without a routing table.
 func (m *Mode) Routes() int {
 	switch {
 	case m == nil:
@@ -130,7 +86,7 @@ func (m *Mode) Routes() int {
 	return 1
 }
 
-// Routers is how many routers a frame meets on its way through the device: each takes one from its TTL.
+// Routers is how many routers a frame passes in the device: each lowers its TTL by one.
 func (d DUT) Routers() int {
 	switch m := d.Mode(); {
 	case d.Forwarding != L3:
@@ -141,7 +97,7 @@ func (d DUT) Routers() int {
 	return 1
 }
 
-// ReachedAt is the address by which a host behind a link is reached from behind another: its own, unless the device translates it.
+// ReachedAt is the address at which a host behind a link is reached from other links: its own, unless the device translates it.
 func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 	m := d.Mode()
 	if m == nil || m.NAT == nil || m.NAT.Inside != link {
@@ -155,7 +111,7 @@ func (d DUT) ReachedAt(link string, host netip.Addr) netip.Addr {
 	return host
 }
 
-// Translated is what the device makes of the addresses of a packet that goes in a direction: of NAT, the source of one that leaves the inside, and the destination of one that comes in.
+// Translated are the addresses of a packet after it has passed the device in a direction: NAT translates the source of a packet that leaves the inside, and the destination of one that enters it.
 func (d DUT) Translated(way Direction, source, destination netip.Addr) (newSource, newDestination netip.Addr) {
 	source = d.ReachedAt(way.From, source)
 	if m := d.Mode(); m != nil && m.NAT != nil && m.NAT.Inside == way.To {
@@ -168,7 +124,7 @@ func (d DUT) Translated(way Direction, source, destination netip.Addr) (newSourc
 	return source, destination
 }
 
-// moved is the host of the same number in another network.
+// moved is the address with the same host part in another network.
 func moved(host netip.Addr, to netip.Prefix) netip.Addr {
 	a, network := host.AsSlice(), to.Masked().Addr().AsSlice()
 	for bit := range to.Bits() {
@@ -179,7 +135,7 @@ func moved(host netip.Addr, to netip.Prefix) netip.Addr {
 	return there
 }
 
-// On is the mode with the interfaces of links in place of their names.
+// On is the mode with links' names replaced by their interfaces.
 func (m *Mode) On(interfaces map[string]string) *Mode {
 	if m == nil {
 		return nil

@@ -23,15 +23,15 @@ const (
 	EngineExternal = "External"
 )
 
-// Sends is what carries the Plan's load.
-func (p *Plan) Sends() Sender {
+// Sender is what carries the Plan's load: the key of its engine.
+func (p *Plan) Sender() Sender {
 	if p.Sessions != nil {
 		return Sender{Traffic: TrafficSessions, Engine: p.Engine}
 	}
 	return Sender{Traffic: TrafficFrames, Engine: p.Engine}
 }
 
-// Elsewhere says that the Plan's generators run already and are somebody else's, too: they are reached by their Server, and their ports may be in use.
-func (p *Plan) Elsewhere() bool {
+// GeneratorsRunAlready says that the Plan's generators run already, at their Server's address: other people may use them, too, and their ports may be in use.
+func (p *Plan) GeneratorsRunAlready() bool {
 	return slices.ContainsFunc(p.Generators, func(g Generator) bool { return g.Server != "" })
 }

@@ -109,7 +109,7 @@ func TestAPlanIsElsewhereWhereItsGeneratorsHaveServers(t *testing.T) {
 		"one of them does, so": {[]plan.Generator{{Name: "generator-0"}, {Name: "generator-1", Server: "b:4501"}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (&plan.Plan{Engine: plan.EngineExternal, Generators: c.generators}).Elsewhere(); got != c.want {
+			if got := (&plan.Plan{Engine: plan.EngineExternal, Generators: c.generators}).GeneratorsRunAlready(); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})

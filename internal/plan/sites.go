@@ -3,38 +3,38 @@ package plan
 // SitesVersion is the kind and version of the document Sites; a reader refuses others.
 const SitesVersion = "linerate.dev/sites.v1alpha1"
 
-// Sites is what is found out only when the pods of a test run: where each generator of the Plan answers, and what lies behind its ports.
-// The operator writes it beside the Plan; repeating the run elsewhere needs other sites and the same Plan.
+// Sites is what is known only when the pods of a test run: where each generator of the Plan answers, and what lies behind its ports. The
+// operator writes it beside the Plan; a repetition elsewhere has other Sites and the same Plan.
 type Sites struct {
 	Version    string `json:"version"`
 	Generators []Site `json:"generators"`
-	// SharedPorts are the physical ports that several ends of the links are on, as sentences: the test allows it, and its Report says so.
+	// SharedPorts names the physical ports that several ends of the links share, as sentences for the Report; the test allows that.
 	SharedPorts []string `json:"sharedPorts,omitempty"`
-	// Device is the device's pod; nil: the device is none.
+	// Device is the device's pod; nil: the device isn't a pod.
 	Device *Device `json:"device,omitempty"`
-	// DeviceEnd is where the device's own end of sessions is driven, host:port; empty: the device is none.
+	// DeviceEnd is where the runner controls the device's own end of sessions, host:port; empty: the device isn't an end.
 	DeviceEnd string `json:"deviceEnd,omitempty"`
-	// Vitals is where the device's node tells its vital signs, host:port; empty: nobody does, and NoVitals says why where that is to be told.
+	// Vitals is where the vital signs of the device's node are served, host:port; empty: nowhere, and NoVitals says why if an observer needs them.
 	Vitals   string `json:"vitals,omitempty"`
 	NoVitals string `json:"noVitals,omitempty"`
-	// Collector asks over the network for the test's observers; nil: nobody does, and NoCollector says why where somebody was to.
+	// Collector asks sources over the network for the test's observers; nil: there is none, and NoCollector says why if an observer needs it.
 	Collector   *CollectorSite `json:"collector,omitempty"`
 	NoCollector string         `json:"noCollector,omitempty"`
-	// Reset is where the device's reset is asked for; nil: nobody is there to ask.
+	// Reset is where the runner asks for a reset of the device; nil: it can't be reset.
 	Reset *ResetSite `json:"reset,omitempty"`
 }
 
-// ResetSite is who resets the device: a container in its pod.
+// ResetSite is where a container in the device's pod resets the device.
 type ResetSite struct {
 	Address string `json:"address"` // host:port
-	// Token is what the asker shows. It keeps other pods of the pods' network from resetting a device while it is measured; who reads the device's pod has it.
+	// Token authorizes the runner. It keeps other pods from resetting a device while it is measured; whoever may read the device's pod has it.
 	Token string `json:"token"`
 }
 
-// CollectorSite is where the collector tells what it was told.
+// CollectorSite is where the collector serves its sources' answers.
 type CollectorSite struct {
 	Address string `json:"address"` // host:port
-	// Token is what the asker shows: what a lab's machines tell is for the test alone.
+	// Token authorizes the runner: the readings of a lab's machines are for the test alone.
 	Token string `json:"token"`
 }
 
@@ -44,15 +44,15 @@ type Site struct {
 	Generator string `json:"generator"`
 	// RPC is where it answers TRex's RPC, host:port.
 	RPC string `json:"rpc"`
-	// Heartbeat is where its launcher wants the runner's beats, host:port; empty where requests over RPC are beats enough.
+	// Heartbeat is where its launcher expects the runner's heartbeats, host:port; empty: requests over RPC count as heartbeats.
 	Heartbeat string `json:"heartbeat,omitempty"`
 	// PortOfLink is the index of its port on each link that it is on.
 	PortOfLink map[string]int `json:"portOfLink"`
 	// NextHopMAC is the DUT's MAC address on a link, where it is known from the DUT's pod.
 	NextHopMAC map[string]string `json:"nextHopMacAddress,omitempty"`
-	// PhysicalPort is the node's port behind a link, where that may be shared and the operator knows it: it keeps other tests off.
+	// PhysicalPort is the node's port behind a link, if it can be shared: the operator keeps other tests off it.
 	PhysicalPort map[string]string `json:"physicalPort,omitempty"`
-	// Pod and Node say where it runs, for the Report, and Containers which images it was given.
+	// Pod and Node say where it runs, and Containers which images run, for the Report.
 	Pod        string      `json:"pod,omitempty"`
 	Node       string      `json:"node,omitempty"`
 	Containers []Container `json:"containers,omitempty"`

@@ -16,7 +16,7 @@ import (
 // typesOfThePlan are the constants of package plan whose name begins with Type.
 func typesOfThePlan(t *testing.T) map[string]string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../plan/plan.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../plan/procedure.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Turn is what a line says to one test.
+// Turn is the line's answer to one test.
 type Turn struct {
 	// Waits: it isn't its turn; Message says in a sentence why, and Brief in a few words.
 	Waits          bool
 	Message, Brief string
 	// Until is when the turn may come by time alone; zero: never.
 	Until time.Time
-	// Impossible: it waits for what the nodes don't have; nobody waits for it.
+	// Impossible: it waits for devices that the nodes don't have, and doesn't hold up other tests.
 	Impossible bool
-	// Wanted: others wait for devices of the resources that this test has or gets, on nodes where it has or may get them.
+	// Wanted: other tests wait for devices that this test has or is about to get.
 	Wanted bool
 	// Lacks is the device resource that it stands in line for; empty: none.
 	Lacks string
@@ -25,7 +25,7 @@ type Turn struct {
 type Line struct {
 	// Turns are by Claim.ID.
 	Turns map[string]Turn
-	// Order are the IDs of those that wait, or are to go, in the order of the line.
+	// Order are the IDs of the claims that wait or may go now, in the order of the line.
 	Order []string
 	// Due is the earliest Until of all; zero: none.
 	Due time.Time
@@ -39,10 +39,10 @@ type Line struct {
 //	        ▼
 //	next test in line: the same, with what is left
 //
-// What is free in all and not side by side, as pods need it, goes to nobody until it is: the nodes of the test that stands before must become empty enough.
+// Devices that are free, but not together on one node as a test's pods need them, are kept for that test: its nodes must become empty enough.
 //
-// The scheduler knows nothing of this, and puts a pod wherever it may be. So a test that may be put where one before it waits takes nothing from that one
-// wherever it is put, or waits, too.
+// The scheduler doesn't know the line, and puts a pod on any node that fits. So a test whose pods fit on nodes that an earlier test waits for goes first only if it takes
+// nothing from that test on any of these nodes; otherwise it waits, too.
 func Arrange(lab Lab) Line {
 	a := arrangementOf(&lab)
 	claims := make([]*Claim, len(lab.Claims))
@@ -72,25 +72,25 @@ type arrangement struct {
 	// names are the nodes', in order; numbers is the way back.
 	names   []string
 	numbers map[string]int
-	// capacity is by node what it has; free what no pod holds; room what of that isn't being placed there, as far as one can think it out.
+	// By node: capacity is what it has; free what no pod holds; room the free part that no pod which is being placed is expected to take.
 	capacity, free, room []amounts
-	// holders are by device resource who has or gets how many.
+	// holders are, by device resource, the tests that have or are about to get devices.
 	holders [][]holder
 	shapes  map[string]*shape
-	// sets are all nodesets that anybody asked for, and order the same in the order in which they came.
+	// sets are all nodesets that were asked for; order has the same, in the order in which they were.
 	sets  map[string]*nodeset
 	order []*nodeset
-	// draws counts by resource how often claims changed what is left on any nodes; from 1.
+	// draws counts, by resource, how often claims changed what is left; from 1.
 	draws    []int
 	promises []promise
-	// freed are the tests that something else kept, and that may go on now.
+	// freed are the Stuck tests that may go on now.
 	freed []*shape
-	// queues are who waits, by the nodes that they wait for; back what those far back are told, by resource and round number.
+	// queues are the waiting tests, by the nodes that they wait for; back are the Turns of tests far back, by resource and rounded place.
 	queues map[string]*waiters
 	back   map[[2]int]Turn
 }
 
-// arrangementOf takes stock of the nodes.
+// arrangementOf is an arrangement with the nodes' capacity.
 func arrangementOf(lab *Lab) *arrangement {
 	a := &arrangement{
 		lab: lab, resources: directoryOf(lab.Nodes), numbers: make(map[string]int, len(lab.Nodes)), shapes: map[string]*shape{}, sets: map[string]*nodeset{},
@@ -100,16 +100,16 @@ func arrangementOf(lab *Lab) *arrangement {
 	return a
 }
 
-// holder is a test that has so many devices on a node, or is about to get them on one of some.
+// holder is a test that has n devices on a node, or is about to get them on one of several nodes.
 type holder struct {
 	test string
 	n    int64
-	// node is where; on, where it isn't nil, are the nodes that it may be.
+	// node is where it has them; on, if it isn't nil, are the nodes on one of which it gets them.
 	node int
 	on   bitset
 }
 
-// waiters are tests that wait for places on the same nodes: by resource how many want it, and how many of these lack it.
+// waiters are the tests that wait for places on the same nodes: by resource, how many want it, and how many of these lack it.
 type waiters struct {
 	nodes         bitset
 	want, lacking []int
@@ -128,7 +128,7 @@ func (a *arrangement) count() {
 	a.draws = slices.Repeat([]int{1}, len(a.resources.names))
 }
 
-// hold takes what pods have.
+// hold subtracts what pods have.
 func (a *arrangement) hold(claims []*Claim) {
 	for _, c := range claims {
 		for _, p := range c.Pods {
@@ -145,7 +145,7 @@ func (a *arrangement) hold(claims []*Claim) {
 	a.room = make([]amounts, len(a.free))
 	for n, f := range a.free {
 		for r := range f {
-			f[r] = max(f[r], 0) // a node that lost devices which pods have: other nodes have no fewer for it
+			f[r] = max(f[r], 0) // a node that lost devices which pods have: that doesn't reduce what other nodes have
 		}
 		a.room[n] = slices.Clone(f)
 	}
@@ -173,8 +173,8 @@ func (a *arrangement) note(resource int, h holder) {
 	}
 }
 
-// place reserves what is being placed at the moment. Where there is no room for it nobody else gets any: it finds its places, or gives back
-// what it has.
+// place reserves room for pods that are being placed. If there is none, no other test gets any of what they want: the test finds its places, or
+// gives its pods back.
 func (a *arrangement) place(claims []*Claim) {
 	for _, c := range claims {
 		if c.Stage == Placing && c.placeless() {
@@ -185,7 +185,7 @@ func (a *arrangement) place(claims []*Claim) {
 	}
 }
 
-// wanted says whether others lack devices that a test has or is about to get, where it has or may get them.
+// wanted says whether other tests lack devices that a test has or is about to get.
 func (a *arrangement) wanted(c *Claim) bool {
 	ground := newBitset(len(a.names))
 	for _, p := range c.Pods {

@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Lab is what a line is made from. Its order is of no importance.
+// Lab is what a line is made from. The order of its lists doesn't matter.
 type Lab struct {
 	// Nodes are those that pods may be placed on now: Ready and not cordoned.
 	Nodes []Node
 	// Where has the nodes for each Pod.Where.
 	Where  map[string]Where
 	Claims []Claim
-	// Held is what pods hold whose tests claim nothing any more: they are over, suspended or deleted, and their pods aren't gone yet.
+	// Held is what pods hold whose tests no longer claim anything: the tests are over, suspended or deleted, and their pods aren't gone yet.
 	Held []Holding
-	// Released is when a pod last let devices of a resource go. It may be empty, as it is after a restart: then who gave its pods back waits
-	// until its RetryAt.
+	// Released is when a pod last released devices of a resource. It may be empty, as after a restart: then tests that gave their pods back wait
+	// until their RetryAt.
 	Released map[string]time.Time
-	// Had are the turns that tests had, as far as they are known: the line goes round by namespace, from the one that had its last turn longest ago. It may be
-	// empty, as it is after a restart: then the oldest tests' namespaces begin.
+	// Had are the turns that tests had, as far as they are known: namespaces take turns, beginning with the one whose last turn was longest ago. It may be empty,
+	// as after a restart: then the namespaces of the oldest tests begin.
 	Had []Had
 	Now time.Time
 }
 
-// Node is what one node can give to pods in all, whoever has it at the moment. One that says nothing of cpu or memory has plenty of it.
+// Node is what one node has for pods in all, whoever holds it. A node without cpu or memory in Resources has plenty of it.
 type Node struct {
 	Name      string
 	Resources Resources
 }
 
-// Where are nodes by their names, as pods' node selectors, affinities and tolerations have it.
+// Where are the nodes that a pod may be placed on, by its node selector, affinity and tolerations.
 type Where struct {
 	// Nodes are those that pods may be on.
 	Nodes []string
-	// Tainted are those that only taints keep them off. Admission can add what tolerates taints, so where no choice of Nodes would do, the
-	// scheduler is asked for these, too.
+	// Tainted are those that only taints keep it off. Admission may add a toleration, so if no choice of Nodes fits, the scheduler is left to try
+	// these, too.
 	Tainted []string
 }
 
@@ -52,37 +52,37 @@ type Stage int
 const (
 	// Waiting is a test without pods.
 	Waiting Stage = iota
-	// Stuck is one that couldn't have any if it were its turn: something else is to be mended first. Nothing is reserved for it.
+	// Stuck is a test that couldn't have pods if it were its turn, since somebody has to mend something else first. Nothing is reserved for it.
 	Stuck
-	// Placing is one that had its turn, and whose pods don't all have nodes: what those want is reserved.
+	// Placing is a test that had its turn, and whose pods don't all have nodes yet: what these want is reserved.
 	Placing
-	// Settled is one that has all that it will have.
+	// Settled is a test whose pods all have nodes.
 	Settled
 )
 
 // Claim is what one test wants and has.
 type Claim struct {
-	// ID is unlike all others; Test is what people call it, as namespace/name.
+	// ID is unique; Test is its name for people, namespace/name.
 	ID, Test string
 	Created  time.Time
-	// Takes is how long it measures where nothing ends it sooner, as its spec says; 0: that isn't known.
+	// Takes is how long it measures if nothing ends it sooner, by its spec; 0: that isn't known.
 	Takes time.Duration
 	Stage Stage
 	// Pods are all of its pods that want devices, those with a node included.
 	Pods []Pod
 	// Avoid are nodes that it can't use.
 	Avoid []string
-	// GivenBack is when its pods were given back for want of nodes, RetryAt when it wants its turn again at the latest. Until then it lets
-	// others go first, unless a test lets devices go that it wants. Zero: that didn't happen.
+	// GivenBack is when its pods were given back for lack of nodes, RetryAt when it wants its turn again at the latest. Until then it lets
+	// others go first, unless a test releases devices that it wants. Zero: that didn't happen.
 	GivenBack, RetryAt time.Time
 
-	// form is Claim.shape where that is known; see Shaped.
+	// form is the result of Claim.shape, once it is known; see Shaped.
 	form string
 }
 
 // Pod is what one pod wants or has.
 type Pod struct {
-	// Name is unlike those of the claim's other pods, where any of them is apart from this one.
+	// Name is unique in the claim, if any pod of it must not share a node with this one.
 	Name string
 	// Node is where it is; empty: nowhere yet.
 	Node string
@@ -93,7 +93,7 @@ type Pod struct {
 	Resources Resources
 }
 
-// Shaped is the same claim, for who draws it again and again: what it wants is written down once.
+// Shaped is the same claim with its shape computed once, for callers that arrange it again and again.
 func Shaped(c Claim) Claim {
 	c.form = c.shape()
 	return c
@@ -104,7 +104,7 @@ func older(a, b *Claim) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Test, b.Test), cmp.Compare(a.ID, b.ID))
 }
 
-// yields says whether a claim lets others go first for now.
+// yields says whether a claim lets others go first now.
 func (l *Lab) yields(c *Claim) bool {
 	if !l.Now.Before(c.RetryAt) {
 		return false

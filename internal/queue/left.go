@@ -2,13 +2,13 @@ package queue
 
 import "slices"
 
-// left is what a test further back may have of a resource on some nodes: what is free, without what is being placed, what those before it claim from these
-// nodes, and what others take of it that claim from some of them.
+// left is how much of a resource a test further back may have on some nodes: what is free, minus what is being placed, minus what earlier tests claim from exactly these
+// nodes, minus what earlier tests that claim from only some of them can take.
 func (a *arrangement) left(s *nodeset, r int) int64 {
 	return s.free[r] - s.promised[r] - s.own[r] - a.takenWithin(s, r)
 }
 
-// takenWithin is how much of what is free tests can take at most that claim from some of the nodes only. What several of them may have is taken once.
+// takenWithin is how much of what is free the tests that claim from only some of the nodes can take at most. A device that several of them may have counts once.
 //
 //	nodes   1    2    3        free 2, 0, 5
 //	        └A─┘               claims 2, and takes them
@@ -21,7 +21,7 @@ func (a *arrangement) takenWithin(s *nodeset, r int) int64 {
 	return s.taken[r]
 }
 
-// claimedWithin is how much of a resource claims from nodesets within some nodes can take there at most, but for those from one nodeset.
+// claimedWithin is how much of a resource all claims from nodesets within some nodes can take there at most, without those from one nodeset.
 func (a *arrangement) claimedWithin(nodes bitset, but *nodeset, r int) (n int64) {
 	var within []*nodeset
 	apart := true
@@ -60,19 +60,19 @@ func (a *arrangement) most(sets []*nodeset, r int) (total int64) {
 	return total
 }
 
-// flow gives what nodes have to claims from sets of them. What one claim was given it may exchange for something else, so that another finds its own.
+// flow assigns nodes' devices to claims from sets of nodes. A claim may exchange an assigned device for another one, so that a further claim gets some.
 type flow struct {
 	sets []*nodeset
-	// open is by node what nobody was given yet, and given by claim and node what it has.
+	// open is, by node, what isn't assigned yet; given, by claim and node, what is.
 	open  []int64
 	given [][]int64
 }
 
-// hop is how the search came to a claim: from another claim, which gets some of what this one has on a node.
+// hop is how the search reached a claim: from another claim, which gets some of what this one has on a node.
 type hop struct{ from, node int }
 
-// augment gives a claim some more, at most as much as is wanted, and says how much; 0: there is no way to. It takes the shortest of all ways, so that
-// there are few.
+// augment assigns more to a claim, at most want, and returns how much; 0: there is no more to assign. It takes the shortest chain of exchanges, so that few
+// are needed.
 func (f *flow) augment(claim int, want int64) int64 {
 	hops := map[int]hop{claim: {from: -1}}
 	for reached := []int{claim}; len(reached) > 0; reached = reached[1:] {

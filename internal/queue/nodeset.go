@@ -55,26 +55,26 @@ func (b bitset) key() string {
 	return string(text)
 }
 
-// nodeset is a set of nodes that pods of some kind may be on, and how it stands there. Numbers are over all of its nodes.
+// nodeset is a set of nodes that pods of some kind may be on, with the sums over all of its nodes.
 type nodeset struct {
 	nodes bitset
 	size  int
 	// total is what they have, free what no pod of a LoadTest holds.
 	total, free amounts
-	// promised is what pods may take here that are being placed. Where they can go elsewhere, it is counted in both places: the scheduler decides.
+	// promised is what pods that are being placed may take here. Pods that may also go elsewhere count in both places, since the scheduler decides.
 	promised amounts
-	// own is what tests that stand before claim from exactly these nodes.
+	// own is what earlier tests claim from exactly these nodes.
 	own amounts
-	// closed are resources that nobody further back gets any of here: a test waits until what is free lies side by side.
+	// closed are the resources that no test further back gets here, since an earlier test waits until enough is free on one node.
 	closed []bool
-	// taken is by resource what arrangement.takenWithin said, and drawn how far the claims were then.
+	// taken caches arrangement.takenWithin by resource; drawn is the value of draws for which it holds.
 	taken amounts
 	drawn []int
 	// contested: any are claimed from exactly these nodes, or closed.
 	contested bool
 }
 
-// set is the nodeset of these nodes: one for all that ask.
+// set is the nodeset of these nodes, the same for all callers.
 func (a *arrangement) set(nodes bitset) *nodeset {
 	key := nodes.key()
 	if s := a.sets[key]; s != nil {
@@ -106,7 +106,7 @@ type promise struct {
 	wants amounts
 }
 
-// promise keeps for a test what it is about to get.
+// promise reserves what a test is about to get.
 func (a *arrangement) promise(c *Claim, sh *shape) {
 	for _, k := range sh.kinds {
 		on := k.now
@@ -125,7 +125,7 @@ func (a *arrangement) promise(c *Claim, sh *shape) {
 	}
 }
 
-// claim keeps for a test that waits what it is to have before those behind it, of the resources up to a number.
+// claim reserves what a waiting test wants, before those behind it, of the resources below upTo.
 func (a *arrangement) claim(sh *shape, upTo int) {
 	for _, d := range sh.demands {
 		for r, n := range d.wants[:upTo] {
@@ -138,8 +138,8 @@ func (a *arrangement) claim(sh *shape, upTo int) {
 	}
 }
 
-// close keeps all from those behind it that a test wants, of the resources up to a number, until there is enough of it side by side: else the gaps
-// between others would never grow together.
+// close keeps tests behind a waiting one from getting any of what it wants, of the resources below upTo, until enough is free on one node: otherwise
+// others would take each free device before enough of them are free together.
 func (a *arrangement) close(sh *shape, upTo int) {
 	for _, d := range sh.demands {
 		for r, n := range d.wants[:upTo] {

@@ -11,27 +11,27 @@ import (
 // thousandths, memory and huge pages in bytes.
 type Resources map[string]int64
 
-// Cpu and Memory are the resources that each node has.
+// CPU and Memory are the resources that each node has.
 const (
 	CPU    = "cpu"
 	Memory = "memory"
 )
 
-// IsDevice says whether a resource is a device plugin's: its name has a domain, and not one of Kubernetes' own. Tests stand in line for these.
+// IsDevice says whether a resource is a device plugin's: its name has a domain that isn't one of Kubernetes' own. Tests queue for these.
 func IsDevice(name string) bool {
 	domain, _, qualified := strings.Cut(name, "/")
 	return qualified && !strings.HasSuffix(domain, "kubernetes.io")
 }
 
-// IsCounted says whether a resource counts for where pods with devices find room.
+// IsCounted says whether a resource matters for where pods with devices fit.
 func IsCounted(name string) bool {
 	return name == CPU || name == Memory || strings.HasPrefix(name, "hugepages-") || IsDevice(name)
 }
 
-// plenty is more than nodes have of anything, and of all nodes together still a number.
+// plenty is more than any node has, and small enough that sums over all nodes don't overflow.
 const plenty = 1 << 50
 
-// directory gives the resources that nodes have numbers: devices come first, in the order of their names.
+// directory numbers the resources that nodes have: devices come first, in the order of their names.
 type directory struct {
 	names   []string
 	numbers map[string]int
@@ -69,7 +69,7 @@ type amounts []int64
 
 func (d *directory) none() amounts { return make(amounts, len(d.names)) }
 
-// of are resources as numbers; known: no resource is among them that no node has.
+// of converts resources to amounts; known: nodes have all of these resources.
 func (d *directory) of(r Resources) (a amounts, known bool) {
 	a, known = d.none(), true
 	for name, n := range r {
@@ -99,7 +99,7 @@ func (a amounts) add(other amounts, times int64) {
 	}
 }
 
-// covers says whether there is as much as is wanted of the first resources, those up to a number.
+// covers says whether the amounts are at least as wanted, of the resources below upTo.
 func (a amounts) covers(want amounts, upTo int) bool {
 	for i, n := range want[:upTo] {
 		if n > 0 && a[i] < n {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// mostSteps bounds the search for places: far more than a test of a lab takes, and a fraction of a millisecond.
+// mostSteps bounds the search for places: far more than a real test takes, and a fraction of a millisecond.
 const mostSteps = 4000
 
-// fit is the answer to whether pods find places side by side.
+// fit says whether pods find places together.
 type fit int
 
 const (
@@ -20,10 +20,10 @@ const (
 
 // search looks for places for all pods of a claim.
 type search struct {
-	// room is what is left on each node; upTo is how many of the resources count.
+	// room is what is left on each node; only the resources below upTo count.
 	room []amounts
 	upTo int
-	// kinds are the pods'; of one that has its node it is nil.
+	// kinds are the pods' kinds; nil for a pod that has a node.
 	kinds []*kind
 	// apart are by pod those that it can't share a node with; nil: there are none.
 	apart [][]int
@@ -31,11 +31,11 @@ type search struct {
 	at []int
 	// todo are the pods without a node, in the order in which they are tried.
 	todo []int
-	// steps are what is left of the search.
+	// steps is how many steps the search may still take.
 	steps int
 }
 
-// empty are all nodes as if no pod held anything.
+// empty is the room of all nodes if no pod held anything.
 func (a *arrangement) empty() []amounts {
 	room := make([]amounts, len(a.capacity))
 	for n, c := range a.capacity {
@@ -72,13 +72,13 @@ func (a *arrangement) searchFor(room []amounts, c *Claim, sh *shape, upTo int) *
 		}
 		return n
 	}
-	slices.SortStableFunc(s.todo, func(i, j int) int { // who has the fewest nodes to choose from, and is the largest, first
+	slices.SortStableFunc(s.todo, func(i, j int) int { // pods with the fewest nodes to choose from first, then the largest
 		return cmp.Or(cmp.Compare(s.kinds[i].may.size, s.kinds[j].may.size), cmp.Compare(size(j), size(i)))
 	})
 	return s
 }
 
-// part notes which pods can't share a node, both ways.
+// part records which pods can't share a node, in both directions.
 func (s *search) part(c *Claim) {
 	number := map[string]int{}
 	for i, p := range c.Pods {
@@ -111,14 +111,14 @@ func (s *search) run() fit {
 	return fitsNot
 }
 
-// try places the pods from number k of those to do on; where that can't be, all is as it was.
+// try places the pods of todo from number k on; if that is impossible, it changes nothing.
 func (s *search) try(k int) bool {
 	if k == len(s.todo) {
 		return true
 	}
 	i, first := s.todo[k], 0
 	if k > 0 && s.alike(i, s.todo[k-1]) {
-		first = s.at[s.todo[k-1]] // pods that are alike needn't be tried in each other's places
+		first = s.at[s.todo[k-1]] // equal pods needn't be tried in each other's places
 	}
 	for n := first; n < len(s.room) && s.steps > 0; n++ {
 		if !s.nodes(i).has(n) {
@@ -155,7 +155,7 @@ func (s *search) alike(i, j int) bool {
 	return s.kinds[i] == s.kinds[j] && (s.apart == nil || slices.Equal(s.apart[i], s.apart[j]))
 }
 
-// undo gives the places back that were found.
+// undo gives back the places that were found.
 func (s *search) undo() {
 	for _, i := range s.todo {
 		if s.at[i] >= 0 {
@@ -165,8 +165,8 @@ func (s *search) undo() {
 	}
 }
 
-// seat finds places for a claim's pods, and keeps them. Where there are none side by side, nobody who comes later gets any of what it wants, if
-// it is devices that lie apart; crowded: there would be places, if there were CPUs, memory and huge pages, too.
+// seat finds places for a claim's pods, and reserves them. If there are none because the free devices aren't on one node, no later test gets any of
+// what the claim wants. crowded: there are enough devices, but not enough CPUs, memory or huge pages beside them.
 func (a *arrangement) seat(c *Claim, sh *shape) (seated, crowded bool) {
 	s := a.searchFor(a.room, c, sh, len(a.resources.names))
 	if s.run() == fits {

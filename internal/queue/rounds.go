@@ -13,26 +13,25 @@ type Had struct {
 	Created, At time.Time
 }
 
-// place is where a test stands in line.
+// place is a test's place in line.
 type place struct {
 	claim *Claim
-	// round is how many tests of its namespace have their turn before it, each for a device that the next one wants, too.
+	// round is how many tests of its namespace come before it, each wanting a device that the next one wants, too.
 	round int
 	// last is when an older test of its namespace last had a turn for any of its devices; zero: none had.
 	last time.Time
 }
 
-// inLine are the claims that wait, in the order of the line: it goes round by namespace, and within each it is the oldest's turn.
+// inLine are the waiting claims in the order of the line: namespaces take turns, each with its oldest claim.
 //
 //	namespace   had its last turn   waits, oldest first        round 1       round 2  round 3
 //	   b           never            b1                    ──▶    b1 a1 c1     a2 c2     a3
 //	   a           at noon          a1 a2 a3
 //	   c           at one           c1 c2
 //
-// So who has a thousand tests in line keeps a neighbour waiting for one of them, and not for all. Rounds are counted by resource: what a namespace wants or had of
-// other devices is another line. Of the turns that a namespace had those of older tests count alone: that a younger one passed, with what was left
-// over, costs the older one nothing. Who can't go anyway (something else keeps it, it lets others go first, no nodes have what it wants) takes no
-// place in a round from its namespace's others.
+// So a namespace with a thousand tests in line keeps its neighbours waiting for one of them, and not for all. Rounds are counted by resource: other devices have another
+// line. Of the turns that a namespace had only those of older tests count: a younger test that overtook with what was left over costs the older one nothing. A test that
+// can't go anyway (Stuck, yielding, or no nodes have what it wants) takes no place in a round from its namespace's other tests.
 func (a *arrangement) inLine(oldestFirst []*Claim) []*Claim {
 	var places []place
 	had, next := turnsOf(a.lab.Had), map[tenant]int{}
@@ -69,10 +68,10 @@ func (a *arrangement) contends(c *Claim) bool {
 	return c.Stage == Waiting && !a.lab.yields(c) && a.shapeOf(c).possible
 }
 
-// tenant is a namespace as it wants one resource.
+// tenant is a namespace that wants one resource.
 type tenant struct{ namespace, resource string }
 
-// turns are those that a namespace had for one resource: by the age of the tests, the oldest first, when the last turn was of all that are no younger.
+// turns are those that a namespace had for one resource, by the age of its tests, the oldest first: for each test, the last turn of any test that is no younger.
 type turns []Had
 
 func turnsOf(had []Had) map[tenant]turns {
@@ -106,9 +105,8 @@ func (t turns) before(c *Claim) (last time.Time) {
 	return last
 }
 
-// Folded are the turns that tell as much of all tests that wait or are still to come, which are younger than those that wait: of each namespace and resource
-// those of tests that are no older than its oldest that waits, and one for all others. Which are folded follows from waiting: by namespace when the oldest
-// was created that waits there.
+// Folded are fewer turns with the same effect on all tests that wait or are still to come: of each namespace and resource the turns of tests that are no older than its
+// oldest waiting test, and one turn for all others. waiting is, by namespace, when its oldest waiting test was created.
 func Folded(had []Had, waiting map[string]time.Time) []Had {
 	var out []Had
 	last := map[tenant]time.Time{}

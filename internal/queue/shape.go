@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// shape is what the pods without a node of a claim want: it is the same for all claims that want the same.
+// shape is what a claim's pods without a node want. All claims that want the same share one shape.
 type shape struct {
-	// kinds are the pods', in the claim's order.
+	// kinds are the kinds of these pods, in the claim's order.
 	kinds []*kind
 	// demands are what they want together, by the nodes that they may be on.
 	demands []demand
@@ -19,28 +19,28 @@ type shape struct {
 	first int
 	// possible: they could all be placed if they had all nodes to themselves, as far as is known.
 	possible bool
-	// narrow: some can't be on all nodes. crowded: it isn't for want of devices that they aren't possible.
+	// narrow: some pods can't be on all nodes. crowded: what makes it impossible isn't a lack of devices.
 	narrow, crowded bool
 }
 
-// kind is what pods have in common that want the same on the same nodes.
+// kind is shared by pods that want the same on the same nodes.
 type kind struct {
 	wants amounts
-	// may are the nodes that such a pod may be on and that have as much, whoever holds it; now those of them where as much is free; could those
-	// that have as many devices.
+	// may are the nodes that such a pod may be on and that have enough, whoever holds it; now those of them with enough free; could those with enough
+	// devices.
 	may        *nodeset
 	now, could bitset
-	// narrow: some nodes are closed to this pod, whatever devices they have; nowhere: all are.
+	// narrow: the pod may not be on some nodes, whatever devices these have; nowhere: it may be on none.
 	narrow, nowhere bool
 }
 
-// demand is what pods of a claim want together of the same nodes; within is what pods of the claim want that have no others.
+// demand is what pods of a claim want together from the same nodes; within is what those of them want that may be on no other nodes.
 type demand struct {
 	set           *nodeset
 	wants, within amounts
 }
 
-// shape is the same text for claims whose pods without a node want the same, and can't be where the same of their other pods are.
+// shape is a key, equal for claims whose pods without a node want the same, and are kept apart from the same of their other pods.
 func (c *Claim) shape() string {
 	if c.form != "" {
 		return c.form
@@ -64,7 +64,7 @@ func (c *Claim) shape() string {
 	return b.String()
 }
 
-// called is by name what a pod is called in a shape: its number among those without a node, or its node.
+// called is what each pod is called in a shape's key, by its name: its number among those without a node, or its node.
 func (c *Claim) called() map[string]string {
 	called := map[string]string{}
 	without := 0
@@ -79,7 +79,7 @@ func (c *Claim) called() map[string]string {
 	return called
 }
 
-// shape is the same text for pods that want the same on the same nodes.
+// shape is a key, equal for pods that want the same on the same nodes.
 func (p *Pod) shape() string {
 	var b strings.Builder
 	b.WriteString(p.Where)
@@ -92,7 +92,7 @@ func (p *Pod) shape() string {
 	return b.String()
 }
 
-// shapeOf finds out what a claim wants, once for all that want the same.
+// shapeOf is a claim's shape, computed once for all claims that want the same.
 func (a *arrangement) shapeOf(c *Claim) *shape {
 	key := c.shape()
 	if sh := a.shapes[key]; sh != nil {
@@ -108,7 +108,7 @@ func (a *arrangement) shapeOf(c *Claim) *shape {
 	return sh
 }
 
-// shaped is a claim's shape, with the nodes that are tainted or without them.
+// shaped computes a claim's shape, with or without tainted nodes.
 func (a *arrangement) shaped(c *Claim, tainted bool) *shape {
 	sh, known, kinds := &shape{ground: newBitset(len(a.names)), possible: true}, true, map[string]*kind{}
 	for i := range c.Pods {
@@ -153,7 +153,7 @@ func (sh *shape) demand(k *kind, none func() amounts) {
 	sh.demands[i].wants.add(k.wants, 1)
 }
 
-// kindOf is what a pod wants where; known: there is nothing in it that no node has.
+// kindOf is a pod's kind; known: nodes have all resources that it wants.
 func (a *arrangement) kindOf(c *Claim, p *Pod, tainted bool) (k *kind, known bool) {
 	k = &kind{now: newBitset(len(a.names)), could: newBitset(len(a.names))}
 	k.wants, known = a.resources.of(p.Resources)

@@ -2,15 +2,15 @@ package queue
 
 // lack is what a test waits for.
 type lack struct {
-	// resource is the number of the first that there isn't enough of; -1: there is enough of all.
+	// resource is the number of the first resource that there isn't enough of; -1: there is enough of all.
 	resource int
-	// kept: there is enough, and it is for tests that stand before this one.
+	// kept: there is enough, but reserved for earlier tests.
 	kept bool
-	// crowded: there are enough devices, on nodes that lack something else.
+	// crowded: there are enough devices, but on nodes that lack something else.
 	crowded bool
 }
 
-// turn says whether it is the turn of a test that has nothing.
+// turn is the turn of a test without pods.
 func (a *arrangement) turn(c *Claim) Turn {
 	sh := a.shapeOf(c)
 	switch {
@@ -38,8 +38,8 @@ func (a *arrangement) turn(c *Claim) Turn {
 	return turn
 }
 
-// claimed is up to which resource a test that waits claims what it wants. What others use besides devices it claims only where it waits for that: a
-// thousand tests in line for one device need no CPUs, and keep none from those that want other devices.
+// claimed is up to which resource a waiting test reserves what it wants. It reserves CPUs and the like only if it waits for them: a thousand tests in line
+// for one device must not keep CPUs from tests that want other devices.
 func (a *arrangement) claimed(l lack) int {
 	if l.crowded || l.resource >= a.resources.devices {
 		return len(a.resources.names)
@@ -62,7 +62,7 @@ func (a *arrangement) stuck(c *Claim, sh *shape) Turn {
 	return a.waits(c, sh, l)
 }
 
-// contended is a device that a test wants, and one before it that goes on in the same moment, where both may be; -1: there is none.
+// contended is a device that both this test and an earlier freed test want on the same nodes; -1: there is none.
 func (a *arrangement) contended(sh *shape) int {
 	for _, before := range a.freed {
 		if !before.ground.meets(sh.ground) {
@@ -77,7 +77,7 @@ func (a *arrangement) contended(sh *shape) int {
 	return -1
 }
 
-// lacks is what there isn't enough of, wherever the scheduler puts the pods that are being placed, and wherever it would put these.
+// lacks is what there isn't enough of for a shape, wherever the scheduler places the pods that are being placed, and these.
 func (a *arrangement) lacks(sh *shape) lack {
 	first := lack{resource: -1}
 	for _, d := range sh.demands {
@@ -90,7 +90,7 @@ func (a *arrangement) lacks(sh *shape) lack {
 	return a.keptFrom(sh, first)
 }
 
-// keptFrom goes on with what there is, but is to be left to those before, or to others than these.
+// keptFrom adds to a lack what there is enough of, but reserved for earlier tests.
 func (a *arrangement) keptFrom(sh *shape, first lack) lack {
 	for _, s := range a.order {
 		if !s.contested {
@@ -105,7 +105,7 @@ func (a *arrangement) keptFrom(sh *shape, first lack) lack {
 	return first
 }
 
-// or is the first of two resources that there isn't enough of.
+// or is the lack of whichever resource comes first.
 func (l lack) or(resource int, kept bool) lack {
 	if l.resource < 0 || resource < l.resource {
 		return lack{resource: resource, kept: kept}
@@ -113,7 +113,7 @@ func (l lack) or(resource int, kept bool) lack {
 	return l
 }
 
-// take is what the pods of a shape take of a nodeset at most: those that may be nowhere else, and those that could be put there now.
+// take is what the pods of a shape take from a nodeset at most: those that may be nowhere else, and those that could be placed there now.
 func (a *arrangement) take(sh *shape, s *nodeset) amounts {
 	take := a.resources.none()
 	for _, k := range sh.kinds {
@@ -124,8 +124,8 @@ func (a *arrangement) take(sh *shape, s *nodeset) amounts {
 	return take
 }
 
-// idle says whether nobody has or gets any of what a test wants, where it may be: then the scheduler is asked, whatever is thought of the
-// places here.
+// idle says whether no other test has or gets any of what a test wants on its nodes: then the scheduler is left to try, even if no places were
+// found here.
 func (a *arrangement) idle(sh *shape) bool {
 	for _, d := range sh.demands {
 		for r, n := range d.wants {
@@ -142,7 +142,7 @@ func (a *arrangement) idle(sh *shape) bool {
 	return true
 }
 
-// share says whether anything that a demand is of is kept for those before in a nodeset.
+// share says whether earlier tests have reserved any of what a demand wants in a nodeset.
 func (a *arrangement) share(s *nodeset, d demand) bool {
 	for r, n := range d.wants {
 		if n > 0 && (s.own[r] > 0 || s.closed[r]) {
@@ -152,7 +152,7 @@ func (a *arrangement) share(s *nodeset, d demand) bool {
 	return false
 }
 
-// queueOf is who waits for places on the nodes of a shape.
+// queueOf are the tests that wait for places on the nodes of a shape.
 func (a *arrangement) queueOf(sh *shape) *waiters {
 	key := sh.ground.key()
 	w := a.queues[key]

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// mostExact is the last place in line that is reported exactly. Tests further back are told a rounded place; otherwise each test that ends would change the
-// status of every test that waits.
+// mostExact is the last place in line that is reported exactly. Tests further back get a rounded place: otherwise each test that ends would change the status of
+// every waiting test.
 const mostExact = 10
 
 // marks are the round numbers, each about twice the one before.
@@ -25,7 +25,7 @@ func mark(n int) (m int) {
 	return 0
 }
 
-// waits is the turn of a test that stands in line.
+// waits is the turn of a waiting test.
 func (a *arrangement) waits(c *Claim, sh *shape, l lack) Turn {
 	r := l.resource
 	if r < 0 || r >= a.resources.devices { // the line is that for the first device that it wants
@@ -51,7 +51,7 @@ func (a *arrangement) waits(c *Claim, sh *shape, l lack) Turn {
 	return turn
 }
 
-// farBack is the turn of all that stand so far back in the line for a resource.
+// farBack is the turn of all tests that are so far back in the line for a resource.
 func (a *arrangement) farBack(r, m int) Turn {
 	at := [2]int{r, m}
 	turn, told := a.back[at]
@@ -66,7 +66,7 @@ func (a *arrangement) farBack(r, m int) Turn {
 	return turn
 }
 
-// reason says why a test waits though devices are free; empty: there aren't enough.
+// reason says why a test waits although devices are free; empty: too few are.
 func (a *arrangement) reason(sh *shape, l lack, r int) string {
 	there := a.on(sh, r)
 	switch {
@@ -116,10 +116,10 @@ func (sh *shape) wants(r int) (n int64) {
 	return n
 }
 
-// strangers are the tests of other namespaces: who may look into those learns their names there.
+// strangers stands for the tests of other namespaces, which aren't named.
 const strangers = ""
 
-// holdersOf says who has how many of a resource where a test's pods may be. Tests of other namespaces aren't named.
+// holdersOf says which tests hold how many of a resource on a test's nodes, without the names of other namespaces' tests.
 func (a *arrangement) holdersOf(c *Claim, sh *shape, r int) string {
 	type who struct {
 		test   string
@@ -196,7 +196,7 @@ func (a *arrangement) neverWords(c *Claim, sh *shape) string {
 		where, strings.Join(c.devices(), ", "), besides, apart, c.again())
 }
 
-// again says how nodes that refused a pod of the test are tried again; empty: none did.
+// again says how to have nodes that refused a pod tried again; empty: none did.
 func (c *Claim) again() string {
 	if len(c.Avoid) == 0 {
 		return ""
@@ -204,7 +204,7 @@ func (c *Claim) again() string {
 	return fmt.Sprintf("; %s may be tried again after spec.suspend was set to true and to false again", strings.Join(c.Avoid, ", "))
 }
 
-// homeless is the first pod that no node is left for, whatever it has; nil: there is none.
+// homeless is the first pod that may be on no node at all; nil: there is none.
 func (sh *shape) homeless(c *Claim) *Pod {
 	kinds := sh.kinds // those of the pods without a node, in the claim's order
 	for i := range c.Pods {

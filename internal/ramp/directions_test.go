@@ -147,6 +147,28 @@ func TestASingleDirectionIsTheWhole(t *testing.T) {
 	}
 }
 
+// TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection: where a generator can't send in one direction what it is asked for, and what it sends in bursts is lost, nothing says what the device carries there.
+func TestLossOfADirectionsGeneratorIsNoLimitOfThatDirection(t *testing.T) {
+	weak := proceduretest.Limited(1e9).Throttled(16_000)
+	bursting := func(n int, asked float64) (float64, float64) {
+		offered, received := weak(n, asked)
+		if asked > 17_000 {
+			received = 0.9 * offered
+		}
+		return offered, received
+	}
+	for d := range 2 {
+		devices := limits(1e9, 1e9)
+		devices[d] = bursting
+		p := ramp.New(rampOf())
+		history, trace := proceduretest.CarryOutOf(t, p, devices)
+		c := p.Conclude(history)
+		if c.Saturated || c.Reason != report.GeneratorLimited || c.Directions[d].Saturated || c.Directions[d].Reason != report.GeneratorLimited {
+			t.Errorf("direction %d: %s", d, told(history, trace, c))
+		}
+	}
+}
+
 // TestPropertyADirectionsIntervalHasItsLimit: whatever each direction carries, whichever generator is too weak, and however windows are disturbed.
 func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))

@@ -90,6 +90,13 @@ func TestAGeneratorThatAlwaysSendsALittleLess(t *testing.T) {
 	}
 }
 
+func TestAGeneratorThatAlwaysSendsMuchLessFindsNoLimit(t *testing.T) {
+	history, trace := carryOut(t, rampOf(), func(s procedure.Step, asked float64) (float64, float64) { return limited(52_000, 0)(s, 0.85*asked) })
+	if c := ramp.New(rampOf()).Conclude(history); c.Saturated || c.Reason != report.GeneratorLimited {
+		t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
+	}
+}
+
 func TestALossyEndThatWasOfferedMoreThanAskedIsBookedAtThat(t *testing.T) {
 	p := rampOf(refineTo(0))
 	history, _ := carryOut(t, p, func(s procedure.Step, asked float64) (float64, float64) {

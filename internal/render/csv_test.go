@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // ofEachKind is a document of each kind.
@@ -164,6 +165,15 @@ func TestEachColumnOfCSVIsExplained(t *testing.T) {
 	for _, column := range csvColumns() {
 		if !strings.Contains(string(page), "`"+column+"`") {
 			t.Errorf("docs/cli.md doesn't say what `%s` holds", column)
+		}
+	}
+}
+
+func TestCSVTellsBothEndsOfLoss(t *testing.T) {
+	r := record{}.offered(report.Flow{PacketsPerSecond: 1000}, report.Flow{PacketsPerSecond: 900}, units.One/50, units.One/100)
+	for column, want := range map[string]string{"intended_packets_per_second": "1000", "offered_packets_per_second": "900", "loss_percent": "2", "loss_at_least_percent": "1"} {
+		if r[column] != want {
+			t.Errorf("%s: %s, want %s", column, r[column], want)
 		}
 	}
 }

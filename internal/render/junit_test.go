@@ -68,3 +68,21 @@ func TestJUnitIsGreenOnlyWhereAllIsWell(t *testing.T) {
 		})
 	}
 }
+
+// What isn't known to have passed is no green case, of a later version's outcome neither.
+func TestACaseIsGreenOnlyWhereItsCriterionPassed(t *testing.T) {
+	for outcome, want := range map[report.Outcome]string{report.Passed: "", report.DidFail: "failure", report.Undecided: "error", "Parked": "error", "": "error"} {
+		c, got := criterionCase("router", report.CriterionResult{Name: "fast", Outcome: outcome}), ""
+		switch {
+		case c.Failure != nil:
+			got = "failure"
+		case c.Error != nil:
+			got = "error"
+		case c.Skipped != nil:
+			got = "skipped"
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", outcome, got, want)
+		}
+	}
+}

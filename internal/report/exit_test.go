@@ -67,3 +67,26 @@ func TestTheExitCodeOfSeveral(t *testing.T) {
 		})
 	}
 }
+
+func TestTheExitCodeOfAComparison(t *testing.T) {
+	side := func(j report.Judgement, o report.Outcome) report.ComparisonRow {
+		return report.ComparisonRow{Sides: []report.Compared{{}, {Judgement: j, Verdict: o}}}
+	}
+	for name, c := range map[string]struct {
+		rows []report.ComparisonRow
+		want int
+	}{
+		"nothing to compare":             {nil, report.ExitNotMeasured},
+		"nothing that can be compared":   {[]report.ComparisonRow{side(report.NotComparable, "")}, report.ExitNotMeasured},
+		"compared, and nothing demanded": {[]report.ComparisonRow{side(report.Less, "")}, report.ExitOK},
+		"as much as is demanded":         {[]report.ComparisonRow{side(report.NotShown, report.Passed)}, report.ExitOK},
+		"one is undecided":               {[]report.ComparisonRow{side(report.NotShown, report.Passed), side(report.NotShown, report.Undecided)}, report.ExitNotMeasured},
+		"one failed, one is undecided":   {[]report.ComparisonRow{side(report.NotShown, report.Undecided), side(report.Less, report.DidFail)}, report.ExitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (&report.Comparison{Rows: c.rows}).ExitCode(); got != c.want {
+				t.Errorf("exit code %d, want %d", got, c.want)
+			}
+		})
+	}
+}

@@ -38,6 +38,28 @@ func TestWhatAGateConcludes(t *testing.T) {
 	}
 }
 
+// What isn't seen to its end beside the measurement leaves a gate undecided that would have passed; what failed has failed.
+func TestADoubtLeavesUndecidedWhatWouldHavePassed(t *testing.T) {
+	for outcome, want := range map[report.Outcome]int{report.Passed: report.ExitNotMeasured, report.Undecided: report.ExitNotMeasured, report.DidFail: report.ExitFailed} {
+		g := &report.Gate{Rows: []report.GateRow{{Outcome: outcome}}}
+		g.Conclude()
+		g.Doubt("a suite is gone")
+		if passed := g.Outcome == report.Passed; passed || g.ExitCode != want || len(g.Notes) != 1 {
+			t.Errorf("%s: %s, exit code %d, want %d", outcome, g.Outcome, g.ExitCode, want)
+		}
+	}
+}
+
+// A row beside another one that tells of the same says nothing for itself.
+func TestASilentRowDecidesNothing(t *testing.T) {
+	for beside, want := range map[report.Outcome]int{report.Passed: report.ExitOK, report.DidFail: report.ExitFailed} {
+		g := &report.Gate{Rows: []report.GateRow{{Outcome: beside}, {Outcome: report.Undecided, Silent: true}}}
+		if g.Conclude(); g.Outcome != beside || g.ExitCode != want || strings.Contains(g.Message, "undecided") {
+			t.Errorf("beside one that %s: exit code %d, %s", beside, g.ExitCode, g.Headline())
+		}
+	}
+}
+
 func TestWhatFailsAloneAmongManyComparisonsFailsNotAllOfThem(t *testing.T) {
 	verdict := func(outcome report.Outcome, chances ...units.Ratio) *report.Verdict {
 		v := &report.Verdict{Outcome: outcome}

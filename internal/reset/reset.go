@@ -90,7 +90,7 @@ func Ask(ctx context.Context, address, token string) (done Done, err error) {
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(request)
 	if err != nil {
-		return done, fmt.Errorf("ask %s to reset the device: %w; may the runner's pod reach that port?", address, plainly(err))
+		return done, fmt.Errorf("ask %s to reset the device: %w; can the runner's pod reach that port?", address, plainly(err))
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))

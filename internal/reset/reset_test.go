@@ -83,7 +83,7 @@ func TestWhyAResetFailedIsTold(t *testing.T) {
 	}
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	if _, err := reset.Ask(t.Context(), gone.Listener.Addr().String(), "t"); err == nil || !strings.Contains(err.Error(), "may the runner's pod reach that port?") {
+	if _, err := reset.Ask(t.Context(), gone.Listener.Addr().String(), "t"); err == nil || !strings.Contains(err.Error(), "can the runner's pod reach that port?") {
 		t.Error(err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package retention says which of the things that are kept have to go: those that are too many, and those that are too old. It is pure: what
-// is there goes in, what is to be deleted comes out, with the time at which to look again.
+// Package retention decides which kept objects to delete: those that are too many, and those that are too old. It is pure: from the objects that
+// exist follow those to delete, and when to decide again.
 package retention
 
 import (
@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Kept is a thing that is kept.
+// Kept is a kept object.
 type Kept struct {
 	Name string
 	UID  string
-	// At is since when it is kept, by the clock of who stored it.
+	// At is when it was stored, by the clock of the program that did.
 	At time.Time
-	// Pinned: a person wants it to stay; it doesn't count either.
+	// Pinned: a person wants it to stay; it doesn't count toward Count.
 	Pinned bool
 }
 
@@ -30,13 +30,13 @@ type Limits struct {
 	Age time.Duration
 }
 
-// Doomed is a thing that has to go, and why.
+// Doomed is an object to delete, and why.
 type Doomed struct {
 	Kept
 	Why string
 }
 
-// Prune says what has to go, oldest first, and when to look again (zero: time alone changes nothing). What is newest stays; nothing pinned goes.
+// Prune says which objects to delete, oldest first, and when to decide again (zero: time alone changes nothing). It keeps the newest, and never deletes a pinned one.
 //
 //	newest ── kept ── kept ── kept │ too many │ too old ── oldest
 //	          └──── Count ───────┘
@@ -50,16 +50,16 @@ func Prune(all []Kept, limits Limits, now time.Time) (doomed []Doomed, again tim
 		case limits.Age > 0 && !now.Before(k.At.Add(limits.Age)):
 			doomed = append(doomed, Doomed{k, "it is older than " + limits.ageText()})
 		case limits.Age > 0:
-			again = k.At.Add(limits.Age) // the last one that stays is the next to go
+			again = k.At.Add(limits.Age) // the oldest that stays is the next to be deleted
 		}
 	}
 	slices.Reverse(doomed)
 	return doomed, again
 }
 
-// Policy has the limits of each namespace.
+// Policy are the limits of each namespace.
 type Policy struct {
-	// Default holds where Namespaces say nothing.
+	// Default holds for namespaces that aren't in Namespaces.
 	Default    Limits
 	Namespaces map[string]Limits
 }
@@ -84,12 +84,12 @@ func ParseLimits(text string) (Limits, error) {
 	}
 	if count != "" {
 		if l.Count, err = strconv.Atoi(count); err != nil || l.Count < 0 {
-			return Limits{}, fmt.Errorf("%q: %q is no number of things: %s", text, count, forms)
+			return Limits{}, fmt.Errorf("%q: %q isn't a number of objects: %s", text, count, forms)
 		}
 	}
 	if age != "" && age != "0" {
 		if l.Age, err = time.ParseDuration(age); err != nil || l.Age < time.Minute {
-			return Limits{}, fmt.Errorf("%q: %q is no age of a minute or more: %s", text, age, forms)
+			return Limits{}, fmt.Errorf("%q: %q isn't an age of a minute or more: %s", text, age, forms)
 		}
 	}
 	return l, nil
@@ -103,7 +103,7 @@ func (l Limits) String() string {
 	return strconv.Itoa(l.Count) + "/" + l.ageText()
 }
 
-// ageText is the age without zeros behind it: "8760h".
+// ageText is the age without trailing zero units: "8760h".
 func (l Limits) ageText() string {
 	text := l.Age.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -1,12 +1,12 @@
 package retention
 
-// tracker is somebody who makes an object again when it is deleted, as long as its source has it.
+// tracker is a tool that creates a deleted object again, as long as its source has the object.
 type tracker struct {
 	name                string
-	labels, annotations []string // each of these says that he tracks the object
+	labels, annotations []string // each of these shows that the tool tracks the object
 }
 
-// trackers are those that are known by what they put on objects.
+// trackers are the known tools, by the labels and annotations that they put on objects.
 //
 //	Argo CD  its tracking-id, or the label that it tracks by, of which app.kubernetes.io/instance was the default before version 3
 //	Flux     kustomize-controller's and helm-controller's labels
@@ -22,7 +22,7 @@ func trackers() []tracker {
 	}
 }
 
-// TrackedBy says who would make an object with these labels and annotations again if it were deleted; empty: nobody who is known. A LoadTest that is made again loads its network again.
+// TrackedBy names the tool that would create an object with these labels and annotations again if it were deleted; empty: no known tool. A LoadTest that is created again loads its network again.
 func TrackedBy(labels, annotations map[string]string) string {
 	for _, t := range trackers() {
 		if anyOf(t.labels, labels) || anyOf(t.annotations, annotations) {
@@ -32,7 +32,7 @@ func TrackedBy(labels, annotations map[string]string) string {
 	return ""
 }
 
-// Tracks says whether a label or an annotation of this name may tell who tracks an object: TrackedBy looks at no others.
+// Tracks says whether TrackedBy reads a label or an annotation of this name.
 func Tracks(key string) bool {
 	only := map[string]string{key: ""}
 	return TrackedBy(only, only) != ""

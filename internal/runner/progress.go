@@ -21,12 +21,12 @@ const (
 	Ended                  = report.Ended
 )
 
-// Progress is how a run is getting on. Rates are of all directions together, over the last second or so.
+// Progress says how far a run is. Rates are of all directions together, over the last second or so.
 type Progress struct {
 	Phase report.Phase
 	// Step and Steps count the staircase; 0 outside of it.
 	Step, Steps int
-	// Varied is the direction that is varied, "west→east", while the others are held; empty: all directions are.
+	// Varied is the direction whose load is varied, "west→east", while the others' loads are held; empty: all directions are varied.
 	Varied string
 	// Percent is an estimate that never goes back; Remaining is the time that it is based on.
 	Percent   int
@@ -39,31 +39,31 @@ type Progress struct {
 	OfferedPacketsPerSecond     int64
 	ReceivedPacketsPerSecond    int64
 	ReceivedLayer1BitsPerSecond int64
-	// GoodputBitsPerSecond is payload that was received, where traffic is sessions; then it is the only rate. Nil: traffic is frames, or nobody has read it twice yet.
+	// GoodputBitsPerSecond is the payload that was received, where traffic is sessions; then it is the only rate. Nil: traffic is frames, or it was not read twice yet.
 	GoodputBitsPerSecond *int64
 	LossRatio            units.Ratio
 	// Window is the last finished window; nil if there is none.
 	Window *report.Window
-	// Message is what is being done, or why; it changes with the phase or the decision.
+	// Message says what is being done, or why; it changes with the phase or the decision.
 	Message string
 }
 
-// Journal is what a run keeps of itself while it goes on: the Report so far, and how it is getting on. Runner and driver write it, from one goroutine.
+// Journal is a run's record while it goes on: the Report so far, and the Progress. Runner and driver write it, from one goroutine.
 type Journal struct {
 	Plan      *plan.Plan
 	Procedure procedure.Procedure
 	Report    *report.Report
 	Started   time.Time
 	Log       *slog.Logger
-	// Driving says that some start of traffic was tried: something may be running.
+	// Driving says that traffic was started, or at least tried: something may be running.
 	Driving bool
 
 	progress Progress
 	listener func(Progress)
 }
 
-// Tell changes the progress and passes it on.
-func (j *Journal) Tell(change func(*Progress)) {
+// Update changes the progress and passes it to the listener.
+func (j *Journal) Update(change func(*Progress)) {
 	change(&j.progress)
 	j.progress.Elapsed = time.Since(j.Started)
 	if j.listener != nil {
@@ -71,7 +71,7 @@ func (j *Journal) Tell(change func(*Progress)) {
 	}
 }
 
-// Estimate says how far the procedure has come, so long after its present step began. It is told with what is told next.
+// Estimate computes how far the procedure has come, this long after its present step began. The listener gets it with the next Update.
 func (j *Journal) Estimate(inStep time.Duration) {
 	p := &j.progress
 	p.Remaining = max(0, j.Procedure.Remaining(j.Report.Windows)-inStep)
@@ -81,17 +81,17 @@ func (j *Journal) Estimate(inStep time.Duration) {
 	}
 }
 
-// limitedTimeout is how long a Reference's limits may take to tell what they counted: they are next door, and no window waits for them.
+// limitedTimeout is how long a Reference's limits may take to report their counters: they are on the same machine, and no window waits for them.
 const limitedTimeout = 200 * time.Millisecond
 
-// Limits are what a Reference's limits counted so far, at some moment between when they were asked and when they answered, both since the run started. Each is nil where they weren't asked,
-// or did not tell in time.
+// Limits are what a Reference's limits counted so far, at some moment between when they were asked and when they answered, both since the run started. Each is nil if they weren't asked,
+// or didn't answer in time.
 type Limits struct {
 	Each            []report.Limiter
 	Asked, Answered time.Duration
 }
 
-// AskLimits asks a Reference's limits; that they did not tell in time goes to the log. It may be called beside whatever else the run does.
+// AskLimits asks a Reference's limits what they counted; an answer that doesn't come in time is only logged. It is safe to call it while the run does something else.
 func (j *Journal) AskLimits(ctx context.Context, ask func(context.Context) ([]report.Limiter, error)) Limits {
 	ctx, cancel := context.WithTimeout(ctx, limitedTimeout)
 	defer cancel()

@@ -130,7 +130,7 @@ func (r *run) take(ctx context.Context, driver Driver, step procedure.Step) erro
 	w.Number, w.Phase, w.Varied = len(r.Report.Windows)+1, step.Phase, step.Varied
 	r.Report.Windows = append(r.Report.Windows, *w)
 	r.Log.Debug("window", "number", w.Number, "phase", w.Phase, "load", w.Load, "quality", w.Quality, "reason", w.Reason)
-	r.Tell(func(p *Progress) { p.Window = &r.Report.Windows[len(r.Report.Windows)-1] })
+	r.Update(func(p *Progress) { p.Window = &r.Report.Windows[len(r.Report.Windows)-1] })
 	return err
 }
 
@@ -150,5 +150,5 @@ func (r *run) conclude(ctx context.Context, err error) {
 		r.Note("%s: %s", rep.Ending, rep.Message)
 	}
 	r.Note("result: %s: %s", rep.Result.Reason, rep.Result.Message)
-	r.Tell(func(p *Progress) { p.Phase, p.Percent, p.Message = Ended, 100, rep.Result.Message })
+	r.Update(func(p *Progress) { p.Phase, p.Percent, p.Message = Ended, 100, rep.Result.Message })
 }

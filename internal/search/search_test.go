@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/goals"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	. "github.com/linerate-dev/linerate/internal/procedure/proceduretest"
@@ -88,6 +89,26 @@ func TestAWeakGeneratorIsNoLimit(t *testing.T) {
 				if d.Saturated || d.Lossy != procedure.None {
 					t.Errorf("%s: a direction that lost nothing is %+v", g.Name, d)
 				}
+			}
+		}
+	}
+}
+
+// TestAWeakReceiverIsNoLimit: what the generator itself dropped of what came back bounds the search, and never the device.
+func TestAWeakReceiverIsNoLimit(t *testing.T) {
+	for _, classify := range bothWays {
+		p := search.New(planned(classify))
+		history, _ := CarryOut(t, p, Limited(8_000), func(_ int, w *report.Window) {
+			for i := range w.Directions {
+				if m := &w.Directions[i]; m.Sent.Packets > m.Returned.Packets {
+					m.ReceiveErrors, m.LossRatioMin, m.Quality, m.Reason = m.Sent.Packets-m.Returned.Packets, 0, report.Invalid, "the generator dropped what is missing"
+				}
+			}
+			w.Quality, w.Reason = measure.Worst(w.Directions)
+		})
+		for _, g := range p.Conclude(history).Goals {
+			if g.Saturated || g.Reason != report.GeneratorLimited || rate(g.Lower.Load) > 8_100 || rate(g.Lower.Load) < 7_800 {
+				t.Errorf("%+v", g)
 			}
 		}
 	}

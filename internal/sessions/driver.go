@@ -292,7 +292,7 @@ func (r *run) tellUnread() {
 func (r *run) tell(inStep time.Duration) {
 	goodput := r.kept.goodput()
 	r.Estimate(inStep)
-	r.Tell(func(p *runner.Progress) { p.GoodputBitsPerSecond = goodput })
+	r.Update(func(p *runner.Progress) { p.GoodputBitsPerSecond = goodput })
 }
 
 // window is what the readings from a window's first edge to its last amount to.

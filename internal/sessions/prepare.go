@@ -18,7 +18,7 @@ import (
 
 // meet reaches all ends, and writes down what they say of themselves.
 func (r *run) meet(ctx context.Context) error {
-	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
+	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
 	err := r.each(func(i int) (err error) {
 		r.ends[i], err = meet(ctx, r.places[i].Server, r.places[i].Link, r.version(), r.opts.Force)
 		return err
@@ -188,7 +188,7 @@ func (r *run) device(link string) netip.Addr {
 // connect makes each direction's connections, and says what proves their path: the address and interface that they are made from, the kernel's route, and, where the
 // device routes, the hop that it took off. A direction that can't be proven ends the run.
 func (r *run) connect(ctx context.Context) error {
-	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Proving, "connect the ends through the device" })
+	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Proving, "connect the ends through the device" })
 	token := make([]byte, tokenBytes/2)
 	if _, err := rand.Read(token); err != nil {
 		return fmt.Errorf("make a token: %w", err)

@@ -208,5 +208,5 @@ type Reading struct {
 	// Vitals are the machine's, where the driver asks for them and the kernel tells.
 	Vitals *Vitals `json:"vitals,omitempty"`
 	// Signs are what the machine tells of itself besides, of what the driver asks for.
-	Signs []signs.Told `json:"signs,omitempty"`
+	Signs []signs.Reading `json:"signs,omitempty"`
 }

@@ -84,7 +84,7 @@ func (r *run) readAfterwards(ctx context.Context) error {
 	}
 	r.opts.Wanted.Judge(false)
 	defer r.opts.Wanted.Judge(true)
-	r.opts.RefreshTold(ctx)
+	r.opts.RefreshDevice(ctx)
 	return r.read(ctx)
 }
 
@@ -131,7 +131,7 @@ func (r *run) idle(ctx context.Context, after bool) error {
 	if after {
 		lasts = r.idleAfter(ctx)
 	}
-	r.Tell(func(p *runner.Progress) { p.Message = "observers look at what is idle" })
+	r.Update(func(p *runner.Progress) { p.Message = "observers look at what is idle" })
 	for end := time.Now().Add(lasts); ; {
 		if err := r.read(ctx); err != nil {
 			return err

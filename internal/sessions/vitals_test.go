@@ -99,9 +99,9 @@ func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
 		p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
 	})
 	began := time.Now()
-	told := func() observe.Told { // a processor that is busy for a quarter of the time
+	told := func() observe.MachineReading { // a processor that is busy for a quarter of the time
 		up := time.Since(began)
-		return observe.Told{Clock: time.Hour + up, At: time.Hour + up, Processors: []processors.Processor{{Number: 7, Busy: up / 4}}}
+		return observe.MachineReading{Clock: time.Hour + up, At: time.Hour + up, Processors: []processors.Processor{{Number: 7, Busy: up / 4}}}
 	}
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Whereabouts: observe.Whereabouts{Device: told, Nodes: map[string]string{"generator-0-west": "node-1", "generator-0-east": "node-1"}, DeviceNode: "node-2"}}), runner.Options{})
 	if o, _ := seen(rep, "cpu", "busy", "processor 7"); !unread(rep, o) && (o.Mean == nil || *o.Mean < 0.249 || *o.Mean > 0.251) {

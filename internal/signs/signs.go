@@ -1,7 +1,7 @@
-// Package signs says what a machine tells of itself beside its processors' times: the types of vital signs, their series and units, and how a machine's words
-// of them travel from whoever reads (package here) to whoever observes. It is pure.
+// Package signs describes what can be read of a machine beside its processors' times: the types of vital signs, their series and units, and the readings that travel from
+// the machine (package here) to package observe. It is pure.
 //
-//	types that are wanted ──▶ here.Reader, on the machine ──▶ []Told ──▶ internal/observe
+//	types that are wanted ──▶ here.Reader, on the machine ──▶ []Reading ──▶ internal/observe
 package signs
 
 import "time"
@@ -17,10 +17,10 @@ const (
 	Interfaces = "Interfaces"
 )
 
-// Told is what a machine told of one type.
-type Told struct {
+// Reading is what was read on a machine of one type of vital signs.
+type Reading struct {
 	Type string `json:"type"`
-	// At is when it began to read it, by the clock of whoever tells, in nanoseconds.
+	// At is when it began to read it, by the machine's own clock, in nanoseconds.
 	At time.Duration `json:"at"`
 	// Took is how long that took.
 	Took   time.Duration `json:"took,omitempty"`

@@ -24,7 +24,7 @@ const (
 func (d direction) criticalLoad() *report.CriticalLoad {
 	l := &report.CriticalLoad{LossRatio: d.plan.LossRatio, Trials: len(d.worst), Sent: d.sent, Lost: d.lost, Doubtful: d.doubtful}
 	switch {
-	case d.sent < d.plan.Needed():
+	case d.sent < d.plan.FramesNeeded():
 		return l
 	case d.lost == 0:
 		l.Low = roundedDown(d.highestProven() - d.unsure)
@@ -36,7 +36,7 @@ func (d direction) criticalLoad() *report.CriticalLoad {
 			l.Below, l.LostBelow = l.Below+t.Sent, l.LostBelow+t.Lost
 		}
 	}
-	l.Extrapolated = l.Below < d.plan.Needed()
+	l.Extrapolated = l.Below < d.plan.FramesNeeded()
 	return l
 }
 
@@ -46,7 +46,7 @@ func (d direction) highestProven() float64 {
 	slices.SortStableFunc(downward, func(a, b losscurve.Trial) int { return cmp.Compare(b.Load, a.Load) })
 	sent := int64(0)
 	for _, t := range downward {
-		if sent += t.Sent; sent >= d.plan.Needed() {
+		if sent += t.Sent; sent >= d.plan.FramesNeeded() {
 			return t.Load
 		}
 	}

@@ -12,10 +12,10 @@ import (
 
 // sentence says what the direction's trials show.
 func (d direction) sentence(l *report.CriticalLoad) string {
-	ratio, needed := d.plan.LossRatio.String(), wording.Count(d.plan.Needed())
+	ratio, needed := d.plan.LossRatio.String(), wording.Count(d.plan.FramesNeeded())
 	sent := fmt.Sprintf("%s frames were sent in %s", wording.Count(l.Sent), wording.Counted(l.Trials, "trial"))
 	switch {
-	case l.Sent < d.plan.Needed():
+	case l.Sent < d.plan.FramesNeeded():
 		return fmt.Sprintf("no answer: %s, and a loss ratio of %s takes %s to see: raise procedure.soak.duration, or lossRatio", sent, ratio, needed)
 	case l.Lost == 0:
 		return d.losslessSentence(l, sent)

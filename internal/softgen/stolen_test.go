@@ -157,7 +157,7 @@ func TestVitalSignsOfTheMachineAreToldToWhoNamesThem(t *testing.T) {
 		}}
 	})
 	type told struct {
-		Signs []signs.Told `json:"signs"`
+		Signs []signs.Reading `json:"signs"`
 	}
 	if got := must[told](t, r, "get_global_stats", object{}); got.Signs != nil || links != 0 {
 		t.Errorf("nobody asked for %+v", got)

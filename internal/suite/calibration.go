@@ -17,14 +17,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// generatorAlone is what cells that calibrate are called in tables, where others have the first axis' value.
-const generatorAlone = "generator"
+// generatorLabel names calibrations in tables, in place of the first axis' value.
+const generatorLabel = "generator"
 
-// addCalibrations puts cells before all others in which the generators are measured by themselves. Cells whose tests differ in the device alone share one of them.
+// addCalibrations adds cells, before all others, in which the generators are measured by themselves. Cells whose tests differ only in the device share one.
 //
 //	            64b          imix
 //	generator   [ Loopback ] [ Loopback ]     calibrations: measured first, judged by no criterion
-//	linux       [ test ]     [ test ]         each held against the one above it
+//	linux       [ test ]     [ test ]         each compared with the one above it
 //	vpp         [ test ]     [ test ]
 func (m *Matrix) addCalibrations() {
 	if m.suite.Spec.Calibration == nil {
@@ -35,7 +35,7 @@ func (m *Matrix) addCalibrations() {
 	for i := range m.Cells {
 		by[i] = -1
 		spec, err := m.spec(&m.Cells[i])
-		if err != nil || !calibratable(spec) { // what is wrong with a cell is told of it itself
+		if err != nil || !calibratable(spec) { // the cell's own fault says what is wrong
 			continue
 		}
 		key, err := json.Marshal(m.calibrated(spec))
@@ -61,7 +61,7 @@ func (m *Matrix) addCalibrations() {
 // Calibrates says that the generators are measured by themselves in a cell.
 func (m *Matrix) Calibrates(cell int) bool { return m.Cells[cell].calibrates }
 
-// kind are the cells that have a calibration in common.
+// kind are the cells that share a calibration.
 type kind struct {
 	key    string
 	first  int                   // of the cells
@@ -76,9 +76,9 @@ func (k *kind) add(values []v1alpha1.CellValue) {
 	}
 }
 
-// cell is the calibration: it has the patches of the first of its cells, and the values of those axes in which kinds differ.
+// cell is the calibration's cell: it has the patches of the kind's first cell, and the values of those axes in which kinds differ.
 func (k *kind) cell(first *Cell, kinds []kind) Cell {
-	c := Cell{calibrates: true, patches: first.patches, Product: generatorAlone, Values: []v1alpha1.CellValue{{Axis: generatorAlone, Value: generatorAlone}}}
+	c := Cell{calibrates: true, patches: first.patches, Product: generatorLabel, Values: []v1alpha1.CellValue{{Axis: generatorLabel, Value: generatorLabel}}}
 	var named []string
 	for axis, v := range first.Values {
 		if slices.ContainsFunc(kinds, func(o kind) bool { return !slices.Equal(o.values[axis], k.values[axis]) }) {
@@ -89,7 +89,7 @@ func (k *kind) cell(first *Cell, kinds []kind) Cell {
 	return c
 }
 
-// calibratable says that generators can be measured by themselves with what a cell sends: not the ends of sessions, nor where there is no device anyway.
+// calibratable says whether generators can be measured by themselves with a cell's traffic: not with sessions, and not where the cell has no device anyway.
 func calibratable(spec map[string]any) bool {
 	traffic, _ := member(spec, "traffic")["type"].(string)
 	return member(spec, "dut")["type"] != loopback && compile.ThroughputOf(traffic) == v1alpha1.MetricPacketsPerSecond
@@ -100,7 +100,7 @@ func member(of map[string]any, name string) map[string]any {
 	return m
 }
 
-// calibrated is a cell's spec with a cable in the device's place, and all that the generators can send.
+// calibrated is a cell's spec with a cable in the device's place, and the generators' maximum load.
 func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 	c := m.suite.Spec.Calibration
 	out := map[string]any{}
@@ -110,7 +110,7 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 		}
 	}
 	out["dut"] = cable(member(spec, "dut"))
-	if member(spec, "procedure")["latency"] != nil { // all frames of such a test bear stamps, and they cost the generators something
+	if member(spec, "procedure")["latency"] != nil { // all frames of such a test carry stamps, which slow the generators down
 		traffic := maps.Clone(member(spec, "traffic"))
 		if traffic == nil {
 			traffic = map[string]any{}
@@ -145,7 +145,7 @@ func (m *Matrix) calibrated(spec map[string]any) map[string]any {
 	return out
 }
 
-// cable is what stands in a device's place. Flows and destinations are made for a device's routes, and so they are the same over the cable.
+// cable replaces a device. It keeps the device's routes, for which flows and destinations are made, so that the generators send the same frames.
 func cable(device map[string]any) map[string]any {
 	mode := member(member(device, "reference"), "mode")
 	for _, kind := range []string{"router", "filter", "xdp"} {
@@ -156,17 +156,17 @@ func cable(device map[string]any) map[string]any {
 	return map[string]any{"type": loopback}
 }
 
-// capacity is what the generators did by themselves in a calibration.
+// capacity is what the generators reached by themselves in a calibration.
 type capacity struct {
 	cell             string
 	packetsPerSecond int64
 	directions       map[string]int64 // the same of each direction
 	margin           units.Ratio
-	// elsewhere says what is otherwise in its environment than in that of the cell; empty: nothing that is known. What the cell's own generators do isn't known else, and so any limit may be theirs.
+	// elsewhere says how the calibration's environment differs from the cell's; empty: in nothing that is known. If it differs, what the cell's generators reach isn't known, and any limit may be theirs.
 	elsewhere string
 }
 
-// capacityOf is what the figures of a cell are held against; nil: nothing is, or it isn't known. A calibration is looked at once.
+// capacityOf is the capacity that a cell's figures are compared with; nil: there is none, or it isn't known. It is computed once for each calibration.
 func (v *view) capacityOf(number int) *capacity {
 	by := v.Matrix.calibrationOf(number)
 	if by < 0 {
@@ -193,7 +193,7 @@ func (v *view) capacityOf(number int) *capacity {
 	return &other
 }
 
-// calibrationOf is the cell that a cell is held against; -1: none.
+// calibrationOf is the calibration of a cell; -1: it has none.
 func (m *Matrix) calibrationOf(number int) int {
 	if m.calibratedBy == nil {
 		return -1
@@ -220,18 +220,18 @@ func (v *view) capacityIn(calibration int) *capacity {
 		median, _ := history.Medians(of)
 		c.directions[name] = median.PacketsPerSecond
 	}
-	if len(c.directions) == 0 { // its runs are lost: a figure near the generators' couldn't be told
+	if len(c.directions) == 0 { // its runs are lost: whether a figure is near the generators' can't be decided
 		return nil
 	}
 	return c
 }
 
-// reached says that a rate comes so close to what the generators do that the limit may be theirs.
+// reached says whether a rate is so close to the generators' capacity that they may be the limit.
 func (c *capacity) reached(packetsPerSecond, can int64) bool {
 	return float64(packetsPerSecond) >= float64(can)*(1-float64(c.margin)/float64(units.One))
 }
 
-// near are the directions of a result in which the limit may be the generators'.
+// near are the directions of a result in which the generators may be the limit.
 func (c *capacity) near(r *report.Result) (names []string) {
 	if !r.Measured {
 		return nil
@@ -244,7 +244,7 @@ func (c *capacity) near(r *report.Result) (names []string) {
 	return names
 }
 
-// mark is a run's evidence in which each result, that of a goal too, names the directions in which the limit may be the generators'.
+// mark marks in a run's evidence, for each result and goal, the directions in which the generators may be the limit.
 func (c *capacity) mark(of *report.Report) *report.Report {
 	if c == nil || of == nil {
 		return of
@@ -258,14 +258,14 @@ func (c *capacity) mark(of *report.Report) *report.Report {
 	return &marked
 }
 
-// hold holds a cell's figures against what the generators did by themselves: those that come close to it are lower bounds, for a generator's weakness is never the device's.
-func (v *view) hold(number int, out *report.SuiteCell) {
+// boundByCalibration compares a cell's figures with what the generators reached by themselves: figures close to that become lower bounds, since a generator's limit must not count as the device's.
+func (v *view) boundByCalibration(number int, out *report.SuiteCell) {
 	by := v.Matrix.calibrationOf(number)
 	if by < 0 || out.Figures == nil {
 		return
 	}
 	c := v.capacityOf(number)
-	if waits := v.awaitedAlone(number); waits != "" {
+	if waits := v.awaitedCalibration(number); waits != "" {
 		if len(v.spec.Criteria) == 0 { // else it is said of the verdict
 			out.Message = joinNonEmpty(out.Message, waits)
 		}
@@ -274,9 +274,9 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 	if c == nil {
 		why := "was not measured"
 		if v.cell(by).Figures != nil {
-			why = "has figures, but not all of its runs that they are to be held against"
+			why = "has figures, but not all of the runs that they come from"
 		}
-		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators do by themselves isn't known: %s %s", v.Matrix.Cells[by].Name, why))
+		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators reach by themselves isn't known: %s %s", v.Matrix.Cells[by].Name, why))
 		return
 	}
 	capacity := &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}
@@ -286,7 +286,7 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 	said := ""
 	evidence := v.evidence(number)
 	if near := c.nearInAny(evidence, ""); len(near) > 0 {
-		capacity.Near, out.Figures, said = true, bound(out.Figures), c.words(near)
+		capacity.Near, out.Figures, said = true, asLowerBound(out.Figures), c.words(near)
 	}
 	for i := range out.Goals {
 		g := &out.Goals[i]
@@ -294,15 +294,15 @@ func (v *view) hold(number int, out *report.SuiteCell) {
 		if len(near) == 0 || g.Figures == nil {
 			continue
 		}
-		if g.Figures = bound(g.Figures); said == "" {
+		if g.Figures = asLowerBound(g.Figures); said == "" {
 			said = g.Goal + ": " + c.words(near)
 		}
 	}
 	out.Message = joinNonEmpty(out.Message, said)
 }
 
-// awaitedAlone says that the calibration that a cell is held against is still to come; empty: it isn't.
-func (v *view) awaitedAlone(number int) string {
+// awaitedCalibration says that a cell's calibration is still to come; empty: it isn't.
+func (v *view) awaitedCalibration(number int) string {
 	by := v.Matrix.calibrationOf(number)
 	if by < 0 || v.early {
 		return ""
@@ -314,7 +314,7 @@ func (v *view) awaitedAlone(number int) string {
 	return ""
 }
 
-// nearInAny are the directions in which the limit of any run may be the generators', of a goal where one is named.
+// nearInAny are the directions in which the generators may have been the limit of any of these runs; of one goal if it is named.
 func (c *capacity) nearInAny(runs []analysis.KeptReport, goal string) (names []string) {
 	for _, k := range runs {
 		r, has := k.Report.ForGoal(goal)
@@ -330,24 +330,24 @@ func (c *capacity) nearInAny(runs []analysis.KeptReport, goal string) (names []s
 	return names
 }
 
-// words say why the limit may be the generators': where they were measured otherwise, or how close the figures of these directions come to what the generators do; where that are all of them, of their sum.
+// words say why the generators may be the limit: they were measured in another environment, or the figures of these directions are close to their capacity; if near has all directions, the sum is.
 func (c *capacity) words(near []string) string {
 	if c.elsewhere != "" {
 		return limited(fmt.Sprintf("the generators by themselves were measured in another environment (%s): the limit may be theirs (%s)", c.elsewhere, c.cell), maxMessage)
 	}
-	what, can := "it is", "the "+wording.PacketRate(c.packetsPerSecond)+" that the generators do"
+	what, can := "it is", "the "+wording.PacketRate(c.packetsPerSecond)+" that the generators reach"
 	switch {
 	case len(near) == len(c.directions):
 	case len(near) == 1:
-		what, can = near[0]+" is", "the "+wording.PacketRate(c.directions[near[0]])+" that the generators do there"
+		what, can = near[0]+" is", "the "+wording.PacketRate(c.directions[near[0]])+" that the generators reach there"
 	default:
-		what, can = strings.Join(near, ", ")+" are", "what the generators do there"
+		what, can = strings.Join(near, ", ")+" are", "what the generators reach there"
 	}
 	return fmt.Sprintf("%s within %s of %s by themselves (%s): the limit may be theirs", what, wording.Percent(c.margin.Percent()), can, c.cell)
 }
 
-// bound are the figures as a lower bound.
-func bound(f *report.Figures) *report.Figures {
+// asLowerBound marks figures as a lower bound.
+func asLowerBound(f *report.Figures) *report.Figures {
 	out := *f
 	out.LowerBound = true
 	return &out

@@ -129,13 +129,13 @@ func inDirections(name string, there, back int64) *report.Report {
 func calibratedSuite(t *testing.T, spec string, of func(cell, test string) *report.Report) *report.Suite {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	a := NewAlone(Expand(written(t, spec)), "test", now)
+	a := NewLocal(Expand(written(t, spec)), "test", now)
 	for range 1000 {
 		w, more := a.Next(now)
 		if !more {
 			return a.Document(now)
 		}
-		a.Ended(RunAlone(w, of(a.Cell(w.Cell).Name, w.Name), "sha256:"+w.Name))
+		a.Record(LocalRun(w, of(a.Cell(w.Cell).Name, w.Name), "sha256:"+w.Name))
 		now = now.Add(time.Minute)
 	}
 	t.Fatal("it doesn't come to its end")
@@ -327,13 +327,13 @@ func TestACellWaitsForItsCalibration(t *testing.T) {
 // Of a calibration of which a run is lost the others may be chosen: it holds nothing against the device, and its cells say so.
 func TestACalibrationOfWhichARunIsLostIsNotKnown(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	a := NewAlone(Expand(written(t, asymmetric)), "test", now)
+	a := NewLocal(Expand(written(t, asymmetric)), "test", now)
 	for {
 		w, more := a.Next(now)
 		if !more {
 			break
 		}
-		a.Ended(RunAlone(w, inDirections(w.Name, 1000, 1000), "sha256:"+w.Name))
+		a.Record(LocalRun(w, inDirections(w.Name, 1000, 1000), "sha256:"+w.Name))
 		now = now.Add(time.Minute)
 	}
 	lost := a.o.Matrix.TestName(0, 1, 1)

@@ -6,14 +6,14 @@ import (
 
 // Cell is one combination of the axes' values.
 type Cell struct {
-	// Name is its own among the suite's cells: its values, joined, where that is unambiguous and fits a label.
+	// Name is unique in the suite: the cell's values, joined, if that is unambiguous and fits a label.
 	Name string
 	// Values are its value of each axis, in the axes' order.
 	Values []v1alpha1.CellValue
 	// Product and Loadtest are its place in tables: the first axis' value, and those of the others.
 	Product, Loadtest string
 
-	// calibrates: the generators are measured by themselves in it.
+	// calibrates: the cell measures the generators by themselves.
 	calibrates bool
 	patches    []v1alpha1.Freeform
 	// stem is what its tests' names begin with.
@@ -24,12 +24,12 @@ type Cell struct {
 type Matrix struct {
 	Cells []Cell
 	suite *v1alpha1.LoadTestSuite
-	// calibrations is how many of the cells, the first ones, are those of the generators by themselves; calibratedBy is the one that each cell is held against, -1: none.
+	// calibrations is how many cells, at the beginning of Cells, are calibrations; calibratedBy is the calibration of each cell, -1: none.
 	calibrations int
 	calibratedBy []int
-	// identities are of each calibration what tells it from others: two with the same measure the same.
+	// identities identify calibrations: two with the same identity measure the same.
 	identities []string
-	// at are the cells by their values, where one of them is the baseline of others.
+	// at are the cells by their values, if one of them is the baseline of others.
 	at map[string]int
 	// sheetSize is how many bytes a sheet of runs takes before the next one is begun.
 	sheetSize int
@@ -37,7 +37,7 @@ type Matrix struct {
 	slots []slot
 }
 
-// Expand multiplies the axes, and leaves out what is excluded. The cells are in the order of the axes' values, the last axis' changing fastest.
+// Expand makes a cell for each combination of the axes' values that isn't excluded, in their order: the last axis changes fastest.
 func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 	m := &Matrix{suite: s, sheetSize: sheetSize}
 	for _, c := range product(s.Spec.Axes) {

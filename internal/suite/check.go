@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// Judge says what is wrong with a LoadTest that is to be made, each in a sentence that names the field; nil: it would be taken, and can be
+// Judge says what is wrong with a LoadTest, each fault in a sentence that names the field; nil: the API server would accept it, and it can be
 // measured.
 type Judge func(content map[string]any) admission.Faults
 
@@ -37,12 +37,12 @@ func InCluster(test *v1alpha1.LoadTest) field.ErrorList {
 	return errs
 }
 
-// Fault is what is wrong with cells.
+// Fault is something that is wrong with one or several cells.
 type Fault struct {
-	// Cells are those that have it, at most as many as are worth a name; More is how many others do.
+	// Cells are the first cells that have the fault; More is how many others do.
 	Cells []string
 	More  int
-	// Message is a sentence that names the field, which is one of the LoadTest's, or of the suite's where there are no cells.
+	// Message is a sentence that names the Field: a field of the LoadTest or, if there are no Cells, of the suite.
 	Message, Field string
 
 	first   int  // of the cells
@@ -53,27 +53,27 @@ type Fault struct {
 type Faults []Fault
 
 const (
-	// namedCells bounds the cells that are named of a fault.
+	// namedCells is how many cells of a fault are named.
 	namedCells = 4
-	// maxFaults bounds the faults that are told.
+	// maxFaults is how many faults are reported.
 	maxFaults = 16
 )
 
-// ownFields are the fields of a LoadTest's spec that are the suite's to say, and what says them there.
+// ownFields are the fields of a LoadTest's spec that only the suite may set, and the suite's fields for that.
 func ownFields() [][2]string {
 	return [][2]string{{"suspend", "spec.suspend"}, {"stop", "spec.stop"}, {"ttlAfterFinished", "spec.historyLimit or spec.ttlAfterFinished"}}
 }
 
-// Check holds every cell against what a LoadTest must be. What several cells have in common is said once.
+// Check validates every cell as a LoadTest. A fault of several cells is reported once.
 func (m *Matrix) Check(judge Judge) Faults {
 	c := NewChecking(m)
 	c.Next(judge, len(m.Cells))
 	return c.Faults
 }
 
-// Checking is how far a suite's cells are held against what a LoadTest must be: some at a time, as each takes a millisecond.
+// Checking validates a suite's cells as LoadTests, some at a time, since each takes a millisecond.
 type Checking struct {
-	// Faults are those that were found so far.
+	// Faults are the faults found so far.
 	Faults Faults
 
 	matrix *Matrix
@@ -84,7 +84,7 @@ type Checking struct {
 // NewChecking begins with a suite's first cell.
 func NewChecking(m *Matrix) *Checking { return &Checking{matrix: m, at: map[string]int{}} }
 
-// Next looks at so many further cells.
+// Next checks so many further cells.
 func (c *Checking) Next(judge Judge, cells int) {
 	m := c.matrix
 	if why := m.suite.Spec.FreeformFault(); why != "" {
@@ -100,14 +100,14 @@ func (c *Checking) Next(judge Judge, cells int) {
 			c.add(Fault{Message: w.Message, Field: w.Field, first: c.next})
 		}
 		if len(wrong) == 0 && !m.Cells[c.next].calibrates {
-			for _, w := range append(m.uncounted(c.next), m.unobserved(c.next)...) {
+			for _, w := range append(m.criteriaNotCounted(c.next), m.criteriaNotMeasured(c.next)...) {
 				c.add(Fault{Message: "the suite's " + w.Error(), Field: w.Field, first: c.next, ofSuite: true})
 			}
 		}
 	}
 }
 
-// add notes what is wrong with a cell. What several cells have in common is one fault.
+// add records a cell's fault, together with the same fault of other cells.
 func (c *Checking) add(f Fault) {
 	n, known := c.at[f.Message]
 	if !known {
@@ -118,8 +118,8 @@ func (c *Checking) add(f Fault) {
 	c.Faults[n].add(c.matrix.Cells[f.first].Name)
 }
 
-// unobserved are the suite's criteria of vital signs that nobody reads in a cell's tests, and of latency, bursts and loss that these don't measure: template and patches say which observers they have, at which loads they measure it, and by which procedure.
-func (m *Matrix) unobserved(cell int) field.ErrorList {
+// criteriaNotMeasured refuses the suite's criteria of vital signs, latency, bursts and loss that a cell's tests don't measure: that depends on the observers, loads and procedure of template and patches.
+func (m *Matrix) criteriaNotMeasured(cell int) field.ErrorList {
 	ofProcedures := []v1alpha1.Metric{v1alpha1.MetricLossRatio, v1alpha1.MetricBackToBackFrames, v1alpha1.MetricBufferFrames, v1alpha1.MetricBufferMicroseconds}
 	if !slices.ContainsFunc(m.suite.Spec.Criteria, func(c v1alpha1.Criterion) bool {
 		return c.Observed != nil || c.Latency != nil || slices.Contains(ofProcedures, c.Metric)
@@ -128,22 +128,22 @@ func (m *Matrix) unobserved(cell int) field.ErrorList {
 	}
 	var test v1alpha1.LoadTest
 	if content, err := m.Content(cell, 1, 1); err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, &test) != nil {
-		return nil // which is told already
+		return nil // another fault says so
 	}
 	path := field.NewPath("spec", "criteria")
-	return slices.Concat(compile.Observed(path, m.suite.Spec.Criteria, test.Spec.Observers), compile.Timed(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency),
-		compile.ShownBy(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
+	return slices.Concat(compile.CheckObserved(path, m.suite.Spec.Criteria, test.Spec.Observers), compile.CheckLatencyLoads(path, m.suite.Spec.Criteria, test.Spec.Procedure.Latency),
+		compile.CheckProcedureShows(path, m.suite.Spec.Criteria, test.Spec.Procedure.Type))
 }
 
-// uncounted are the suite's criteria of what a cell's tests don't count: template and patches say whether these send frames or sessions.
-func (m *Matrix) uncounted(cell int) field.ErrorList {
+// criteriaNotCounted refuses the suite's criteria of metrics that a cell's traffic, frames or sessions, doesn't have.
+func (m *Matrix) criteriaNotCounted(cell int) field.ErrorList {
 	if len(m.suite.Spec.Criteria) == 0 {
 		return nil
 	}
-	return compile.Counted(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, m.Traffic(cell))
+	return compile.CheckMetrics(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, m.Traffic(cell))
 }
 
-// Traffic is the type of a cell's traffic (spec.traffic.type), as template and patches have it; "" is the schema's default, and stands also for a cell that no test can be made of, which is told elsewhere.
+// Traffic is the type of a cell's traffic (spec.traffic.type) by template and patches; "" is the schema's default, also for a cell that no test can be made of, which is another fault.
 func (m *Matrix) Traffic(cell int) string {
 	content, err := m.Content(cell, 1, 1)
 	if err != nil {
@@ -153,7 +153,7 @@ func (m *Matrix) Traffic(cell int) string {
 	return kind
 }
 
-// Done says that all cells were looked at.
+// Done says that all cells were checked.
 func (c *Checking) Done() bool { return c.next == len(c.matrix.Cells) }
 
 func (m *Matrix) wrong(cell int, judge Judge) admission.Faults {
@@ -166,7 +166,7 @@ func (m *Matrix) wrong(cell int, judge Judge) admission.Faults {
 	for _, own := range ownFields() {
 		if _, is := spec[own[0]]; is {
 			wrong = append(wrong, admission.Fault{Field: "spec." + own[0],
-				Message: fmt.Sprintf("spec.%s is the suite's to say: remove it from template and patches, and use %s of the suite", own[0], own[1])})
+				Message: fmt.Sprintf("only the suite may set spec.%s: remove it from template and patches, and use %s of the suite", own[0], own[1])})
 		}
 	}
 	return append(wrong, judge(content)...)
@@ -193,7 +193,7 @@ func (f Fault) String() string {
 	return "cells " + strings.Join(f.Cells, ", ") + ": " + f.Message
 }
 
-// Error are all faults, up to a bound.
+// Error is all faults, up to a bound.
 func (f Faults) Error() string {
 	var words []string
 	for _, fault := range f[:min(len(f), maxFaults)] {

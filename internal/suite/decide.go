@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// storeEvery is how often at most runs are stored that nothing waits for, and detailEvery how often at most counts are written, with a small suite's table.
+	// storeEvery is how often at most runs are stored that nothing waits for; detailEvery is how often at most counts, and a small suite's table, are written.
 	storeEvery  = 30 * time.Second
 	detailEvery = 10 * time.Second
-	// What one pass does is bounded, so that none takes long; what is left is for the next one, at once. readsAtOnce are Reports that are read, pagesAtOnce
-	// pages that are written, createAtOnce tests that are made, changesAtOnce those that are stopped or deleted.
+	// The bounds of one pass, so that none takes long; the next one follows at once. readsAtOnce is how many Reports are read, pagesAtOnce how many pages are
+	// written, createAtOnce how many tests are created, and changesAtOnce how many are stopped or deleted.
 	readsAtOnce   = 16
 	pagesAtOnce   = 1
 	createAtOnce  = 8
 	changesAtOnce = 16
-	// obstacleAgain is when it is tried again what the API server didn't take.
+	// obstacleAgain is how long after a refusal by the API server the suite tries again.
 	obstacleAgain = time.Minute
 )
 
-// rule recognises one situation. It returns nil where it isn't the one.
+// rule recognizes one situation: decide returns nil where the suite isn't in it.
 type rule struct {
 	name   string
 	decide func(*view) *step
@@ -42,29 +42,29 @@ type step struct {
 	// reason is Complete's; complete: nothing is left to be done.
 	reason   string
 	complete bool
-	// over: all has been said.
+	// over: the suite is complete, and its status is final.
 	over        bool
 	deleteSuite bool
-	// idle: nothing goes on by itself.
+	// idle: the suite waits for somebody, and nothing happens by itself.
 	idle    bool
 	invalid string
-	// unkept: nothing can be stored.
+	// unkept: results can't be stored.
 	unkept    bool
 	requeueAt time.Time
 }
 
-// rules are the situations in the order in which they count: the first that recognises its own decides. The order is the specification.
+// rules are the situations in order of precedence: the first that applies decides. This order is the specification.
 func rules() []rule {
 	return []rule{
 		{"deleted", deleted},             // being deleted: garbage collection does the rest
 		{"finished", finished},           // complete: nothing but the history limit and the time to live
-		{"unchecked", unchecked},         // its cells weren't held against what a LoadTest must be
-		{"invalid", invalid},             // they aren't what a LoadTest must be
+		{"unchecked", unchecked},         // its cells weren't validated as LoadTests
+		{"invalid", invalid},             // they aren't valid LoadTests
 		{"testsEnded", testsEnded},       // Reports are to be read
 		{"nameTaken", nameTaken},         // what was measured can't be stored: nothing more is made until it can
-		{"unstored", unstored},           // the same, as the API server doesn't take it
+		{"unstored", unstored},           // the same, because the API server refuses it
 		{"stopRequested", stopped},       // spec.stop: what runs is stopped, nothing more is made
-		{"testFailed", testFailed},       // failurePolicy Stop, and a test came to nothing: what runs goes on, nothing more is made
+		{"testFailed", testFailed},       // failurePolicy Stop, and a test ended without a measurement: what runs goes on, nothing more is made
 		{"allEnded", allEnded},           // nothing is missing, nothing goes on
 		{"suspended", suspended},         // spec.suspend: nothing more is made
 		{"earlierWanted", earlierWanted}, // calibrations that an earlier suite measured may be taken
@@ -73,10 +73,10 @@ func rules() []rule {
 	}
 }
 
-// Decide says what is to be done now, and what to say of it. It has no memory but what was observed, no clock but o.Now, and changes nothing: the
+// Decide says what is to be done now, and what the status says. It has no memory but what was observed, no clock but o.Now, and changes nothing: the
 // same observation makes the same decision.
 func Decide(o Observed) Decision {
-	v := look(o)
+	v := newView(o)
 	for _, r := range rules() {
 		if s := r.decide(v); s != nil {
 			return v.decision(r.name, s)
@@ -113,7 +113,7 @@ func (v *view) decision(name string, s *step) Decision {
 	return d
 }
 
-// storesFirst says that nothing else is done before pages of runs are stored, or what they are to have stands in the status.
+// storesFirst says that nothing else is done before pages of runs are stored, or announced in the status.
 func (v *view) storesFirst(d *Decision, s *step) bool {
 	if d.Store, d.StoreEnds = v.pagesDue(s); len(d.Store) > 0 {
 		return true
@@ -125,7 +125,7 @@ func (v *view) storesFirst(d *Decision, s *step) bool {
 	return d.Announce
 }
 
-// some are as many of the tests as one pass changes; the others are for the next one.
+// some are as many of the tests as one pass changes; the next pass changes the others.
 func (v *view) some(d *Decision, tests []string) []string {
 	if len(tests) <= changesAtOnce {
 		return tests
@@ -134,8 +134,8 @@ func (v *view) some(d *Decision, tests []string) []string {
 	return tests[:changesAtOnce]
 }
 
-// pagesDue are pages of runs that are to be stored before anything else is done: it is time, or something waits for it, and the status says what they are to
-// have. Ends says that these are all.
+// pagesDue are pages of runs to store before anything else is done: it is time, or something waits for them, and the status announces their digests. ends says that
+// these are all.
 func (v *view) pagesDue(s *step) (pages []int, ends bool) {
 	if !v.timeToStore(s) {
 		return nil, false
@@ -150,7 +150,7 @@ func (v *view) timeToStore(s *step) bool {
 	return s.complete || waits || !v.Now.Before(v.StoredAt.Add(storeEvery))
 }
 
-// storeAt is when pages are to be looked at again, as the status is now; zero: there are none, or they wait until it is next written.
+// storeAt is when pages are next due; zero: there are none, or they wait until the status is next written.
 func (v *view) storeAt(s *step, status *v1alpha1.LoadTestSuiteStatus) time.Time {
 	pages := v.dirty()
 	switch {
@@ -164,11 +164,11 @@ func (v *view) storeAt(s *step, status *v1alpha1.LoadTestSuiteStatus) time.Time 
 	return time.Time{}
 }
 
-// keep writes the suite's report when it is due, and lets go what is stored and more than is to be kept.
+// keep writes the suite's report when it is due, and deletes stored tests beyond the history limit.
 func (v *view) keep(d *Decision, s *step) {
 	remove, _ := v.surplus()
 	d.Delete = v.some(d, remove)
-	begins := v.was.StartedAt == nil && len(s.create) > 0 // before anything is measured it is known that the report's name is free
+	begins := v.was.StartedAt == nil && len(s.create) > 0 // to find out before anything is measured whether the report's name is free
 	due := v.ReportAt.Add(storeEvery)
 	switch {
 	case s.over:
@@ -201,9 +201,9 @@ func deleted(v *view) *step {
 	return &step{message: "the LoadTestSuite is being deleted, and its LoadTests with it", over: true}
 }
 
-// finished: in time the suite itself is deleted, or its LoadTests, where somebody would make the suite again, which would load the network again.
+// finished: once its time to live is over the suite is deleted; or only its LoadTests, if a tool would create the suite again, which would load the network again.
 func finished(v *view) *step {
-	c := v.said(v1alpha1.ConditionComplete)
+	c := v.previousCondition(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionTrue {
 		return nil
 	}
@@ -222,7 +222,7 @@ func finished(v *view) *step {
 
 // expires is when a complete suite's time to live is over; zero: never, or it isn't complete.
 func (v *view) expires() time.Time {
-	c := v.said(v1alpha1.ConditionComplete)
+	c := v.previousCondition(v1alpha1.ConditionComplete)
 	ttl, err := v.spec.TTLAfterFinished.Std()
 	if c.Status != metav1.ConditionTrue || v.spec.TTLAfterFinished == "" || err != nil {
 		return time.Time{}
@@ -234,7 +234,7 @@ func (v *view) expires() time.Time {
 	return at.Add(ttl)
 }
 
-// tracker is who would make the suite again; empty: nobody who is known.
+// tracker is the tool that would create the suite again; empty: none is known.
 func (v *view) tracker() string { return retention.TrackedBy(v.Suite.Labels, v.Suite.Annotations) }
 
 // thinned says that the suite's time to live is over, and that it stays without its LoadTests.
@@ -243,12 +243,12 @@ func (v *view) thinned() bool {
 	return !due.IsZero() && !v.Now.Before(due) && v.tracker() != ""
 }
 
-// unchecked: a spec can't be changed, so that it is checked once.
+// unchecked: the cells aren't validated yet. A spec can't be changed, so this happens once.
 func unchecked(v *view) *step {
-	if v.Checked || v.said(v1alpha1.ConditionAccepted).Status == metav1.ConditionTrue {
+	if v.Checked || v.previousCondition(v1alpha1.ConditionAccepted).Status == metav1.ConditionTrue {
 		return nil
 	}
-	return &step{message: "the cells are held against what a LoadTest must be", check: true}
+	return &step{message: "the cells are checked as LoadTests", check: true}
 }
 
 func invalid(v *view) *step {
@@ -265,7 +265,7 @@ func testsEnded(v *view) *step {
 	return &step{message: "tests ended: what they measured is read", read: v.unread[:min(len(v.unread), readsAtOnce)]}
 }
 
-// stopped: tests that go on are stopped, and keep what they have measured; they are waited for.
+// stopped: running tests are stopped, and keep what they have measured; the suite waits for them.
 func stopped(v *view) *step {
 	if !v.spec.Stop {
 		return nil
@@ -287,7 +287,7 @@ func testFailed(v *view) *step {
 	return &step{reason: v1alpha1.ReasonTestFailed, message: message, complete: len(v.active) == 0}
 }
 
-// unstored: the API server doesn't take what is to be stored. Without that nothing is kept of what is measured.
+// unstored: the API server refuses to store results. Until it accepts them nothing more is measured, since it would be lost.
 func unstored(v *view) *step {
 	if v.Unstored == "" {
 		return nil
@@ -300,7 +300,7 @@ func unstored(v *view) *step {
 	return s
 }
 
-// nameTaken: tests that were asked to stop are stopped all the same.
+// nameTaken: somebody else's ConfigMap has a name that results are stored under. Tests that are to stop are still stopped.
 func nameTaken(v *view) *step {
 	if len(v.Taken) == 0 {
 		return nil
@@ -365,7 +365,7 @@ func testsNeeded(v *view) *step {
 
 func testsGoingOn(v *view) *step { return v.goingOn("") }
 
-// goingOn says how far it is.
+// goingOn says how far the suite is.
 func (v *view) goingOn(why string) *step {
 	s := &step{reason: v1alpha1.ReasonRunning, message: v.tally(why)}
 	if len(v.active) == 0 {
@@ -381,7 +381,7 @@ func (v *view) goingOn(why string) *step {
 	return s
 }
 
-// tally is how far it is, in a sentence.
+// tally is how far the suite is, in a sentence.
 func (v *view) tally(why string) string {
 	text := fmt.Sprintf("%d of %d %s measured", v.measured, len(v.Matrix.slots), plural(int32(len(v.Matrix.slots)), "test"))
 	if v.failed > 0 {

@@ -82,7 +82,7 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 		runs := runsOf(t, "≥10420 ≥21000 ≥21000")
 		for i, r := range runs {
 			r.Plan.DUT.Type = "Loopback"
-			run := RunAlone(Wanted{Name: "test", Repetition: int32(i + 1), Try: 1}, r, "")
+			run := LocalRun(Wanted{Name: "test", Repetition: int32(i + 1), Try: 1}, r, "")
 			if run.limited() {
 				t.Error("what is stored of it doesn't tell")
 			}
@@ -101,14 +101,14 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 func TestIfAnyWasDisturbedTheLeastWas(t *testing.T) {
 	random, found := newRandom(31), 0
 	for range 5000 {
-		var all []said
+		var all []measuredRun
 		for i := range 1 + random.IntN(7) {
-			all = append(all, said{repetition: i, figures: &report.Figures{PacketsPerSecond: 900 + random.Int64N(200)}, limited: random.IntN(2) == 0, unsure: random.IntN(5) == 0})
+			all = append(all, measuredRun{repetition: i, figures: &report.Figures{PacketsPerSecond: 900 + random.Int64N(200)}, limited: random.IntN(2) == 0, unsure: random.IntN(5) == 0})
 			if all[i].weak = all[i].limited; all[i].weak {
 				all[i].unsure = false
 			}
 		}
-		one := slices.ContainsFunc(all, func(s said) bool { return s.weak && s.less(all) })
+		one := slices.ContainsFunc(all, func(s measuredRun) bool { return s.weak && s.isLess(all) })
 		if got := disturbed(all); (got != nil) != one {
 			t.Fatalf("%+v: it is %+v, and one was: %v", all, got, one)
 		}
@@ -329,14 +329,14 @@ func TestAReplacedRunIsNoPartOfAnything(t *testing.T) {
 func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 	const spec = "template: {spec: {}}\nrepetitions: 3\n"
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	measure := func(a *Alone, w Wanted) {
+	measure := func(a *Local, w Wanted) {
 		r := figureOf(w.Name, 21_000)
 		if w.Name == "night-test-r1" {
 			bounded(r, 10_420)
 		}
-		a.Ended(RunAlone(w, r, "sha256:"+w.Name))
+		a.Record(LocalRun(w, r, "sha256:"+w.Name))
 	}
-	a := NewAlone(Expand(written(t, spec)), "test", now)
+	a := NewLocal(Expand(written(t, spec)), "test", now)
 	var names []string
 	for range 4 {
 		w, more := a.Next(now)
@@ -364,8 +364,8 @@ func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 	for name, cut := range map[string]*report.Suite{"before the second try": cut, "after it": a.Document(now)} {
 		t.Run("taken up "+name, func(t *testing.T) {
 			tried := len(cut.Cells[0].Runs) == 4
-			b := NewAlone(Expand(written(t, spec)), "test", now)
-			if taken, left := b.Take(cut, func(Wanted, report.SuiteRun) string { return "" }); taken != 3 || len(left) > 0 {
+			b := NewLocal(Expand(written(t, spec)), "test", now)
+			if taken, left := b.Resume(cut, func(Wanted, report.SuiteRun) string { return "" }); taken != 3 || len(left) > 0 {
 				t.Errorf("%d are taken, left are %q", taken, left)
 			}
 			w, more := b.Next(now)
@@ -386,11 +386,11 @@ func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 
 // What others measured is the middle of it, whatever their number.
 func TestTheMiddleOfWhatOthersMeasured(t *testing.T) {
-	all := []said{{repetition: 1, figures: &report.Figures{PacketsPerSecond: 1}}}
+	all := []measuredRun{{repetition: 1, figures: &report.Figures{PacketsPerSecond: 1}}}
 	for i, want := range []int64{0, 40, 30, 40, 35} {
-		if got, _ := others(all, 1); got != want {
+		if got, _ := medianOfOthers(all, 1); got != want {
 			t.Errorf("of %d others it is %d, want %d", i, got, want)
 		}
-		all = append(all, said{repetition: i + 2, figures: &report.Figures{PacketsPerSecond: []int64{40, 20, 50, 30, 0}[i]}})
+		all = append(all, measuredRun{repetition: i + 2, figures: &report.Figures{PacketsPerSecond: []int64{40, 20, 50, 30, 0}[i]}})
 	}
 }

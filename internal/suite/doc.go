@@ -1,10 +1,10 @@
-// Package suite is what a LoadTestSuite means and what becomes of it, pure: the axes' cells and the names of their tests, the order in which these
-// follow each other, and the decision what to make, stop, keep and say next.
+// Package suite decides what becomes of a LoadTestSuite. It is pure: the axes' cells and the names of their tests, the order of the tests, and the decision
+// what to create, stop, store and report next.
 //
 //	template × axes ─▶ Expand ─▶ cells ─▶ one LoadTest for each repetition and try ─▶ a Run of each ─▶ rows, verdicts, the suite's report
 //	                                              ▲                                       │
 //	                                              └── Decide: what is missing is made ◀───┘
 //
-// Nothing is remembered but what can be seen: which LoadTests there are, and the runs that were stored. Names are functions of cell, repetition and
-// try, so that whoever decides again after a restart makes nothing twice.
+// Decisions depend only on what can be observed: which LoadTests exist, and which runs are stored. A test's name follows from its cell, repetition and try, so
+// that a restarted operator makes no test twice.
 package suite

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// document is the suite's report as far as it is.
+// document is the suite's report so far.
 func (v *view) document(s *step) *report.Suite {
 	return v.documentOf(s.complete, func(cell int) report.SuiteCell { return v.cell(cell) })
 }
@@ -72,10 +72,10 @@ func testsWere(n int32) string {
 	return fmt.Sprintf("%d tests were", n)
 }
 
-// amongSoMany says why a suite is undecided of which a cell failed.
+// amongSoMany says why a suite with a failed cell is undecided.
 const amongSoMany = "among so many cells chance alone shows as much too often: more repetitions would tell"
 
-// overall is the verdict on all cells: the worst, as far as it is shown of all of them together.
+// overall is the verdict on all cells: the worst, if it is still significant among so many cells.
 func overall(judged bool, cells []report.SuiteCell) report.Verdict {
 	out := report.Verdict{}
 	if !judged {
@@ -103,17 +103,17 @@ func overall(judged bool, cells []report.SuiteCell) report.Verdict {
 	return out
 }
 
-// cell is what was measured in a cell, and the judgement on it. Table, report and verdict ask for it; it is looked at once.
+// cell is what was measured in a cell, and the verdict on it. It is computed once for table, report and verdict.
 func (v *view) cell(number int) report.SuiteCell {
 	out, known := v.cells[number]
 	if !known {
-		out = v.lookAtCell(number)
+		out = v.computeCell(number)
 		v.cells[number] = out
 	}
 	return out
 }
 
-func (v *view) lookAtCell(number int) report.SuiteCell {
+func (v *view) computeCell(number int) report.SuiteCell {
 	c := &v.Matrix.Cells[number]
 	out := report.SuiteCell{Name: c.Name, Product: c.Product, Loadtest: c.Loadtest}
 	if len(c.Values) == 0 {
@@ -131,15 +131,15 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 		}
 		run.Repeated = ""
 		switch {
-		case run.measured() && v.stands(number, name, &run):
+		case run.measured() && v.representsRepetition(number, name, &run):
 			figures = append(figures, run)
 		case run.measured():
 			run.Repeated = v.whyRepeated(number, &run)
 		default:
-			vain = joinNonEmpty(vain, v.inVain(number, &run))
+			vain = joinNonEmpty(vain, v.whyInVain(number, &run))
 		}
-		if run.Evidence = v.capacityOf(number).mark(run.Evidence); !v.Evidence && !c.calibrates { // who compares with this document has the marks, too
-			run.Evidence = nil // a later suite may take a calibration
+		if run.Evidence = v.capacityOf(number).mark(run.Evidence); !v.Evidence && !c.calibrates { // a document that is compared with this one gets the marks, too
+			run.Evidence = nil // but a calibration's evidence stays: a later suite may use it
 		}
 		out.Runs = append(out.Runs, run.SuiteRun)
 	}
@@ -148,11 +148,11 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 	out.Images, out.Message = imagesOf(figures)
 	out.Message = joinNonEmpty(out.Message, severalEnvironments(v.evidence(number)))
 	out.Message = joinNonEmpty(out.Message, vain)
-	if out.Calibration = c.calibrates; out.Calibration { // no criterion is of it
+	if out.Calibration = c.calibrates; out.Calibration { // it isn't judged
 		out.Identity, out.Message = v.Matrix.identities[number], joinNonEmpty(takenFrom(figures), out.Message)
 		return out
 	}
-	v.hold(number, &out)
+	v.boundByCalibration(number, &out)
 	if len(v.spec.Criteria) == 0 {
 		return out
 	}
@@ -176,15 +176,15 @@ func joinNonEmpty(a, b string) string {
 	return a + "; " + b
 }
 
-// stands says whether a run stands for its repetition: the last that gave figures does, and where none did the last of all.
-func (v *view) stands(cell int, name string, run *Run) bool {
+// representsRepetition says whether a run stands for its repetition: of its tries that is the last one with figures or, if none has any, the last one.
+func (v *view) representsRepetition(cell int, name string, run *Run) bool {
 	if run.measured() {
 		return !v.replaced[name]
 	}
 	return !v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2)) && v.measuredBefore(cell, run) == ""
 }
 
-// measuredBefore is the last try before a run, of the same repetition, that gave figures; empty: none did.
+// measuredBefore is the last earlier try of the same repetition that gave figures; empty: none did.
 func (v *view) measuredBefore(cell int, run *Run) string {
 	for try := run.Retry; try > 0; try-- {
 		if name := v.Matrix.TestName(cell, int32(run.Repetition), int32(try)); v.ranWithFigures(name) {
@@ -194,7 +194,7 @@ func (v *view) measuredBefore(cell int, run *Run) string {
 	return ""
 }
 
-// imagesOf are the images that all runs measured; apart says that they aren't of one device, so that their median is nobody's.
+// imagesOf are the images that all runs measured; apart says that they measured different devices, so that their median means nothing.
 func imagesOf(runs []Run) (common []plan.Container, apart string) {
 	var names []string
 	var images [][]plan.Container
@@ -204,7 +204,7 @@ func imagesOf(runs []Run) (common []plan.Container, apart string) {
 	return report.CommonImages(names, images)
 }
 
-// severalEnvironments says that runs of one cell were measured on several nodes, or otherwise not alike; empty: they weren't, as far as that is known.
+// severalEnvironments says how the environments of one cell's runs differ, such as their nodes; empty: in nothing that is known.
 func severalEnvironments(runs []analysis.KeptReport) string {
 	all := make([]*report.Environment, len(runs))
 	for i, k := range runs {
@@ -231,7 +231,7 @@ func medians(runs []Run) (*report.Figures, []string) {
 	return all, outliers
 }
 
-// medianCurve is what each load lost, over the runs whose evidence is still at hand.
+// medianCurve is the median loss at each load, over the runs whose evidence is still kept.
 func medianCurve(runs []Run) []report.CurvePoint {
 	var curves [][]report.CurvePoint
 	for _, r := range runs {

@@ -12,16 +12,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// With spec.calibration.maxAge a suite takes calibrations of earlier suites instead of measuring them anew. What a calibration is of, all of its LoadTest's spec, is known before anything is
-// measured, and its identity in the suite's document. In which environment the suite will be measured isn't: that shows when the first of its devices is measured. So
+// With spec.calibration.maxAge a suite uses calibrations of earlier suites instead of measuring its own. Whether two calibrations measure the same is known beforehand, by their identity (all of the
+// LoadTest's spec), which the suite's document has. Whether their environments are the same shows only when the first device is measured. So
 //
 //	before the first test    the newest calibration of the same identity is taken, each of its runs as one of this suite's
 //	a device was measured    elsewhere, or by another generator, than that: what was taken counts for nothing, and is measured after all, as the run's next try
 
-// OtherEnvironment is why a run counts as not measured that was taken from an earlier suite and measured in another environment than this suite's devices.
+// OtherEnvironment is why a run from an earlier suite doesn't count: its environment differs from that of this suite's devices.
 const OtherEnvironment = "OtherEnvironment"
 
-// MaxAge is how old a calibration may be that is taken instead of measuring anew; 0: none is.
+// MaxAge is how old an earlier suite's calibration may be to be used; 0: none is used.
 func (m *Matrix) MaxAge() time.Duration {
 	c := m.suite.Spec.Calibration
 	if c == nil || c.MaxAge == "" {
@@ -34,7 +34,7 @@ func (m *Matrix) MaxAge() time.Duration {
 	return age
 }
 
-// retriesOf is how often a repetition of a cell is repeated at most: what was taken from an earlier suite is no try of this one's.
+// retriesOf is how often a repetition of a cell is repeated at most. A run from an earlier suite doesn't count as a try.
 func (m *Matrix) retriesOf(cell int) int32 {
 	if m.Cells[cell].calibrates && m.MaxAge() > 0 {
 		return m.retries() + 1
@@ -42,7 +42,7 @@ func (m *Matrix) retriesOf(cell int) int32 {
 	return m.retries()
 }
 
-// TakeCalibrations are, of each calibration of which nothing is known yet, the runs of the newest that is among these suites' documents, as runs of this suite's. One whose environment isn't known is left.
+// TakeCalibrations are runs for this suite's calibrations that have none yet: those of the newest calibration with the same identity in the earlier suites' documents. One whose environment isn't known is skipped.
 func (m *Matrix) TakeCalibrations(earlier []*report.Suite, known Runs, now time.Time) Runs {
 	taken := Runs{}
 	for number := range m.calibrations {
@@ -67,7 +67,7 @@ func (m *Matrix) TakeCalibrations(earlier []*report.Suite, known Runs, now time.
 	return taken
 }
 
-// takable are the runs of another suite's calibration that may stand for this one's, one for each repetition; nil: they may not.
+// takable are the runs of another suite's calibration that may be used for this one's, one for each repetition; nil: they may not.
 func (m *Matrix) takable(number int, c *report.SuiteCell, now time.Time) (runs []report.SuiteRun) {
 	if !c.Calibration || c.Identity == "" || c.Identity != m.identities[number] {
 		return nil
@@ -87,7 +87,7 @@ func oldest(runs []report.SuiteRun) time.Time {
 	return slices.MinFunc(runs, func(a, b report.SuiteRun) int { return a.Finished.Compare(b.Finished) }).Finished
 }
 
-// taken is another suite's run as one of this suite's.
+// taken converts another suite's run to one of this suite.
 func (m *Matrix) taken(number int, repetition int32, run report.SuiteRun, from string) Run {
 	if run.Taken == nil { // else that suite took it, too
 		run.Taken = &report.Taken{Suite: from, Test: run.Test}
@@ -96,15 +96,15 @@ func (m *Matrix) taken(number int, repetition int32, run report.SuiteRun, from s
 	return Run{SuiteRun: run, Ended: v1alpha1.ReasonMeasured}.seal()
 }
 
-// earlierWanted: before its first test a suite looks for calibrations that it need not measure.
+// earlierWanted: before its first test a suite looks for calibrations of earlier suites that it can use.
 func earlierWanted(v *view) *step {
 	if v.EarlierRead || v.was.StartedAt != nil || v.Matrix.calibrations == 0 || v.Matrix.MaxAge() == 0 || len(v.Runs) > 0 {
 		return nil
 	}
-	return &step{message: "calibrations of earlier suites are looked at", earlier: true}
+	return &step{message: "looking for calibrations of earlier suites", earlier: true}
 }
 
-// discountTaken has runs of earlier suites count for nothing where this suite's devices were measured in another environment.
+// discountTaken makes runs of earlier suites not count if this suite's devices were measured in another environment.
 func (v *view) discountTaken() {
 	for number := range v.Matrix.calibrations {
 		for r := range max(v.spec.Repetitions, 1) {
@@ -128,22 +128,22 @@ func (v *view) discountTaken() {
 	}
 }
 
-// elsewhere says what is otherwise in the environment of a run that was taken than in that of this suite's runs which are held against it; empty: nothing that is known.
+// elsewhere says how the environment of a taken run differs from that of this suite's runs that are compared with it; empty: in nothing that is known.
 func (v *view) elsewhere(calibration int, run *Run) string {
 	return v.apart([]*report.Environment{report.EnvironmentOf(run.Evidence)}, v.environments(calibration))
 }
 
-// measuredElsewhere says what is otherwise in the environment of a calibration than in that of the runs of a cell that is held against it; empty: nothing that is known.
+// measuredElsewhere says how the environment of a calibration differs from that of a cell's runs; empty: in nothing that is known.
 func (v *view) measuredElsewhere(calibration, cell int) string {
 	return v.apart(v.environmentsIn(calibration), v.environmentsIn(cell))
 }
 
-// apart says what is otherwise with the generators in some environments than in others; empty: nothing, or of either side none is known.
+// apart says how the generators differ between two lists of environments; empty: in nothing, or either list has no known environment.
 func (v *view) apart(was, is []*report.Environment) string {
 	if len(was) == 0 || len(is) == 0 {
 		return ""
 	}
-	links := v.spec.Calibration.Network == "" // else the calibration has wires of its own
+	links := v.spec.Calibration.Network == "" // with a network of its own the calibration has other ports
 	apart := comparison.EnvironmentDifferences(ofGenerators(was, links), ofGenerators(is, links))
 	var words []string
 	for _, d := range apart {
@@ -152,7 +152,7 @@ func (v *view) apart(was, is []*report.Environment) string {
 	return strings.Join(words, "; ")
 }
 
-// environments are those of this suite's own runs that a calibration is for.
+// environments are those of this suite's own runs that are compared with a calibration.
 func (v *view) environments(calibration int) (all []*report.Environment) {
 	for cell := v.Matrix.calibrations; cell < len(v.Matrix.Cells); cell++ {
 		if v.Matrix.calibratedBy[cell] != calibration {
@@ -175,7 +175,7 @@ func (v *view) environmentsIn(cell int) (all []*report.Environment) {
 	return all
 }
 
-// generators is an environment without the device, and without the links' ports where these aren't to be compared.
+// generators is an environment without the device and, if links is false, without the links' ports.
 func generators(e *report.Environment, links bool) *report.Environment {
 	out := &report.Environment{Linerate: e.Linerate, Generators: slices.Clone(e.Generators)}
 	if !links {
@@ -193,7 +193,7 @@ func ofGenerators(all []*report.Environment, links bool) (out []*report.Environm
 	return out
 }
 
-// takenFrom says of which earlier suite a calibration's figures are, and when it measured them; empty: this suite measured them.
+// takenFrom says which earlier suite measured a calibration's figures, and when; empty: this suite did.
 func takenFrom(runs []Run) string {
 	var words []string
 	for _, r := range runs {

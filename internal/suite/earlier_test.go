@@ -25,7 +25,7 @@ func place(node, nic string) *report.Environment {
 // nightAt measures a suite from a moment on, whose generators are there, and says which tests it made.
 func nightAt(t *testing.T, spec string, from time.Time, at func(test string) *report.Environment, earlier ...*report.Suite) (s *report.Suite, made []string) {
 	t.Helper()
-	a, now := NewAlone(Expand(written(t, spec)), "test", from), from
+	a, now := NewLocal(Expand(written(t, spec)), "test", from), from
 	a.TakeCalibrations(earlier, now)
 	for range 100 {
 		w, more := a.Next(now)
@@ -35,7 +35,7 @@ func nightAt(t *testing.T, spec string, from time.Time, at func(test string) *re
 		made = append(made, w.Name)
 		r := figureOf(w.Name, 1000)
 		r.Environment, r.Started, r.Finished = at(w.Name), now, now
-		a.Ended(RunAlone(w, r, "sha256:"+w.Name))
+		a.Record(LocalRun(w, r, "sha256:"+w.Name))
 		now = now.Add(time.Minute)
 	}
 	t.Fatal("it doesn't come to its end")
@@ -106,6 +106,22 @@ func TestACalibrationOfAnEarlierSuiteIsTaken(t *testing.T) {
 }
 
 // Who takes what another suite took says who measured it, and when: so nothing is kept alive beyond its age.
+func TestTheNewestCalibrationIsTaken(t *testing.T) {
+	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
+	old, _ := nightAt(t, agedNight, began, here)
+	young, _ := nightAt(t, agedNight, began.Add(3*time.Hour), here)
+	old.Name, young.Name = "old", "young"
+	for _, earlier := range [][]*report.Suite{{old, young}, {young, old}} {
+		s, _ := nightAt(t, agedNight, began.Add(6*time.Hour), here, earlier...)
+		for _, r := range s.Cells[0].Runs {
+			if r.Taken == nil || r.Taken.Suite != "young" {
+				t.Errorf("%s is of %+v", r.Test, r.Taken)
+			}
+		}
+	}
+}
+
 func TestACalibrationThatWasTakenKeepsItsAge(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
@@ -176,7 +192,7 @@ func TestACalibrationOfAnotherNodeLeavesLowerBounds(t *testing.T) {
 		"the calibration's unknown": {nil, place("lab-1", "8086:1593"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, now := NewAlone(Expand(written(t, agedNight)), "test", began), began
+			a, now := NewLocal(Expand(written(t, agedNight)), "test", began), began
 			for {
 				w, more := a.Next(now)
 				if !more {
@@ -188,7 +204,7 @@ func TestACalibrationOfAnotherNodeLeavesLowerBounds(t *testing.T) {
 					r = figureOf(w.Name, 2000)
 					r.Environment, r.Started, r.Finished = c.calibration, now, now
 				}
-				a.Ended(RunAlone(w, r, "sha256:"+w.Name))
+				a.Record(LocalRun(w, r, "sha256:"+w.Name))
 				now = now.Add(time.Minute)
 			}
 			cell := a.Document(now).Cells[1]

@@ -15,7 +15,7 @@ func searched(test string, ndr, pdr int64) Run {
 		goals[1].Result = reporttest.Measured(reporttest.Limited(pdr)).Result
 	}
 	r.Result.Goals = goals
-	return RunAlone(Wanted{Name: test, Repetition: 1, Try: 1}, r, "sha256:0f")
+	return LocalRun(Wanted{Name: test, Repetition: 1, Try: 1}, r, "sha256:0f")
 }
 
 func TestACellHasTheMediansOfEachGoal(t *testing.T) {
@@ -37,7 +37,7 @@ func TestACellHasTheMediansOfEachGoal(t *testing.T) {
 func TestARunOfOneGoalHasNoMore(t *testing.T) {
 	r := reporttest.Measured()
 	r.Result.Goals = []report.GoalResult{{Name: "NDR", Result: r.Result}}
-	if run := RunAlone(Wanted{Name: "a", Repetition: 1, Try: 1}, r, "sha256:0f"); run.Goals != nil || run.Figures == nil {
+	if run := LocalRun(Wanted{Name: "a", Repetition: 1, Try: 1}, r, "sha256:0f"); run.Goals != nil || run.Figures == nil {
 		t.Errorf("%+v", run.Goals)
 	}
 }

@@ -30,7 +30,7 @@ func TestRunsOfSeveralBuildsAreToldOf(t *testing.T) {
 			w.runs[name] = run
 		}
 	}
-	v := look(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs})
+	v := newView(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs})
 	document := v.documentOf(true, v.cell)
 	const apart = "container vpp ran lab/vpp:main (sha256:11) in the one and lab/vpp:main (sha256:22) in the other"
 	for i, c := range document.Cells {

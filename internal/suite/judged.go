@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Judged is a suite as who asks for a verdict sees it: its report, and of each cell the runs that stand for its repetitions.
+// Judged is a suite with its verdict: its report, and for each cell the runs that stand for its repetitions.
 type Judged struct {
 	Report *report.Suite
 	Cells  []JudgedCell
@@ -16,19 +16,19 @@ type Judged struct {
 
 // JudgedCell is a cell, and what it was compared with.
 type JudgedCell struct {
-	// Runs were judged; Baseline are the runs that they were compared with, as far as they can be, and BaselineName says whose.
+	// Runs were judged; Baseline are the comparable runs that they were compared with, and BaselineName says whose these are.
 	Runs, Baseline []analysis.KeptReport
 	BaselineName   string
-	// AllowDifferent is what of the baseline's environment may be another.
+	// AllowDifferent are the parts of the environment that may differ from the baseline's.
 	AllowDifferent []report.EnvironmentPart
-	// Itself says that the cell is what others are compared with.
+	// Itself says that the cell is the baseline of others.
 	Itself bool
 }
 
-// JudgeStored judges a suite by the runs that were stored of it, as the operator does; with a baseline of one's own where one is given. Finished is when the
-// suite was complete; zero: it isn't, and what is still to come counts as missing.
+// JudgeStored judges a suite by its stored runs, as the operator does, but with another baseline if with isn't nil. finished is when the suite was complete;
+// zero: it isn't, and measurements still to come count as missing.
 func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, with *Reference) Judged {
-	v := lookBack(Observed{Suite: m.suite, Matrix: m, Now: finished, Runs: runs, Version: version, Reference: with})
+	v := newFinalView(Observed{Suite: m.suite, Matrix: m, Now: finished, Runs: runs, Version: version, Reference: with})
 	v.early = finished.IsZero()
 	out := Judged{Report: v.documentOf(!finished.IsZero(), v.cell)}
 	for i := range m.Cells {
@@ -56,7 +56,7 @@ func (v *view) sides(cell int) JudgedCell {
 	return out
 }
 
-// comparableRuns are those that were measured as the candidate is, and have a figure.
+// comparableRuns are those with a figure that were measured in the same way as the candidate.
 func comparableRuns(how analysis.Candidate, runs []analysis.KeptReport) []analysis.KeptReport {
 	var out []analysis.KeptReport
 	for _, k := range runs {

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// lookup finds what cells are compared with. It is made once for a decision, for each cell looks for its own.
+// lookup finds the baseline of cells. It is made once for a decision, since every cell is looked up.
 type lookup struct {
 	*Reference
 	cells   map[string][]analysis.KeptReport // of suites, by their values
@@ -21,7 +21,7 @@ func newLookup(r *Reference) *lookup {
 	l := &lookup{Reference: r, cells: make(map[string][]analysis.KeptReport, len(r.Cells)), columns: map[string][]analysis.KeptReport{}}
 	for _, c := range r.Cells {
 		key := keyOf(c.Values)
-		l.cells[key] = append(l.cells[key], c.Runs...) // one that has no runs is known, too
+		l.cells[key] = append(l.cells[key], c.Runs...) // a cell without runs counts as known, too
 	}
 	for _, k := range r.Reports {
 		column := k.Report.Plan.Test.Loadtest
@@ -30,7 +30,7 @@ func newLookup(r *Reference) *lookup {
 	return l
 }
 
-// ofCell is the baseline of a cell that was measured so.
+// ofCell is the baseline of a cell that was measured in this way.
 func (l *lookup) ofCell(values []v1alpha1.CellValue, how analysis.Candidate) *report.Baseline {
 	return l.baseline(how, func() ([]analysis.KeptReport, string) { return l.runsOf(values, how) })
 }
@@ -49,7 +49,7 @@ func (l *lookup) runsOf(values []v1alpha1.CellValue, how analysis.Candidate) (ru
 	return nil, fmt.Sprintf("it has no cell %s", valuesText(values))
 }
 
-// keyOf is the same for two cells that have the same value of the same axes, whatever their order.
+// keyOf is equal for two cells with the same values of the same axes, in whatever order.
 func keyOf(values []v1alpha1.CellValue) string {
 	words := make([]string, len(values))
 	for i, v := range values {

@@ -46,7 +46,7 @@ func BenchmarkTenTimesAsManyBaselines(b *testing.B) {
 			earlier.Cells = append(earlier.Cells, ReferenceCell{Values: c.Values})
 		}
 		return func() {
-			v := look(Observed{Suite: m.suite, Matrix: m, Reference: earlier})
+			v := newView(Observed{Suite: m.suite, Matrix: m, Reference: earlier})
 			for cell := range m.Cells {
 				if number, name := v.baselineOf(cell); number != cell%50 || name == "" {
 					b.Fatalf("cell %d is compared with %d", cell, number)

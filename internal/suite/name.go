@@ -14,11 +14,11 @@ const (
 	maxLabel    = 63
 	// onlyCell is the name of the cell of a suite without axes.
 	onlyCell = "test"
-	// hashLetters are what stands for values that are too long together: 26 letters of the suite's name, these, and "-r100t9" make 40.
+	// hashLetters is the length of the hash that replaces values which are too long: 26 letters of the suite's name, these, and "-r100t9" make 40.
 	hashLetters = 6
 )
 
-// name gives each cell its name, and its tests theirs. Both depend on nothing but the spec, which can't be changed.
+// name names each cell and its tests. The names depend only on the spec, which can't be changed.
 //
 //	four-systems-apu6-64b-r1        values, where they fit and no other cell's are the same letters
 //	four-systems-k2x7qf-r12t2       else a hash of them; the second try of the twelfth repetition
@@ -76,7 +76,7 @@ func (m *Matrix) longestEnd() int {
 	return n
 }
 
-// hash are letters that stand for the values; taken says which are another cell's.
+// hash is a hash of the values in letters; taken says which hashes another cell has.
 func (c *Cell) hash(letters int, taken func(string) bool) string {
 	for salt := 0; ; salt++ {
 		key := strconv.Itoa(salt)

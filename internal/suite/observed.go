@@ -12,56 +12,56 @@ import (
 // Verdicts judges the runs of a cell by the suite's criteria.
 type Verdicts func(criteria []plan.Criterion, runs []*report.Report) report.Verdict
 
-// Observed is all that a decision is made from. It is only read.
+// Observed is everything that a decision is made from. A decision doesn't change it.
 type Observed struct {
 	Suite  *v1alpha1.LoadTestSuite
 	Matrix *Matrix
 	Now    time.Time
-	// Checked says that the cells were held against what a LoadTest must be; Faults are what is wrong with them then.
+	// Checked says that the cells were validated as LoadTests; Faults are what is wrong with them.
 	Checked bool
 	Faults  Faults
 	// Tests are the suite's own LoadTests, by their names.
 	Tests map[string]*v1alpha1.LoadTest
-	// Pending are tests that were made, or asked to stop, a moment ago: Tests may not show that yet.
+	// Pending are tests that were created or stopped a moment ago, which Tests may not show yet.
 	Pending map[string]bool
-	// Runs are the tests that are over, as far as known; Stored those of them that are in the pages; StoredAt is when the last page was written of those that were due.
+	// Runs are the known tests that are over; Stored those of them that are in the pages; StoredAt is when the last page that was due was written.
 	Runs     Runs
 	Stored   Stored
 	StoredAt time.Time
-	// Sheets are the ConfigMaps that they are in, as they were written.
+	// Sheets are the digests of the pages' ConfigMaps, as they were written.
 	Sheets Sheets
-	// Unreported says that runs were stored which the suite's report may lack, which was written last at ReportAt.
+	// Unreported says that the suite's report, last written at ReportAt, may lack stored runs.
 	Unreported bool
 	ReportAt   time.Time
-	// EarlierRead says that calibrations of earlier suites were looked at, and those that could be taken are among Runs.
+	// EarlierRead says that calibrations of earlier suites were looked for, and that usable ones are among Runs.
 	EarlierRead bool
-	// Obstacles are tests that the API server doesn't take, and why.
+	// Obstacles are why tests can't be created, by their names.
 	Obstacles map[string]string
-	// CreateFrom is from when tests may be made; zero: at once.
+	// CreateFrom is from when on tests may be created; zero: at once.
 	CreateFrom time.Time
-	// Unstored is why the API server doesn't take what is to be stored; empty: it does.
+	// Unstored is why the API server refuses to store results; empty: it doesn't.
 	Unstored string
-	// Taken are names of the suite's ConfigMaps that objects of somebody else's have, in order.
+	// Taken are names of the suite's ConfigMaps that somebody else's objects have, in order.
 	Taken []string
-	// Reference is what is compared with that isn't part of the suite; nil: it wasn't looked at, or there is no such thing.
+	// Reference is a baseline outside the suite; nil: it wasn't read yet, or there is none.
 	Reference *Reference
-	// Evidence says that the suite's report is to hold what a judgement needs of each run: it is the only place where that is kept.
+	// Evidence says that the suite's report is to hold what a judgement needs of each run, since nothing else keeps it.
 	Evidence bool
 	// Judge judges cells; nil: as single tests are judged, without a baseline. Version is linerate's own, for the suite's report.
 	Judge   Verdicts
 	Version string
 }
 
-// Decision is what is to be done now, and what to say of it. It is applied in the order of its fields; what is to be done again after a failure
-// half-way follows from the next observation.
+// Decision is what is to be done now, and what the status says. It is applied in the order of its fields. After a failure half-way the next observation
+// leads to the rest.
 type Decision struct {
 	// Rule is the situation that was recognised, such as working: the line of the trace.
 	Rule string
 	// Message says why, for people.
 	Message string
-	// Check asks to hold the cells against what a LoadTest must be, Read for the Reports of these tests, Store to write these pages of runs, Announce to write the
-	// status, which says which runs are stored next, ReadBaseline for the suite of spec.baseline, and ReadEarlier for calibrations that earlier suites measured: then the decision is to be made again, with what came of it.
-	// Nothing else of the decision is applied.
+	// Check asks to validate the cells, Read to read the Reports of these tests, Store to write these pages of runs, Announce to write the status, which says which runs
+	// are stored next, ReadBaseline to read the suite of spec.baseline, and ReadEarlier to read earlier suites' calibrations. Then the decision is made again, with the
+	// results observed, and nothing else of this decision is applied.
 	Check        bool
 	Read         []Wanted
 	Store        []int
@@ -77,9 +77,9 @@ type Decision struct {
 	Create []Wanted
 	// Status is the whole status to write; it is written only where it differs.
 	Status v1alpha1.LoadTestSuiteStatus
-	// Events are told after the status was written.
+	// Events are recorded once the status is written.
 	Events []Event
-	// Delete are tests that are over and stored, and more than are to be kept.
+	// Delete are tests that are over and stored, beyond the history limit.
 	Delete []string
 	// DeleteSuite: its time to live is over.
 	DeleteSuite bool
@@ -109,7 +109,7 @@ type Wanted struct {
 	Repetition, Try int32
 }
 
-// Event is told of the suite. Its reason is a condition's.
+// Event is an event to record on the suite. Its reason is that of a condition.
 type Event struct {
 	Warning         bool
 	Reason, Message string

@@ -15,10 +15,10 @@ type slot struct {
 	repetition int32
 }
 
-// order is how the measurements follow each other. It follows from the spec and the suite's name alone, so that whoever goes on with a suite goes on in its order. A suite that says no order
-// is of a release that knew Interleaved only.
+// order is the order of the measurements. It follows from the spec and the suite's name alone, so that a restarted operator goes on in the same order. A suite without an order is from a
+// release that knew only Interleaved.
 //
-// Calibrations come first, so that what the generators can do is known before anything else.
+// Calibrations come first, so that the generators' capacity is known before anything else.
 //
 //	ByCell        AAAABBBB           drift makes a difference of all of it
 //	Interleaved   ABABABAB           drift makes a little; what comes back every second run meets B alone
@@ -56,7 +56,7 @@ func order(s *v1alpha1.LoadTestSuite, calibrations, cells int) []slot {
 	return slots
 }
 
-// shuffled are the orders of all cells in each repetition: half of them are drawn, the others are the reverses of these, and which comes when is drawn, too. Of an odd number one has no reverse.
+// shuffled are the orders of all cells in each repetition: half of them are random, the others are their reverses, and the sequence of these orders is random, too. If their number is odd, one has no reverse.
 func shuffled(random *rand.PCG, cells, repetitions int) [][]int {
 	made := make([][]int, 0, repetitions)
 	for i := range repetitions {
@@ -75,8 +75,8 @@ func shuffled(random *rand.PCG, cells, repetitions int) [][]int {
 	return blocks
 }
 
-// drawn are the numbers of so many cells in an order that chance makes (Fisher and Yates). It is written out here so that a seed draws the same order in every release, which package rand
-// doesn't promise of its own.
+// drawn is a random permutation of so many cells (Fisher and Yates). It is written out here so that a seed gives the same order in every release, which package rand doesn't
+// promise.
 func drawn(random *rand.PCG, cells int) []int {
 	block := make([]int, cells)
 	for i := range block {
@@ -89,7 +89,7 @@ func drawn(random *rand.PCG, cells int) []int {
 	return block
 }
 
-// seedOf is what a suite's order is drawn by: what its spec says, or what its name makes, so that two nights have two orders; 0: its order isn't drawn.
+// seedOf is the seed of a suite's order: the spec's, or one that follows from the suite's name, so that two nightly suites have different orders; 0: the order isn't random.
 func seedOf(s *v1alpha1.LoadTestSuite) int64 {
 	if s.Spec.Order != v1alpha1.OrderShuffled || s.Spec.Seed != 0 {
 		return s.Spec.Seed
@@ -100,7 +100,7 @@ func seedOf(s *v1alpha1.LoadTestSuite) int64 {
 	return 1 + int64(h.Sum64()%most)
 }
 
-// sortByPlace puts tests into the order in which their measurements follow each other.
+// sortByPlace sorts tests in the order of their measurements.
 func (m *Matrix) sortByPlace(tests []Wanted) {
 	places := make(map[slot]int, len(m.slots))
 	for i, s := range m.slots {

@@ -10,18 +10,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 )
 
-// A LoadTest is a suite's by its owner and its name, and whoever may create LoadTests can write both where no admission policy keeps them from it. So what one
-// measured counts only where it is what the suite makes at its place.
+// A LoadTest belongs to a suite by its owner and its name. Without the admission policy, whoever may create LoadTests can write both. So a test's measurement counts
+// only if the test is what the suite would have made.
 //
 //	suite ──▶ template, patches ──▶ the LoadTest that it makes ┐
 //	          LoadTest of that name and owner, which is over ──┴ the same? ──▶ a run of the suite's
 //	                                                           ╰─ SpecDiffers: no figures; another try is made
 
-// ReasonSpecDiffers is why a test counts for nothing that its suite didn't make as it is.
+// ReasonSpecDiffers is why a test doesn't count: it differs from what its suite makes.
 const ReasonSpecDiffers = "SpecDiffers"
 
-// DiffersIn is the first field in which a LoadTest isn't what the suite makes of this cell, such as spec.dut.type; empty: it is. What may change in a test's life
-// doesn't count, and neither do defaults that came with another release's definitions: the server has this one's.
+// DiffersIn is the first field in which a LoadTest differs from what the suite makes for this cell, such as spec.dut.type; empty: in none. Fields that may change in a
+// test's life are ignored, and so are defaults of another release's CRDs: the server has this release's.
 func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.LoadTest) (field string, err error) {
 	content, err := m.Content(w.Cell, w.Repetition, w.Try)
 	if err != nil {
@@ -47,10 +47,10 @@ func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.Lo
 	return field, nil
 }
 
-// RunPlanted is what a complete test leaves that differs in a field from what its suite makes: no figures, and why.
-func RunPlanted(t *v1alpha1.LoadTest, w Wanted, field string) Run {
+// PlantedRun is the run of a complete test that differs in a field from what its suite makes: without figures, and with the reason.
+func PlantedRun(t *v1alpha1.LoadTest, w Wanted, field string) Run {
 	run := RunOf(t, w.Repetition, w.Try, nil, "")
 	run.Ended, run.Reason, run.Report, run.ConfigMap = ReasonSpecDiffers, ReasonSpecDiffers, "", ""
-	run.Message = limited(field+" isn't as template and patches have it, so it counts for nothing: somebody else made it, or a webhook changed it", maxMessage)
+	run.Message = limited(field+" isn't as in template and patches, so the test doesn't count: somebody else made it, or a webhook changed it", maxMessage)
 	return run
 }

@@ -105,7 +105,7 @@ func TestAPlantedRunHasNoFiguresAndSaysWhy(t *testing.T) {
 		Report:     &v1alpha1.ReportReference{ConfigMap: "night-imix-r1-report", Digest: "sha256:1"},
 		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured, Message: "all is well"}},
 	}}
-	run := suite.RunPlanted(test, suite.Wanted{Name: test.Name, Repetition: 1, Try: 2}, "spec.dut.type")
+	run := suite.PlantedRun(test, suite.Wanted{Name: test.Name, Repetition: 1, Try: 2}, "spec.dut.type")
 	if run.Figures != nil || run.Evidence != nil || run.Report != "" || run.Retry != 1 || run.Ended != suite.ReasonSpecDiffers || run.Reason != suite.ReasonSpecDiffers ||
 		!strings.HasPrefix(run.Message, "spec.dut.type isn't as template and patches have it") {
 		t.Errorf("%+v", run)

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 )
 
-// Read takes a suite from a file: its cells, each held against what a LoadTest must be. The error is admission.Faults: what is wrong with cells, at
-// the lines of template or patches that say so.
+// Read reads a suite from a file, and validates its cells as LoadTests. The error is admission.Faults: what is wrong with cells, at the lines of template or
+// patches.
 func Read(object admission.Object, judge Judge) (*Matrix, error) {
 	m := Expand(object.Suite)
 	wrong := m.Check(judge)
@@ -26,8 +26,8 @@ func Read(object admission.Object, judge Judge) (*Matrix, error) {
 	return m, append(placed, object.Fault("", fmt.Sprintf("and %d more things are wrong with its cells", len(wrong)-maxFaults)))
 }
 
-// origin is the field of the suite that a fault of a cell comes from: that of the last patch which has as much of the fault's field as any, else the
-// template's.
+// origin is the field of the suite that a cell's fault comes from: in the last of the patches that have the longest part of the fault's path, or else in the
+// template.
 //
 //	spec.traffic.frameSize ─▶ spec.axes[1].values[0].patch.traffic.frameSize
 //	spec.links[0].lineRate ─▶ spec.template.spec.links[0].lineRate
@@ -53,7 +53,7 @@ func (m *Matrix) patchAt(cell, axis int) string {
 	name := m.suite.Spec.Axes[axis].Name
 	of := slices.IndexFunc(m.Cells[cell].Values, func(v v1alpha1.CellValue) bool { return v.Axis == name })
 	if of < 0 {
-		return "spec.calibration" // of a calibration, which stands for all values
+		return "spec.calibration" // a calibration is for all values
 	}
 	for i, v := range m.suite.Spec.Axes[axis].Values {
 		if v.Name == m.Cells[cell].Values[of].Value {
@@ -63,7 +63,7 @@ func (m *Matrix) patchAt(cell, axis int) string {
 	return ""
 }
 
-// depth is how many steps of a path like .links[0].lineRate a document has.
+// depth is how many steps of a path such as .links[0].lineRate exist in a document.
 func depth(raw func() ([]byte, error), path string) (steps int) {
 	text, err := raw()
 	var at any

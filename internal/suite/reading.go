@@ -13,36 +13,36 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Reading reads the runs that are stored of a suite, one sheet at a time: they may be many, and nothing else waits for all of them. Whoever edits the namespace may change
-// the sheets, and make as many as they like, so what they hold is proven before it is kept:
+// Reading reads a suite's stored runs, one sheet at a time, so that other work needn't wait for all of them. Whoever edits the namespace may change the sheets, and make
+// as many as they like, so their content is verified before it is kept:
 //
 //	a suite that goes on    the runs' digests, against what its status says of the page, which must be no older than the page
 //	one that is complete    all sheets' digests, against its status
 //	one of a release before these digests      nothing: no more is kept of it than mostUnproven
 //
-// Where that takes more than one sheet these are read twice: what is decoded the second time has the digests that were proven. So a sheet takes memory while it is read, and runs as much
-// as they took when they were measured. Its zero value is of no use; NewReading makes one. It isn't safe for concurrent use.
+// If a page has several sheets, they are read twice: first to verify their digests, then to decode them. So only one sheet is in memory at a time, and runs take as much as they took when they
+// were measured. NewReading makes a Reading; the zero value is useless. It isn't safe for concurrent use.
 type Reading struct {
 	m           *Matrix
 	page, sheet int
-	// Runs are those that were read so far, and Stored says in which sheets they are.
+	// Runs are the runs read so far, and Stored says in which sheets they are.
 	Runs   Runs
 	Stored Stored
-	// Sheets are the sheets that were read so far.
+	// Sheets are the digests of the sheets read so far.
 	Sheets Sheets
-	// Unproven are the runs that the status vouches for and that weren't in these.
+	// Unproven are runs that the status mentions and that no believed sheet has.
 	Unproven Unproven
-	// at is what was read of the page so far, names those of the tests that it is of; proven are the sheets that are read a second time; nil: these are read the first time.
+	// at is what was read of the current page, names are the tests that the page is for; proven are the sheets that are read a second time; nil: the first time.
 	at     found
 	names  map[string]bool
 	proven Sheets
 	// refused is why nothing is believed of a complete suite.
 	refused error
-	// kept is how many bytes of memory the runs take that nothing proves.
+	// kept is how many bytes of memory unverified runs take.
 	kept int64
 }
 
-// mostUnproven is how many bytes of memory runs take together that nothing proves: as many as the largest suite has, with evidence, of figures in two directions.
+// mostUnproven is how many bytes of memory unverified runs may take: as many as the largest suite's, with evidence, of figures in two directions.
 const mostUnproven = 160 << 20
 
 // found is what the sheets of a page have.
@@ -64,7 +64,7 @@ func (m *Matrix) NewReading() *Reading {
 // Done says whether all is read.
 func (r *Reading) Done() bool { return r.page >= r.m.Pages() }
 
-// proof is what proves runs.
+// proof is what verifies runs.
 type proof int
 
 const (
@@ -83,8 +83,8 @@ func (r *Reading) proof() proof {
 	return proofNone
 }
 
-// Next reads one sheet. Read gives the data of a ConfigMap, nil where there is none; where it can't, the same sheet is next again. Spoilt hears of what
-// can't be understood or isn't believed, and may end it with an error.
+// Next reads one sheet. read returns the data of a ConfigMap, nil if there is none; after an error the same sheet is next again. spoilt is called for a sheet
+// that can't be decoded or isn't believed, and may end the reading with an error.
 func (r *Reading) Next(read func(name string) (map[string][]byte, error), spoilt func(name string, err error) error) error {
 	name := SheetName(r.m.suite.Name, r.page, r.sheet)
 	data, err := read(name)
@@ -97,7 +97,7 @@ func (r *Reading) Next(read func(name string) (map[string][]byte, error), spoilt
 	if r.names == nil {
 		r.names = r.m.namesOfPage(r.page)
 	}
-	if r.sheet >= len(r.names) { // each has a run that those before it don't have
+	if r.sheet >= len(r.names) { // each sheet has a run that no earlier one has
 		return r.endPage(errors.New("its page has more ConfigMaps than runs: an operator makes none without one"), spoilt)
 	}
 	r.at.sheets.Add(name, data)
@@ -106,11 +106,11 @@ func (r *Reading) Next(read func(name string) (map[string][]byte, error), spoilt
 	}
 	content, err := r.m.openSheet(data, r.names)
 	if err == nil {
-		err = r.look(content)
+		err = r.accept(content)
 	}
 	switch {
 	case err != nil && r.proof() == proofNone:
-		r.sheet++ // what comes after it may be whole
+		r.sheet++ // the next sheet may be intact
 		return spoilt(name, err)
 	case err != nil:
 		return r.endPage(err, spoilt)
@@ -121,8 +121,8 @@ func (r *Reading) Next(read func(name string) (map[string][]byte, error), spoilt
 	return nil
 }
 
-// look takes what a sheet has: its runs, if they are proven, or if they alone are what is to be proven, or if nothing proves them.
-func (r *Reading) look(content sheetContent) error {
+// accept keeps a sheet's runs if they are verified, if this single sheet is what has to be verified, or if nothing can verify them.
+func (r *Reading) accept(content sheetContent) error {
 	for name, written := range content.runs {
 		r.at.digests[name] = report.Digest(written)
 	}
@@ -146,7 +146,7 @@ func (r *Reading) look(content sheetContent) error {
 	return nil
 }
 
-// afford refuses runs that nothing proves where they would take more memory than those of a suite.
+// afford refuses unverified runs that would take more memory than a suite's runs do.
 func (r *Reading) afford(content sheetContent) error {
 	more := int64(0)
 	for name, written := range content.runs {
@@ -163,17 +163,17 @@ func (r *Reading) afford(content sheetContent) error {
 	return nil
 }
 
-// fits says whether the runs of the page that were seen are those that the status vouches for.
+// fits says whether the page's runs that were read have a digest that the status has.
 func (r *Reading) fits() bool {
 	said, _ := vouched(r.m.suite.Status.StoredRuns, r.page)
 	is := digestOfAll(r.at.digests)
 	return is == said.Digest || is == said.Next
 }
 
-// errNotVouched is that a page isn't as its suite's status says.
+// errNotVouched: a page's runs don't have the digest in the suite's status.
 var errNotVouched = errors.New("its runs aren't those that the suite's status vouches for (storedRuns): somebody changed them")
 
-// endPage ends a page, which is refused for a fault, if there is one, or isn't what it should be. What has to be proven, and isn't held yet, is read again.
+// endPage ends a page. It refuses the page for a fault, or if its digests are wrong. A verified page that wasn't decoded yet is read again.
 func (r *Reading) endPage(fault error, spoilt func(string, error) error) error {
 	again := r.proven != nil
 	switch by := r.proof(); {
@@ -186,19 +186,19 @@ func (r *Reading) endPage(fault error, spoilt func(string, error) error) error {
 		return nil
 	}
 	r.proven = nil
-	return r.turn(fault, spoilt)
+	return r.nextPage(fault, spoilt)
 }
 
-// endPageOfAll ends a page of a suite that is complete: its runs are read when all sheets are seen, and are those that it was judged by.
+// endPageOfAll ends a page of a complete suite, whose runs are decoded only once all sheets are read and together have the digest that the suite was judged by.
 func (r *Reading) endPageOfAll(fault error, spoilt func(string, error) error) error {
 	number := r.page
 	if fault == nil {
-		if err := r.turn(nil, spoilt); err != nil || !r.Done() || r.proven != nil {
+		if err := r.nextPage(nil, spoilt); err != nil || !r.Done() || r.proven != nil {
 			return err
 		}
 		fault = r.Fits()
 	}
-	if fault != nil { // so all of them aren't
+	if fault != nil { // then the digest of all sheets is wrong, too
 		clear(r.Runs)
 		clear(r.Stored)
 		r.page, r.refused = r.m.Pages(), fault
@@ -208,8 +208,8 @@ func (r *Reading) endPageOfAll(fault error, spoilt func(string, error) error) er
 	return nil
 }
 
-// turn goes on with the next page, and keeps what this one has if it is believed.
-func (r *Reading) turn(refused error, spoilt func(name string, err error) error) error {
+// nextPage goes on with the next page, and keeps this page's runs if they are believed.
+func (r *Reading) nextPage(refused error, spoilt func(name string, err error) error) error {
 	number, at := r.page, r.at
 	r.page, r.sheet, r.at, r.names = r.page+1, 0, newFound(), nil
 	if refused != nil && r.proof() == proofOfPage {
@@ -226,10 +226,10 @@ func (r *Reading) turn(refused error, spoilt func(name string, err error) error)
 	return nil
 }
 
-// missing notes which runs of a page weren't found that the status vouches for.
+// missing records which of a page's runs the status mentions and no sheet has.
 func (r *Reading) missing(number int, said v1alpha1.StoredPage) {
 	bits, err := base64.RawStdEncoding.DecodeString(said.Ended)
-	if err != nil || len(bits) == 0 { // the operator alone writes them
+	if err != nil || len(bits) == 0 { // can't happen: only the operator writes them
 		return
 	}
 	i := 0
@@ -241,8 +241,8 @@ func (r *Reading) missing(number int, said v1alpha1.StoredPage) {
 	}
 }
 
-// Fits refuses runs that aren't those that a complete suite was judged by: whoever edits the namespace may change the ConfigMaps that they are in. A suite that a
-// release before this one ended says of no digest, and is taken as it is.
+// Fits refuses runs other than those that a complete suite was judged by: whoever edits the namespace may change their ConfigMaps. A suite that an earlier release
+// ended has no digest, and isn't checked.
 func (r *Reading) Fits() error {
 	if r.refused != nil {
 		return r.refused
@@ -264,12 +264,12 @@ func (s Sheets) orNone() string {
 // Sheets are the digests of ConfigMaps of runs, by their names.
 type Sheets map[string]string
 
-// Add notes what a ConfigMap holds.
+// Add records the digest of a ConfigMap.
 func (s Sheets) Add(name string, data map[string][]byte) {
 	s[name] = report.Digest(data[delivery.KeyRuns])
 }
 
-// Digest is that of all of them.
+// Digest is the digest of all of them.
 func (s Sheets) Digest() string {
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(s)) {

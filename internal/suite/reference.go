@@ -11,22 +11,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// KindSuite is the kind of a baseline that is an earlier suite of the cluster's, KindFile of one that is documents in files.
+// KindSuite is a baseline that is an earlier suite in the cluster, KindFile one that is documents in files.
 const (
 	KindSuite = v1alpha1.LoadTestSuiteKind
 	KindFile  = "File"
 )
 
-// Reference is what the cells of a suite are compared with that isn't part of it: an earlier suite, or documents in files.
+// Reference is a baseline outside the suite: an earlier suite, or documents in files.
 type Reference struct {
 	Kind, Name string
-	// Fault says why nothing can be compared with it; empty: Cells and Reports can.
+	// Fault says why nothing can be compared with the Reference; empty: Cells and Reports are usable.
 	Fault string
-	// Cells are those of suites: each is compared with the one of the same values. Reports belong to no suite: they are known by their product and
-	// loadtest.
+	// Cells are cells of suites: a cell is compared with the one that has the same values. Reports belong to no suite, and are found by their product
+	// and loadtest.
 	Cells   []ReferenceCell
 	Reports []analysis.KeptReport
-	// AllowDifferent is what of its environment may be another than the candidate's.
+	// AllowDifferent are the parts of its environment that may differ from the candidate's.
 	AllowDifferent []report.EnvironmentPart
 }
 
@@ -36,17 +36,17 @@ type ReferenceCell struct {
 	Runs   []analysis.KeptReport
 }
 
-// ReferenceOf is a suite of the cluster's that is over, with the runs that were stored of it.
+// ReferenceOf is a finished suite in the cluster, with its stored runs.
 func ReferenceOf(m *Matrix, runs Runs) *Reference {
 	r := &Reference{Kind: KindSuite, Name: m.suite.Name}
-	v := lookBack(Observed{Suite: m.suite, Matrix: m, Runs: runs})
+	v := newFinalView(Observed{Suite: m.suite, Matrix: m, Runs: runs})
 	for i := range m.Cells {
 		r.Cells = append(r.Cells, ReferenceCell{Values: m.Cells[i].Values, Runs: v.evidence(i)})
 	}
 	return r
 }
 
-// Add adds the cells of a suite's document to the reference. It must hold its runs' evidence, as the ones that are saved on one machine do.
+// Add adds the cells of a suite's document. The document must have its runs' evidence, as those of linerate run do.
 func (r *Reference) Add(s *report.Suite) error {
 	for _, c := range s.Cells {
 		cell := ReferenceCell{}
@@ -66,11 +66,11 @@ func (r *Reference) Add(s *report.Suite) error {
 	return nil
 }
 
-// lastTries are the runs that stand for their repetitions, the last that gave figures and where none did the last of all, and those that say something of
-// the device in any case.
+// lastTries are the runs that stand for their repetitions (the last with figures or, if none has any, the last one), and those that show that the device loses
+// frames at any load.
 func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 	return slices.DeleteFunc(slices.Clone(runs), func(a report.SuiteRun) bool {
-		return !(&Run{SuiteRun: a}).answers() && slices.ContainsFunc(runs, func(b report.SuiteRun) bool {
+		return !(&Run{SuiteRun: a}).lostAtAnyLoad() && slices.ContainsFunc(runs, func(b report.SuiteRun) bool {
 			if a.Repetition != b.Repetition || (a.Figures == nil) != (b.Figures == nil) {
 				return a.Repetition == b.Repetition && b.Figures != nil
 			}
@@ -79,7 +79,7 @@ func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 	})
 }
 
-// OfTest is the baseline of a test that belongs to no suite, of all runs whatever they belong to.
+// OfTest is the baseline of a test that belongs to no suite: all runs of the Reference, of suites or not.
 func (r *Reference) OfTest(how analysis.Candidate) *report.Baseline {
 	all := slices.Clone(r.Reports)
 	for _, c := range r.Cells {
@@ -88,7 +88,7 @@ func (r *Reference) OfTest(how analysis.Candidate) *report.Baseline {
 	return r.baseline(how, func() ([]analysis.KeptReport, string) { return ofReports(all, how) })
 }
 
-// baseline is made of the runs that were chosen; or says why none could be.
+// baseline is made of the chosen runs, or says why there are none.
 func (r *Reference) baseline(how analysis.Candidate, choose func() (runs []analysis.KeptReport, why string)) *report.Baseline {
 	if r.Fault != "" {
 		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
@@ -102,8 +102,8 @@ func (r *Reference) baseline(how analysis.Candidate, choose func() (runs []analy
 	return b
 }
 
-// ofReports chooses the runs of the same row and column of the table; those of its column, where they are all of one row, for a row's name may tell
-// the release.
+// ofReports chooses the runs of the same row and column of the table or, if there are none, those of its column if these are all of one row: a row's name may
+// include the release.
 func ofReports(all []analysis.KeptReport, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
 	loadtest := how.Plan.Test.Loadtest
 	return ofColumn(filtered(all, func(t plan.Test) bool { return t.Loadtest == loadtest }), how)

@@ -11,8 +11,8 @@ import (
 
 const refusalWords = "the API server refuses the table of the status"
 
-// Refused is what is said in place of a status that the API server doesn't take: the same again would be refused for ever. It is the status without
-// its table, which the suite's report has too, and says so; the suite goes on.
+// Refused replaces a status that the API server refuses, which it would refuse again and again. It is the status without its table, which the suite's report has,
+// too, and says so; the suite goes on.
 func Refused(o Observed, d Decision, refusal string) Decision {
 	d.Status = *d.Status.DeepCopy()
 	d.Status.Table = nil

@@ -15,13 +15,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Run is one test that is over: all that the suite needs of it once the LoadTest and its Report are gone.
+// Run is a test that is over: everything that the suite needs of it once the LoadTest and its Report are gone.
 type Run struct {
 	report.SuiteRun
 	// Ended is the reason of the test's condition Complete.
 	Ended string `json:"ended"`
 
-	// sealed is its digest, where that is known; written how it was written, where it was read and isn't written so any more.
+	// sealed is the run's digest, once it is known; written is how an earlier release wrote it, if this one would write it differently.
 	sealed  string
 	written json.RawMessage
 }
@@ -39,13 +39,13 @@ func (r Runs) AllIn(stored Stored) bool {
 	return true
 }
 
-// Lighten lets go of what nothing asks for any more once the suite is over.
+// Lighten drops what isn't needed any more once the suite is over.
 func (r *Run) Lighten() { r.Evidence, r.Message, r.written = nil, "", nil }
 
-// loopback is the type of a DUT that is none.
+// loopback is the DUT type without a device.
 const loopback = string(v1alpha1.DUTLoopback)
 
-// maxMessage bounds what a run says: of a thousand of them there are as many sentences.
+// maxMessage is how long a run's message may be: a thousand runs have as many messages.
 const maxMessage = 300
 
 // over says whether a test is complete, and why.
@@ -60,7 +60,7 @@ func measuring(t *v1alpha1.LoadTest) bool {
 	return !done && c != nil && c.Reason == v1alpha1.ReasonRunning
 }
 
-// RunOf is what a complete test leaves. The Report is nil where there is none, or none that can be read; fault says why then.
+// RunOf is the run of a complete test. The Report is nil if there is none that can be read; fault says why.
 func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault string) Run {
 	c, _ := over(t)
 	run := Run{Ended: c.Reason, SuiteRun: report.SuiteRun{
@@ -78,7 +78,7 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	}
 	switch {
 	case c.Reason != v1alpha1.ReasonMeasured && c.Reason != v1alpha1.ReasonNotMeasured:
-		// it didn't come to its own end: what it has of figures is no measurement
+		// it didn't come to its own end: its figures aren't a measurement
 	case r != nil:
 		run.found(r)
 	case fault != "":
@@ -87,8 +87,8 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	return run.seal()
 }
 
-// RunAlone is what a test leaves that was measured without a cluster: its Report, whose digest this is.
-func RunAlone(w Wanted, r *report.Report, digest string) Run {
+// LocalRun is the run of a test that was measured without a cluster, from its Report and the Report's digest.
+func LocalRun(w Wanted, r *report.Report, digest string) Run {
 	run := Run{Ended: string(r.Ending), SuiteRun: report.SuiteRun{
 		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Report: digest, Started: r.Started.UTC(), Finished: r.Finished.UTC(),
 		Reason: string(r.Ending), Message: limited(cmp.Or(r.Message, r.Result.Message), maxMessage),
@@ -104,15 +104,15 @@ func RunAlone(w Wanted, r *report.Report, digest string) Run {
 	return run
 }
 
-// RunFailed is what a test leaves that couldn't even be begun without a cluster.
-func RunFailed(w Wanted, why string, now time.Time) Run {
+// FailedLocalRun is the run of a test that couldn't be begun without a cluster.
+func FailedLocalRun(w Wanted, why string, now time.Time) Run {
 	return Run{Ended: v1alpha1.ReasonRunnerFailed, SuiteRun: report.SuiteRun{
 		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Reason: v1alpha1.ReasonRunnerFailed, Message: limited(why, maxMessage),
 		Started: now.UTC(), Finished: now.UTC(),
 	}}
 }
 
-// found is what the Report of a test says that came to its own end.
+// found fills in the result from the Report of a test that came to its own end.
 func (r *Run) found(from *report.Report) {
 	r.Plan, r.Evidence, r.Images = from.Plan.Method(), evidence(from), report.ImagesOf(from)
 	if from.Result.Reason != "" {
@@ -123,7 +123,7 @@ func (r *Run) found(from *report.Report) {
 	}
 }
 
-// evidence is a Report without what nothing looks at: the programs and commands of the device, streams, samples, and of the windows all but the lowest that lost frames.
+// evidence is a Report reduced to what judgements need: without the device's programs and commands, streams, samples, and all windows but the lowest that lost frames.
 func evidence(r *report.Report) *report.Report {
 	p := r.Plan
 	device := plan.DUT{Type: p.DUT.Type, Forwarding: p.DUT.Forwarding, Reference: p.DUT.Reference}
@@ -145,7 +145,7 @@ func evidence(r *report.Report) *report.Report {
 // measured says that the run gave figures.
 func (r *Run) measured() bool { return r.Figures != nil }
 
-// unconfirmed says that its figures were to be confirmed, and weren't. Evidence that an earlier version stored says so where its figures don't.
+// unconfirmed says that the run's figures were to be confirmed, and weren't. If the figures don't say, evidence that an earlier version stored does.
 func (r *Run) unconfirmed() bool {
 	if r.Evidence == nil {
 		return r.Figures.Unconfirmed > 0
@@ -154,7 +154,7 @@ func (r *Run) unconfirmed() bool {
 	return f != nil && f.Unconfirmed > 0
 }
 
-// repeatable says that another try may give figures: what ended the run wasn't asked for, and isn't what is written in the suite.
+// repeatable says that another try may give figures: neither a person nor the suite's spec is the reason why the run ended.
 func (r *Run) repeatable() bool {
 	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline, RunsChanged}
 	return !r.measured() && !slices.Contains(final, r.Ended)

@@ -13,13 +13,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// maxConditionMessage is what a condition's message may have, in bytes.
+// maxConditionMessage is the most bytes that a condition's message may have.
 const maxConditionMessage = 4096
 
-// maxSummary is what the line of the status may have, in characters; as many bytes are no more.
+// maxSummary is the most characters that status.summary may have; so many bytes are never more characters.
 const maxSummary = 256
 
-// statusOf is what is to be said after a step: all of it but the table, on each pass.
+// statusOf is the status after a step, without the table.
 func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteStatus {
 	st := *v.was.DeepCopy()
 	st.ObservedGeneration = v.Suite.Generation
@@ -50,23 +50,23 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 	return st
 }
 
-// progress says how far it is.
+// progress writes how far the suite is.
 func (v *view) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
 	n := int32(len(v.Matrix.slots))
 	st.Counts = v1alpha1.SuiteCounts{
 		Cells: int32(len(v.Matrix.Cells)), Tests: n, Running: v.running, Measured: v.measured, NotMeasured: v.failed, Retried: v.retried,
 		Waiting: n - v.running - v.measured - v.failed,
 	}
-	if s.complete { // what wasn't made by now never is
+	if s.complete { // tests that weren't made by now never are
 		st.Counts.NotMeasured, st.Counts.Waiting = v.failed+st.Counts.Waiting, 0
 	}
-	if st.StartedAt == nil && len(s.create)+len(v.Tests)+len(v.Runs) > 0 { // also where the write that should have said so was lost
+	if st.StartedAt == nil && len(s.create)+len(v.Tests)+len(v.Runs) > 0 { // also if an earlier write of it was lost
 		st.StartedAt = &metav1.Time{Time: v.Now}
 	}
 	st.Summary = fmt.Sprintf("%d of %d measured", v.measured, n)
 }
 
-// setConditions says all conditions, on each pass.
+// setConditions sets all conditions, on each pass.
 func setConditions(st *v1alpha1.LoadTestSuiteStatus, v *view, s *step) {
 	accepted := condition(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonValid, fmt.Sprintf("%d cells can be measured as they are written", len(v.Matrix.Cells)))
 	if s.invalid != "" {
@@ -87,14 +87,14 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
-// set says a condition. Its time changes with its status only.
+// set sets a condition. Its time changes with its status only.
 func (v *view) set(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
 	c.Message, c.ObservedGeneration = limited(c.Message, maxConditionMessage), v.Suite.Generation
 	c.LastTransitionTime = metav1.Time{Time: v.Now}
 	meta.SetStatusCondition(&st.Conditions, c)
 }
 
-// setWhile says a condition that is there only while it is true.
+// setWhile sets a condition that exists only while it is true.
 func (v *view) setWhile(st *v1alpha1.LoadTestSuiteStatus, kind string, is bool, s *step) {
 	if !is {
 		meta.RemoveStatusCondition(&st.Conditions, kind)
@@ -103,7 +103,7 @@ func (v *view) setWhile(st *v1alpha1.LoadTestSuiteStatus, kind string, is bool, 
 	v.set(st, condition(kind, metav1.ConditionTrue, s.reason, s.message))
 }
 
-// passed is the verdict over all cells. It is made at the end: until then each further run may change a median.
+// passed is the verdict on all cells. It is made at the end, since until then each further run may change a median.
 func passed(v *view, s *step) metav1.Condition {
 	unknown := condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, "nothing to judge yet: the verdict is made when all is measured")
 	switch {
@@ -119,7 +119,7 @@ func passed(v *view, s *step) metav1.Condition {
 	return v.verdictOfAll()
 }
 
-// withoutCriteria is what a suite without criteria says of its verdict.
+// withoutCriteria is Passed's message for a suite without criteria.
 func withoutCriteria(v *view, s *step) string {
 	switch {
 	case !s.complete:
@@ -130,7 +130,7 @@ func withoutCriteria(v *view, s *step) string {
 	return "spec.criteria is empty: there are results, and no verdict"
 }
 
-// verdictOfAll counts the cells by their verdicts, and tells of the first that decided.
+// verdictOfAll counts the cells by their verdicts, and names the first that decided.
 func (v *view) verdictOfAll() metav1.Condition {
 	counts, first := map[v1alpha1.SuiteVerdict]int{}, map[v1alpha1.SuiteVerdict]string{}
 	var verdicts []*report.Verdict
@@ -158,15 +158,15 @@ func (v *view) verdictOfAll() metav1.Condition {
 	return condition(v1alpha1.ConditionPassed, metav1.ConditionTrue, v1alpha1.ReasonCriteriaMet, tally)
 }
 
-// restrained is the status that is worth a write now. Counts and a small suite's table are written at most each 10 s, and the table is made only then:
-// nothing changes in it without a change of what is counted. The moment that is returned is when they are due; zero: they are in.
+// restrained is the part of a status that is worth writing now. Counts and a small suite's table are written at most every 10 s, and the table is only made then, since
+// it can't change without the counts. The time is when they are due; zero: they are included.
 func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
 	goesOn := !s.complete && st.StartedAt != nil
 	announces := goesOn && v.unannounced()
 	if s.over || equality.Semantic.DeepEqual(*v.was, st) && !announces {
 		return st, time.Time{}
 	}
-	waits := !announces || !v.StoredAt.IsZero() || v.outstanding() // who has just started stores first of all what it has read: started anew it would read all of that again
+	waits := !announces || !v.StoredAt.IsZero() || v.outstanding() // a new process first stores what it has read, so that the next one needn't read it again
 	if was := v.was.UpdatedAt; was != nil && waits && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {
 		if due := was.Add(detailEvery); v.Now.Before(due) && !was.After(v.Now) {
 			return *v.was.DeepCopy(), due
@@ -192,7 +192,7 @@ func gist(st *v1alpha1.LoadTestSuiteStatus) v1alpha1.LoadTestSuiteStatus {
 	return out
 }
 
-// eventsOf are the changes that are worth telling beyond the status: that it was refused, that it began, that it is over.
+// eventsOf are the events of a change of status: the suite was refused, began, or is over.
 func eventsOf(was, is *v1alpha1.LoadTestSuiteStatus) []Event {
 	var out []Event
 	before, c := meta.FindStatusCondition(was.Conditions, v1alpha1.ConditionComplete), meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionComplete)

@@ -12,31 +12,30 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
-// Runs are stored in pages by their cells, and each page in sheets, which are ConfigMaps: one as a rule. A page that doesn't change isn't written again.
+// Runs are stored in pages, by their cells. Each page has one or several sheets, which are ConfigMaps. A page that doesn't change isn't written again.
 //
 //	SUITE-suite          the suite's report: its table, for people and programs
 //	SUITE-suite-runs-0   the runs of the first cells, for the operator
 //	SUITE-suite-runs-0-1 more of them, as the sheet before is full
 //	SUITE-suite-runs-1   …
 //
-// A run stays in the sheet that it was stored in, so that each write adds to what is there: whatever is cut short, and wherever, nothing is lost that
-// was stored.
+// A run stays in the sheet where it was stored, and writes only add to sheets: so nothing that was stored is lost, wherever the operator is interrupted.
 const (
-	// pageRuns is of how many measurements a page has the runs.
+	// pageRuns is how many measurements' runs a page has.
 	pageRuns = 200
-	// sheetSize is how many bytes a sheet takes before the next one is begun: a fraction of what a ConfigMap holds, for each run that is added writes
-	// its sheet anew.
+	// sheetSize is how large a sheet becomes before the next one is begun, in bytes: a fraction of what a ConfigMap holds, since each added run rewrites its
+	// sheet.
 	sheetSize = 256 << 10
 	// pageVersion is the version of a sheet.
 	pageVersion = "linerate.dev/suite-runs.v1alpha1"
 )
 
-// page is what one of the ConfigMaps holds.
+// page is the content of a sheet.
 type page struct {
 	Version string                     `json:"version"`
 	Suite   string                     `json:"suite"` // its UID
 	Runs    map[string]json.RawMessage `json:"runs"`
-	// Continued: there is another sheet of this page.
+	// Continued: the page has another sheet.
 	Continued bool `json:"continued,omitempty"`
 }
 
@@ -81,8 +80,8 @@ func (m *Matrix) Pages() int {
 // pageOf is the page that a cell's runs are in.
 func (m *Matrix) pageOf(cell int) int { return cell / m.cellsPerPage() }
 
-// EncodePage adds those of a page's runs that aren't stored yet to its last sheet, and to further ones where that is full. The sheets are to be written in
-// their order: the last one first, which counts for nothing until the one before says that it is there. Placed says where the runs are then.
+// EncodePage adds a page's runs that aren't stored yet to its last sheet, and to further sheets when that is full. The sheets must be written in the returned order:
+// the last sheet first, which is ignored until the sheet before mentions it. placed says in which sheets the runs are then.
 func (m *Matrix) EncodePage(number int, runs Runs, stored Stored) (sheets []Sheet, placed Stored, err error) {
 	held, fresh := m.ofPage(number, runs, stored)
 	placed = Stored{}
@@ -104,7 +103,7 @@ func (m *Matrix) EncodePage(number int, runs Runs, stored Stored) (sheets []Shee
 	return sheets, placed, nil
 }
 
-// ofPage are the runs that a page has in each of its sheets, and those that aren't stored yet.
+// ofPage are a page's runs: held in each of its sheets, and fresh ones that aren't stored yet.
 func (m *Matrix) ofPage(number int, runs Runs, stored Stored) (held [][]string, fresh []string) {
 	first := number * m.cellsPerPage()
 	for cell := first; cell < min(first+m.cellsPerPage(), len(m.Cells)); cell++ {
@@ -126,8 +125,8 @@ func (m *Matrix) ofPage(number int, runs Runs, stored Stored) (held [][]string, 
 	return held, fresh
 }
 
-// fill is the data of a sheet that has some runs, and as many further ones as it has room for. Where they are too many, about as many are tried next as
-// would fit if all were alike. A single run may take all that a ConfigMap holds.
+// fill is the data of a sheet with the runs before, and as many fresh ones as fit. If they are too many, it next tries about as many as would fit if all had the same
+// size. A single run may fill a ConfigMap.
 func (m *Matrix) fill(runs Runs, before, fresh []string) (data map[string][]byte, added int, err error) {
 	for n := len(fresh); ; {
 		data, err := m.encodeSheet(runs, slices.Concat(before, fresh[:n]), n < len(fresh))
@@ -166,8 +165,8 @@ func (m *Matrix) encodeSheet(runs Runs, names []string, continued bool) (map[str
 	return delivery.EncodeRuns(document)
 }
 
-// ReadRuns reads all runs that are stored. Read gives the data of a ConfigMap, nil where there is none; spoilt hears of what can't be read or isn't believed, and
-// may end it with an error.
+// ReadRuns reads all stored runs. read returns the data of a ConfigMap, nil if there is none; spoilt is called for a sheet that can't be decoded or isn't believed, and
+// may end the reading with an error.
 func (m *Matrix) ReadRuns(read func(name string) (map[string][]byte, error), spoilt func(name string, err error) error) (Runs, Stored, error) {
 	r := m.NewReading()
 	for !r.Done() {
@@ -178,16 +177,16 @@ func (m *Matrix) ReadRuns(read func(name string) (map[string][]byte, error), spo
 	return r.Runs, r.Stored, nil
 }
 
-// mostRunBytes is how many bytes a run takes, written: what a suite keeps of one is less.
+// mostRunBytes is more bytes than any stored run has.
 const mostRunBytes = 2 << 20
 
-// sheetContent is what a sheet has of its page, as it is written: of it nothing is decoded.
+// sheetContent is the content of a sheet, with its runs still encoded.
 type sheetContent struct {
 	runs      map[string]json.RawMessage
 	continued bool
 }
 
-// openSheet reads what encodeSheet wrote: of its runs those of these names. A sheet of another suite of this name has none of this one's.
+// openSheet reads what encodeSheet wrote, but only the runs of these names. A sheet of another suite of the same name is refused.
 func (m *Matrix) openSheet(data map[string][]byte, names map[string]bool) (sheetContent, error) {
 	var p page
 	if err := delivery.DecodeRuns(data, pageVersion, &p); err != nil {
@@ -198,7 +197,7 @@ func (m *Matrix) openSheet(data map[string][]byte, names map[string]bool) (sheet
 	}
 	maps.DeleteFunc(p.Runs, func(name string, _ json.RawMessage) bool { return !names[name] })
 	for name, document := range p.Runs {
-		var written bytes.Buffer // as an operator wrote it: without spaces
+		var written bytes.Buffer // as the operator writes it: without spaces
 		if err := json.Compact(&written, document); err != nil {
 			return sheetContent{}, fmt.Errorf("run %s: %w", name, err)
 		}

@@ -18,7 +18,7 @@ axes: [{name: mode, values: [{name: router}, {name: filter}]}]
 `
 	measured := func(paths map[string]string) []surprise.Surprise {
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-		a := NewAlone(Expand(written(t, spec)), "test", now)
+		a := NewLocal(Expand(written(t, spec)), "test", now)
 		for {
 			w, more := a.Next(now)
 			if !more {
@@ -31,7 +31,7 @@ axes: [{name: mode, values: [{name: router}, {name: filter}]}]
 			}
 			r.Plan.DUT = plan.DUT{Type: "Reference", Forwarding: plan.L3, Reference: &plan.Reference{Mode: mode}}
 			r.Plan.Sending = &plan.Sending{Path: paths[a.Cell(w.Cell).Name]}
-			a.Ended(RunAlone(w, r, "sha256:"+w.Name))
+			a.Record(LocalRun(w, r, "sha256:"+w.Name))
 		}
 		document, _, err := report.SuiteJSON(a.Document(now))
 		if err != nil {

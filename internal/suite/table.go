@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// maxRows is how many cells the status has; the report has all.
+	// maxRows is how many cells the status lists; the report lists all.
 	maxRows = 256
-	// liveCells is of how many cells at most a suite's status has them while it goes on. To the API server a status is dear by what it holds, whatever
-	// of it changes: it decodes, validates, compares and encodes it as a whole, and of a large suite tests end each second. Its report has them meanwhile.
+	// liveCells is up to how many cells a suite's status has the table while the suite goes on. The API server decodes, validates, compares and encodes the whole status at
+	// each write, and in a large suite tests end every second. Meanwhile the report has the table.
 	liveCells = 64
 	// maxTests is how many tests of a cell the status names.
 	maxTests = 8
-	// maxRowMessage bounds what is said of a cell.
+	// maxRowMessage is how long a row's message may be.
 	maxRowMessage = 512
 )
 
-// table are the first cells' rows. Of a large suite there are none until it is over.
+// table are the rows of the first cells. A large suite has none until it is over.
 func (v *view) table(s *step) []v1alpha1.SuiteRow {
 	if !s.complete && len(v.Matrix.Cells) > liveCells {
 		return nil
@@ -82,8 +82,8 @@ func criteriaWords(verdict *report.Verdict) []string {
 	return words
 }
 
-// runWords tell of figures that aren't confirmed, of tests of several devices, of tests without a measurement, of those that were repeated, and of those that
-// lie far from the others.
+// runWords say which figures aren't confirmed, whether several devices were measured, which tests have no measurement, which were repeated, and which are far
+// from the others.
 func runWords(c *report.SuiteCell) []string {
 	var words []string
 	if w := c.Figures.UnconfirmedWords(); w != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Content is the LoadTest of a cell's repetition and try as an API server is to be given it.
+// Content is the LoadTest of a cell's repetition and try, as it is sent to the API server.
 func (m *Matrix) Content(cell int, repetition, try int32) (map[string]any, error) {
 	c := &m.Cells[cell]
 	spec, err := m.spec(c)
@@ -34,7 +34,7 @@ func (m *Matrix) Content(cell int, repetition, try int32) (map[string]any, error
 	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind, "metadata": metadata, "spec": spec}, nil
 }
 
-// labels are the template's, the cell's place in tables where the template doesn't say it, and whose the test is.
+// labels are the template's, the cell's row and column unless the template sets them, and those of the suite.
 func (m *Matrix) labels(c *Cell, repetition, try int32) map[string]any {
 	labels := map[string]any{}
 	for label, value := range map[string]string{v1alpha1.LabelProduct: c.Product, v1alpha1.LabelLoadTest: c.Loadtest} {

@@ -13,8 +13,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// evidence are the runs that a cell is judged by, one for each repetition that has one, and those before it that say something of the device. Where one is lost there are
-// none: whoever had it lost may have chosen which are left. Each names the directions in which the generators may have been the limit.
+// evidence are the runs that a cell is judged by: one for each repetition that has one, and earlier tries that show that the device loses frames at any load. If a run is lost there are none, since
+// whoever removed it may have chosen which runs are left. Each marks the directions in which the generators may have been the limit.
 func (v *view) evidence(cell int) (all []analysis.KeptReport) {
 	can := v.capacityOf(cell)
 	for _, name := range v.made[cell] {
@@ -22,7 +22,7 @@ func (v *view) evidence(cell int) (all []analysis.KeptReport) {
 		if run.Ended == RunsChanged {
 			return nil
 		}
-		if known && run.Evidence != nil && (v.stands(cell, name, &run) || run.answers()) {
+		if known && run.Evidence != nil && (v.representsRepetition(cell, name, &run) || run.lostAtAnyLoad()) {
 			all = append(all, analysis.KeptReport{Report: can.mark(run.Evidence), Digest: run.Report, Method: run.Plan})
 		}
 	}
@@ -49,23 +49,23 @@ func (v *view) verdict(cell int) *report.Verdict {
 	return &judged
 }
 
-// awaited says what of a cell is to come before it is judged: each run may change a median, and so the verdict. Empty: nothing is.
+// awaited says what must still be measured before a cell is judged, since each run may change a median, and so the verdict; empty: nothing.
 func (v *view) awaited(cell int) string {
-	if v.early { // it isn't waited for
+	if v.early { // the suite isn't waited for
 		return ""
 	}
 	all := int(max(v.spec.Repetitions, 1))
 	if n := v.toCome(cell); n > 0 {
 		return fmt.Sprintf("%d of %d repetitions are in, no verdict yet", all-n, all)
 	}
-	if waits := v.awaitedAlone(cell); waits != "" {
+	if waits := v.awaitedCalibration(cell); waits != "" {
 		return "no verdict yet: " + waits
 	}
 	if !slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative) {
 		return ""
 	}
 	if v.referenceWanted() && len(v.active)+len(v.missing) > 0 {
-		return "no verdict yet: suite " + v.spec.Baseline.Suite + " is looked at when all is measured"
+		return "no verdict yet: suite " + v.spec.Baseline.Suite + " is read when all is measured"
 	}
 	number, name := v.baselineOf(cell)
 	if v.Reference != nil || name == "" || number < 0 { // it isn't compared with another cell
@@ -74,21 +74,21 @@ func (v *view) awaited(cell int) string {
 	if n := v.toCome(number); n > 0 {
 		return fmt.Sprintf("%d of %d repetitions of its baseline, %s, are in, no verdict yet", all-n, all, name)
 	}
-	if waits := v.awaitedAlone(number); waits != "" {
+	if waits := v.awaitedCalibration(number); waits != "" {
 		return fmt.Sprintf("no verdict yet: of its baseline, %s: %s", name, waits)
 	}
 	return ""
 }
 
-// toCome is how many of a cell's repetitions are still to come.
+// toCome is how many of a cell's repetitions still have to end.
 func (v *view) toCome(cell int) int {
-	if v.endsEarly() { // those that aren't made yet never are
+	if v.endsEarly() { // tests that aren't made yet never are
 		return v.open[cell] - v.unmade[cell]
 	}
 	return v.open[cell]
 }
 
-// compared judges by what this cell is compared with: one of an earlier suite, or of this one. That one itself is no worse than it is.
+// compared judges a cell against its baseline: a cell of this suite or of an earlier one. The baseline cell itself always meets relative criteria.
 func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Candidate) report.Verdict {
 	if ref := v.lookup(); ref != nil {
 		baseline := ref.ofCell(v.Matrix.Cells[cell].Values, how)
@@ -109,7 +109,7 @@ func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Repo
 	return analysis.Judge(criteria, runs, baseline)
 }
 
-// allowDifferent is what of the baseline's environment may be another than a cell's: as the suite says, or who brought a baseline of his own.
+// allowDifferent are the parts of the environment that may differ from the baseline's: by the suite's spec or, for a baseline from the command line, by its option.
 func (v *view) allowDifferent() []report.EnvironmentPart {
 	var allowed []report.EnvironmentPart
 	if v.Reference != nil {
@@ -121,11 +121,11 @@ func (v *view) allowDifferent() []report.EnvironmentPart {
 	return allowed
 }
 
-// reference is what is compared with that isn't part of the suite; nil: there is no such thing. What wasn't looked at yet says so.
+// reference is the baseline outside the suite; nil: there is none. One that wasn't read yet has a Fault that says so.
 func (v *view) reference() *Reference {
 	b := v.spec.Baseline
 	if v.Reference == nil && b != nil && b.Suite != "" {
-		return &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is looked at when all is measured"}
+		return &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is read when all is measured"}
 	}
 	return v.Reference
 }
@@ -138,13 +138,13 @@ func (v *view) lookup() *lookup {
 	return v.found
 }
 
-// referenceWanted says that the suite to compare with is to be looked at.
+// referenceWanted says that the suite to compare with is to be read.
 func (v *view) referenceWanted() bool {
 	b := v.spec.Baseline
 	return v.Reference == nil && b != nil && b.Suite != "" && slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative)
 }
 
-// judgeBaseline judges what others are compared with: by the absolute criteria; the relative ones are met, if it has a figure.
+// judgeBaseline judges the baseline of other cells by the absolute criteria; it meets the relative ones if it has a figure.
 func judgeBaseline(criteria []plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.Verdict {
 	own := analysis.Judge(slices.DeleteFunc(slices.Clone(criteria), plan.Criterion.Relative), runs, nil)
 	if len(own.Criteria) == 0 {
@@ -166,7 +166,7 @@ func judgeBaseline(criteria []plan.Criterion, runs []*report.Report, baseline *r
 	return own
 }
 
-// baselineOf is the cell that a cell is compared with, -1 where that is excluded, and its name or what tells it; no name: nothing is compared.
+// baselineOf is the baseline of a cell (-1: it is excluded from the suite) and the baseline's name or values; no name: the cell isn't compared.
 func (v *view) baselineOf(cell int) (number int, name string) {
 	b := v.spec.Baseline
 	if b == nil || b.Axis == "" {

@@ -11,54 +11,54 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// view is an observation, sorted by what decisions ask for.
+// view is an observation, sorted for the rules.
 type view struct {
 	Observed
 	spec *v1alpha1.LoadTestSuiteSpec
 	was  *v1alpha1.LoadTestSuiteStatus
 
-	// unread are tests that are over and whose Reports weren't looked at yet.
+	// unread are tests that are over, and whose Reports weren't read yet.
 	unread []Wanted
 	// active are tests that aren't over, in order; running of them are being measured.
 	active  []string
 	running int32
-	// missing are tests to be made, in order; obstructed of them can't be.
+	// missing are tests to be created, in order; obstructed are those that can't be.
 	missing    []Wanted
 	obstructed []string
-	// unmade are how many of each cell are missing, and open how many aren't over, those included.
+	// unmade is how many tests of each cell are missing; open how many aren't over, the missing ones included.
 	unmade, open []int
-	// measured and failed count the slots that came to their end, retried the tries beyond the first, and disturbed those of them that follow one with figures.
+	// measured and failed count the slots that are done; retried counts the tries beyond the first, and disturbed those of them that follow one with figures.
 	measured, failed, retried, disturbed int32
-	// weak are the tests that stand for their repetitions with what their generators could send, each with the one that would repeat it, and replaced those
-	// with figures that don't stand for theirs, as another try does, or is to.
+	// weak are the tests whose figures stand for their repetitions but are only what their generators could send, each with the test that would repeat it; replaced are
+	// tests with figures that another try replaces, or is to replace.
 	weak     map[string]Wanted
 	replaced map[string]bool
-	// made are all tests of each cell that there are or were, in order.
+	// made are all tests of each cell that exist or existed, in order.
 	made [][]string
-	// early: it is judged before its end, as if there were no more.
+	// early: the suite is judged before its end, as if no more were measured.
 	early bool
-	// cells are those that were looked at closely already, found what finds their baselines.
+	// cells are the cells that are computed already; found finds their baselines.
 	cells map[int]report.SuiteCell
 	found *lookup
-	// discounted are how many runs of each calibration were taken from an earlier suite and count for nothing.
+	// discounted is how many runs of each calibration come from an earlier suite and don't count.
 	discounted map[int]int32
-	// capacities are what calibrations that were looked at already showed.
+	// capacities are the capacities that are computed already.
 	capacities map[int]*capacity
-	// apartFrom says of cells that were looked at what is otherwise in the environment of their calibration.
+	// apartFrom says, for cells that are computed already, how their calibration's environment differs.
 	apartFrom map[int]string
-	// pages are what the status is to say of pages of runs, as far as it was asked for.
+	// pages are the status' entries for pages of runs that are computed already.
 	pages map[int]v1alpha1.StoredPage
 }
 
-// look sorts what is observed of a suite of which more may be measured.
-func look(o Observed) *view {
+// newView sorts an observation of a suite that may still measure.
+func newView(o Observed) *view {
 	v, left := sorted(o)
 	v.repeatDisturbed(left)
 	return v
 }
 
-// lookBack sorts what is known of a suite of which nothing more is measured, whatever would be worth it.
-func lookBack(o Observed) *view {
+// newFinalView sorts an observation of a suite that measures nothing more, and repeats no disturbed test.
+func newFinalView(o Observed) *view {
 	v, _ := sorted(o)
 	return v
 }
@@ -70,7 +70,7 @@ func sorted(o Observed) (v *view, left []int32) {
 	v.unmade, v.open = make([]int, len(o.Matrix.Cells)), make([]int, len(o.Matrix.Cells))
 	left = v.triesLeft()
 	for _, s := range o.Matrix.slots {
-		v.lookAt(s, left)
+		v.sortSlot(s, left)
 	}
 	return v, left
 }
@@ -93,23 +93,23 @@ func (v *view) triesLeft() []int32 {
 	return left
 }
 
-// exists says whether a test is there, or was and is known.
+// exists says whether a test exists, or has a known run.
 func (v *view) exists(name string) bool {
 	_, ran := v.Runs[name]
 	return ran || v.Tests[name] != nil || v.Pending[name]
 }
 
-// ranWithFigures says whether a test is known to have given figures.
+// ranWithFigures says whether a test has a known run with figures.
 func (v *view) ranWithFigures(name string) bool {
 	run, known := v.Runs[name]
 	return known && run.measured()
 }
 
-// lookAt finds out how far one measurement is: its first try of which no run is known decides, and where there is none the last that gave figures.
+// sortSlot finds out how far one measurement is: its first try without a known run decides or, if all have one, the last try with figures.
 //
 //	r1: over, nothing ─▶ r1t2: over, nothing ─▶ r1t3: running
 //	r1: disturbed     ─▶ r1t2: over, figures: these count, and r1's don't
-func (v *view) lookAt(s slot, left []int32) {
+func (v *view) sortSlot(s slot, left []int32) {
 	stands := "" // the last try that gave figures
 	for try := int32(1); ; try++ {
 		w := Wanted{Name: v.Matrix.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
@@ -139,14 +139,14 @@ func (v *view) lookAt(s slot, left []int32) {
 	}
 }
 
-// replace says that a test's figures don't stand for its repetition; without a name there are none.
+// replace records that a test's figures don't stand for its repetition; an empty name does nothing.
 func (v *view) replace(name string) {
 	if name != "" {
 		v.replaced[name] = true
 	}
 }
 
-// unknown sorts in a test of which no run is known: it goes on, or is over and unread, or isn't there.
+// unknown sorts a test without a known run: it is ongoing, over and unread, or missing.
 func (v *view) unknown(w Wanted, left []int32) {
 	v.open[w.Cell]++
 	t := v.Tests[w.Name]
@@ -177,15 +177,15 @@ func (v *view) unknown(w Wanted, left []int32) {
 	}
 }
 
-// said is what the status says of a condition; without a status where it hasn't been said.
-func (v *view) said(kind string) metav1.Condition {
+// previousCondition is a condition in the last status; an empty one where it is missing.
+func (v *view) previousCondition(kind string) metav1.Condition {
 	if c := meta.FindStatusCondition(v.was.Conditions, kind); c != nil {
 		return *c
 	}
 	return metav1.Condition{}
 }
 
-// surplus are the tests that are over and stored and more than are to be kept: those that finished first.
+// surplus are the tests beyond the history limit that are over and stored: those that finished first.
 func (v *view) surplus() (remove []string, unstored bool) {
 	var done []string
 	for name, t := range v.Tests {
@@ -211,7 +211,7 @@ func (v *view) surplus() (remove []string, unstored bool) {
 	return remove, unstored
 }
 
-// historyLimit is how many finished LoadTests are kept: none of a suite that is over and stays for whoever would make it again.
+// historyLimit is how many finished LoadTests are kept: none once the suite's time to live is over and it stays only because a tool would create it again.
 func (v *view) historyLimit() int {
 	if v.thinned() {
 		return 0

@@ -12,20 +12,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Whoever edits a suite's namespace may change its pages of runs. So its status, which only the operator writes, vouches for each page by the digest of the runs
-// in it, and a page of which it doesn't is not believed when an operator that is started anew reads it. The status is written first, with whatever else it
-// has to say, and the page then:
+// Whoever edits a suite's namespace may change its pages of runs. So its status, which only the operator writes, has the digest of each page's runs, and a restarted
+// operator believes only pages with these digests. The status is written first, together with other changes, and then the page:
 //
 //	status   digest A            digest A            digest B
 //	         next   –            next   B            next   C, where more tests ended
 //	page     is A                is A, then B        is B
 //
-// So wherever the operator is cut short the page has one of the two digests, and one that it wrote is never refused. A page is written with all runs that are
-// known of it, and only where these are what the status says is next.
+// So wherever the operator is interrupted, the page has one of the two digests, and a page that the operator wrote is never refused. A page is written with all its known
+// runs, and only if these have the digest that the status announces as next.
 //
-// A suite whose status has no storedRuns was begun by a release before these: its pages are believed, and written, as they are, until its status is next written.
+// A suite whose status has no storedRuns was begun by an earlier release: its pages are believed and written without digests until its status is next written.
 
-// RunsChanged is why a run counts as not measured whose page can't be believed and whose LoadTest is gone.
+// RunsChanged is why a run counts as not measured: its page can't be believed, and its LoadTest is gone.
 const RunsChanged = "RunsChanged"
 
 // digestOf is the digest of some runs; empty: there are none.
@@ -51,25 +50,25 @@ func digestOfAll(each map[string]string) string {
 	return base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// seal notes the run's digest, as it is asked for again and again.
+// seal caches the run's digest, which is needed again and again.
 func (r Run) seal() Run {
 	r.sealed = r.digest()
 	return r
 }
 
-// digest is that of the run as it is stored.
+// digest is the digest of the run's stored form.
 func (r *Run) digest() string {
 	if r.sealed != "" {
 		return r.sealed
 	}
 	document, err := r.document()
-	if err != nil { // its page can't be written either, which is told
+	if err != nil { // then its page can't be written either, which is reported
 		return ""
 	}
 	return report.Digest(document)
 }
 
-// document is the run as it is stored. One that was read stays as it was written, by whichever release, so that its digest stays the same.
+// document is the run's stored form. A run that was read keeps the form in which any release wrote it, so that its digest stays the same.
 func (r *Run) document() (json.RawMessage, error) {
 	if r.written != nil {
 		return r.written, nil
@@ -135,7 +134,7 @@ func (b *marks) set(i int) {
 
 func (b marks) has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }
 
-// vouch says of a page of runs what the status is to say of it.
+// vouch is the status' entry for a page of runs.
 func (m *Matrix) vouch(number int, runs Runs, stored Stored) v1alpha1.StoredPage {
 	known, there, ended, i := Runs{}, Runs{}, marks{}, 0
 	for w := range m.testsOfPage(number) {
@@ -155,7 +154,7 @@ func (m *Matrix) vouch(number int, runs Runs, stored Stored) v1alpha1.StoredPage
 	return p
 }
 
-// vouched is what the status says of a page; held: it says what pages are to be believed.
+// vouched is the status' entry for a page; held: the status has entries at all.
 func vouched(of *v1alpha1.StoredRuns, number int) (page v1alpha1.StoredPage, held bool) {
 	if of == nil {
 		return page, false
@@ -166,7 +165,7 @@ func vouched(of *v1alpha1.StoredRuns, number int) (page v1alpha1.StoredPage, hel
 	return page, true
 }
 
-// page is what the status is to say of a page of runs.
+// page is the new status' entry for a page of runs.
 func (v *view) page(number int) v1alpha1.StoredPage {
 	p, known := v.pages[number]
 	if !known {
@@ -176,7 +175,7 @@ func (v *view) page(number int) v1alpha1.StoredPage {
 	return p
 }
 
-// storedRuns are what the status is to say of all pages of runs.
+// storedRuns are the new status' entries for all pages of runs.
 func (v *view) storedRuns() *v1alpha1.StoredRuns {
 	out := &v1alpha1.StoredRuns{}
 	for number := range v.Matrix.Pages() {
@@ -187,18 +186,18 @@ func (v *view) storedRuns() *v1alpha1.StoredRuns {
 	return out
 }
 
-// announced says that a page may be written: the status says what it is to have next, or vouches for no page.
+// announced says that a page may be written: the status announces its next digest, or has no entries at all.
 func (v *view) announced(status *v1alpha1.LoadTestSuiteStatus, number int) bool {
 	p, held := vouched(status.StoredRuns, number)
 	return !held || p.Next == v.page(number).Next
 }
 
-// unannounced says that the status doesn't say yet what is to be stored. That something was stored is worth no write of its own: it has either digest.
+// unannounced says that the status doesn't announce yet what is to be stored. That a page was stored needs no write of the status, since either digest is accepted.
 func (v *view) unannounced() bool {
 	return v.was.StoredRuns == nil || slices.ContainsFunc(v.dirty(), func(page int) bool { return !v.announced(v.was, page) })
 }
 
-// outstanding says that the status says of some page what it is to have next, and the page hasn't got that yet.
+// outstanding says that the status announces a page's next digest, and that the page isn't written yet.
 func (v *view) outstanding() bool {
 	return slices.ContainsFunc(v.dirty(), func(page int) bool {
 		p, _ := vouched(v.was.StoredRuns, page)
@@ -206,7 +205,7 @@ func (v *view) outstanding() bool {
 	})
 }
 
-// Unproven are runs that the status vouches for and no page has that is believed: their LoadTests are asked.
+// Unproven are runs that the status mentions and no believed page has: their LoadTests are read instead.
 type Unproven []unproven
 
 type unproven struct {
@@ -214,8 +213,8 @@ type unproven struct {
 	configMap string
 }
 
-// Lost are those of which nothing is left: their LoadTests are gone, too. They count as not measured, for good: else whoever doesn't like a figure could have it
-// measured until it pleases.
+// Lost are the unproven runs whose LoadTests are gone, too. They count as not measured for good: otherwise somebody could remove a figure to have it measured
+// again until they like it.
 func (u Unproven) Lost(tests map[string]*v1alpha1.LoadTest) Runs {
 	lost := Runs{}
 	for _, w := range u {

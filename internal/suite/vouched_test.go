@@ -224,7 +224,7 @@ func TestASuiteOfAnEarlierReleaseGoesOn(t *testing.T) {
 // A run that is stored stays as it was written, whatever a later release says of it beside: else an upgrade, or the way back, would have it doubted.
 func TestARunStaysAsALaterReleaseWroteIt(t *testing.T) {
 	m := Expand(written(t, "template: {spec: {}}\nrepetitions: 2\n"))
-	runs := Runs{"night-test-r1": RunFailed(Wanted{Name: "night-test-r1", Repetition: 1, Try: 1}, "no <room> & more", time.Unix(1e9, 0))}
+	runs := Runs{"night-test-r1": FailedLocalRun(Wanted{Name: "night-test-r1", Repetition: 1, Try: 1}, "no <room> & more", time.Unix(1e9, 0))}
 	sheets, _, err := m.EncodePage(0, runs, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestARunStaysAsALaterReleaseWroteIt(t *testing.T) {
 	}
 	there := map[string]map[string][]byte{"night-suite-runs-0": data}
 	runs, stored := readBack(t, m, there)
-	runs["night-test-r2"] = RunFailed(Wanted{Name: "night-test-r2", Repetition: 2, Try: 1}, "again", time.Unix(1e9, 0))
+	runs["night-test-r2"] = FailedLocalRun(Wanted{Name: "night-test-r2", Repetition: 2, Try: 1}, "again", time.Unix(1e9, 0))
 	m.suite.Status.StoredRuns = &v1alpha1.StoredRuns{Pages: []v1alpha1.StoredPage{m.vouch(0, runs, stored)}}
 	if before, _ := readBack(t, m, there); len(before) != 1 {
 		t.Fatalf("%d runs are believed before the page is written", len(before))

@@ -68,7 +68,7 @@ type GlobalStats struct {
 	Processors   [][]wire.Float `json:"processors"`
 	ProcessorsTS seconds        `json:"processors_ts"`
 	// Signs are what the server's machine tells of itself besides, at times on the server's clock. The software engine says it to whoever asks for it (Detail.Signs).
-	Signs []signs.Told `json:"signs"`
+	Signs []signs.Reading `json:"signs"`
 }
 
 // ProcessorTime is how a processor spent its time since its machine started.

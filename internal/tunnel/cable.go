@@ -31,7 +31,7 @@ func OpenCable(local netip.Prefix, mtu int) error {
 	return nil
 }
 
-// roomOn says that the cable has too little room. Who gives it its MTU is its network: an interface lets one set more here, whatever what is behind it takes.
+// roomOn returns an error if the cable's MTU is too small. Only its network can give it a larger one: setting one on this interface would succeed, whatever the other end takes.
 func roomOn(cable, tunnel int) error {
 	if room := tunnel + plan.TunnelRoom; cable < room {
 		return fmt.Errorf("the cable between the gateways, %s, takes packets of %d bytes, and encrypted ones have up to %d: give its network (dut.reference.mode.tunnel.network) an MTU of %d (\"mtu\" of its CNI plugin, or the plugin tuning after it), or use smaller frames", plan.TunnelCable, cable, room, room)
@@ -42,7 +42,7 @@ func roomOn(cable, tunnel int) error {
 // tunDevice is what makes a tunnel's interface; pods have none.
 const tunDevice = "/dev/net/tun"
 
-// makeTunDevice makes it where it isn't there, as in a pod: a container's runtime allows it, and brings none.
+// makeTunDevice makes that device if it is missing, as in pods: container runtimes allow to use it, but don't create it.
 func makeTunDevice() error {
 	const major, minor = 10, 200 // linux/miscdevice.h
 	if err := unix.Access(tunDevice, unix.F_OK); err == nil {

@@ -18,44 +18,33 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// End is a gateway in a pod, which has no key yet, and whose other one is another pod.
-type End struct {
-	Kind   string `json:"kind"`
-	Cipher string `json:"cipher,omitempty"` // of IPsec
-	// Local is its address on the cable, and Peer the other one's.
-	Local netip.Prefix `json:"local"`
-	Peer  netip.Addr   `json:"peer"`
-	// Asks: it looks for the other one, which waits for it.
-	Asks bool `json:"asks,omitempty"`
-	MTU  int  `json:"mtu"`
-	// Behind are the networks behind this gateway, Networks those behind the other one.
-	Behind   []netip.Prefix `json:"behind,omitempty"`
-	Networks []netip.Prefix `json:"networks"`
-}
+// GatewayInPod is a gateway that has no key yet, and whose other gateway is another pod.
+type GatewayInPod plan.TunnelGateway
 
-// hello is what the gateways tell each other over the cable before there is a tunnel. Private keys stay in their pods.
+// hello is the message by which gateways exchange public keys over the cable before there is a tunnel. Private keys stay in their pods.
 //
 //	first ── key, proof ──▶ second
 //	first ◀── key, proof ── second
 //	first ◀─── ok, proof ──▶ second   (of both keys)
 type hello struct {
 	Key   string `json:"key"`   // the public one, in hexadecimal
-	Proof string `json:"proof"` // that who sends it has the token, too
+	Proof string `json:"proof"` // that the sender has the token, too
 }
 
 // What the conversation takes at most.
 const (
 	helloBytes = 1024
 	helloTime  = 5 * time.Second
-	metTime    = time.Minute // once the other's proof is right
+	metTime    = time.Minute // once the other gateway's proof is right
 	lookAgain  = 200 * time.Millisecond
 )
 
-// Meet makes a key, waits until the other gateway answers over the cable, and tells it the public one: what comes of it is a gateway that can serve. Both have a token, by which they know each other; it is
-// no key. What keeps them apart is said, each thing once.
-func (e End) Meet(ctx context.Context, token string, say func(string)) (Gateway, error) {
+// Meet makes a pair of keys, waits until the other gateway answers over the cable, exchanges public keys with it, and returns a gateway that can serve. Both have the test's
+// token, by which they recognize each other; no key is made from it. While they can't meet, say is called with the reason, once for each new one.
+func (e GatewayInPod) Meet(ctx context.Context, token string, say func(string)) (Gateway, error) {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
 		return Gateway{}, fmt.Errorf("make a key: %w", err)
@@ -81,19 +70,20 @@ func (e End) Meet(ctx context.Context, token string, say func(string)) (Gateway,
 		}
 		if why := last.Error(); why != said {
 			said = why
-			say(fmt.Sprintf("the other gateway at %s isn't met yet: %s", e.Peer, why))
+			say(fmt.Sprintf("the other gateway at %s can't be met yet: %s", e.Peer, why))
 		}
 	}
 }
 
-// answer is what came of a conversation: the other gateway's public key, or why there is none.
+// answer is the result of a conversation: the other gateway's public key, or why there is none.
 type answer struct {
 	key *ecdh.PublicKey
 	err error
 }
 
-// answers has conversations until ctx ends: the second gateway asks again and again, and the first is asked, by several at once where others are on the cable.
-func (e End) answers(ctx context.Context, mine hello, token string) (answers <-chan answer, end func(), err error) {
+// answers has conversations with the other gateway until ctx ends. The gateway that Asks dials again and again; the other one listens, and several may dial it at once if
+// strangers are on the cable.
+func (e GatewayInPod) answers(ctx context.Context, mine hello, token string) (answers <-chan answer, end func(), err error) {
 	all := make(chan answer)
 	tell := func(key *ecdh.PublicKey, err error) {
 		select {
@@ -134,7 +124,7 @@ func (e End) answers(ctx context.Context, mine hello, token string) (answers <-c
 }
 
 // greet has one conversation, and returns the other gateway's public key.
-func (e End) greet(ctx context.Context, conn net.Conn, mine hello, token string) (*ecdh.PublicKey, error) {
+func (e GatewayInPod) greet(ctx context.Context, conn net.Conn, mine hello, token string) (*ecdh.PublicKey, error) {
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.SetDeadline(time.Now().Add(helloTime)); err != nil {
@@ -156,13 +146,13 @@ func (e End) greet(ctx context.Context, conn net.Conn, mine hello, token string)
 	if err != nil {
 		return nil, fmt.Errorf("its key: %w", err)
 	}
-	if err := conn.SetDeadline(time.Now().Add(metTime)); err != nil { // whoever has met the other one asks and listens no more, so neither gives up early
+	if err := conn.SetDeadline(time.Now().Add(metTime)); err != nil { // a gateway that has met the other one neither dials nor listens any more, so neither may give up early
 		return nil, err
 	}
 	if _, err := fmt.Fprintln(conn, metProof(mine.Key, theirs.Key, token)); err != nil {
 		return nil, err
 	}
-	if line, err = in.ReadBytes('\n'); err != nil { // it thinks otherwise of this one
+	if line, err = in.ReadBytes('\n'); err != nil { // the other gateway refused this one
 		return nil, err
 	}
 	if !hmac.Equal(line, []byte(metProof(theirs.Key, mine.Key, token)+"\n")) {
@@ -171,25 +161,25 @@ func (e End) greet(ctx context.Context, conn net.Conn, mine hello, token string)
 	return ecdh.X25519().NewPublicKey(raw)
 }
 
-// errStranger is of one who has no proof, or one of an earlier conversation.
-var errStranger = errors.New("who answers there isn't of this test: its network has to join this test's gateways alone")
+// errStranger is returned for a peer without a proof, or with the proof of an earlier conversation.
+var errStranger = errors.New("what answers there isn't a gateway of this test: the cable's network must connect this test's two gateways, and nothing else")
 
-// metProof says that the gateway of one key has read the other's: it holds for this conversation only.
+// metProof proves that the gateway with one key has read the other's. It is valid in this conversation only.
 func metProof(own, other, token string) string {
 	proof := hmac.New(sha256.New, []byte(token))
 	_, _ = fmt.Fprintf(proof, "%s met %s", own, other) // a hash takes all
 	return hex.EncodeToString(proof.Sum(nil))
 }
 
-// helloOf is what the gateway at an address says of its key. The address is part of the proof, so nobody can be told his own.
-func (e End) helloOf(key string, at netip.Addr, token string) hello {
+// helloOf is the hello of the gateway at an address, for its key. The address is part of the proof, so a gateway's own hello, sent back to it, isn't valid.
+func (e GatewayInPod) helloOf(key string, at netip.Addr, token string) hello {
 	proof := hmac.New(sha256.New, []byte(token))
 	_, _ = fmt.Fprintf(proof, "%s at %s", key, at) // a hash takes all
 	return hello{Key: key, Proof: hex.EncodeToString(proof.Sum(nil))}
 }
 
-// with is the gateway with its keys.
-func (e End) with(key *ecdh.PrivateKey, theirs *ecdh.PublicKey) (Gateway, error) {
+// with returns the gateway with its keys.
+func (e GatewayInPod) with(key *ecdh.PrivateKey, theirs *ecdh.PublicKey) (Gateway, error) {
 	g := Gateway{
 		Kind: e.Kind, Cipher: e.Cipher, Local: e.Local.Addr(), Peer: netip.AddrPortFrom(e.Peer, Port), Asks: e.Asks, MTU: e.MTU, Behind: e.Behind, Networks: e.Networks, InPod: true,
 		PrivateKey: hex.EncodeToString(key.Bytes()), PeerKey: hex.EncodeToString(theirs.Bytes()),

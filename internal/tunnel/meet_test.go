@@ -15,9 +15,9 @@ import (
 )
 
 // ends are two gateways on a cable, which here is the loopback.
-func ends(kind string) (first, second End) {
-	first = End{Kind: kind, Local: netip.MustParsePrefix("127.192.2.1/32"), Peer: netip.MustParseAddr("127.192.2.2"), MTU: 1500, Networks: []netip.Prefix{netip.MustParsePrefix("48.0.0.0/24")}}
-	second = End{Kind: kind, Local: netip.MustParsePrefix("127.192.2.2/32"), Peer: netip.MustParseAddr("127.192.2.1"), MTU: 1500, Asks: true, Networks: []netip.Prefix{netip.MustParsePrefix("16.0.0.0/24")}}
+func ends(kind string) (first, second GatewayInPod) {
+	first = GatewayInPod{Kind: kind, Local: netip.MustParsePrefix("127.192.2.1/32"), Peer: netip.MustParseAddr("127.192.2.2"), MTU: 1500, Networks: []netip.Prefix{netip.MustParsePrefix("48.0.0.0/24")}}
+	second = GatewayInPod{Kind: kind, Local: netip.MustParsePrefix("127.192.2.2/32"), Peer: netip.MustParseAddr("127.192.2.1"), MTU: 1500, Asks: true, Networks: []netip.Prefix{netip.MustParsePrefix("16.0.0.0/24")}}
 	return first, second
 }
 
@@ -27,7 +27,7 @@ type met struct {
 }
 
 // meet lets a gateway look for the other one, and returns what came of that, and what it said until then.
-func meet(ctx context.Context, e End, token string) (<-chan met, <-chan string) {
+func meet(ctx context.Context, e GatewayInPod, token string) (<-chan met, <-chan string) {
 	done, said := make(chan met, 1), make(chan string, 16)
 	go func() {
 		g, err := e.Meet(ctx, token, func(what string) { said <- what })
@@ -67,7 +67,7 @@ func TestAStrangerOnTheCableIsNotMet(t *testing.T) {
 	away, leave := context.WithCancel(ctx)
 	stranger, _ := meet(away, second, "another test's")
 	for what := range said {
-		if strings.Contains(what, "isn't of this test") {
+		if strings.Contains(what, "isn't a gateway of this test") {
 			break
 		}
 	}
@@ -114,7 +114,7 @@ func TestAnOldHelloIsNotMet(t *testing.T) {
 	if _, err := fmt.Fprintln(conn, metProof(old.Key, strings.Repeat("cd", 32), "token")); err != nil {
 		t.Fatal(err)
 	}
-	if what := <-said; !strings.Contains(what, "isn't of this test") {
+	if what := <-said; !strings.Contains(what, "isn't a gateway of this test") {
 		t.Error(what)
 	}
 	cancel()
@@ -124,7 +124,7 @@ func TestAnOldHelloIsNotMet(t *testing.T) {
 }
 
 // call connects to the first gateway as the second one would, once that one listens.
-func call(ctx context.Context, t *testing.T, e End) net.Conn {
+func call(ctx context.Context, t *testing.T, e GatewayInPod) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: e.Local.Addr().AsSlice()}}
 	for {

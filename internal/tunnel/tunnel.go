@@ -1,4 +1,4 @@
-// Package tunnel is one gateway of an encrypted tunnel, WireGuard or IPsec, in user space: the process of a device under test.
+// Package tunnel runs one gateway of an encrypted tunnel, WireGuard or IPsec, in user space. Two of them are a device under test.
 package tunnel
 
 import (
@@ -27,13 +27,13 @@ const Interface = "tunnel.0"
 // Port is where gateways listen.
 const Port = 51820
 
-// Gateway is one of the two.
+// Gateway is one of the tunnel's two gateways, with its keys.
 type Gateway struct {
 	Kind string `json:"kind"`
 	// Of WireGuard, in hexadecimal as all keys here.
 	PrivateKey string `json:"privateKey,omitempty"`
 	PeerKey    string `json:"peerKey,omitempty"`
-	// Of IPsec: what both gateways know, how they encrypt, the networks behind this one, its address outside the tunnel, and whether it asks for the tunnel or is asked.
+	// Of IPsec: what both gateways know, how they encrypt, the networks behind this one, its address outside the tunnel, and whether it dials the other gateway (Asks) or listens.
 	Secret string         `json:"secret,omitempty"`
 	Cipher string         `json:"cipher,omitempty"`
 	Behind []netip.Prefix `json:"behind,omitempty"`
@@ -42,9 +42,9 @@ type Gateway struct {
 	// Peer is where the other gateway is reached, outside the tunnel.
 	Peer netip.AddrPort `json:"peer"`
 	MTU  int            `json:"mtu"`
-	// Networks are reached through the tunnel.
+	// Networks are those that are reached through the tunnel.
 	Networks []netip.Prefix `json:"networks"`
-	// InPod: it has a pod to itself, so that no file of it meets another gateway's or the machine's.
+	// InPod says that the gateway has a pod of its own, so its files can't collide with another gateway's or the machine's.
 	InPod bool `json:"inPod,omitempty"`
 }
 
@@ -93,7 +93,7 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 	}
 }
 
-// settings are the gateway's in the form of WireGuard's cross-platform interface. A handshake comes with the first frame.
+// settings are the gateway's settings in the form of WireGuard's cross-platform interface. The first frame causes the handshake.
 func (g Gateway) settings() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "private_key=%s\nlisten_port=%d\npublic_key=%s\nendpoint=%s\n", g.PrivateKey, Port, g.PeerKey, g.Peer)
@@ -128,7 +128,7 @@ func open() (tun.Device, error) {
 	return end, nil
 }
 
-// fixed has the MTU that it was given.
+// fixed is a device with an MTU that doesn't change.
 type fixed struct {
 	tun.Device
 	mtu int
@@ -137,7 +137,7 @@ type fixed struct {
 // MTU returns it.
 func (f fixed) MTU() (int, error) { return f.mtu, nil }
 
-// route sets the tunnel's interface up and leads to what is behind the other gateway.
+// route sets the tunnel's interface up, and routes the networks behind the other gateway by it.
 func (g Gateway) route(name string, mtu int) error {
 	l, err := netlink.LinkByName(name)
 	if err != nil {

@@ -81,7 +81,7 @@ func (s *subject) whole() bool { return s.Thinned == nil || len(s.Windows) >= s.
 
 // setupOf is how a Report's windows were measured, apart from their counters.
 func setupOf(r *report.Report) measure.Setup {
-	s := measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.Ourselves()}
+	s := measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.SharesGeneratorsKernel()}
 	for _, g := range r.Generators {
 		s.Generators = append(s.Generators, g.Name)
 	}

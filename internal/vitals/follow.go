@@ -20,23 +20,23 @@ import (
 // The bounds of asking.
 const (
 	askEvery   = 125 * time.Millisecond // a window of a second has samples within a quarter of it
-	askTimeout = time.Second            // its own clock says when a late answer's reading is of
+	askTimeout = time.Second            // a late answer does no harm: the clock in it says when it was read
 	mostAnswer = 1 << 20                // bytes: several thousand processors
 )
 
-// Follower asks a machine for its vital signs, time and again, until it is closed. Who wants them takes the newest and waits for nobody.
+// Follower asks a machine for its vital signs, again and again, until it is closed. Newest returns the last answer without waiting.
 type Follower struct {
 	address string
-	signs   func() []string // the types that are wanted now; nil: none
-	token   string          // what is shown; empty: nothing
+	signs   func() []string // the types to ask for now; nil: none
+	token   string          // what the server wants to see; empty: nothing
 	client  *http.Client
 	end     context.CancelFunc
 	ended   chan struct{}
 
 	mu      sync.Mutex
 	last    Reading
-	heard   time.Time // when last was here
-	trouble error     // of the last time that it was asked; nil: it answered
+	heard   time.Time // when last arrived
+	trouble error     // why the last question got no answer; nil: it got one
 }
 
 // Follow follows the server at host:port until ctx ends, or Close. Signs are the types of vital signs to ask for, each time anew; nil: none.
@@ -61,19 +61,19 @@ func (f *Follower) Close() {
 	f.client.CloseIdleConnections()
 }
 
-// Refresh asks at once, and waits for the answer within ctx.
+// Refresh asks at once, and waits for the answer until ctx ends.
 func (f *Follower) Refresh(ctx context.Context) {
-	if reading, err := f.ask(ctx); err == nil { // what goes wrong the next question finds out, too
+	if reading, err := f.ask(ctx); err == nil { // an error is found by the next question, too
 		f.keep(reading, nil)
 	}
 }
 
-// Newest is what was told last, how long ago it was heard, and why there is nothing newer; an empty reason: it answers.
+// Newest returns the last answer, how long ago it arrived, and why there is no newer one; an empty reason: the machine answers.
 func (f *Follower) Newest() (r Reading, age time.Duration, missing string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.trouble != nil {
-		missing = fmt.Sprintf("%s did not tell: %v", f.address, f.trouble)
+		missing = fmt.Sprintf("%s did not answer: %v", f.address, f.trouble)
 	}
 	if f.last.Version == "" {
 		return Reading{}, 0, missing
@@ -135,17 +135,17 @@ func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
 		return Reading{}, fmt.Errorf("its answer can't be read: %w", err)
 	}
 	if r.Version != Version {
-		return Reading{}, fmt.Errorf("it tells %.80q, and %q is wanted: use one linerate for both", r.Version, Version)
+		return Reading{}, fmt.Errorf("its answer is of version %.80q, and %q is wanted: use one linerate for both", r.Version, Version)
 	}
 	return r, nil
 }
 
-// plainly is an error of asking in words that don't change from one time to the next.
+// plainly is why a question got no answer, in words that are the same each time: a client's own error names another port each time.
 func plainly(err error) error {
 	var at *net.OpError
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("no answer within %s; may the runner's pod reach that port?", askTimeout)
+		return fmt.Errorf("no answer within %s; can the runner's pod reach that port?", askTimeout)
 	case errors.As(err, &at):
 		return fmt.Errorf("%s: %w", at.Op, at.Err)
 	}

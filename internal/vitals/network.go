@@ -10,9 +10,9 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// NotByItsNetwork says of a caller that answers to it would leave by another interface than the one which has the address that was asked: it is on a link under test, which
-// no policy of the pods' network keeps off, and what is on a link learns nothing. Linux hands a frame for any of its addresses on from any interface.
-func NotByItsNetwork(conn net.Conn) error {
+// FromLinkUnderTest returns an error if a caller came in by a link under test: answers to it would leave by another interface than the one with the address that it asked.
+// Callers on links must learn nothing, and no policy of the pods' network keeps them out, since Linux accepts a frame for any of its addresses from any interface.
+func FromLinkUnderTest(conn net.Conn) error {
 	asked, from := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
 	routes, err := netlink.RouteGet(from.AsSlice())
 	if err != nil || len(routes) == 0 {

@@ -103,7 +103,7 @@ func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
 			must(t, err)
 			defer func() { _ = here.Close() }()
 			var why error
-			must(t, pod.Do(func() error { why = NotByItsNetwork(here); return nil }))
+			must(t, pod.Do(func() error { why = FromLinkUnderTest(here); return nil }))
 			if (why == nil) != c.welcome {
 				t.Errorf("it is told %v", why)
 			}

@@ -22,7 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/signs/here"
 )
 
-// The bounds of what others can make a server do: it looks at its machine ten times a second at most, however many ask.
+// The bounds of the work that clients can cause: the server reads its machine ten times a second at most, however many clients ask.
 const (
 	freshFor       = 100 * time.Millisecond
 	mostCallers    = 8 // connections at a time
@@ -31,22 +31,22 @@ const (
 	mostHeader     = 4 << 10 // bytes
 )
 
-// Server tells a machine's vital signs to whoever asks.
+// Server answers with a machine's vital signs.
 type Server struct {
-	// Signs reads what the machine tells of itself besides its processors' times.
+	// Signs reads the vital signs beside the processors' times.
 	Signs here.Reader
 	// Limits reads what a Reference's limit counted; nil: there is no limit.
 	Limits func() ([]Limit, error)
-	// Reset, where set, has the device reset by whoever may ask for it, at reset.Path.
+	// Reset, where set, resets the device for clients that may ask for it, at reset.Path.
 	Reset http.Handler
-	// Mute tells no vital signs: a device's own pod is reached by whoever the pods' network lets.
+	// Mute serves no vital signs: in a device's own pod, where anybody whom the pods' network lets through could ask for them.
 	Mute bool
-	// Collect, where set, is what a collector was told so far, and its clock: that is told instead of how this machine fares.
+	// Collect, where set, returns a collector's clock and newest answers: these are served instead of this machine's vital signs.
 	Collect func() (clock time.Duration, answers []observe.Answer)
-	// Token is what who asks has to show; empty: nothing.
+	// Token is what clients have to show; empty: nothing.
 	Token string
-	// Unwelcome says why a caller isn't answered; nil: all are welcome.
-	Unwelcome func(net.Conn) error
+	// Refuse says why a caller gets no answer; no error: it gets one. Nil: all get one.
+	Refuse func(net.Conn) error
 
 	mu   sync.Mutex
 	last Reading
@@ -63,19 +63,19 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader,
-		ErrorLog: log.New(io.Discard, "", 0), // what callers do wrong is theirs
+		ErrorLog: log.New(io.Discard, "", 0), // callers' mistakes aren't the operator's to read
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
-	if err := server.Serve(&door{Listener: l, unwelcome: s.Unwelcome}); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("tell vital signs at %s: %w", l.Addr(), err)
+	if err := server.Serve(&door{Listener: l, refuse: s.Refuse}); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve vital signs at %s: %w", l.Addr(), err)
 	}
 	return nil
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	if s.Token != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+s.Token)) != 1 {
-		http.Error(w, "the token is another test's", http.StatusUnauthorized)
+		http.Error(w, "this token isn't the test's", http.StatusUnauthorized)
 		return
 	}
 	reading, err := s.now(strings.FieldsFunc(r.URL.Query().Get(wanted), func(c rune) bool { return c == ',' }))
@@ -87,7 +87,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(reading) // a caller that is gone needs no answer
 }
 
-// now is a reading that is fresh enough, with vital signs of these types.
+// now returns a reading that is fresh enough, with vital signs of these types.
 func (s *Server) now(types []string) (Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,16 +100,16 @@ func (s *Server) now(types []string) (Reading, error) {
 		return Reading{}, err
 	}
 	if s.last.Version == "" || clock-s.last.At >= freshFor {
-		s.last = s.look(clock)
+		s.last = s.read(clock)
 	}
 	reading := s.last
-	reading.Signs = s.Signs.Read(types, func() time.Duration { at, _ := monotonic(); return at }) // which could be read just now
+	reading.Signs = s.Signs.Read(types, func() time.Duration { at, _ := monotonic(); return at }) // the clock could be read a moment ago
 	reading.Clock, err = monotonic()
 	return reading, err
 }
 
-// look reads all that there is.
-func (s *Server) look(clock time.Duration) Reading {
+// read reads processors and limits.
+func (s *Server) read(clock time.Duration) Reading {
 	r := Reading{Version: Version, At: clock}
 	var err error
 	if r.Processors, err = processors.All(); err != nil {
@@ -124,7 +124,7 @@ func (s *Server) look(clock time.Duration) Reading {
 	return r
 }
 
-// monotonic is this machine's clock that nobody sets, which all its pods share.
+// monotonic is this machine's clock that is never set, and that all its pods share.
 func monotonic() (time.Duration, error) {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
@@ -133,23 +133,23 @@ func monotonic() (time.Duration, error) {
 	return time.Duration(now.Nano()), nil
 }
 
-// door lets so many callers in at a time, and those only that are welcome; all others it closes the connection to.
+// door accepts mostCallers callers at a time, and none that refuse has something against; all others' connections it closes.
 type door struct {
 	net.Listener
-	unwelcome func(net.Conn) error
+	refuse func(net.Conn) error
 
 	mu     sync.Mutex
 	inside int
 }
 
-// Accept is the next caller that is let in.
+// Accept returns the next caller that is let in.
 func (d *door) Accept() (net.Conn, error) {
 	for {
 		conn, err := d.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		if d.unwelcome != nil && d.unwelcome(conn) != nil || !d.enter() {
+		if d.refuse != nil && d.refuse(conn) != nil || !d.enter() {
 			_ = conn.Close()
 			continue
 		}
@@ -173,7 +173,7 @@ func (d *door) leave() {
 	d.inside--
 }
 
-// caller is a connection that makes room when it is closed.
+// caller is a connection that makes room for another when it is closed.
 type caller struct {
 	net.Conn
 	leave func()

@@ -1,12 +1,11 @@
-// Package vitals tells, over the pods' network, how a machine fares on which a device under test is: how its processors spend their time, and what a Reference's limit
-// counted. The device's pod, or one beside it, serves; the runner asks, beside the traffic.
+// Package vitals serves the vital signs of a device's machine over the pods' network: how its processors spend their time, and what a Reference's limit counted. The
+// device's pod, or a pod beside it, serves them; the runner asks for them while traffic runs.
 //
 //	runner ── GET /vitals?signs=Memory,Load, eight times a second ─▶ server, on one address of its pod's
 //	       ◀── Reading, as JSON ──
 //
-// That is read-only, knows no authentication and has nothing to keep secret but how busy a machine is. What a collector was told (package collect) is told by the same server
-// to who shows the test's token. The same server has the device reset for who shows a token
-// (package reset), where the test asks for it.
+// That is read-only and needs no authentication: all that it shows is how busy a machine is. The same server passes a collector's answers (package collect) on to a client
+// with the test's token, and resets the device for a client with the token for that (package reset), where the test asks for it.
 package vitals
 
 import (
@@ -20,35 +19,35 @@ import (
 // Version is the kind and version of the document Reading; a reader refuses others.
 const Version = "linerate.dev/vitals.v1alpha1"
 
-// Port is the TCP port that vital signs are told on: beside those of generators (4501) and their launchers (4502).
+// Port is the TCP port that vital signs are served on: beside those of generators (4501) and their launchers (4502).
 const Port = 4504
 
-// path is the only one that there is.
+// path is the only path that vital signs are served at.
 const path = "/vitals"
 
-// wanted is the parameter that names the types of vital signs which are asked for, with commas between them.
+// wanted is the query parameter that names the types of vital signs to read, with commas between them.
 const wanted = "signs"
 
-// Reading is what a machine tells. Times are in nanoseconds.
+// Reading is a machine's answer. Times are in nanoseconds.
 type Reading struct {
 	Version string `json:"version"`
-	// Clock is the machine's monotonic clock when it answered, At when it began to read what follows. A reading that is older than a tenth of a second when it is asked for is
-	// taken anew; how far At is before Clock has no bound, since a busy machine may take long over both.
+	// Clock is the machine's monotonic clock when it answered; At is the same clock when it began to read what follows. A reading older than a tenth of a second is not
+	// reused; how far At is before Clock has no bound, since a busy machine may take long to read and to answer.
 	Clock time.Duration `json:"clock"`
 	At    time.Duration `json:"at"`
 	// Processors are how each of them spent its time since the machine started; in a pod those of its node. NoProcessors says why there are none.
 	Processors   []processors.Processor `json:"processors,omitempty"`
 	NoProcessors string                 `json:"noProcessors,omitempty"`
-	// Signs are what the machine tells of itself besides, of the types that were asked for. In a pod most is its node's.
-	Signs []signs.Told `json:"signs,omitempty"`
+	// Signs are the machine's other vital signs, of the types that were asked for. In a pod most of them are its node's.
+	Signs []signs.Reading `json:"signs,omitempty"`
 	// Limits are what a Reference's limit counted in each direction since it was set up. NoLimits says why there are none though there is a limit.
 	Limits   []Limit `json:"limits,omitempty"`
 	NoLimits string  `json:"noLimits,omitempty"`
-	// Collected is what a collector was told, instead of all of the above but Version and Clock; nil: it is a device's node.
+	// Collected are a collector's answers, instead of all of the above but Version and Clock; nil: it is a device's node that answers.
 	Collected *Collected `json:"collected,omitempty"`
 }
 
-// Collected is what others told a collector.
+// Collected are the newest answers that a collector has.
 type Collected struct {
 	Clock   time.Duration    `json:"clock"` // the collector's when it answered
 	Answers []observe.Answer `json:"answers"`

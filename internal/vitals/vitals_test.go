@@ -186,15 +186,15 @@ func TestTooManyCallersAreTurnedAwayUntilOneLeaves(t *testing.T) {
 	await(t, follow(t, address), "answered when there is room", answers)
 }
 
-func TestTheUnwelcomeAreNotAnswered(t *testing.T) {
-	address := serve(t, &Server{Unwelcome: func(net.Conn) error { return errors.New("it is on a link") }})
+func TestRefusedCallersGetNoAnswer(t *testing.T) {
+	address := serve(t, &Server{Refuse: func(net.Conn) error { return errors.New("it is on a link") }})
 	if !closed(t, dial(t, address)) {
 		t.Error("it was let in")
 	}
 	_, why := await(t, follow(t, address), "refused", func(_ Reading, _ time.Duration, missing string) bool {
 		return missing != "" && !strings.Contains(missing, "not answered yet")
 	})
-	if !strings.HasPrefix(why, address+" did not tell: ") {
+	if !strings.HasPrefix(why, address+" did not answer: ") {
 		t.Error(why)
 	}
 }
@@ -233,18 +233,18 @@ func TestWhatIsNotToldIsMissingAndWhatWasToldStays(t *testing.T) {
 		answer     func(w http.ResponseWriter)
 	}{
 		{"an error", `it answered 500 Internal Server Error: "when it is: no clock`, func(w http.ResponseWriter) { http.Error(w, "when it is: no clock", http.StatusInternalServerError) }},
-		{"another version", `it tells "linerate.dev/vitals.v9", and "linerate.dev/vitals.v1alpha1" is wanted: use one linerate for both`, tells(Reading{Version: "linerate.dev/vitals.v9"})},
+		{"another version", `its answer is of version "linerate.dev/vitals.v9", and "linerate.dev/vitals.v1alpha1" is wanted: use one linerate for both`, tells(Reading{Version: "linerate.dev/vitals.v9"})},
 		{"no JSON", "its answer can't be read: ", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "hello") }},
 		{"more than anybody needs", "its answer has more than 1048576 bytes", func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, mostAnswer+2)) }},
 		{"somewhere else", "it answered 302 Found", func(w http.ResponseWriter) {
 			w.Header().Set("Location", "http://192.0.2.1/")
 			w.WriteHeader(http.StatusFound)
 		}},
-		{"no answer", "no answer within 1s; may the runner's pod reach that port?", func(http.ResponseWriter) { <-hold }},
+		{"no answer", "no answer within 1s; can the runner's pod reach that port?", func(http.ResponseWriter) { <-hold }},
 	} {
 		m.set(c.answer)
 		last, why := await(t, f, c.name, func(_ Reading, _ time.Duration, missing string) bool { return strings.Contains(missing, c.want) })
-		if last.Clock != 2 || !strings.HasPrefix(why, s.Listener.Addr().String()+" did not tell: ") {
+		if last.Clock != 2 || !strings.HasPrefix(why, s.Listener.Addr().String()+" did not answer: ") {
 			t.Errorf("%s: %q, and what was told before is %+v", c.name, why, last)
 		}
 	}

@@ -105,7 +105,7 @@ func TestObservers(t *testing.T) {
 		last := r.Windows[len(r.Windows)-1]
 		for _, o := range last.Observed {
 			told := o.Observer == "nodes" && strings.HasPrefix(o.Of, r.Generators[0].Node+" ")
-			if (o.Missing == "") != told || !told && !strings.Contains(o.Missing, ":4504 did not tell: ") {
+			if (o.Missing == "") != told || !told && !strings.Contains(o.Missing, ":4504 did not answer: ") {
 				s.Errorf("in the last window %s %s of %s: %q", o.Observer, o.Series, o.Of, o.Missing)
 			}
 		}

@@ -64,7 +64,7 @@ func TestATestIsComparedWithAnEarlierOne(t *testing.T) {
 		"a-report":   {v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{good}}, "", ""},
 		"another":    {v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{other}}, "", "it holds the Report " + stored.Digest},
 		"no-report":  {v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{{ConfigMap: "never-was"}}}, "", "there is no such ConfigMap"},
-		"not-report": {v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{{ConfigMap: "precious"}}}, "", "the annotations say of no report"},
+		"not-report": {v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{{ConfigMap: "precious"}}}, "", "the annotations name no report"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l.begin(name, against(c.baseline))

@@ -170,6 +170,17 @@ func TestNetworksOfASuite(t *testing.T) {
 		t.Log(place)
 		allowed(t, l.trySuite("tester", in(t, "links: [{name: west, network: default/west}, {name: east, network: "+l.namespace+"/east}]")))
 	}
+	calibrated := func(network string) *v1alpha1.LoadTestSuite {
+		s := inTemplate(t, "")
+		s.Spec.Calibration = &v1alpha1.CalibrationSpec{Network: v1alpha1.NetworkName(network)}
+		return s
+	}
+	for _, who := range []string{"tester", "engineer"} {
+		refused(t, l.trySuite(who, calibrated("other/wire")), "network other/wire is in another namespace")
+	}
+	for _, network := range []string{"", "wire", "default/wire", l.namespace + "/wire"} {
+		allowed(t, l.trySuite("tester", calibrated(network)))
+	}
 }
 
 func TestASuiteTakesTheRightToCreateLoadTests(t *testing.T) {

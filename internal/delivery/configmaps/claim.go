@@ -15,8 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
-// Claim writes this runner into the Progress' ConfigMap, which fences whoever wrote there before, and tries until ctx ends: an API server that
-// restarts is away for a moment. Its errors are ErrReported, delivery.ErrFenced, or the last that the API server said.
+// Claim writes this runner into the Progress' ConfigMap, which fences every earlier runner. It tries until ctx ends, since a restarting API server is away for a
+// moment. Its errors are ErrReported, delivery.ErrFenced, or the API server's last.
 func Claim(ctx context.Context, o Options) (*Sink, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -35,7 +35,7 @@ func Claim(ctx context.Context, o Options) (*Sink, error) {
 	return s, nil
 }
 
-// claim makes the Progress. Where there is one, a runner was here before: it may have ended already, and else is succeeded.
+// claim creates the Progress. If there is one, an earlier runner wrote it: it may have written a final Report, and otherwise this runner replaces it.
 func (s *Sink) claim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -44,13 +44,13 @@ func (s *Sink) claim(ctx context.Context) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	if s.report, err = s.look(ctx, s.options.Report); err != nil {
+	if s.report, err = s.read(ctx, s.options.Report); err != nil {
 		return err
 	}
 	if e, written := delivery.ReadEnvelope(s.report.Annotations); written && e.Final && e.Attempt == s.options.Attempt {
 		return ErrReported
 	}
-	if s.progress, err = s.look(ctx, s.options.Progress); err != nil {
+	if s.progress, err = s.read(ctx, s.options.Progress); err != nil {
 		return err
 	}
 	earlier, err := delivery.DecodeProgress(s.progress.Data)
@@ -60,7 +60,7 @@ func (s *Sink) claim(ctx context.Context) error {
 	return s.claimAfter(ctx, earlier)
 }
 
-// claimAfter writes what this runner begins with, over the version of the Progress that was last seen.
+// claimAfter writes this runner's first Progress, over the version of the Progress that was last read.
 func (s *Sink) claimAfter(ctx context.Context, earlier *delivery.Progress) error {
 	first, err := delivery.Succeed(earlier, delivery.Progress{
 		Attempt: s.options.Attempt, Runner: s.options.Pod, RunnerUID: s.options.UID, At: time.Now().UTC(), Phase: "Preparing"})
@@ -71,13 +71,13 @@ func (s *Sink) claimAfter(ctx context.Context, earlier *delivery.Progress) error
 	return s.update(ctx, first)
 }
 
-// unmade is a document that isn't there.
+// unmade is a document that doesn't exist yet.
 func unmade(meta metav1.ObjectMeta) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: *meta.DeepCopy()}
 }
 
-// look returns a document as it is, which may be unmade.
-func (s *Sink) look(ctx context.Context, meta metav1.ObjectMeta) (*corev1.ConfigMap, error) {
+// read reads a document, which may be unmade.
+func (s *Sink) read(ctx context.Context, meta metav1.ObjectMeta) (*corev1.ConfigMap, error) {
 	kept, err := s.options.Client.Get(ctx, meta.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return unmade(meta), nil
@@ -85,7 +85,7 @@ func (s *Sink) look(ctx context.Context, meta metav1.ObjectMeta) (*corev1.Config
 	return kept, err
 }
 
-// write makes a document that isn't there, and updates one that is, over the version that it has.
+// write creates a document, or updates an existing one over the version that it has.
 func (s *Sink) write(ctx context.Context, document *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	if document.ResourceVersion == "" {
 		return s.options.Client.Create(ctx, document, metav1.CreateOptions{})
@@ -101,7 +101,7 @@ func (s *Sink) sign(document *corev1.ConfigMap) {
 	document.Annotations[delivery.AnnotationRunner] = delivery.Signature(s.options.Pod, s.options.UID)
 }
 
-// update writes a Progress over the version that was last seen.
+// update writes a Progress over the version that was last read.
 func (s *Sink) update(ctx context.Context, p delivery.Progress) error {
 	data, err := delivery.EncodeProgress(p)
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *Sink) update(ctx context.Context, p delivery.Progress) error {
 	return err
 }
 
-// putProgress updates, and finds out who stands there where somebody wrote meanwhile. Where it was ourselves (an answer that got lost), or
-// no runner, it tries once more.
+// putProgress updates the Progress. If somebody else wrote meanwhile, it finds out who: if it was this runner (an answer got lost), or no runner, it tries once
+// more.
 func (s *Sink) putProgress(ctx context.Context, p delivery.Progress) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -153,7 +153,7 @@ const (
 	mostPause  = 5 * time.Second
 )
 
-// persist tries until it worked, can't work any more, or ctx has ended: then the error is the last try's.
+// persist tries until it succeeds, can't succeed any more, or ctx has ended: then the error is the last try's.
 func persist(ctx context.Context, try func(context.Context) error) error {
 	for wait := firstPause; ; wait = min(2*wait, mostPause) {
 		err := try(ctx)

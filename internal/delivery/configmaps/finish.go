@@ -12,18 +12,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// errDisowned ends the tries of a runner that was told to end, and may not write any more.
+// errDisowned ends the tries of a runner that is to end, and that the API server no longer lets write.
 var errDisowned = errors.New("the test is gone, as it seems")
 
-// enoughRefusals in a row are about four seconds of them: an API server that has just started may refuse by mistake.
+// enoughRefusals in a row take about four seconds: an API server that has just started may refuse by mistake.
 const enoughRefusals = 5
 
-// Finish writes what was told last, and then the Report, and tries until both stand or ctx has ended. A fenced runner writes none
-// (delivery.ErrFenced). Where a final Report of the attempt stands that is not this one, it stays (ErrReported). A final Report becomes
-// immutable. Keep must have returned.
+// Finish writes the latest Progress and then the Report, and tries until both are written or ctx has ended. A fenced runner writes neither (delivery.ErrFenced). If
+// another final Report of the attempt exists, that one stays (ErrReported). A final Report becomes immutable. Keep must have returned.
 //
-// A Report that isn't final is of a runner that was told to end. If nobody lets it write any more, it gives up soon, so that its pod is gone soon; so it does
-// where the ConfigMap is gone, as its test was deleted.
+// A Report that isn't final comes from a runner that is to end. If the API server refuses its writes, or the ConfigMap is gone because its test was deleted, the runner
+// gives up soon, so that its pod is gone soon.
 func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 	data, annotations, err := delivery.EncodeReport(r, final, s.options.Attempt)
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 	return nil
 }
 
-// putReport tries once; where that fails it looks at what stands there, for the next try or for good.
+// putReport tries once. If that fails, it reads what the ConfigMap has, to decide whether to try again.
 func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotations map[string]string, final bool) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -75,7 +74,7 @@ func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotation
 	if apierrors.IsNotFound(err) {
 		return fmt.Errorf("%w: ConfigMap %s is gone, and so is the test", delivery.ErrFenced, s.options.Report.Name)
 	}
-	current, unread := s.look(ctx, s.options.Report)
+	current, unread := s.read(ctx, s.options.Report)
 	if unread != nil {
 		return err
 	}
@@ -83,7 +82,7 @@ func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotation
 	stands, written := delivery.ReadEnvelope(current.Annotations)
 	switch {
 	case written && stands.Digest == annotations[delivery.AnnotationDigest]:
-		return nil // ours: only the answer got lost
+		return nil // it is this Report: only the answer got lost
 	case written && stands.Final && stands.Attempt >= s.options.Attempt:
 		return fmt.Errorf("%w, of another run: %s", ErrReported, stands.Digest)
 	}

@@ -17,7 +17,7 @@ func TestARunnerWhoseTestIsGoneEnds(t *testing.T) {
 		sink := claim(t, s, "a")
 		s.set(func(s *server) { clear(s.stored) })
 		stop := keep(t.Context(), sink)
-		sink.Tell(delivery.Progress{Phase: "Ramping"})
+		sink.Post(delivery.Progress{Phase: "Ramping"})
 		time.Sleep(11 * time.Second)
 		if err := stop(); !errors.Is(err, delivery.ErrFenced) {
 			t.Errorf("Keep ended with %v", err)

@@ -1,12 +1,12 @@
-// Package configmaps writes a run's Progress and Report to their two ConfigMaps. It is the one place where a runner meets the API server,
-// and made so that a slow or absent one never disturbs the measurement: Progress is written beside it, the latest wins and what can't be
-// written is dropped; the Report is written after it, again and again until it stands.
+// Package configmaps writes a run's Progress and Report to their two ConfigMaps. Only here does a runner use the API server, and a slow or absent one never
+// disturbs the measurement: Progress is written beside the measurement, only the latest counts, and what can't be written is dropped; the Report is
+// written after it, and tried until it is written.
 //
-//	runner ── Tell ─▶ the latest ── Keep ─▶ …-progress      every write carries the resourceVersion of the one before:
+//	runner ── Post ─▶ the latest ── Keep ─▶ …-progress      every write carries the resourceVersion of the one before:
 //	       ── Finish ────────────────────▶ …-report        whoever writes between them has taken over (delivery.ErrFenced)
 //
-// Who comes first makes them: a runner that makes the Progress is its attempt's first, and asks for nothing else. Each write is signed with the runner's pod and its
-// UID, without which the admission policy of runners takes none.
+// The attempt's first runner creates the ConfigMaps, and so needs no other objects. Each write is signed with the runner's pod and its UID, without which the runners'
+// admission policy refuses it.
 package configmaps
 
 import (
@@ -22,34 +22,34 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
-// ErrReported says that a final Report of this attempt stands already, and nothing is left to do.
+// ErrReported: a final Report of this attempt exists already, and nothing is left to do.
 var ErrReported = errors.New("a final report of this attempt stands already")
 
-// Client is what of client-go's ConfigMapInterface is needed: ConfigMaps of one namespace, made, read and updated.
+// Client is the part of client-go's ConfigMapInterface that is needed: it creates, reads and updates ConfigMaps of one namespace.
 type Client interface {
 	Create(ctx context.Context, object *corev1.ConfigMap, options metav1.CreateOptions) (*corev1.ConfigMap, error)
 	Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.ConfigMap, error)
 	Update(ctx context.Context, object *corev1.ConfigMap, options metav1.UpdateOptions) (*corev1.ConfigMap, error)
 }
 
-// Options say whose documents go where.
+// Options are which runner writes which ConfigMaps.
 type Options struct {
 	Client Client
-	// Progress and Report are the two ConfigMaps as they are made where they aren't there: their names, their labels, and what they go with.
+	// Progress and Report are the metadata with which the two ConfigMaps are created: names, labels and owners.
 	Progress, Report metav1.ObjectMeta
 	Attempt          int
-	// Pod is the runner's pod, UID its UID: the fence, and what each document is signed with.
+	// Pod is the runner's pod, UID its UID: they fence other runners, and sign each document.
 	Pod, UID string
 	Log      *slog.Logger
 }
 
-// Sink is a claimed pair of ConfigMaps. Tell may be called from anywhere; Keep and Finish from one goroutine after the other.
+// Sink is a claimed pair of ConfigMaps. Post may be called from any goroutine; Keep and Finish must be called one after the other.
 type Sink struct {
 	options  Options
 	first    delivery.Progress
 	progress *corev1.ConfigMap // as it was last written
-	report   *corev1.ConfigMap // as it was last read; one without a version isn't there, as far as is known
-	changed  chan struct{}     // something was told
+	report   *corev1.ConfigMap // as it was last read; without a version it doesn't exist, as far as is known
+	changed  chan struct{}     // something was posted
 
 	mutex  sync.Mutex
 	latest delivery.Progress
@@ -60,14 +60,14 @@ type Sink struct {
 	outage  bool
 }
 
-// requestTimeout bounds each request. An API server that restarts is away for longer; that is what the next try is for.
+// requestTimeout bounds each request. A restarting API server is away for longer, and the next try follows.
 const requestTimeout = 10 * time.Second
 
-// First is what the Sink claimed with: the number of the run, and the runs that were lost before it.
+// First is the Progress with which the Sink was claimed: the number of the run, and the runs that were lost before it.
 func (s *Sink) First() delivery.Progress { return s.first }
 
-// Tell says how the run is getting on. It never waits; who runs, and which run it is, is filled in.
-func (s *Sink) Tell(p delivery.Progress) {
+// Post hands over the run's latest Progress. It never waits, and fills in the runner and the run.
+func (s *Sink) Post(p delivery.Progress) {
 	p.Attempt, p.Run, p.LostRuns = s.first.Attempt, s.first.Run, s.first.LostRuns
 	p.Runner, p.RunnerUID, p.At = s.first.Runner, s.first.RunnerUID, time.Now().UTC()
 	s.mutex.Lock()
@@ -79,7 +79,7 @@ func (s *Sink) Tell(p delivery.Progress) {
 	}
 }
 
-// Keep writes what is told until ctx ends (nil), or another runner turns out to have taken over (delivery.ErrFenced).
+// Keep writes what is posted until ctx ends (nil), or until another runner has taken over (delivery.ErrFenced).
 func (s *Sink) Keep(ctx context.Context) error {
 	for {
 		wait, pending := s.wait()
@@ -101,14 +101,14 @@ func (s *Sink) Keep(ctx context.Context) error {
 	}
 }
 
-// wait is how long until what was told last is to be written, if there is anything.
+// wait is how long until the latest Progress is to be written; pending: there is one.
 func (s *Sink) wait() (wait time.Duration, pending bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return time.Until(s.triedAt.Add(delivery.DueAfter(s.written, s.latest))), s.fresh
 }
 
-// writeLatest writes what was told last, unless it stands already.
+// writeLatest writes the latest Progress, unless it is written already.
 func (s *Sink) writeLatest(ctx context.Context) error {
 	s.mutex.Lock()
 	p, fresh := s.latest, s.fresh
@@ -119,7 +119,7 @@ func (s *Sink) writeLatest(ctx context.Context) error {
 	}
 	s.triedAt = time.Now()
 	err := s.putProgress(ctx, p)
-	s.tellOutage(ctx, err)
+	s.logOutage(ctx, err)
 	if err != nil {
 		s.mutex.Lock()
 		s.fresh = true
@@ -130,8 +130,8 @@ func (s *Sink) writeLatest(ctx context.Context) error {
 	return nil
 }
 
-// tellOutage logs when writing begins to go wrong and when it works again, not each time between.
-func (s *Sink) tellOutage(ctx context.Context, err error) {
+// logOutage logs when writing begins to fail and when it works again, and nothing in between.
+func (s *Sink) logOutage(ctx context.Context, err error) {
 	switch {
 	case err != nil && !s.outage && ctx.Err() == nil:
 		s.options.Log.Warn("progress can't be written; the run goes on", "configmap", s.options.Progress.Name, "error", err)

@@ -184,7 +184,7 @@ func TestARunOfAMinute(t *testing.T) {
 		stop := keep(t.Context(), sink)
 		phases := []string{"Preparing", "ProvingPath", "Listening", "WarmUp", "Ramping", "Refining", "Confirming", "Holding", "Draining", "Ended"}
 		for second := range 60 {
-			sink.Tell(delivery.Progress{Phase: phases[second/6], Percent: second})
+			sink.Post(delivery.Progress{Phase: phases[second/6], Percent: second})
 			time.Sleep(time.Second)
 		}
 		if err := stop(); err != nil {
@@ -272,7 +272,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 			s.set(func(s *server) { s.down = true })
 			for second := range 30 {
 				before := time.Now()
-				sink.Tell(delivery.Progress{Phase: "Ramping", Percent: second})
+				sink.Post(delivery.Progress{Phase: "Ramping", Percent: second})
 				if time.Since(before) != 0 {
 					t.Error("telling took time")
 				}
@@ -292,7 +292,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")
-			sink.Tell(delivery.Progress{Phase: "Ended"})
+			sink.Post(delivery.Progress{Phase: "Ended"})
 			s.set(func(s *server) { s.down = true })
 			go func() { time.Sleep(5 * time.Minute); s.set(func(s *server) { s.down = false }) }()
 			if err := sink.Finish(t.Context(), aReport("kept"), true); err != nil {
@@ -307,7 +307,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")
-			sink.Tell(delivery.Progress{Phase: "Ended"})
+			sink.Post(delivery.Progress{Phase: "Ended"})
 			s.set(func(s *server) { s.deaf = true })
 			go func() { time.Sleep(time.Second); s.set(func(s *server) { s.deaf = false }) }()
 			if err := sink.Finish(t.Context(), aReport("kept"), true); err != nil {
@@ -326,7 +326,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 			s.set(func(s *server) { s.slow = time.Minute })
 			stop := keep(t.Context(), sink)
 			for second := range 120 {
-				sink.Tell(delivery.Progress{Phase: fmt.Sprint(second)})
+				sink.Post(delivery.Progress{Phase: fmt.Sprint(second)})
 				time.Sleep(time.Second)
 			}
 			if err := stop(); err != nil {
@@ -345,13 +345,13 @@ func TestAnotherRunner(t *testing.T) {
 			s := newServer()
 			first := claim(t, s, "a")
 			stop := keep(t.Context(), first)
-			first.Tell(delivery.Progress{Phase: "Ramping", Percent: 42})
+			first.Post(delivery.Progress{Phase: "Ramping", Percent: 42})
 			time.Sleep(11 * time.Second)
 			second := claim(t, s, "b")
 			if f := second.First(); f.Run != 2 || len(f.LostRuns) != 1 {
 				t.Errorf("the second claimed as %+v", f)
 			}
-			first.Tell(delivery.Progress{Phase: "Holding"})
+			first.Post(delivery.Progress{Phase: "Holding"})
 			time.Sleep(10 * time.Second)
 			if err := stop(); !errors.Is(err, delivery.ErrFenced) {
 				t.Errorf("the first one's Keep ended with %v", err)
@@ -362,7 +362,7 @@ func TestAnotherRunner(t *testing.T) {
 			if s.stored["t-report"] != nil {
 				t.Error("a fenced runner wrote a Report")
 			}
-			second.Tell(delivery.Progress{Phase: "Ended"})
+			second.Post(delivery.Progress{Phase: "Ended"})
 			if err := second.Finish(t.Context(), aReport("of the second"), true); err != nil {
 				t.Fatal(err)
 			}
@@ -402,7 +402,7 @@ func TestAnotherRunner(t *testing.T) {
 			sink := claim(t, s, "a")
 			s.stored["t-progress"].Annotations, s.stored["t-progress"].ResourceVersion = map[string]string{"note": "x"}, "7"
 			stop := keep(t.Context(), sink)
-			sink.Tell(delivery.Progress{Phase: "Ramping"})
+			sink.Post(delivery.Progress{Phase: "Ramping"})
 			time.Sleep(11 * time.Second)
 			if err := stop(); err != nil {
 				t.Error(err)
@@ -418,7 +418,7 @@ func TestAnotherRunner(t *testing.T) {
 			sink := claim(t, s, "a")
 			delete(s.stored, "t-progress")
 			stop := keep(t.Context(), sink)
-			sink.Tell(delivery.Progress{Phase: "Ramping"})
+			sink.Post(delivery.Progress{Phase: "Ramping"})
 			time.Sleep(11 * time.Second)
 			if err := stop(); !errors.Is(err, delivery.ErrFenced) {
 				t.Errorf("got %v", err)

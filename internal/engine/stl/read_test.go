@@ -143,7 +143,7 @@ func TestProcessorsAreAskedForWhereSomebodyWantsThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inLab(t, func(t *testing.T, l lab) {
 				var asks bool
-				memory := []signs.Told{{Type: signs.Memory, At: time.Hour, Values: []signs.Value{{Series: "used", Number: 1e9}}}}
+				memory := []signs.Reading{{Type: signs.Memory, At: time.Hour, Values: []signs.Value{{Series: "used", Number: 1e9}}}}
 				table := l.generator.Answer
 				l.On("get_system_info", func(c trextest.Call) (any, error) {
 					answer, err := table(c)
@@ -172,7 +172,7 @@ func TestProcessorsAreAskedForWhereSomebodyWantsThem(t *testing.T) {
 				must(t, e.Claim(t.Context(), []int{0, 1}, false))
 				r, err := e.Read(t.Context(), []int{0, 1})
 				must(t, err)
-				want, wantSigns := engine.Processors{}, []signs.Told(nil)
+				want, wantSigns := engine.Processors{}, []signs.Reading(nil)
 				if tt.asks {
 					wantSigns = memory
 					want = engine.Processors{At: 17500 * time.Millisecond, Each: []engine.Processor{{Number: 1, Busy: 7 * time.Second, SoftIRQ: 2 * time.Second, Stolen: 500 * time.Millisecond, Idle: 90 * time.Second}}}

@@ -37,7 +37,7 @@ func (r *Reader) frequencies(kernel procfs.FS) ([]signs.Value, error) {
 		of[number] = 1e3 * kilohertz
 	}
 	if len(of) == 0 {
-		if of, err = toldByCPUInfo(kernel); err != nil {
+		if of, err = frequenciesInCPUInfo(kernel); err != nil {
 			return nil, err
 		}
 	}
@@ -64,8 +64,8 @@ func (r *Reader) frequenciesAreFree() error {
 	return nil
 }
 
-// toldByCPUInfo are those that /proc/cpuinfo has. Without aperfmperf that number is what the processor is sold as, whatever it does.
-func toldByCPUInfo(kernel procfs.FS) (map[int]float64, error) {
+// frequenciesInCPUInfo are those that /proc/cpuinfo has. Without aperfmperf that number is what the processor is sold as, whatever it does.
+func frequenciesInCPUInfo(kernel procfs.FS) (map[int]float64, error) {
 	infos, err := kernel.CPUInfo()
 	if err != nil {
 		return nil, fmt.Errorf("this machine's /proc/cpuinfo can't be read: %w", err)

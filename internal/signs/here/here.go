@@ -25,7 +25,7 @@ type Reader struct {
 	arch string // whose processors they are; empty: those that this program was built for
 
 	mu      sync.Mutex // guards what follows
-	last    map[string]signs.Told
+	last    map[string]signs.Reading
 	counted map[string]unwrapped
 	sensors []sensor // once some were found
 }
@@ -34,7 +34,7 @@ type Reader struct {
 const unread = 2 * time.Second
 
 // Read is what the machine tells of these types; at is the caller's clock. A type that nobody knows has no part in it.
-func (r *Reader) Read(types []string, at func() time.Duration) (all []signs.Told) {
+func (r *Reader) Read(types []string, at func() time.Duration) (all []signs.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range types {
@@ -59,12 +59,12 @@ func (r *Reader) Read(types []string, at func() time.Duration) (all []signs.Told
 // keep reads a type anew.
 func (r *Reader) keep(t string, now time.Duration, at func() time.Duration) {
 	values, err := r.read(t)
-	told := signs.Told{Type: t, At: now, Took: at() - now, Values: values}
+	told := signs.Reading{Type: t, At: now, Took: at() - now, Values: values}
 	if err != nil {
 		told.Values, told.Missing = nil, err.Error()
 	}
 	if r.last == nil {
-		r.last = map[string]signs.Told{}
+		r.last = map[string]signs.Reading{}
 	}
 	r.last[t] = told
 }

@@ -54,7 +54,7 @@ func TestWhatAMachineTells(t *testing.T) {
 			value("frequency", "processor 0", 2999412000), value("frequency", "processor 1", 1.2e9)}},
 	} {
 		t.Run(c.of+" of "+c.machine, func(t *testing.T) {
-			want := []signs.Told{{Type: c.of, At: noon(), Values: c.want, Missing: c.missing}}
+			want := []signs.Reading{{Type: c.of, At: noon(), Values: c.want, Missing: c.missing}}
 			if diff := cmp.Diff(want, of(c.machine).Read([]string{c.of, "Tea"}, noon), cmp.Comparer(near)); diff != "" {
 				t.Error(diff)
 			}

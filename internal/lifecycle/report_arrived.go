@@ -7,25 +7,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// reportArrived: the run came to its own end, and its Report is final. The Report knows best how it ended, except for what it can't see: a
-// device or generator that failed while it ran.
+// reportArrived: the run has ended, and its Report is final. The Report says how it ended, except that it doesn't know of a device's or generator's
+// pod that failed meanwhile.
 func reportArrived(v *view) *step {
 	if !v.finalReport() {
 		return nil
 	}
 	if v.Children.Report == nil && v.Children.ReportFault == "" {
-		return &step{reason: "ReportArrived", message: "the run has ended, its Report is to be read", read: true}
+		return &step{reason: "ReportArrived", message: "the run has ended, its Report is to be read", readReport: true}
 	}
-	if v.told() == nil {
+	if v.believedReport() == nil {
 		return v.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be read: " + v.reportFault()})
 	}
-	e := endingOf(v.told())
+	e := endingOf(v.believedReport())
 	switch f := v.actingFault(); {
 	case f == nil:
-		if s := v.hearFirst(); s != nil {
+		if s := v.awaitWordOfPods(); s != nil {
 			return s
 		}
-	case knowsBetter(v.told(), f):
+	case knowsBetter(v.believedReport(), f):
 		e.message = joinNonEmpty(": ", f.message, e.message) // what the runner saw is that nobody answers
 	default:
 		return v.failInRun(f)
@@ -33,13 +33,13 @@ func reportArrived(v *view) *step {
 	return v.end(e)
 }
 
-// knowsBetter says whether the Report tells of a fault itself: the runner saw the generator go, and left out what was touched by that. It can't
-// see what became of the device.
+// knowsBetter says whether the Report itself accounts for a fault: the runner noticed that the generator was lost, and left out what that touched. It never
+// notices the loss of a device.
 func knowsBetter(r *report.Report, f *fault) bool {
 	return f.role == v1alpha1.RoleGenerator && r.Ending != report.Completed && r.Ending != report.Failed
 }
 
-// failInRun ends a test for a fault that acted on what was measured.
+// failInRun ends a test for a fault that may have influenced the measurement.
 func (v *view) failInRun(f *fault) *step {
 	return v.fail(f.inRun(), "while the measurement ran, %s: nothing that it found tells of the device", f.message)
 }
@@ -50,28 +50,28 @@ func (v *view) finalReport() bool {
 	return e != nil && int32(e.Attempt) == v.attempt && e.Final
 }
 
-// told is the Report of this attempt, where it has been read and is believed; nil: there is none.
-func (v *view) told() *report.Report {
-	if v.Children.Report == nil || v.disbelief() != "" {
+// believedReport is the Report of this attempt, once it was read and is believed; nil: there is none.
+func (v *view) believedReport() *report.Report {
+	if v.Children.Report == nil || v.whyNotBelieved() != "" {
 		return nil
 	}
 	return v.Children.Report
 }
 
 // reportFault is why the Report is of no use.
-func (v *view) reportFault() string { return cmp.Or(v.Children.ReportFault, v.disbelief()) }
+func (v *view) reportFault() string { return cmp.Or(v.Children.ReportFault, v.whyNotBelieved()) }
 
-// reportWanted says whether to look for a Report before it is said that there is none.
+// reportWanted says whether to read the Report past the cache before the test ends without one.
 func (v *view) reportWanted() bool {
 	return v.begun() && v.was.Report == nil && v.Children.Report == nil && v.Children.ReportFault == ""
 }
 
-// attach adds the Report to an end, and its figures where no fault acted on them.
-func (v *view) attach(e *ending) {
-	if v.was.Report != nil || v.told() == nil {
+// attachReport adds the Report to an ending, and its figures unless a fault may have influenced them.
+func (v *view) attachReport(e *ending) {
+	if v.was.Report != nil || v.believedReport() == nil {
 		return
 	}
-	e.report = v.told()
+	e.report = v.believedReport()
 	e.figures = publishes(e.reason, e.report.Ending)
 	if f := v.doubt(); f != nil && e.figures {
 		e.figures = false
@@ -79,8 +79,8 @@ func (v *view) attach(e *ending) {
 	}
 }
 
-// publishes says whether a Report that ended so may give figures to a test that ends for this reason. What a person or a deadline cut
-// short counts until then; what a fault cut short counts only where the runner saw the fault itself, and left out what it touched.
+// publishes says whether a test that ends for this reason may publish the figures of a Report that ended in this way. A run cut short by a person or a deadline counts
+// up to then; a run cut short by a fault counts only if the runner noticed the fault, and left out what it touched.
 func publishes(reason string, how report.Ending) bool {
 	switch how {
 	case report.Completed: // also where a stop or a deadline came as the run was about to end

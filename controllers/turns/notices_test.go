@@ -17,9 +17,9 @@ import (
 // catchesUp is how much later than in its moment a test is told at most, where many moments are close together.
 const catchesUp = time.Second
 
-// told is how a telling of 1000 tests goes on.
+// told is how notices to 1000 tests go out.
 type told struct {
-	telling
+	notices
 	t *testing.T
 	// since is from when those wait who aren't told yet, last when each was told last.
 	since, last map[types.NamespacedName]time.Duration
@@ -41,15 +41,15 @@ func (l *told) reword(i int, now time.Duration) {
 // tell lets time go on, and says what is wrong with whom is told then.
 func (l *told) tell(now time.Duration) {
 	names := l.due(now)
-	if len(names) > tellAtOnce {
+	if len(names) > noticesAtOnce {
 		l.t.Errorf("%s: %d of %d are told at once", now, len(names), len(l.since))
 	}
 	for _, name := range names {
 		since, waits := l.since[name]
-		if last, before := l.last[name]; !waits || before && now-last < tellEvery-catchesUp {
+		if last, before := l.last[name]; !waits || before && now-last < noticeEvery-catchesUp {
 			l.t.Errorf("%s: %s is told, and was at %s (it waits: %t)", now, name, last, waits)
 		}
-		if now-since > tellEvery+catchesUp {
+		if now-since > noticeEvery+catchesUp {
 			l.t.Errorf("%s: %s waits since %s", now, name, since)
 		}
 		delete(l.since, name)
@@ -79,7 +79,7 @@ func TestTestsAreToldOneAfterTheOther(t *testing.T) {
 				t.Error("nobody is told anything")
 			}
 			for name, since := range l.since {
-				if now-since > tellEvery+catchesUp {
+				if now-since > noticeEvery+catchesUp {
 					t.Errorf("%s waits since %s", name, since)
 				}
 			}
@@ -97,31 +97,31 @@ func wave(now time.Duration, n int, random *rand.Rand) []int {
 
 // Who draws may take long: the moments that came meanwhile are caught up with, a share at a time.
 func TestTellingCatchesUp(t *testing.T) {
-	l := telling{}
+	l := notices{}
 	for i := range 1000 {
 		l.add(nameOf(i), fmt.Sprint(i))
 	}
 	at, met := time.Minute, 0
 	for ; len(l.pending) > 0; at += drawPause {
 		names := l.due(at)
-		if met += len(names); len(names) > tellAtOnce {
+		if met += len(names); len(names) > noticesAtOnce {
 			t.Fatalf("%d of 1000 are told at once", len(names))
 		}
 	}
-	if met != 1000 || at > time.Minute+tellEvery {
+	if met != 1000 || at > time.Minute+noticeEvery {
 		t.Errorf("%d are told by %s", met, at)
 	}
 }
 
 func TestWhoIsToldOtherwiseIsNotToldAgain(t *testing.T) {
-	l := telling{}
+	l := notices{}
 	for i := range 3 {
 		l.add(nameOf(i), fmt.Sprint(i))
 	}
 	l.drop(nameOf(0))
 	l.dropGone(func(uid string) bool { return uid != "1" })
 	var names []types.NamespacedName
-	for now := time.Duration(0); now < 3*tellEvery; now += drawPause {
+	for now := time.Duration(0); now < 3*noticeEvery; now += drawPause {
 		names = append(names, l.due(now)...)
 	}
 	if !slices.Equal(names, []types.NamespacedName{nameOf(2)}) {
@@ -158,7 +158,7 @@ func TestWhoseTurnCameIsWokenAheadOfThoseThatOnlyMoveUp(t *testing.T) {
 		l.place("t01", 1, "rack-2")
 		line.mark()
 		ended, last := time.Now(), time.Duration(0)
-		for over := time.After(3 * tellEvery); ; {
+		for over := time.After(3 * noticeEvery); ; {
 			select {
 			case e := <-wake:
 				name, at := e.Object.GetName(), time.Since(ended)
@@ -174,7 +174,7 @@ func TestWhoseTurnCameIsWokenAheadOfThoseThatOnlyMoveUp(t *testing.T) {
 		if at, came := woken["t02"]; !came || at > drawPause {
 			t.Errorf("t02, whose turn came, is woken after %s: %v", at, woken)
 		}
-		if len(woken) < 11 || last > tellEvery+drawPause {
+		if len(woken) < 11 || last > noticeEvery+drawPause {
 			t.Errorf("the last of %d is woken after %s: %v", len(woken), last, woken)
 		}
 	})

@@ -87,8 +87,8 @@ func TestSight(t *testing.T) {
 				s.begun, s.lasts = time.Now(), 5*time.Second
 				var told []string
 				seen := 0
-				err := (&sight{source: &s, list: &v1alpha1.LoadTestList{}, patience: 10 * minute,
-					seen: func(client.Object) { seen++ }, tell: func(words string) { told = append(told, words) }}).keep(t.Context())
+				err := (&objectWatch{source: &s, list: &v1alpha1.LoadTestList{}, patience: 10 * minute,
+					seen: func(client.Object) { seen++ }, tell: func(words string) { told = append(told, words) }}).run(t.Context())
 				if err == nil || !strings.Contains(err.Error(), c.ends) || time.Since(s.begun) < c.until || c.until == 0 && time.Since(s.begun) > 0 {
 					t.Errorf("it ends after %v with %v", time.Since(s.begun), err)
 				}
@@ -107,12 +107,12 @@ func TestSight(t *testing.T) {
 
 func TestAnObjectThatGoes(t *testing.T) {
 	gone := 0
-	s := &sight{source: &stage{}, list: &v1alpha1.LoadTestList{}, seen: func(client.Object) {}, gone: func() { gone++ }}
-	if err := s.happened(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); !errors.Is(err, errGone) || gone != 1 {
+	s := &objectWatch{source: &stage{}, list: &v1alpha1.LoadTestList{}, seen: func(client.Object) {}, gone: func() { gone++ }}
+	if err := s.handle(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); !errors.Is(err, errGone) || gone != 1 {
 		t.Errorf("%v, %d", err, gone)
 	}
 	s.gone = nil
-	if err := s.happened(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); err != nil {
+	if err := s.handle(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); err != nil {
 		t.Errorf("what may still come ends with %v", err)
 	}
 }

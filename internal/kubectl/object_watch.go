@@ -27,35 +27,35 @@ const (
 // errGone says that the object isn't there.
 var errGone = errors.New("it is not there")
 
-// source is what is watched by; client.WithWatch is one.
+// source is how objects are listed and watched; client.WithWatch is one.
 type source interface {
 	List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error
 	Watch(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error)
 }
 
-// sight keeps one object in sight, or several that are chosen by their labels, whatever becomes of connections and servers:
+// objectWatch follows one object, or several that are chosen by their labels, across broken connections and outages of the server:
 //
-//	look ──▶ watch ──connection ends──▶ look ──▶ watch ──▶ …
-//	  └─error─▶ pause 1 s, 2 s, … 15 s ─▶ look, for as long as patience has it
-type sight struct {
+//	list ──▶ watch ──connection ends──▶ list ──▶ watch ──▶ …
+//	  └─error─▶ pause 1 s, 2 s, … 15 s ─▶ list, until patience is over
+type objectWatch struct {
 	source   source
 	at       client.ObjectKey
 	list     client.ObjectList     // an empty one of the kind; it is read into a copy
 	patience time.Duration         // how long a server may be away
 	chosen   client.ListOption     // instead of the one object that at names; nil: that one
-	all      func([]client.Object) // takes what a look finds; nil: seen does
+	all      func([]client.Object) // takes what a list has; nil: seen takes each
 	seen     func(client.Object)
-	lost     func(client.Object) // one of several is gone; nil: that is nobody's business
-	gone     func()              // nil: an object that isn't there may still come
-	tell     func(words string)  // nil: outages are nobody's business
+	lost     func(client.Object) // one of several was deleted; nil: that doesn't matter
+	gone     func()              // the one object was deleted, or doesn't exist; nil: it may still be created
+	tell     func(words string)  // an outage began or ended; nil: that doesn't matter
 }
 
-// keep returns when the context ends, the object is gone, or the server refuses or is away for longer than patience has it.
-func (s *sight) keep(ctx context.Context) error {
+// run returns when the context ends, the object is gone, the server refuses, or an outage is longer than patience.
+func (s *objectWatch) run(ctx context.Context) error {
 	var outage outage
 	for {
 		begun := time.Now()
-		err := s.once(ctx, func() { outage.over(s.say) })
+		err := s.once(ctx, func() { outage.end(s.say) })
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -67,7 +67,7 @@ func (s *sight) keep(ctx context.Context) error {
 				err = ctx.Err()
 			}
 		default:
-			err = outage.bear(ctx, begun, err, s.patience, s.say)
+			err = outage.wait(ctx, begun, err, s.patience, s.say)
 		}
 		if err != nil {
 			return err
@@ -75,22 +75,22 @@ func (s *sight) keep(ctx context.Context) error {
 	}
 }
 
-func (s *sight) say(words string) {
+func (s *objectWatch) say(words string) {
 	if s.tell != nil {
 		s.tell(words)
 	}
 }
 
-// once looks, and then watches until the connection ends. The server has answered when it answers the look.
-func (s *sight) once(ctx context.Context, answered func()) error {
-	version, err := s.look(ctx, answered)
+// once lists, and then watches until the connection ends. It calls answered once the list is there.
+func (s *objectWatch) once(ctx context.Context, answered func()) error {
+	version, err := s.readAll(ctx, answered)
 	if err != nil {
 		return err
 	}
 	return s.watch(ctx, version)
 }
 
-func (s *sight) only(version string) []client.ListOption {
+func (s *objectWatch) options(version string) []client.ListOption {
 	var chosen client.ListOption = client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(metav1.ObjectNameField, s.at.Name)}
 	if s.chosen != nil {
 		chosen = s.chosen
@@ -102,11 +102,11 @@ func (s *sight) only(version string) []client.ListOption {
 	}
 }
 
-func (s *sight) empty() client.ObjectList { return s.list.DeepCopyObject().(client.ObjectList) }
+func (s *objectWatch) empty() client.ObjectList { return s.list.DeepCopyObject().(client.ObjectList) }
 
-func (s *sight) look(ctx context.Context, answered func()) (version string, err error) {
+func (s *objectWatch) readAll(ctx context.Context, answered func()) (version string, err error) {
 	list := s.empty()
-	if err := s.source.List(ctx, list, s.only("")...); err != nil {
+	if err := s.source.List(ctx, list, s.options("")...); err != nil {
 		return "", err
 	}
 	answered()
@@ -122,8 +122,8 @@ func (s *sight) look(ctx context.Context, answered func()) (version string, err 
 	return list.GetResourceVersion(), nil
 }
 
-// take takes what a look found.
-func (s *sight) take(items []runtime.Object) {
+// take passes on what a list has.
+func (s *objectWatch) take(items []runtime.Object) {
 	var objects []client.Object
 	for _, item := range items {
 		if o, ok := item.(client.Object); ok {
@@ -139,8 +139,8 @@ func (s *sight) take(items []runtime.Object) {
 	}
 }
 
-func (s *sight) watch(ctx context.Context, version string) error {
-	w, err := s.source.Watch(ctx, s.empty(), s.only(version)...)
+func (s *objectWatch) watch(ctx context.Context, version string) error {
+	w, err := s.source.Watch(ctx, s.empty(), s.options(version)...)
 	if err != nil {
 		return err
 	}
@@ -153,14 +153,14 @@ func (s *sight) watch(ctx context.Context, version string) error {
 			if !open {
 				return nil
 			}
-			if err := s.happened(event); err != nil {
+			if err := s.handle(event); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (s *sight) happened(event watch.Event) error {
+func (s *objectWatch) handle(event watch.Event) error {
 	o, _ := event.Object.(client.Object)
 	switch event.Type {
 	case watch.Error:
@@ -182,24 +182,24 @@ func (s *sight) happened(event watch.Event) error {
 
 // outage is the time during which a server doesn't answer as it should.
 type outage struct {
-	answered bool // it has done so before
+	answered bool // the server answered at least once
 	since    time.Time
-	wait     time.Duration
+	pause    time.Duration // before the next try
 	told     bool
 }
 
-// over ends it.
-func (o *outage) over(tell func(string)) {
+// end ends it.
+func (o *outage) end(tell func(string)) {
 	if o.told {
 		tell("the API server answers again")
 	}
 	*o = outage{answered: true}
 }
 
-// bear waits before the next try, after one that began then and failed; it returns the error where waiting is of no use, or has been long enough.
-func (o *outage) bear(ctx context.Context, begun time.Time, err error, patience time.Duration, tell func(string)) error {
+// wait waits before the next try, after one that began at begun and failed; it returns the error if waiting is of no use, or was long enough.
+func (o *outage) wait(ctx context.Context, begun time.Time, err error, patience time.Duration, tell func(string)) error {
 	if o.since.IsZero() {
-		o.since, o.wait = begun, firstPause
+		o.since, o.pause = begun, firstPause
 	}
 	if time.Since(o.since) >= o.longest(err, patience) {
 		return err
@@ -208,20 +208,20 @@ func (o *outage) bear(ctx context.Context, begun time.Time, err error, patience 
 		o.told = true
 		tell(fmt.Sprintf("the API server doesn't answer (%v): trying again for up to %v; the test goes on without it", err, patience))
 	}
-	if pause.For(ctx, o.wait) != nil {
+	if pause.For(ctx, o.pause) != nil {
 		return ctx.Err()
 	}
-	o.wait = min(2*o.wait, longPause)
+	o.pause = min(2*o.pause, longPause)
 	return nil
 }
 
-// longest is how long such an error may last.
+// longest is how long this error may last before it counts.
 func (o *outage) longest(err error, patience time.Duration) time.Duration {
 	_, answered := errors.AsType[*apierrors.StatusError](err)
 	switch {
 	case !answered && (unreachable(err) || o.answered):
-		return o.unlessNew(patience)
-	case overburdened(err):
+		return o.ifItAnsweredBefore(patience)
+	case overloaded(err):
 		return patience
 	case o.answered:
 		return min(afterReturn, patience)
@@ -229,8 +229,8 @@ func (o *outage) longest(err error, patience time.Duration) time.Duration {
 	return 0
 }
 
-// unlessNew is no time at all for a server that has never answered: its address is wrong, more likely than not.
-func (o *outage) unlessNew(patience time.Duration) time.Duration {
+// ifItAnsweredBefore returns patience for a server that answered once; one that never did has a wrong address, most likely, and gets no time at all.
+func (o *outage) ifItAnsweredBefore(patience time.Duration) time.Duration {
 	if !o.answered {
 		return 0
 	}

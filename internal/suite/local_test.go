@@ -27,14 +27,14 @@ func figureOf(name string, packetsPerSecond int64) *report.Report {
 func measuredAlone(t *testing.T, spec string, rate map[string]int64, reference *Reference) *report.Suite {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	a := NewAlone(Expand(written(t, spec)), "test", now)
-	a.Compare(reference)
+	a := NewLocal(Expand(written(t, spec)), "test", now)
+	a.SetReference(reference)
 	for range 1000 {
 		w, more := a.Next(now)
 		if !more {
 			return a.Document(now)
 		}
-		a.Ended(RunAlone(w, figureOf(w.Name, rate[a.Cell(w.Cell).Name]*int64(1000+w.Repetition)/1000), "sha256:"+w.Name))
+		a.Record(LocalRun(w, figureOf(w.Name, rate[a.Cell(w.Cell).Name]*int64(1000+w.Repetition)/1000), "sha256:"+w.Name))
 		now = now.Add(time.Minute)
 	}
 	t.Fatal("it doesn't come to its end")
@@ -156,8 +156,8 @@ func TestWhatIsTakenUp(t *testing.T) {
 		run("night-test-r3", 3, 0, figures), // isn't the same any more
 		run("night-test-r9", 9, 0, figures), // isn't asked for
 	}}}}
-	a := NewAlone(Expand(written(t, "template: {spec: {}}\nrepetitions: 4\n")), "test", time.Now())
-	taken, left := a.Take(earlier, func(w Wanted, _ report.SuiteRun) string {
+	a := NewLocal(Expand(written(t, "template: {spec: {}}\nrepetitions: 4\n")), "test", time.Now())
+	taken, left := a.Resume(earlier, func(w Wanted, _ report.SuiteRun) string {
 		if w.Repetition == 3 {
 			return "another device"
 		}

@@ -37,7 +37,7 @@ func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
 		image  string
 		after  time.Duration
 		beside manifests.Object
-		happen func(*welcome)
+		happen func(*acceptedPods)
 		want   bool
 	}{
 		"another test's, like it":                  {test: named("lab", "64b"), image: "i:1", want: true},
@@ -47,12 +47,12 @@ func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
 		"another namespace":                        {test: named("other", "64b"), image: "i:1"},
 		"beside one that nobody tried":             {test: named("lab", "64b"), image: "i:1", beside: podOf(named("lab", "64b"), "j:1"), want: true},
 		"beside what is no pod":                    {test: named("lab", "64b"), image: "i:1", beside: &corev1.ConfigMap{}, want: true},
-		"after one of its namespace was refused":   {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { w.refused("lab") }},
-		"after one of another namespace was":       {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { w.refused("other") }, want: true},
-		"after many others, which aren't all kept": {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { fill(w, now) }},
+		"after one of its namespace was refused":   {test: named("lab", "64b"), image: "i:1", happen: func(w *acceptedPods) { w.refused("lab") }},
+		"after one of another namespace was":       {test: named("lab", "64b"), image: "i:1", happen: func(w *acceptedPods) { w.refused("other") }, want: true},
+		"after many others, which aren't all kept": {test: named("lab", "64b"), image: "i:1", happen: func(w *acceptedPods) { fill(w, now) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWelcome()
+			w := newAcceptedPods()
 			w.add(known, podOf(known, "i:1"), now)
 			if c.happen != nil {
 				c.happen(w)
@@ -63,20 +63,20 @@ func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
 			}
 			tried := w.others(c.test, objects, now.Add(c.after))
 			if got := !slices.Contains(tried, objects[0]); got != c.want {
-				t.Errorf("taken to be welcome: %v", got)
+				t.Errorf("taken to be accepted: %v", got)
 			}
 			if c.beside != nil && !slices.Contains(tried, c.beside) {
 				t.Error("what is beside it isn't tried")
 			}
-			if len(w.until) > mostWelcome {
+			if len(w.until) > mostAccepted {
 				t.Errorf("%d are kept", len(w.until))
 			}
 		})
 	}
 }
 
-func fill(w *welcome, now time.Time) {
-	for i := range mostWelcome {
+func fill(w *acceptedPods, now time.Time) {
+	for i := range mostAccepted {
 		w.add(named("lab", "x"), podOf(named("lab", "x"), fmt.Sprint("image:", i)), now)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
-// Published is the ConfigMap in the test's namespace that holds a copy of the Report that counted, for people and programs there. Whoever edits the namespace
-// may replace it: who reads it holds it to the digest in the LoadTest's status. The operator takes nothing from it for true without that.
-func Published(test *v1alpha1.LoadTest, e delivery.Envelope, packed []byte) *corev1.ConfigMap {
+// ReportCopy is the ConfigMap in the test's namespace that holds a copy of the Report that counted, for people and programs there. Whoever edits the namespace
+// may replace it: readers, the operator included, believe it only if its digest is the one in the LoadTest's status.
+func ReportCopy(test *v1alpha1.LoadTest, e delivery.Envelope, packed []byte) *corev1.ConfigMap {
 	e.Runner, e.RunnerUID = "", ""
 	copied := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
@@ -22,7 +22,7 @@ func Published(test *v1alpha1.LoadTest, e delivery.Envelope, packed []byte) *cor
 	return copied
 }
 
-// Unpublished is an empty copy: whether its name is free can be tried with it before there is a Report.
-func Unpublished(test *v1alpha1.LoadTest) *corev1.ConfigMap {
+// EmptyReportCopy is a copy without a Report: with it a dry run finds out in time whether the copy's name is free.
+func EmptyReportCopy(test *v1alpha1.LoadTest) *corev1.ConfigMap {
 	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: ofTest(Input{Test: test}, ReportName(test.Name), roleReport)}
 }

@@ -1,0 +1,30 @@
+package v1alpha1
+
+// ConstantLoadSpec is one rate that is held, in windows that are judged apart.
+//
+//	rate ┤┌─────────┬────────┬────────┬────────┐
+//	     ││         │ window │ window │ window │
+//	     └┴─────────┴────────┴────────┴────────┴──▶ time
+//	       warm-up           duration
+type ConstantLoadSpec struct {
+	// rate is the load that is held. Of sessions: Unlimited; with iperf3 or UDP also the payload of each direction, such as 100mbps, with UDP
+	// also datagrams (10kpps).
+	// +optional
+	// +kubebuilder:default="100%"
+	Rate HeldRate `json:"rate,omitempty"`
+
+	// warmupDuration is how long the rate is held before anything counts; 0s: none.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+
+	// duration is how long the rate is held after the warm-up.
+	// +optional
+	// +kubebuilder:default="60s"
+	Duration HoldDuration `json:"duration,omitempty"`
+
+	// window is how long each part of duration that is judged apart is.
+	// +optional
+	// +kubebuilder:default="10s"
+	Window HoldDuration `json:"window,omitempty"`
+}

@@ -1,0 +1,47 @@
+package v1alpha1
+
+// FrameLossSpec is the frame loss curve of RFC 2544, section 26.3: a finite trial at each load, from the highest down.
+//
+//	load
+//	from ┤ ┌─┐
+//	     │ │ │ step
+//	     │ │ │ ┌─┐
+//	     │ │ │ │ │ ┌─┐
+//	  to ┤ │ │ │ │ │ │ ┌─┐   or after stopAfterClean trials without loss
+//	     └─┴─┴─┴─┴─┴─┴─┴─┴──▶ time
+//	      trialDuration
+//
+// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.from, self.to, self.step].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".step",message="from, to and step must be in one unit, such as 2mpps, 500kpps and 100kpps"
+type FrameLossSpec struct {
+	// from is the highest load, tried first.
+	// +optional
+	// +kubebuilder:default="100%"
+	From Rate `json:"from,omitempty"`
+
+	// to is the lowest load, in the unit of from.
+	// +optional
+	// +kubebuilder:default="10%"
+	To Rate `json:"to,omitempty"`
+
+	// step is how much each load is below the one before, in the unit of from.
+	// +optional
+	// +kubebuilder:default="10%"
+	Step Rate `json:"step,omitempty"`
+
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+
+	// trialDuration is how long each load is sent.
+	// +optional
+	// +kubebuilder:default="60s"
+	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
+
+	// stopAfterClean ends the descent after so many successive trials without loss; 0: never.
+	// +optional
+	// +kubebuilder:default=2
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	StopAfterClean *int32 `json:"stopAfterClean,omitempty"`
+}

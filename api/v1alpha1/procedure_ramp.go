@@ -1,0 +1,73 @@
+package v1alpha1
+
+// RampSpec is the staircase and what follows it.
+//
+//	rate
+//	 ▲                          ┌─┐ targetRate
+//	 │                        ┌─┘ │
+//	 │            stepDuration├─┘ │
+//	 │                      ┌─┘   │┌┐ ┌──┐┌───┐
+//	 │ warmupRate         ┌─┘     ││└┐│  ││   │
+//	 │ ┌─────┐          ┌─┘       ││ └┘  ││   │
+//	 └─┴─────┴──────────┴─────────┴┴─────┴┴───┴──▶ time
+//	   warm-up   rampDuration     refine confirm hold
+//
+// +kubebuilder:validation:XValidation:rule="duration(self.settle) + duration('100ms') <= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settle.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms')",fieldPath=".settle",message="settle must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
+// +kubebuilder:validation:XValidation:rule="duration(self.rampDuration) >= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.rampDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.rampDuration) < duration('1s')",fieldPath=".rampDuration",message="rampDuration must be at least stepDuration: a ramp has one step or more"
+type RampSpec struct {
+	// warmupRate is the load of the warm-up, which fills caches and tables. Example: 1kpps.
+	// +optional
+	// +kubebuilder:default="1kpps"
+	WarmupRate Rate `json:"warmupRate,omitempty"`
+
+	// warmupDuration is how long the warm-up lasts; 0s: none. Example: 30s.
+	// +optional
+	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="warmupDuration must be at most 24h"
+	WarmupDuration Duration `json:"warmupDuration,omitempty"`
+
+	// targetRate is the top of the ramp. Example: 100%.
+	// +optional
+	// +kubebuilder:default="100%"
+	TargetRate Rate `json:"targetRate,omitempty"`
+
+	// rampDuration is how long the way to the top takes. Example: 10m.
+	// +optional
+	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="rampDuration must be between 1s and 24h"
+	RampDuration Duration `json:"rampDuration,omitempty"`
+
+	// stepDuration is how long each step lasts. Example: 2s.
+	// +optional
+	// +kubebuilder:default="2s"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('200ms') && duration(self) <= duration('1h'))",message="stepDuration must be between 200ms and 1h"
+	StepDuration Duration `json:"stepDuration,omitempty"`
+
+	// settle is the beginning of each step that isn't judged. Example: 500ms.
+	// +optional
+	// +kubebuilder:default="500ms"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1m')",message="settle must be at most 1m"
+	Settle Duration `json:"settle,omitempty"`
+
+	// refineTo is how narrow the bracket around the saturation is made, relative to its upper end; 0%: it isn't. Example: 0.5%.
+	// +optional
+	// +kubebuilder:default="0.5%"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && (double(self.replace('%', '')) >= 0.01 || double(self.replace('%', '')) == 0.0))",message="refineTo must be between 0.01% and 50%, or 0% for no refinement"
+	RefineTo Percent `json:"refineTo,omitempty"`
+
+	// confirmDuration is how long the saturation is held to confirm it; 0s: not at all. Example: 10s.
+	// +optional
+	// +kubebuilder:default="10s"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="confirmDuration must be at most 24h"
+	ConfirmDuration Duration `json:"confirmDuration,omitempty"`
+
+	// holdDuration is how long the target rate is held at the end; 0s: not at all. Example: 30s.
+	// +optional
+	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('24h')",message="holdDuration must be at most 24h"
+	HoldDuration Duration `json:"holdDuration,omitempty"`
+
+	// stopAtSaturation leaves out the rest of the ramp, and the hold, once saturation is certain.
+	// +optional
+	StopAtSaturation bool `json:"stopAtSaturation,omitempty"`
+}

@@ -1,0 +1,111 @@
+package v1alpha1
+
+// SearchClassification says how trials decide whether a load meets a goal.
+//
+// +kubebuilder:validation:Enum=RFC9971;Sequential
+type SearchClassification string
+
+// How trials decide.
+const (
+	// ClassifyRFC9971 is multiple loss ratio search as draft-ietf-bmwg-mlrsearch has it, to be published as RFC 9971.
+	ClassifyRFC9971 SearchClassification = "RFC9971"
+	// ClassifySequential decides a load once its trials are one-sided enough, and ends a trial once its loss is decided: faster, and conformant to no standard.
+	ClassifySequential SearchClassification = "Sequential"
+)
+
+// SearchPreset is a set of goals that a standard names.
+//
+// +kubebuilder:validation:Enum=RFC2544;TST009
+type SearchPreset string
+
+// The presets.
+const (
+	// PresetRFC2544 is one goal: nothing is lost in one trial of 60 s.
+	PresetRFC2544 SearchPreset = "RFC2544"
+	// PresetTST009 is one goal: nothing is lost in most trials of 60 s, of which there are two or three (ETSI GS NFV-TST 009, binary search with loss verification). Their durationSum is 130s: of 120s one bad trial, which takes
+	// more than 60 s with its drain, would be more than half, and decide alone.
+	PresetTST009 SearchPreset = "TST009"
+)
+
+// SearchSpec is a search for the highest load that meets each of several goals, by finite trials: draft-ietf-bmwg-mlrsearch.
+//
+//	load
+//	     │ ┌┐                          each trial is sent, drained and counted by itself
+//	     │ ││┌┐      ┌┐┌┐
+//	 PDR ┤ ││││  ┌┐┌┐││││
+//	 NDR ┤ ││││┌┐││││││││┌┐┌┐┌┐
+//	     └─┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴──▶ time
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.goals)",fieldPath=".preset",message="a preset is a set of goals: remove preset, or goals"
+// +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
+type SearchSpec struct {
+	// classification is how trials decide: RFC9971 (default), or Sequential, which is faster and conforms to no standard.
+	// +optional
+	// +kubebuilder:default=RFC9971
+	Classification SearchClassification `json:"classification,omitempty"`
+
+	// preset is a standard's goal instead of goals.
+	// +optional
+	Preset SearchPreset `json:"preset,omitempty"`
+
+	// goals are what loads must meet; the result's own figures are the first's. Default: NDR (no loss) and PDR (at most 0.5%).
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Goals []SearchGoal `json:"goals,omitempty"`
+
+	// minRate is the lowest load that is tried, in the unit of maxRate. Default: a thousandth of maxRate.
+	// +optional
+	MinRate Rate `json:"minRate,omitempty"`
+
+	// maxRate is the highest load that is tried.
+	// +optional
+	// +kubebuilder:default="100%"
+	MaxRate Rate `json:"maxRate,omitempty"`
+
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+}
+
+// SearchGoal is what a load must meet.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.durationSum) || !has(self.finalTrialDuration) || duration(self.durationSum) >= duration(self.finalTrialDuration)",fieldPath=".durationSum",message="durationSum must be at least finalTrialDuration: one trial, or more"
+type SearchGoal struct {
+	// name is the goal's name in results and criteria. Example: NDR.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$')",message="a goal's name is letters and digits, with - _ . between them, such as NDR or pdr-0.5"
+	Name string `json:"name"`
+
+	// lossRatio is the share of frames that a trial may lose in the worst direction. Example: "0.005".
+	// +optional
+	// +kubebuilder:default="0"
+	LossRatio Ratio `json:"lossRatio,omitempty"`
+
+	// finalTrialDuration is how long the trials that decide last; earlier ones may be shorter.
+	// +optional
+	// +kubebuilder:default="1s"
+	FinalTrialDuration TrialDuration `json:"finalTrialDuration,omitempty"`
+
+	// durationSum is how long the trials at one load last together before it is decided.
+	// +optional
+	// +kubebuilder:default="21s"
+	DurationSum TrialDuration `json:"durationSum,omitempty"`
+
+	// exceedRatio is the share of the trials at a load that may lose more than lossRatio.
+	// +optional
+	// +kubebuilder:default="50%"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) < 100.0",message="exceedRatio must be less than 100%: else any load meets the goal"
+	ExceedRatio Percent `json:"exceedRatio,omitempty"`
+
+	// width is how far apart the highest load that meets the goal and the lowest that doesn't may be, relative to the latter.
+	// +optional
+	// +kubebuilder:default="0.5%"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.05)",message="width must be between 0.05% and 50%"
+	Width Percent `json:"width,omitempty"`
+}

@@ -1,0 +1,50 @@
+package v1alpha1
+
+// SoakSpec is an estimate of the critical load, at which the device loses lossRatio on average: draft-vpolak-bmwg-plrsearch. Curves of the loss ratio are fitted to all trials, and each next trial
+// is where they say that it lies.
+//
+//	load
+//	maxRate ┤┌┐
+//	        │││   ┌──┐
+//	        │││┌─┐│  │┌───┐     ┌────┐ critical load ± deviation
+//	        ││││ ││  ││   │┌───┐│    │
+//	        └┴┴┴─┴┴──┴┴───┴┴───┴┴────┴─▶ time
+//	         each trial trialGrowth longer
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
+type SoakSpec struct {
+	// lossRatio is the share that is lost on average at the load asked for.
+	// +optional
+	// +kubebuilder:default="0.0000001"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+$') || (double(self) > 0.0 && double(self) <= 0.1)",message="lossRatio must be above 0 and at most 0.1"
+	LossRatio Ratio `json:"lossRatio,omitempty"`
+
+	// duration is how long all trials send, together.
+	// +optional
+	// +kubebuilder:default="30m"
+	Duration HoldDuration `json:"duration,omitempty"`
+
+	// firstTrial is how long the first trial sends.
+	// +optional
+	// +kubebuilder:default="5.1s"
+	FirstTrial TrialDuration `json:"firstTrial,omitempty"`
+
+	// trialGrowth is by how much each trial is longer than the one before.
+	// +optional
+	// +kubebuilder:default="100ms"
+	TrialGrowth WarmupDuration `json:"trialGrowth,omitempty"`
+
+	// minRate is the lowest load, in the unit of maxRate. Default: a hundredth of maxRate.
+	// +optional
+	MinRate Rate `json:"minRate,omitempty"`
+
+	// maxRate is the highest load.
+	// +optional
+	// +kubebuilder:default="100%"
+	MaxRate Rate `json:"maxRate,omitempty"`
+
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: none.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+}

@@ -1,0 +1,95 @@
+package loadtest
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// acceptedPods remembers which pods the API server accepted lately in a dry run. Tests of a suite, of a gate, or of one lab ask for the same pods again and again, under other
+// names, and a dry run costs as much as creating the pod. If a policy or a quota refuses such a pod later, when it is created, everything about its namespace is forgotten, and
+// the next test tries again. It is safe for concurrent use.
+type acceptedPods struct {
+	mu    sync.Mutex
+	until map[podShape]time.Time
+}
+
+// podShape is equal for pods that differ only in which test they belong to.
+type podShape struct {
+	namespace string
+	of        [sha256.Size]byte
+}
+
+const (
+	// acceptedFor is for how long a dry run's acceptance counts.
+	acceptedFor = time.Minute
+	// mostAccepted is how many shapes of pods are remembered.
+	mostAccepted = 512
+)
+
+func newAcceptedPods() *acceptedPods { return &acceptedPods{until: map[podShape]time.Time{}} }
+
+// shapeOf is a pod without its test's name and UID, as admission sees it; false: the object is no pod.
+func shapeOf(test *v1alpha1.LoadTest, object manifests.Object) (podShape, bool) {
+	pod, is := object.(*corev1.Pod)
+	if !is {
+		return podShape{}, false
+	}
+	text, err := json.Marshal(struct {
+		Labels map[string]string
+		Spec   corev1.PodSpec
+	}{pod.Labels, pod.Spec})
+	if err != nil {
+		return podShape{}, false
+	}
+	anybodys := strings.NewReplacer(string(test.UID), "uid", test.Name, "name").Replace(string(text))
+	return podShape{test.Namespace, sha256.Sum256([]byte(anybodys))}, true
+}
+
+// others are the objects without the pods that were accepted lately.
+func (w *acceptedPods) others(test *v1alpha1.LoadTest, objects []manifests.Object, now time.Time) (others []manifests.Object) {
+	for _, object := range objects {
+		if of, is := shapeOf(test, object); !is || !w.has(of, now) {
+			others = append(others, object)
+		}
+	}
+	return others
+}
+
+func (w *acceptedPods) has(of podShape, now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return now.Before(w.until[of])
+}
+
+// add remembers that the API server accepted a pod in a dry run.
+func (w *acceptedPods) add(test *v1alpha1.LoadTest, object manifests.Object, now time.Time) {
+	of, is := shapeOf(test, object)
+	if !is {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.until) >= mostAccepted {
+		clear(w.until)
+	}
+	w.until[of] = now.Add(acceptedFor)
+}
+
+// refused forgets all pods of a namespace, since a policy or quota there may have changed.
+func (w *acceptedPods) refused(namespace string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for of := range w.until {
+		if of.namespace == namespace {
+			delete(w.until, of)
+		}
+	}
+}

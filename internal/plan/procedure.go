@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// The types of procedure.
+const (
+	TypeRamp               = "Ramp"
+	TypeConstantLoad       = "ConstantLoad"
+	TypeFrameLoss          = "FrameLoss"
+	TypeMaximumOfferedLoad = "MaximumOfferedLoad"
+	TypeSearch             = "Search"
+	TypeBackToBack         = "BackToBack"
+	TypeSoak               = "Soak"
+)
+
+// Procedure is how the load is varied. Of the members named for a type, the type's is set.
+type Procedure struct {
+	Type               string              `json:"type"`
+	Ramp               Ramp                `json:"ramp,omitzero"`
+	ConstantLoad       *ConstantLoad       `json:"constantLoad,omitempty"`
+	FrameLoss          *FrameLoss          `json:"frameLoss,omitempty"`
+	MaximumOfferedLoad *MaximumOfferedLoad `json:"maximumOfferedLoad,omitempty"`
+	Search             *Search             `json:"search,omitempty"`
+	BackToBack         *BackToBack         `json:"backToBack,omitempty"`
+	Soak               *Soak               `json:"soak,omitempty"`
+	// Each varies one direction after another, of a ramp; nil: all directions climb together.
+	Each *Each `json:"each,omitempty"`
+	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand; nil: nothing is done between trials.
+	Reset *Reset `json:"reset,omitempty"`
+	// Latency is measured once the procedure has its result; nil: latency isn't measured.
+	Latency      *Latency    `json:"latency,omitempty"`
+	MaxLossRatio units.Ratio `json:"maxLossRatio"`
+}
+
+// Reset bounds how long emptying the device's tables may take, and then how long the device may take to forward again. DUT.ResetCommand says what empties them.
+type Reset struct {
+	Timeout Duration `json:"timeout,omitzero"`
+}
+
+// Latency is at which loads latency is measured, by a trial at each.
+type Latency struct {
+	// At are the loads, as shares of the rate that the procedure found or held; 0: single frames.
+	At []units.Ratio `json:"at"`
+	// Of names the search's goal whose rate is meant; empty: the procedure has no goals.
+	Of            string   `json:"of,omitempty"`
+	TrialDuration Duration `json:"trialDuration"`
+}
+
+// Confirmation is how long an answer is held before it counts as confirmed; 0: there is nothing to confirm.
+func (p Procedure) Confirmation() time.Duration { return p.Ramp.ConfirmDuration.Std() }
+
+// MarshalJSON writes a ramp with all its fields, zero ones included: the method's hash depends on them.
+func (p Procedure) MarshalJSON() ([]byte, error) {
+	if p.Type == TypeRamp || p.Type == "" {
+		return json.Marshal(struct {
+			Type         string      `json:"type"`
+			Ramp         Ramp        `json:"ramp"`
+			Each         *Each       `json:"each,omitempty"`
+			Latency      *Latency    `json:"latency,omitempty"`
+			MaxLossRatio units.Ratio `json:"maxLossRatio"`
+		}{p.Type, p.Ramp, p.Each, p.Latency, p.MaxLossRatio})
+	}
+	type plain Procedure
+	return json.Marshal(plain(p))
+}
