@@ -195,7 +195,7 @@ lives: kube ## Full tier: the life of every sample, the kind replaced under stor
 	cd test/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
 
 properties: ## Full tier: procedures, lives, suites and queues against many more histories, and the whole tables of docs/measured/statistics.md (8 minutes)
-	$(FULL) -timeout 30m ./internal/comparison ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/frames ./internal/lifecycle ./internal/measure ./internal/queue ./internal/ramp ./internal/search ./internal/suite ./internal/verify
+	$(FULL) -timeout 30m ./internal/backtoback ./internal/comparison ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/frames ./internal/lifecycle ./internal/losscurve ./internal/maximumload ./internal/measure ./internal/queue ./internal/ramp ./internal/search ./internal/soak ./internal/suite ./internal/verify
 
 # The other way is measured also where the first failed.
 four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/measured/four-systems.md (as root; 15 minutes)

@@ -127,9 +127,9 @@ type DirectionResult struct {
 	Figures `json:",inline"`
 }
 
-// DirectionLimit says whether a direction's rates are the device's limit, or a lower bound.
+// DirectionLimit says whether a direction's rates are the device's limit, an estimate or a lower bound.
 type DirectionLimit struct {
-	// saturated: the direction lost frames just above its rates. Else they are a lower bound.
+	// saturated: the direction lost frames just above its rates. Else they are a lower bound or, with reason LoadEstimated, an estimate.
 	// +optional
 	Saturated bool `json:"saturated"`
 

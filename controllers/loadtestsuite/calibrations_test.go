@@ -40,7 +40,7 @@ func (w *suiteWorld) measuredBefore(change func(*v1alpha1.LoadTestSuite)) {
 		flow := report.Flow{PacketsPerSecond: 1000}
 		a.Record(suite.LocalRun(wanted, &report.Report{Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed, Finished: then,
 			Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: "lab-1"}}}},
-			Result:      report.Result{Measured: true, Reason: report.MaximumOffered, Directions: []report.Measured{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}}}, "sha256:0f"))
+			Result:      report.Result{Measured: true, Reason: report.MaximumOffered, Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}}}, "sha256:0f"))
 	}
 	data, annotations, err := delivery.EncodeSuite(a.Document(then))
 	if err != nil {

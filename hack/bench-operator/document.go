@@ -42,7 +42,7 @@ func window(p *plan.Plan, number int, rate int64) report.Window {
 		Quality: report.Good, Reason: "no loss beyond what is allowed",
 	}
 	for _, d := range p.Directions {
-		w.Directions = append(w.Directions, report.Measured{
+		w.Directions = append(w.Directions, report.Direction{
 			From: d.From, To: d.To, Intended: flow(rate), Offered: flow(rate - int64(number)), Received: flow(rate - int64(number)),
 			Sent: traffic(int(2 * rate)), Returned: traffic(int(2*rate) - number), Quality: report.Good, Reason: "no loss beyond what is allowed",
 		})

@@ -157,7 +157,7 @@ func TestBothWaysHaveEachInParentheses(t *testing.T) {
 	c := &report.SuiteCell{Name: "nat-tcp-both", Figures: &report.Figures{Runs: 1, GoodputBitsPerSecond: &both}}
 	r := &report.Report{Version: report.Version}
 	for _, each := range []int64{470e6, 460e6} {
-		r.Result.Directions = append(r.Result.Directions, report.Measured{Sessions: &report.Sessions{GoodputBitsPerSecond: each}})
+		r.Result.Directions = append(r.Result.Directions, report.Direction{Sessions: &report.Sessions{GoodputBitsPerSecond: each}})
 	}
 	c.Runs = []report.SuiteRun{{Test: "r1", Figures: c.Figures, Evidence: r}}
 	if got := goodput(c); got != "930.00 Mbps (470.00 Mbps + 460.00 Mbps)" {

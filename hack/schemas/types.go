@@ -42,7 +42,7 @@ type members struct{ common, sessions []string }
 // ofSessions are the types that leave the members of frames out where traffic is sessions.
 func ofSessions() map[reflect.Type]*members {
 	return map[reflect.Type]*members{
-		reflect.TypeFor[report.Measured](): {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}},
+		reflect.TypeFor[report.Direction](): {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}},
 		reflect.TypeFor[report.Sessions](): {[]string{"connections", "writtenBytes", "sentBytes", "receivedBytes", "receivedIn", "goodputBitsPerSecond"},
 			[]string{"askedBitsPerSecond", "datagrams", "sentIn"}}, // of UDP, and the others of TCP
 		reflect.TypeFor[report.SampleDirection](): {nil, []string{"sessions"}},

@@ -22,7 +22,7 @@ func measured(change func(*report.Result)) *report.Report {
 		Procedure:  plan.Procedure{Ramp: plan.Ramp{ConfirmDuration: plan.Duration(10 * time.Second)}},
 	}, LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}}}
 	r.Result = report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-		Directions: []report.Measured{direction("west", "east", 9000, 90), direction("east", "west", 8000, 80)},
+		Directions: []report.Direction{direction("west", "east", 9000, 90), direction("east", "west", 8000, 80)},
 		Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 17000, Layer1BitsPerSecond: 170_000, Layer2BitsPerSecond: 17_000}, LossRatio: 500_000, LossRatioMin: 200_000, LineRatePercent: 85 * units.Hundred / 100}}
 	if change != nil {
 		change(&r.Result)
@@ -30,8 +30,8 @@ func measured(change func(*report.Result)) *report.Report {
 	return r
 }
 
-func direction(from, to string, pps int64, percent units.Percent) report.Measured {
-	return report.Measured{From: from, To: to, Received: report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: 10 * pps, Layer2BitsPerSecond: pps},
+func direction(from, to string, pps int64, percent units.Percent) report.Direction {
+	return report.Direction{From: from, To: to, Received: report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: 10 * pps, Layer2BitsPerSecond: pps},
 		LossRatio: 500_000, LossRatioMin: 200_000, LineRatePercent: percent * units.Hundred / 100}
 }
 
@@ -112,6 +112,18 @@ func TestAnExtrapolatedCriticalLoadDecidesNothing(t *testing.T) {
 	}
 }
 
+// TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt, however narrow the interval is: the device may do more than surely came back.
+func TestAMaximumPassesOnlyWhereTheWholeIntervalIsWithinIt(t *testing.T) {
+	searched := measured(func(r *report.Result) { r.Resolution = units.One / 200 }) // 9000 came back, and frames were lost at 9045
+	for maximum, want := range map[string]report.Outcome{"8999": report.DidFail, "9000": report.Undecided, "9045": report.Undecided, "9046": report.Passed} {
+		searched.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", Max: maximum}}
+		v := analysis.Verdict(searched)
+		if v.Outcome != want || want == report.Undecided && !strings.Contains(v.Criteria[0].Message, "west→east: 9.00 Kpps, at most "+maximum+" demanded, and the true value may be up to 9.05 Kpps") {
+			t.Errorf("at most %s: %+v, want %s", maximum, v, want)
+		}
+	}
+}
+
 func TestAPercentageOfAnUnknownLineRateIsUndecided(t *testing.T) {
 	r := measured(nil)
 	r.LineRates = r.LineRates[:1] // west only
@@ -125,9 +137,9 @@ func TestAPercentageOfAnUnknownLineRateIsUndecided(t *testing.T) {
 
 func TestLossAtTheLowestLoadFailsADemandForMore(t *testing.T) {
 	r := measured(func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} })
-	lossy := report.Measured{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
-	r.Windows = []report.Window{{Phase: report.WarmUp, Quality: report.Lossy, Directions: []report.Measured{{Offered: report.Flow{PacketsPerSecond: 1}, Quality: report.Lossy}}},
-		{Phase: report.Ramping, Quality: report.Lossy, Load: units.One, Directions: []report.Measured{lossy}}}
+	lossy := report.Direction{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
+	r.Windows = []report.Window{{Phase: report.WarmUp, Quality: report.Lossy, Directions: []report.Direction{{Offered: report.Flow{PacketsPerSecond: 1}, Quality: report.Lossy}}},
+		{Phase: report.Ramping, Quality: report.Lossy, Load: units.One, Directions: []report.Direction{lossy}}}
 	for minimum, want := range map[string]report.Outcome{"500": report.DidFail, "10000": report.DidFail, "499": report.Undecided} {
 		r.Plan.Criteria = []plan.Criterion{{Metric: "PacketsPerSecond", Min: minimum}}
 		if v := analysis.Verdict(r); v.Outcome != want {
@@ -162,10 +174,10 @@ func TestTheVerdictIsItsWorstCriterion(t *testing.T) {
 // window is a window of the staircase at which so many of 10 000 asked for, times the load, came back.
 func window(number int, load units.Ratio, quality report.Quality, received int64) report.Window {
 	asked := 10_000 * int64(load) / int64(units.One)
-	d := report.Measured{From: "west", To: "east", Quality: quality, Intended: report.Flow{PacketsPerSecond: asked}, Offered: report.Flow{PacketsPerSecond: asked},
+	d := report.Direction{From: "west", To: "east", Quality: quality, Intended: report.Flow{PacketsPerSecond: asked}, Offered: report.Flow{PacketsPerSecond: asked},
 		Received: report.Flow{PacketsPerSecond: received, Layer1BitsPerSecond: received * 100}, Sent: units.Traffic{Packets: asked}, Returned: units.Traffic{Packets: received}}
 	d.LossRatio = units.RatioOf(asked-received, asked)
-	return report.Window{Number: number, Phase: report.Ramping, Load: load, Quality: quality, Reason: "because", Duration: plan.Duration(time.Second), Directions: []report.Measured{d}}
+	return report.Window{Number: number, Phase: report.Ramping, Load: load, Quality: quality, Reason: "because", Duration: plan.Duration(time.Second), Directions: []report.Direction{d}}
 }
 
 func staircase(windows ...report.Window) *report.Report {
@@ -244,7 +256,7 @@ func TestWhatAnAnswersEdgesHideIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := window(1, units.One, report.Good, 10_000)
 			w.Directions[0].LossRatioMin, w.Directions[0].LossRatioMax = test.least, test.most
-			const says = "as far as its edges and frames of others tell: up to 1 % may be lost"
+			const says = "as far as its edges and frames of others show: up to 1 % may be lost"
 			if got := analysis.Result(staircase(w)); !got.Measured || strings.Contains(got.Message, says) != test.says {
 				t.Errorf("%+v", got)
 			}
@@ -267,7 +279,7 @@ func TestALowerBoundForBurstsSaysSo(t *testing.T) {
 		d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond = sent, sent
 		d.LossRatio, d.LossRatioMin = units.RatioOf(sent-returned, sent), units.RatioOf(sent-returned, sent)
 		return report.Window{Number: number, Phase: report.Ramping, Load: percent * units.One / 100, Quality: quality, Reason: "generator-0 sent in bursts",
-			Directions: []report.Measured{d}, Bursts: []report.Burst{{Generator: "generator-0", Sent: 900, Due: 100, Count: 1}}}
+			Directions: []report.Direction{d}, Bursts: []report.Burst{{Generator: "generator-0", Sent: 900, Due: 100, Count: 1}}}
 	}
 	r := measured(nil)
 	r.Plan.Procedure.Ramp.StepDuration, r.Plan.Procedure.Ramp.RampDuration = plan.Duration(time.Second), plan.Duration(10*time.Second)
@@ -276,7 +288,7 @@ func TestALowerBoundForBurstsSaysSo(t *testing.T) {
 		r.Windows = append(r.Windows, window(2+n, 60, report.Invalid, 6000, 5500))
 	}
 	got := analysis.Result(r)
-	want := "what was lost above that may be the generator's doing, so this is a lower bound: window 2, generator-0 sent in bursts"
+	want := "the generator may have caused the loss above that, so this is a lower bound: window 2, generator-0 sent in bursts"
 	if got.Saturated || got.Reason != report.GeneratorLimited || got.Window != 1 || !strings.Contains(got.Message, want) {
 		t.Errorf("%+v", got)
 	}
@@ -287,7 +299,7 @@ func TestALowerBoundForFullQueuesSaysSo(t *testing.T) {
 	window := func(number int, load units.Ratio, quality report.Quality) report.Window {
 		d := direction("west", "east", 5000, 50)
 		d.Quality = quality
-		return report.Window{Number: number, Phase: report.Ramping, Load: load, Quality: quality, Reason: "the generator offered less", Directions: []report.Measured{d}}
+		return report.Window{Number: number, Phase: report.Ramping, Load: load, Quality: quality, Reason: "the generator offered less", Directions: []report.Direction{d}}
 	}
 	r := measured(nil)
 	r.Plan.Procedure.Ramp.StepDuration, r.Plan.Procedure.Ramp.RampDuration = plan.Duration(time.Second), plan.Duration(10*time.Second)

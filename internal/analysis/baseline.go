@@ -11,34 +11,33 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Kept is a Report that serves a baseline, with its digest where that is known; or, where there is none, the Name of what should have had it, and
-// why it hasn't.
-type Kept struct {
+// KeptReport is a Report that serves a baseline, with its digest if that is known. Without a Report, Name is what should have one, and Fault why it has none.
+type KeptReport struct {
 	Report *report.Report
 	Digest string
-	// Method is that of the Plan that was carried out, where the Report's is no more whole (its generators were left out); else empty.
+	// Method is the method of the Plan that was carried out, where the Report's Plan lost its generators; else empty.
 	Method string
 
 	Name, Fault string
 }
 
-// Measured is how the candidate is measured: its Plan; and the Plan's method, where the Plan is no more whole.
-type Measured struct {
+// Candidate is how what is compared with a baseline is measured: its Plan, and the Plan's method where the Plan lost its generators.
+type Candidate struct {
 	Plan   *plan.Plan
 	Method string
 }
 
-// mostDifferences is how many of the places where two Plans differ are named.
+// mostDifferences is how many places where two Plans differ a sentence names.
 const mostDifferences = 3
 
-// BaselineOf makes the baseline of what is measured in this way. Each run counts once. One that was measured in another way, has no figure, or has one that isn't confirmed, stays in
-// it with the reason: nothing is compared that can't be. Without any run the baseline says so.
-func BaselineOf(kind, name string, how Measured, runs []Kept) *report.Baseline {
+// BaselineOf makes a baseline of runs for a candidate that is measured in this way. Each run counts once. A run that was measured in another way, or has no confirmed figure, stays in the baseline
+// with the reason, and is compared with nothing. A baseline without any run says so.
+func BaselineOf(kind, name string, how Candidate, runs []KeptReport) *report.Baseline {
 	b := &report.Baseline{Kind: kind, Name: name}
 	if len(runs) == 0 {
 		b.Message = "it has no Report"
 	}
-	for _, k := range report.OnceEach(runs, func(k Kept) *report.Report { return k.Report }) {
+	for _, k := range report.DistinctRuns(runs, func(k KeptReport) *report.Report { return k.Report }) {
 		b.Runs = append(b.Runs, baselineRun(how, k))
 	}
 	slices.SortStableFunc(b.Runs, func(x, y report.BaselineRun) int {
@@ -47,7 +46,7 @@ func BaselineOf(kind, name string, how Measured, runs []Kept) *report.Baseline {
 	return b
 }
 
-func baselineRun(how Measured, k Kept) report.BaselineRun {
+func baselineRun(how Candidate, k KeptReport) report.BaselineRun {
 	if k.Report == nil {
 		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
 	}
@@ -56,7 +55,7 @@ func baselineRun(how Measured, k Kept) report.BaselineRun {
 	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
 	switch differences := how.differences(k); {
 	case len(differences) > 0:
-		run.Message = fmt.Sprintf("%s was measured in another way (the one is this test, the other is it): %s", run.Test, strings.Join(differences, "; "))
+		run.Message = fmt.Sprintf("%s was measured in another way (first this test, then that run): %s", run.Test, strings.Join(differences, "; "))
 	case k.Report.Ending == report.Completed && !k.Report.Result.Measured && slices.ContainsFunc(k.Report.Result.Latency, report.LatencyAt.Answered):
 		// what is of latency alone is compared: each criterion sees whether that is its figure
 	case comparison.Unfit(k.Report) != "":
@@ -67,10 +66,10 @@ func baselineRun(how Measured, k Kept) report.BaselineRun {
 	return run
 }
 
-// NoneFor is why no run of a baseline has a figure that the criterion is of; empty: some run has. The baseline has runs.
-func NoneFor(b *report.Baseline, c plan.Criterion) (why string) {
+// WhyNoRunAnswers is why no run of a baseline has the figure that the criterion is of; empty: some run has it. The baseline has runs.
+func WhyNoRunAnswers(b *report.Baseline, c plan.Criterion) (why string) {
 	for _, run := range b.Runs {
-		reason := unanswered(run, figureOf(c))
+		reason := whyUnanswered(run, figureOf(c))
 		if reason == "" {
 			return ""
 		}
@@ -79,8 +78,8 @@ func NoneFor(b *report.Baseline, c plan.Criterion) (why string) {
 	return why
 }
 
-// unanswered is why a run has nothing that the figure is of; empty: it has.
-func unanswered(run report.BaselineRun, figure comparison.Figure) string {
+// whyUnanswered is why a run has no figure of this kind; empty: it has one.
+func whyUnanswered(run report.BaselineRun, figure comparison.Figure) string {
 	if run.Message == "" && !figure.Answered(&report.Report{Result: run.Result}) {
 		return notMeasured(run)
 	}
@@ -91,15 +90,15 @@ func notMeasured(run report.BaselineRun) string {
 	return fmt.Sprintf("%s: not measured: %s", run.Test, run.Result.Message)
 }
 
-// differences are where the candidate and a run of the baseline measure differently; none: they can be compared.
-func (m Measured) differences(k Kept) []string {
-	if method(m.Plan, m.Method) == method(k.Report.Plan, k.Method) {
+// differences are where the candidate and a run of the baseline are measured differently; none: they can be compared.
+func (c Candidate) differences(k KeptReport) []string {
+	if methodOf(c.Plan, c.Method) == methodOf(k.Report.Plan, k.Method) {
 		return nil
 	}
-	if m.Method == "" && k.Method == "" {
-		return plan.MethodDifferences(m.Plan, k.Report.Plan, mostDifferences)
+	if c.Method == "" && k.Method == "" {
+		return plan.MethodDifferences(c.Plan, k.Report.Plan, mostDifferences)
 	}
-	mine, its := *m.Plan, *k.Report.Plan
+	mine, its := *c.Plan, *k.Report.Plan
 	mine.Generators, its.Generators = nil, nil // one of them has none any more
 	if differences := plan.MethodDifferences(&mine, &its, mostDifferences); len(differences) > 0 {
 		return differences
@@ -107,8 +106,8 @@ func (m Measured) differences(k Kept) []string {
 	return []string{"the generators are not the same, or have other addresses or streams"}
 }
 
-// method is that of a Plan, where it isn't known already.
-func method(p *plan.Plan, known string) string {
+// methodOf is a Plan's method, if it is not known already.
+func methodOf(p *plan.Plan, known string) string {
 	if known != "" {
 		return known
 	}

@@ -14,7 +14,7 @@ import (
 // broken is a run in which even the lowest load, 100 packets/s in each direction, lost frames from west to east.
 func broken() *report.Report {
 	return at(0, func(r *report.Report) {
-		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Measured{
+		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Direction{
 			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}},
 			{From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}}}}}
 		r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
@@ -70,7 +70,7 @@ func TestWhatWasCleanWhereTheOtherDirectionLostFramesIsNotCalledLess(t *testing.
 func TestARunCountsOnceInABaseline(t *testing.T) {
 	one := at(9974, func(r *report.Report) { r.Started = r.Started.Add(-time.Hour) })
 	copied := *one
-	b := analysis.BaselineOf("Report", "kept", analysis.Measured{Plan: one.Plan}, []analysis.Kept{{Report: one}, {Report: &copied}, {Report: one}, kept(runs(9966))[0], {Name: "gone", Fault: "there is no such ConfigMap"}})
+	b := analysis.BaselineOf("Report", "kept", analysis.Candidate{Plan: one.Plan}, []analysis.KeptReport{{Report: one}, {Report: &copied}, {Report: one}, kept(runs(9966))[0], {Name: "gone", Fault: "there is no such ConfigMap"}})
 	if len(b.Runs) != 3 {
 		t.Errorf("%d runs: %+v", len(b.Runs), b.Runs)
 	}

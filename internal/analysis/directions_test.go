@@ -114,7 +114,7 @@ func TestARegressionOfADirectionThatWasNeverStressedIsNotPassed(t *testing.T) {
 	for i, r := range candidate {
 		r.Started = time.Unix(int64(i), 0)
 	}
-	b := analysis.BaselineOf("LoadTest", "before", analysis.Measured{Plan: candidate[0].Plan}, kept(baseline))
+	b := analysis.BaselineOf("LoadTest", "before", analysis.Candidate{Plan: candidate[0].Plan}, kept(baseline))
 	for _, direction := range []string{"Each", "Total"} {
 		v := analysis.Judge([]plan.Criterion{{Metric: "PacketsPerSecond", Direction: direction, MaxRegression: ratio("2%")}}, candidate, b)
 		if says := "another direction set the load, so measure each direction by itself"; v.Outcome != report.Undecided || !strings.Contains(v.Criteria[0].Message, says) {

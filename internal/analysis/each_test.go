@@ -60,7 +60,7 @@ func TestADirectionsFigureIsComparedByItsOwnConfirmation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			candidate := oneByOne(t, 10_000, c.east, c.atOnce)
-			b := analysis.BaselineOf("LoadTest", "before", analysis.Measured{Plan: candidate[0].Plan}, kept(oneByOne(t, 10_000, 4000, c.atOnce)))
+			b := analysis.BaselineOf("LoadTest", "before", analysis.Candidate{Plan: candidate[0].Plan}, kept(oneByOne(t, 10_000, 4000, c.atOnce)))
 			for _, r := range candidate {
 				if c.change != nil {
 					c.change(r)

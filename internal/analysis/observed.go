@@ -14,8 +14,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// judgeObserved holds the series that a criterion speaks of against its bounds: what they were in the windows that the result's figures are of. The worst outcome
-// is the criterion's. A series that is missing leaves it undecided, with the reason why it is.
+// judgeObserved compares the series that a criterion speaks of with its bounds, in the windows that the result's figures are of. The worst outcome is the criterion's. A missing series leaves the
+// criterion undecided, and the reason says why it is missing.
 func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 	series, none := observedSeries(r, *c.Observed)
 	if none != "" {
@@ -29,7 +29,7 @@ func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) 
 	return worstOf(messages)
 }
 
-// observedSeries are the series of the result's windows that a criterion speaks of; none says why there isn't one.
+// observedSeries are the series of the result's windows that a criterion speaks of; none says why there is none.
 func observedSeries(r *report.Report, of plan.ObservedSeries) (found []report.Observed, none string) {
 	none = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", of.Observer, of.Series)
 	for _, o := range r.Result.Observed {
@@ -48,12 +48,12 @@ func observedSeries(r *report.Report, of plan.ObservedSeries) (found []report.Ob
 	if len(found) == 0 {
 		return nil, none
 	}
-	return append(found, machinesWithout(r, of, found)...), ""
+	return append(found, machinesWithoutProcessors(r, of, found)...), ""
 }
 
-// machinesWithout are the machines of whose processors nobody knows each, where each is to meet a criterion and those of other machines are known: a criterion that is met by some is not
+// machinesWithoutProcessors are the machines that show all processors together only, where each processor is to meet a criterion and other machines show each: a criterion that some meet is not
 // met by all.
-func machinesWithout(r *report.Report, of plan.ObservedSeries, found []report.Observed) (all []report.Observed) {
+func machinesWithoutProcessors(r *report.Report, of plan.ObservedSeries, found []report.Observed) (all []report.Observed) {
 	for _, o := range r.Result.Observed {
 		if o.Observer != of.Observer || o.Series != of.Series || !o.OfAll() || of.Of == plan.ObservedAll {
 			continue
@@ -67,9 +67,9 @@ func machinesWithout(r *report.Report, of plan.ObservedSeries, found []report.Ob
 	return all
 }
 
-// observedAgainst compares one series with a criterion's bounds, which are in its unit.
+// observedAgainst compares one series with a criterion's bounds, which are in the series' unit.
 func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (report.Outcome, string) {
-	whose := observedOf(o, *c.Observed)
+	whose := seriesName(o, *c.Observed)
 	value, missing := observedValue(o, *c.Observed)
 	if missing != "" {
 		return report.Undecided, fmt.Sprintf("%s is missing: %s", whose, missing)
@@ -78,7 +78,7 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 	if least == nil || most == nil {
 		return report.Undecided, fmt.Sprintf("%s is missing: %v is no number", whose, value)
 	}
-	outcome, message := report.Passed, whose+": "+observedText(value, o.Unit)+demanded(c)
+	outcome, message := report.Passed, whose+": "+observedText(value, o.Unit)+boundsSentence(c)
 	for _, b := range []struct {
 		limit string
 		least bool
@@ -107,14 +107,14 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"
 	}
-	if why := mayBeMore(r); outcome == report.Passed && c.Max != "" && why != "" {
+	if why := whyMayBeMore(r); outcome == report.Passed && c.Max != "" && why != "" {
 		return report.Undecided, message + why
 	}
 	return outcome, message
 }
 
-// mayBeMore says why what was seen may be more at a load that was not reached; empty: it was.
-func mayBeMore(r *report.Report) string {
+// whyMayBeMore says why a series may be higher at a load that was not reached; empty: the load was reached.
+func whyMayBeMore(r *report.Report) string {
 	switch {
 	case r.Result.Reason == report.OtherDirection:
 		return ", and one direction set the load of all, so it may be more where another one carries all it can"
@@ -123,7 +123,7 @@ func mayBeMore(r *report.Report) string {
 	case !loadNotReached(r.Result.Reason):
 		return ""
 	case report.PlanOf(r).Sessions != nil:
-		return atLessThanTheDeviceCarries(r.Result.Reason)
+		return belowTheDevicesLimit(r.Result.Reason)
 	}
 	return ", and the load asked for was not reached, at which it may be more"
 }
@@ -143,8 +143,8 @@ func observedValue(o report.Observed, of plan.ObservedSeries) (value float64, mi
 	return *v, ""
 }
 
-// observedOf names a series and its number: "cpu: mean busy of processor 1".
-func observedOf(o report.Observed, of plan.ObservedSeries) string {
+// seriesName names a series and its number: "cpu: mean busy of processor 1".
+func seriesName(o report.Observed, of plan.ObservedSeries) string {
 	statistic := "mean"
 	if of.Statistic == plan.ObservedMax {
 		statistic = "highest"
@@ -167,7 +167,7 @@ func observedText(v float64, unit string) string {
 	return strconv.FormatFloat(math.Round(v*parts)/parts, 'f', -1, 64) + " " + unit
 }
 
-// observedOverRuns tells the median of each series of a criterion over the runs that have it.
+// observedOverRuns has the median of each series of a criterion, over the runs that have it.
 func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
 	var names, texts []string
 	values, units := map[string][]float64{}, map[string]string{}
@@ -178,7 +178,7 @@ func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
 			why = none
 		}
 		for _, o := range series {
-			name := observedOf(o, *c.Observed)
+			name := seriesName(o, *c.Observed)
 			if !slices.Contains(names, name) {
 				names, units[name] = append(names, name), o.Unit
 			}

@@ -12,22 +12,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the criterion undecided, and is never left
-// out in silence.
+// judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the criterion undecided, and is named.
 func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Baseline) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
-	candidates, aside := setAside(runs, c)
-	references, besides := comparable(baseline, candidates, figureOf(c))
-	apart := environmentApart(references, candidates)
+	candidates, aside := runsThatCount(runs, c)
+	references, besides := comparableRuns(baseline, candidates, figureOf(c))
+	apart := environmentDifferences(references, candidates)
 	switch {
 	case baseline == nil:
 		result.Message = "there is no baseline: name one in spec.baseline, or give its Reports with --baseline"
 	case baseline.Message != "":
 		result.Message = fmt.Sprintf("there is nothing to compare with: %s: %s", baseline, baseline.Message)
 	case comparison.TooFew(len(candidates), len(runs)):
-		result.Message = "there is too little to compare" + aside
-	case atSeveralRates(candidates) != "":
-		result.Message = "runs at different line rates have no common figure: " + atSeveralRates(candidates)
+		result.Message = "too few runs have a figure that counts" + aside
+	case lineRatesDiffer(candidates) != "":
+		result.Message = "runs at different line rates have no common figure: " + lineRatesDiffer(candidates)
 	case len(references) == 0:
 		result.Message = fmt.Sprintf("there is nothing to compare with: %s", baseline) + besides
 	case ownRuns(candidates, references) > 0:
@@ -38,7 +37,7 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 	default:
 		result.Outcome, result.Message, result.Chance = compareAll(candidates, references, c)
 		if c.Statistic == plan.WorstOfRuns && result.Outcome == report.Passed && len(candidates) < len(runs) {
-			result.Outcome, aside = report.Undecided, aside+", of which one may be the worst"
+			result.Outcome, aside = report.Undecided, aside+", and one of those may be the worst"
 		}
 		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
 		for _, text := range []string{nodeChanged(references, candidates), comparison.EnvironmentText(apart)} {
@@ -50,8 +49,8 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 	return result
 }
 
-// compareAll compares each direction, or all together: the worst outcome is the criterion's, told of all that had it. That several directions are compared makes none of them
-// fail more often by chance.
+// compareAll compares each direction, or all together: the worst outcome is the criterion's, with the messages of all that had it. Comparing several directions makes none of them fail more often
+// by chance.
 func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string, units.Ratio) {
 	found := figureOf(c).Of(candidates[0])
 	if metric, known := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !known || metric.LessIsBetter && !metric.Latency() {
@@ -66,10 +65,10 @@ func compareAll(candidates []*report.Report, references []report.BaselineRun, c 
 			answer, missing = compare(i, candidates, references, c)
 		}
 		if missing != "" {
-			messages[report.Undecided] = append(messages[report.Undecided], figures.Whose(f)+": "+missing)
+			messages[report.Undecided] = append(messages[report.Undecided], figures.DirectionText(f)+": "+missing)
 			continue
 		}
-		whose, answers = append(whose, figures.Whose(f)), append(answers, answer)
+		whose, answers = append(whose, figures.DirectionText(f)), append(answers, answer)
 	}
 	chance := comparison.ChanceOfAny(answers)
 	if c.Statistic == plan.WorstOfRuns {
@@ -86,7 +85,7 @@ func compareAll(candidates []*report.Report, references []report.BaselineRun, c 
 	return report.Passed, strings.Join(messages[report.Passed], "; "), chance
 }
 
-// compare compares the i-th value of a criterion's figure, or says where it is missing.
+// compare compares value i of a criterion's figure; missing says why there is nothing to compare.
 func compare(i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (answer comparison.Answer, missing string) {
 	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression, AssumedSpread: c.AssumedSpread}}
 	for _, r := range candidates {
@@ -103,8 +102,9 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 		}
 		q.Baseline = append(q.Baseline, found[i])
 	}
-	if missing = confirmedAlone(&q); missing != "" {
-		return answer, missing
+	leftOut, tooFew := confirmedRuns(&q)
+	if tooFew != "" {
+		return answer, tooFew
 	}
 	switch c.Statistic {
 	case plan.WorstOfRuns:
@@ -112,45 +112,49 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 	case plan.MedianOfRuns:
 		answer = comparison.Compare(q)
 	default:
-		answer = comparison.Withhold(q, comparison.Compare(q))
+		answer = comparison.WithholdForLowRuns(q, comparison.Compare(q))
 	}
+	answer.Sentence += leftOut
 	return answer, ""
 }
 
-// confirmedAlone leaves out of a question the runs whose own figure is not confirmed, or says that too few are left.
-func confirmedAlone(q *comparison.Question) (missing string) {
+// confirmedRuns leaves out of a question the runs whose own figure is not confirmed, and says how many those are; tooFew says that too few are left.
+func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
 	for _, side := range []struct {
 		whose string
 		runs  *[]comparison.Run
 	}{{"", &q.Candidate}, {" of the baseline", &q.Baseline}} {
 		confirmed := slices.DeleteFunc(slices.Clone(*side.runs), func(r comparison.Run) bool { return r.Unconfirmed })
 		if comparison.TooFew(len(confirmed), len(*side.runs)) {
-			return fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.whose)
+			return "", fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.whose)
+		}
+		if n := len(*side.runs) - len(confirmed); n > 0 {
+			leftOut += fmt.Sprintf("; %d of %d runs%s left out here, as they did not confirm this figure", n, len(*side.runs), side.whose)
 		}
 		*side.runs = confirmed
 	}
-	return ""
+	return leftOut, ""
 }
 
-// comparable parts the baseline's runs that can be compared with these from the others, and names those.
-func comparable(b *report.Baseline, with []*report.Report, figure comparison.Figure) (runs []report.BaselineRun, aside string) {
+// comparableRuns are the baseline's runs that can be compared with these; aside says how many others there are, and why.
+func comparableRuns(b *report.Baseline, with []*report.Report, figure comparison.Figure) (runs []report.BaselineRun, aside string) {
 	if b == nil || len(with) == 0 {
 		return nil, ""
 	}
 	var why []string
 	for _, run := range b.Runs {
-		if message := incomparable(run, with[0], figure); message != "" {
+		if message := whyIncomparable(run, with[0], figure); message != "" {
 			why = append(why, message)
 		} else {
 			runs = append(runs, run)
 		}
 	}
-	return runs, asideText("of its runs", why, len(b.Runs))
+	return runs, setAsideSentence("of its runs", why, len(b.Runs))
 }
 
-// environmentApart is what differs between the environments of a baseline's runs and of the candidates. Where neither the candidates' Reports nor the baseline's runs
-// have one, an older linerate wrote both, and compared them without.
-func environmentApart(references []report.BaselineRun, candidates []*report.Report) []report.EnvironmentDifference {
+// environmentDifferences are what differs between the environments of a baseline's runs and of the candidates. Where neither the candidates' Reports nor the baseline's runs have an environment,
+// an older linerate wrote both, and they are compared without.
+func environmentDifferences(references []report.BaselineRun, candidates []*report.Report) []report.EnvironmentDifference {
 	var was, is []*report.Environment
 	recorded := false
 	for _, run := range references {
@@ -162,10 +166,10 @@ func environmentApart(references []report.BaselineRun, candidates []*report.Repo
 	if !recorded {
 		return nil
 	}
-	return comparison.Apart(was, is)
+	return comparison.EnvironmentDifferences(was, is)
 }
 
-// nodeChanged names the node of VPP's that changed most; empty: nobody observed any.
+// nodeChanged names the VPP node that changed most; empty: nothing observed VPP's nodes.
 func nodeChanged(references []report.BaselineRun, candidates []*report.Report) string {
 	var was, is []report.Result
 	for _, run := range references {
@@ -177,10 +181,10 @@ func nodeChanged(references []report.BaselineRun, candidates []*report.Report) s
 	return comparison.NodeChanged(is, was)
 }
 
-// incomparable says why a run of the baseline can't be compared with a candidate's; empty: it can. That it was measured the same way was looked
-// at when the baseline was made; the ports' speeds are known only when something has run.
-func incomparable(run report.BaselineRun, with *report.Report, figure comparison.Figure) string {
-	if why := unanswered(run, figure); why != "" {
+// whyIncomparable says why a run of the baseline can't be compared with a candidate's; empty: it can. Whether it was measured in the same way was checked when the baseline was made; the ports'
+// speeds are known only after a run.
+func whyIncomparable(run report.BaselineRun, with *report.Report, figure comparison.Figure) string {
+	if why := whyUnanswered(run, figure); why != "" {
 		return why
 	}
 	if mine, its := comparison.LineRateChange(with.LineRates, run.LineRates); mine != nil {
@@ -189,8 +193,8 @@ func incomparable(run report.BaselineRun, with *report.Report, figure comparison
 	return ""
 }
 
-// atSeveralRates says which link ran at another line rate in one candidate than in another; empty: none did.
-func atSeveralRates(candidates []*report.Report) string {
+// lineRatesDiffer says which link ran at different line rates in two candidates; empty: none did.
+func lineRatesDiffer(candidates []*report.Report) string {
 	for _, r := range candidates {
 		if first, other := comparison.LineRateChange(candidates[0].LineRates, r.LineRates); first != nil {
 			return fmt.Sprintf("link %s is %s in %s and %s in %s", first.Link, first.BitsPerSecond, candidates[0].Plan.Test.Name, other.BitsPerSecond, r.Plan.Test.Name)
@@ -199,7 +203,7 @@ func atSeveralRates(candidates []*report.Report) string {
 	return ""
 }
 
-// ownRuns is how many of the candidates are runs of the baseline, too.
+// ownRuns is how many of the candidates' runs are the baseline's, too.
 func ownRuns(candidates []*report.Report, references []report.BaselineRun) (n int) {
 	for _, r := range candidates {
 		if !r.Started.IsZero() && slices.ContainsFunc(references, func(b report.BaselineRun) bool { return b.Test == r.Plan.Test.Name && b.Started.Equal(r.Started) }) {

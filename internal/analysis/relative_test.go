@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -20,17 +21,17 @@ func ratio(text string) *units.Ratio {
 	return &r
 }
 
-func kept(reports []*report.Report) (all []analysis.Kept) {
+func kept(reports []*report.Report) (all []analysis.KeptReport) {
 	for i, r := range reports {
 		own := *r
 		own.Started = r.Started.Add(-time.Hour + time.Duration(i)) // no two runs began at once
-		all = append(all, analysis.Kept{Report: &own, Digest: "sha256:of-" + r.Plan.Test.Name})
+		all = append(all, analysis.KeptReport{Report: &own, Digest: "sha256:of-" + r.Plan.Test.Name})
 	}
 	return all
 }
 
 func baselineOf(reports ...*report.Report) *report.Baseline {
-	return analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Measured{Plan: at(1).Plan}, kept(reports))
+	return analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Candidate{Plan: at(1).Plan}, kept(reports))
 }
 
 func TestARelativeCriterion(t *testing.T) {
@@ -44,7 +45,7 @@ func TestARelativeCriterion(t *testing.T) {
 	}
 	longer := func(r *report.Report) { r.Plan.Procedure.Ramp.HoldDuration = 7 }
 	broken := func(r *report.Report) {
-		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Measured{
+		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Direction{
 			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}},
 			{From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}}}}}
 		r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
@@ -76,19 +77,19 @@ func TestARelativeCriterion(t *testing.T) {
 			"all directions: 18.95 Mbps in 5 runs, 19.95 Mbps in 5 runs of the baseline"},
 		"5 % less of line rate": {plan.Criterion{Metric: "LineRatePercent", MaxRegression: ratio("2%")}, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail,
 			"47.38 % of line rate in 5 runs, 49.87 % of line rate in 5 runs of the baseline"},
-		"one run against one":                 {two, runs(9000), baselineOf(runs(10_000)...), report.Undecided, "too few runs to tell it from chance, about 5 runs of each would do"},
+		"one run against one":                 {two, runs(9000), baselineOf(runs(10_000)...), report.Undecided, "too few runs to tell it from chance, about 5 runs of each would decide"},
 		"one run against one, vouched for":    {plan.Criterion{Metric: "PacketsPerSecond", MaxRegression: ratio("2%"), AssumedSpread: *ratio("0.3%")}, runs(9000), baselineOf(runs(10_000)...), report.DidFail, "assumedSpread vouches for"},
 		"without a baseline":                  {two, runs(steady...), nil, report.Undecided, "there is no baseline: name one in spec.baseline, or give its Reports with --baseline"},
 		"a baseline that isn't there":         {two, runs(steady...), &report.Baseline{Kind: "LoadTest", Name: "main", Message: "there is no such LoadTest"}, report.Undecided, "there is nothing to compare with: LoadTest main: there is no such LoadTest"},
 		"a baseline without Reports":          {two, runs(steady...), baselineOf(), report.Undecided, "LoadTestSuite nightly: it has no Report"},
 		"a baseline that isn't measured":      {two, runs(steady...), baselineOf(at(9970, lost)), report.Undecided, "LoadTestSuite nightly: main: the run did not come to its own end (GeneratorLost): the generator went away"},
-		"a baseline measured in another way":  {two, runs(steady...), baselineOf(times(5, 9970, longer)...), report.Undecided, "5 of 5 of its runs set aside (main was measured in another way (the one is this test, the other is it): procedure.ramp.holdDuration is \"0s\" in the one and \"7ns\" in the other)"},
+		"a baseline measured in another way":  {two, runs(steady...), baselineOf(times(5, 9970, longer)...), report.Undecided, "5 of 5 of its runs set aside (main was measured in another way (first this test, then that run): procedure.ramp.holdDuration is \"0s\" in the one and \"7ns\" in the other)"},
 		"a baseline at another line rate":     {two, runs(steady...), baselineOf(times(5, 9970, faster)...), report.Undecided, "link west is 1gbps, and was 25gbps in main"},
 		"a baseline whose line rate is known": {plan.Criterion{Metric: "LineRatePercent", MaxRegression: ratio("2%")}, runs(steady...), baselineOf(times(5, 9970, func(r *report.Report) { r.LineRates = nil })...), report.Undecided, "main of the baseline has no such figure"},
 		"some runs of the baseline serve":     {two, runs(steady...), baselineOf(append(runs(steady...), at(9970, lost), at(9000, unconfirmed))...), report.Passed, "; 2 of 7 of its runs set aside (main: its figure is not confirmed; main: the run did not come"},
 		"some runs serve":                     {two, append(runs(steady...), at(9970, unconfirmed)), baselineOf(runs(steady...)...), report.Passed, "; 1 of 6 runs set aside (its figure is not confirmed)"},
-		"few runs serve":                      {two, append(runs(9970), at(9970, unconfirmed), at(9971, lost)), baselineOf(runs(steady...)...), report.Undecided, "there is too little to compare; 2 of 3 runs set aside"},
-		"nothing measured":                    {two, []*report.Report{at(9970, lost)}, baselineOf(runs(steady...)...), report.Undecided, "there is too little to compare: the run did not come to its own end"},
+		"few runs serve":                      {two, append(runs(9970), at(9970, unconfirmed), at(9971, lost)), baselineOf(runs(steady...)...), report.Undecided, "too few runs have a figure that counts; 2 of 3 runs set aside"},
+		"nothing measured":                    {two, []*report.Report{at(9970, lost)}, baselineOf(runs(steady...)...), report.Undecided, "too few runs have a figure that counts: the run did not come to its own end"},
 		"a generator too weak":                {two, times(5, 9000, bound), baselineOf(runs(steady...)...), report.Undecided, "5 of the candidate's runs found a lower bound only"},
 		"a generator just strong enough":      {two, times(5, 9970, bound), baselineOf(runs(steady...)...), report.Passed, ""},
 		"a baseline of a weak generator":      {two, runs(steady...), baselineOf(times(5, 9000, bound)...), report.Undecided, "5 of the baseline's runs found a lower bound only"},
@@ -141,8 +142,8 @@ func TestACriterionClaimsNothingAcrossEnvironments(t *testing.T) {
 		"another node":               {times(9000, on("b", "6.1")), times(9970, on("a", "6.1")), nil, report.Undecided, "node of generator-0: a, then b; measure both sides in the same one, or allow it: allowDifferent: [Node], on the command line --allow-different Node; the baseline is LoadTestSuite nightly"},
 		"another node, allowed":      {times(9000, on("b", "6.1")), times(9970, on("a", "6.1")), []report.EnvironmentPart{report.PartNode}, report.DidFail, "; of the environment, node of generator-0: a, then b"},
 		"another kernel":             {times(9970, on("a", "6.2")), times(9970, on("a", "6.1")), nil, report.Passed, "; of the environment, kernel of generator-0: 6.1, then 6.2"},
-		"a baseline of before":       {times(9970, on("a", "6.2")), times(9970, unknown), nil, report.Passed, "; of the environment of the baseline's runs not known: node of generator-0, kernel of generator-0"},
-		"old Reports of one node":    {times(9970, on("a", "6.2")), times(9970, old("a")), nil, report.Passed, "; of the environment of the baseline's runs not known: kernel of generator-0"},
+		"a baseline of before":       {times(9970, on("a", "6.2")), times(9970, unknown), nil, report.Passed, "; of the environment of the baseline's runs unknown: node of generator-0, kernel of generator-0"},
+		"old Reports of one node":    {times(9970, on("a", "6.2")), times(9970, old("a")), nil, report.Passed, "; of the environment of the baseline's runs unknown: kernel of generator-0"},
 		"old Reports of another one": {times(9970, on("a", "6.2")), times(9970, old("b")), nil, report.Undecided, "node of generator-0: b, then a"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +166,7 @@ func TestACriterionClaimsNothingAcrossEnvironments(t *testing.T) {
 
 func TestARunIsNotComparedWithItself(t *testing.T) {
 	all := runs(9974, 9966, 9973, 9965, 9977)
-	b := analysis.BaselineOf("File", "nightly.suite.json", analysis.Measured{Plan: at(1).Plan}, []analysis.Kept{{Report: all[0]}, {Report: all[1]}, {Report: at(9970)}})
+	b := analysis.BaselineOf("File", "nightly.suite.json", analysis.Candidate{Plan: at(1).Plan}, []analysis.KeptReport{{Report: all[0]}, {Report: all[1]}, {Report: at(9970)}})
 	v := analysis.Judge([]plan.Criterion{{Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, all, b)
 	if want := "2 of the 5 runs are the baseline's own"; v.Outcome != report.Undecided || !strings.HasPrefix(v.Criteria[0].Message, want) {
 		t.Errorf("%+v, want %s", v, want)
@@ -187,14 +188,14 @@ func TestOfManyReasonsAFewAreTold(t *testing.T) {
 func TestAReportsVerdictUsesItsOwnBaseline(t *testing.T) {
 	r := at(9970)
 	r.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%"), AssumedSpread: *ratio("0.2%")}}
-	r.Baseline = analysis.BaselineOf("File", "main.json", analysis.Measured{Plan: r.Plan}, kept(runs(9974)))
+	r.Baseline = analysis.BaselineOf("File", "main.json", analysis.Candidate{Plan: r.Plan}, kept(runs(9974)))
 	if v := analysis.Verdict(r); v.Outcome != report.Passed || !strings.HasSuffix(v.Criteria[0].Message, "the baseline is main.json") {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestABaselineKeepsWhatServesAndWhyTheRestDoesnt(t *testing.T) {
-	b := analysis.BaselineOf("Report", "kept", analysis.Measured{Plan: at(1).Plan}, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
+	b := analysis.BaselineOf("Report", "kept", analysis.Candidate{Plan: at(1).Plan}, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
 	if len(b.Runs) != 2 || b.Runs[0].Message != "main: not measured: it ended" || b.Runs[1].Message != "" || b.Runs[1].Report != "sha256:of-main" || b.Runs[1].Result.Directions[0].Received.PacketsPerSecond != 9974 {
 		t.Errorf("%+v", b)
 	}
@@ -217,17 +218,17 @@ func TestPlansThatAreNotWholeAreComparedByTheirMethod(t *testing.T) {
 	}
 	same := func(*plan.Plan) {}
 	for name, test := range map[string]struct {
-		how  analysis.Measured
-		kept analysis.Kept
+		how  analysis.Candidate
+		kept analysis.KeptReport
 		says string
 	}{
-		"both, of the same method":   {analysis.Measured{Plan: without(*whole, same).Plan, Method: whole.Method()}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
-		"one, of the same method":    {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
-		"one, with other generators": {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(other, same), Method: other.Method()}, "the generators are not the same"},
-		"one, with another procedure": {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(*whole, func(p *plan.Plan) { p.Procedure.Type = "Walk" }), Method: "another"},
+		"both, of the same method":   {analysis.Candidate{Plan: without(*whole, same).Plan, Method: whole.Method()}, analysis.KeptReport{Report: without(*whole, same), Method: whole.Method()}, ""},
+		"one, of the same method":    {analysis.Candidate{Plan: whole}, analysis.KeptReport{Report: without(*whole, same), Method: whole.Method()}, ""},
+		"one, with other generators": {analysis.Candidate{Plan: whole}, analysis.KeptReport{Report: without(other, same), Method: other.Method()}, "the generators are not the same"},
+		"one, with another procedure": {analysis.Candidate{Plan: whole}, analysis.KeptReport{Report: without(*whole, func(p *plan.Plan) { p.Procedure.Type = "Walk" }), Method: "another"},
 			"procedure.type is"},
 	} {
-		b := analysis.BaselineOf("LoadTestSuite", "nightly", test.how, []analysis.Kept{test.kept})
+		b := analysis.BaselineOf("LoadTestSuite", "nightly", test.how, []analysis.KeptReport{test.kept})
 		if got := b.Runs[0].Message; !strings.Contains(got, test.says) || (got == "") != (test.says == "") {
 			t.Errorf("%s: %q, want …%s…", name, got, test.says)
 		}
@@ -247,7 +248,7 @@ func TestADirectionThatFailsHardlyFailsNotAmongSeveral(t *testing.T) {
 		}
 		v := analysis.Judge([]plan.Criterion{each}, candidates, baselineOf(runs(baseline...)...))
 		result := v.Criteria[0]
-		hardly := strings.Contains(result.Message, "alone that would be shown, but one of 2 comparisons shows as much by chance too often")
+		hardly := strings.Contains(result.Message, "by itself this would be shown, but among 2 comparisons one shows as much by chance too often")
 		if hardly != (result.Outcome == report.Undecided && result.Chance <= units.One/20) || (result.Outcome == report.DidFail) != (result.Chance <= units.One/40) {
 			t.Errorf("%d: %s, chance %s: %s", less, result.Outcome, result.Chance, result.Message)
 		}
@@ -258,5 +259,36 @@ func TestADirectionThatFailsHardlyFailsNotAmongSeveral(t *testing.T) {
 	}
 	if found["hardly"] == 0 || found[report.DidFail] == 0 {
 		t.Errorf("%v", found)
+	}
+}
+
+// TestARunOfASoakCountsInTheDirectionsThatItConfirmed: the others are left out of it by themselves, and the sentence says so.
+func TestARunOfASoakCountsInTheDirectionsThatItConfirmed(t *testing.T) {
+	soak := func(pps int64, extrapolated bool) *report.Report {
+		return at(pps, func(r *report.Report) {
+			r.Plan.Procedure = plan.Procedure{Type: plan.TypeSoak}
+			r.Result.Reason, r.Result.Saturated, r.Result.Confirmed = report.LoadEstimated, false, !extrapolated
+			for i := range r.Result.Directions {
+				d, open := &r.Result.Directions[i], extrapolated && i == 1
+				d.Intended, d.Offered = d.Received, d.Received
+				d.CriticalLoad = &report.CriticalLoad{LossRatio: 1, Low: report.NumberOf(big.NewRat(pps-5, 1)), High: report.NumberOf(big.NewRat(pps+5, 1)), Extrapolated: open}
+				d.Limit = &report.DirectionLimit{Reason: report.LoadEstimated, Confirmed: !open}
+			}
+		})
+	}
+	var baseline, candidates []*report.Report
+	for _, pps := range []int64{9974, 9966, 9973, 9965, 9977} {
+		baseline, candidates = append(baseline, soak(pps, false)), append(candidates, soak(pps+1, false))
+	}
+	candidates = append(candidates, soak(9970, true))
+	b := analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Candidate{Plan: baseline[0].Plan}, kept(baseline))
+	v := analysis.Judge([]plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, candidates, b)
+	said := v.Criteria[0].Message
+	there, back, both := strings.Cut(said, "; east→west: ")
+	if v.Outcome != report.Passed || !both || !strings.Contains(there, "in 6 runs, 9.97 Kpps in 5 runs of the baseline") || strings.Contains(there, "left out") {
+		t.Errorf("%s: %s", v.Outcome, said)
+	}
+	if !strings.Contains(back, "in 5 runs, 9.97 Kpps in 5 runs of the baseline") || !strings.Contains(back, "; 1 of 6 runs left out here, as they did not confirm this figure") {
+		t.Errorf("%s", back)
 	}
 }

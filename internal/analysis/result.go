@@ -1,13 +1,11 @@
-// Package analysis says what a run's windows mean: the result with its reason, and the verdict on the criteria. It adds no figure of its
-// own: all of them come from one window of the Report, or from several together where the procedure says so, and maxReceived from another.
+// Package analysis says what a run's windows mean: the result with its reason, and the verdict on the criteria. It adds no figure of its own: all figures come from one window of the Report, or
+// from several together where the procedure says so, and maxReceived from another.
 package analysis
 
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/measure"
@@ -15,14 +13,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Result is what the windows measured so far show, of a whole run or of the part that there is. The Report must carry its Plan, its
-// windows in order, line rates and Ending; nothing in it is changed.
+// Result is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its Plan, its windows in order, line rates and Ending; nothing in it is changed.
 func Result(r *report.Report) report.Result {
 	c := procedures.Of(r.Plan.Procedure).Conclude(r.Windows)
-	result := concluded(r, c)
+	result := resultOf(r, c)
 	for _, g := range c.Goals {
 		result.Goals = append(result.Goals, goalResult(r, g))
 	}
@@ -40,7 +36,7 @@ func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
 		out.Missing = "the run ended before the trial"
 		return out
 	case l.Window == procedure.None:
-		out.Missing = fmt.Sprintf("no trial counts; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
+		out.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
 		return out
 	}
 	w := r.Windows[l.Window]
@@ -54,7 +50,7 @@ func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
 		case len(d.Latency) == 0 && untimed >= 0:
 			of.Missing = r.Untimed[untimed].Reason
 		case len(d.Latency) == 0:
-			of.Missing = fmt.Sprintf("nobody followed the frames of window %d", w.Number)
+			of.Missing = fmt.Sprintf("the frames of window %d were not timed", w.Number)
 		}
 		if of.Missing == "" {
 			of.Sizes = slices.Clone(d.Latency)
@@ -80,15 +76,15 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 		return out
 	}
 	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper), ConditionalThroughput: g.Throughput,
-		InitialTrialDuration: plan.Duration(g.InitialTrial), WrongClass: g.WrongClass, Result: concluded(r, g.Conclusion)}
+		InitialTrialDuration: plan.Duration(g.InitialTrial), WrongClass: g.WrongClass, Result: resultOf(r, g.Conclusion)}
 }
 
-// concluded is a conclusion with the figures of the windows that it speaks of.
-func concluded(r *report.Report, c procedure.Conclusion) report.Result {
+// resultOf is a conclusion with the figures of the windows that it names.
+func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	result := report.Result{Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
 		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
 	if c.Window == procedure.None {
-		result.Message = cmp.Or(c.Sentence, nothing(r, c))
+		result.Message = cmp.Or(c.Sentence, whyNoFigure(r, c))
 		return result
 	}
 	w := r.Windows[c.Window]
@@ -96,7 +92,7 @@ func concluded(r *report.Report, c procedure.Conclusion) report.Result {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
-	result.Directions, result.SetBy, result.Together = limited(r, w.Directions, c), setBy(r, c), together(r, c)
+	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c), together(r, c)
 	if len(c.Bursts) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)
 		for i := range result.Directions {
@@ -112,18 +108,18 @@ func concluded(r *report.Report, c procedure.Conclusion) report.Result {
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	result.Total = &total
-	result.Generators, result.Observed = shares(r, w), w.Observed
+	result.Generators, result.Observed = generatorShares(r, w), w.Observed
 	for _, i := range c.Curve {
-		result.Curve = append(result.Curve, figures.At(r, r.Windows[i])...)
+		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i])...)
 	}
 	if result.Message = c.Sentence; result.Message == "" {
-		result.Message = sentence(r, c)
+		result.Message = answerSentence(r, c)
 	}
 	return result
 }
 
-// shares are the generators' parts of the window, with how well they started together.
-func shares(r *report.Report, w report.Window) []report.GeneratorShare {
+// generatorShares are the generators' parts of the window, with how well they started together.
+func generatorShares(r *report.Report, w report.Window) []report.GeneratorShare {
 	all := slices.Clone(w.Generators)
 	for i, s := range all {
 		for _, g := range r.Generators {
@@ -135,8 +131,8 @@ func shares(r *report.Report, w report.Window) []report.GeneratorShare {
 	return all
 }
 
-// limited are the answer's directions, each with what a search found of it by itself, and with the figures of its own window where it has one.
-func limited(r *report.Report, directions []report.Measured, c procedure.Conclusion) []report.Measured {
+// directionResults are the answer's directions, each with its own limit where the procedure concludes for each direction, and with the figures of its own window where it has one.
+func directionResults(r *report.Report, directions []report.Direction, c procedure.Conclusion) []report.Direction {
 	if len(c.Directions) != len(directions) {
 		return directions
 	}
@@ -156,8 +152,8 @@ func limited(r *report.Report, directions []report.Measured, c procedure.Conclus
 	return all
 }
 
-// setBy are the directions whose loss ended the search: those at a limit of their own that lost frames at the lowest load that did, or, where another one was looked at above
-// that, all that are at a limit.
+// setBy are the directions whose loss ended the search: those at a limit of their own that lost frames at the lowest lossy load, or all that are at a limit, where a direction was tried again
+// above that load.
 func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	if c.Lossy == procedure.None {
 		return nil
@@ -179,7 +175,7 @@ func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 	return first
 }
 
-// together is what came of all directions' answers at once; nil: they weren't held so.
+// together is what came back of all directions' answers at once; nil: they were not held at once.
 func together(r *report.Report, c procedure.Conclusion) *report.Together {
 	if c.Together == nil {
 		return nil
@@ -188,8 +184,7 @@ func together(r *report.Report, c procedure.Conclusion) *report.Together {
 	return &report.Together{Window: w.Number, Quality: c.Together.Verdict, Reason: w.Reason, Directions: w.Directions}
 }
 
-// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil if nothing did. A warm-up at the load that is measured
-// says nothing that the others don't.
+// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil: nothing came back. A warm-up at the load that is measured shows nothing new.
 func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var most *report.Sum
 	for _, w := range r.Windows {
@@ -207,194 +202,3 @@ func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	}
 	return most
 }
-
-// nothing says why there is no figure.
-func nothing(r *report.Report, c procedure.Conclusion) string {
-	switch {
-	case c.Unproven:
-		return unproven(r, c)
-	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
-		w := r.Windows[c.Lossy]
-		return fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noneClean(r), w.Number,
-			percent(w.Load), offered(w), lossOf(w))
-	case c.Reason == report.NoCleanWindow:
-		w := r.Windows[len(r.Windows)-1]
-		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
-	case c.Finished:
-		return c.Ending
-	case r.Message != "":
-		return r.Message
-	}
-	return "the run ended before there was anything to say"
-}
-
-// unproven says why loads that looked clean are none that the device is known to carry, and the way out.
-func unproven(r *report.Report, c procedure.Conclusion) string {
-	said := "no load is known to be clean: " + procedure.WhyUnproven
-	if c.Lossy != procedure.None {
-		said += "; " + lowestLossy(r.Windows[c.Lossy])
-	}
-	if c.Finished {
-		said += "; " + c.Ending
-	}
-	return said
-}
-
-// noneClean says that no load is believed to be clean, and which window was clean all the same.
-func noneClean(r *report.Report) string {
-	for _, w := range r.Windows {
-		if w.Phase != report.WarmUp && w.Phase != report.AtLoad && (w.Quality == report.Good || w.Quality == report.Short) {
-			return fmt.Sprintf("no load stayed clean, though window %d was, at %s of the target", w.Number, percent(w.Load))
-		}
-	}
-	return "no window was clean"
-}
-
-// hidden is the largest share of frames that a window of the answer may have lost, where that is more than the limit allows and only its edges, or frames of others, hide it; 0: it surely
-// lost no more than the limit in any direction.
-func hidden(r *report.Report, w report.Window) (most units.Ratio) {
-	for _, d := range w.Directions {
-		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), r.Plan.Procedure.MaxLossRatio) {
-			most = max(most, d.MostLost())
-		}
-	}
-	return most
-}
-
-// sentence is the reason with its figures.
-func sentence(r *report.Report, c procedure.Conclusion) string {
-	w := r.Windows[c.Window]
-	clean := fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))
-	if most := hidden(r, w); most > 0 {
-		clean += fmt.Sprintf(", as far as its edges and frames of others tell: up to %s may be lost", measure.Percent(most))
-	}
-	said := []string{clean}
-	if c.Lossy != procedure.None {
-		said = append(said, lowestLossy(r.Windows[c.Lossy]))
-	}
-	for _, o := range c.Outvoted {
-		said = append(said, o.String())
-	}
-	switch c.Reason {
-	case report.ReachedTarget:
-		said = append(said, "that is all that was asked for")
-	case report.GeneratorLimited:
-		said = append(said, generatorsLimit(r, w))
-	case report.MachineLimited:
-		said = append(said, machinesLimit(r, w))
-	case report.Inconclusive:
-		said = append(said, unjudged(r, w))
-	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators:
-	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
-	}
-	if other := othersLimit(r, c); other != "" {
-		said = append(said, other)
-	}
-	if !c.Confirmed && c.Finished {
-		said = append(said, c.Ending)
-	}
-	return strings.Join(said, "; ")
-}
-
-// othersLimit is which directions set the load of all, and what is known of those that have no limit of their own; empty: all have one, or none.
-func othersLimit(r *report.Report, c procedure.Conclusion) string {
-	set, open := setBy(r, c), []string{}
-	for i, d := range c.Directions {
-		if d.Saturated {
-			continue
-		}
-		of, said := r.Windows[d.Window].Directions[i], "no loss of its own is shown"
-		if d.Lossy != procedure.None {
-			l := r.Windows[d.Lossy]
-			said = fmt.Sprintf("its own loss is shown at %s (window %d)", rate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
-		}
-		open = append(open, fmt.Sprintf("%s→%s is a lower bound: %s", of.From, of.To, said))
-	}
-	if len(set) == 0 || len(open) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
-}
-
-// lowestLossy describes the window at the lowest load that lost frames.
-func lowestLossy(w report.Window) string {
-	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossOf(w))
-}
-
-// lossOf is what a window lost, of a direction in which that is surely the device's: in another it may not be.
-func lossOf(w report.Window) string {
-	for _, d := range w.Directions {
-		if d.Quality == report.Lossy && w.Quality != report.Lossy {
-			return d.Name() + ": " + d.Reason
-		}
-	}
-	return w.Reason
-}
-
-// generatorsLimit is in what way the generator was at its end above a window.
-func generatorsLimit(r *report.Report, w report.Window) string {
-	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToBursts() }); i >= 0 {
-		return fmt.Sprintf("what was lost above that may be the generator's doing, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
-	}
-	const bound = "the generator could not send or receive more, so this is a lower bound"
-	if full := queueFull(r); full > 0 {
-		return fmt.Sprintf("%s; its transmit queues were full %d times meanwhile: the network card, its driver or what it is connected to took no more", bound, full)
-	}
-	return bound
-}
-
-// queueFull is how often generators found a transmit queue full, and tried again (TRex's queue_full, and what its driver drops), from the lowest load on that
-// they could not send.
-func queueFull(r *report.Report) (times int64) {
-	from := units.Ratio(math.MaxInt64)
-	for _, w := range r.Windows {
-		if w.Quality == report.Short {
-			from = min(from, w.Load)
-		}
-	}
-	for i, s := range r.Samples[min(1, len(r.Samples)):] {
-		if s.Load >= from {
-			times += max(0, s.QueueFull-r.Samples[i].QueueFull)
-		}
-	}
-	return times
-}
-
-// unjudged says that nothing above a window could be judged, and what disturbed it there, if anything did.
-func unjudged(r *report.Report, w report.Window) string {
-	const bound = "what lies above could not be judged, so this is a lower bound"
-	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {
-		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
-	}
-	return bound
-}
-
-// machinesLimit is where above a window the machine lost what the device's limit lets through, or kept those waiting who carry frames.
-func machinesLimit(r *report.Report, w report.Window) string {
-	above := func(lost func(report.Window) bool) int {
-		return slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && lost(o) })
-	}
-	if i := above(report.Window.LostToDisturbance); i >= 0 {
-		return fmt.Sprintf("above that, others had processors of this machine that the test needed, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
-	}
-	const bound = "above that, this machine lost frames that the Reference's limit lets through, so this is a lower bound"
-	if i := above(report.Window.LostToMachine); i >= 0 {
-		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
-	}
-	return bound
-}
-
-// offered is what all directions sent together.
-func offered(w report.Window) string {
-	var sum int64
-	for _, d := range w.Directions {
-		sum += d.Offered.PacketsPerSecond
-	}
-	return rate(sum)
-}
-
-func rate(packetsPerSecond int64) string {
-	return (units.PacketRate(packetsPerSecond) * units.PacketPerSecond).FormatSI()
-}
-
-func percent(r units.Ratio) string { return r.Percent().FormatFixed() + " %" }

@@ -14,11 +14,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// judgeWorst demands a criterion of each run: one that surely misses it fails it, and one of which nobody knows leaves it undecided, as it may be the worst. That all of n runs meet it
-// shows no more of the runs to come than n runs can, and the message says how much that is.
+// judgeWorst demands a criterion of each run: a run that surely misses it fails it, and a run that is undecided leaves it undecided, as it may be the worst. That all of n runs meet it shows no
+// more of later runs than n runs can, and the message says how much that is.
 func judgeWorst(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	said := map[report.Outcome][]string{}
-	counted, aside := setAside(runs, c)
+	counted, aside := runsThatCount(runs, c)
 	for _, r := range counted {
 		one := judge(r, c)
 		said[one.Outcome] = append(said[one.Outcome], one.Message)
@@ -26,28 +26,29 @@ func judgeWorst(runs []*report.Report, c plan.Criterion) report.CriterionResult 
 	result := report.CriterionResult{Name: c.Name}
 	result.Outcome, _ = worstOf(said)
 	if result.Outcome == report.Passed && len(counted) < len(runs) {
-		result.Outcome, aside = report.Undecided, aside+", of which one may be the worst"
+		result.Outcome, aside = report.Undecided, aside+", and one of those may be the worst"
 	}
 	if len(counted) == 0 {
 		result.Message = "no run gave a figure that can be judged" + aside
 		return result
 	}
-	result.Message = overRuns(counted, c) + tally(said, len(counted)) + unseen(result.Outcome, len(counted)) + aside
+	result.Message = mediansSentence(counted, c) + outcomesSentence(said, len(counted)) + unseenRunsSentence(result.Outcome, len(counted)) + aside
 	return result
 }
 
-// unseen says what runs that all meet a demand leave open; empty: it isn't met.
-func unseen(outcome report.Outcome, n int) string {
+// unseenRunsSentence says what runs that all meet a demand leave open; empty: the demand is not met.
+func unseenRunsSentence(outcome report.Outcome, n int) string {
 	if outcome != report.Passed {
 		return ""
 	}
 	return fmt.Sprintf(", which shows with %.0f %% confidence that at most %.0f %% of all runs would not", 100*statistics.Confidence, 100*comparison.MostUnseen(n))
 }
 
-// judgeSpread holds how far runs lie apart against the most that passes, in percent of their median. It passes where the whole interval of the spread does, and fails where none of it does.
+// judgeSpread compares how far apart runs lie, in percent of their median, with the most that is allowed. It passes where the whole interval of the spread is within it, and fails where none of
+// the interval is.
 func judgeSpread(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
-	counted, aside := setAside(runs, c)
+	counted, aside := runsThatCount(runs, c)
 	most, err := decimal(c.Max)
 	switch {
 	case err != nil:
@@ -69,14 +70,14 @@ func judgeSpread(runs []*report.Report, c plan.Criterion) report.CriterionResult
 	messages := map[report.Outcome][]string{}
 	for i, f := range of {
 		outcome, message := spreadOf(counted, figure, i, most)
-		messages[outcome] = append(messages[outcome], figures.Whose(f)+": "+message)
+		messages[outcome] = append(messages[outcome], figures.DirectionText(f)+": "+message)
 	}
 	result.Outcome, result.Message = worstOf(messages)
 	result.Message += fmt.Sprintf("; at most %s %% demanded", c.Max) + aside
 	return result
 }
 
-// spreadOf judges the spread of the i-th value of a figure.
+// spreadOf judges the spread of value i of a figure.
 func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.Rat) (report.Outcome, string) {
 	var values []float64
 	width := 0.0
@@ -88,7 +89,7 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.
 		case found[i].Unconfirmed:
 			return report.Undecided, fmt.Sprintf("what %s found is not confirmed", r.Plan.Test.Name)
 		case found[i].LowerBound():
-			return report.Undecided, fmt.Sprintf("what %s found is a lower bound only, and how far bounds lie apart says nothing of the device", r.Plan.Test.Name)
+			return report.Undecided, fmt.Sprintf("what %s found is a lower bound only, and the distance between bounds shows nothing about the device", r.Plan.Test.Name)
 		}
 		values = append(values, found[i].Low)
 		width = max(width, found[i].High-found[i].Low)
@@ -100,7 +101,7 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.
 		}
 		return strconv.FormatFloat(v, 'f', 2, 64) + " %"
 	}
-	words := fmt.Sprintf("%d runs spread by %s, and all runs by %s to %s as far as chance is normal (95 %% interval)", len(values), percent(statistics.Summarize(values).SpreadPercent), percent(low), percent(high))
+	words := fmt.Sprintf("%d runs spread by %s, and all possible runs by %s to %s (95 %% interval, if runs are normally distributed)", len(values), percent(statistics.Summarize(values).SpreadPercent), percent(low), percent(high))
 	bound, _ := most.Float64()
 	switch {
 	case high <= bound:
@@ -113,11 +114,11 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.
 	return report.Undecided, words + ": more runs make that narrower"
 }
 
-// mostSpreadRuns is from how many runs on a finer search narrows a spread's interval less than more runs do.
+// mostSpreadRuns is the number of runs from which more runs narrow a spread's interval better than a finer search does.
 const mostSpreadRuns = 30
 
-// farFromTheRest counts the runs that lie far from the median of all, by the rule by which outliers are named, and don't meet a criterion by themselves. Of such runs the median doesn't
-// speak, however many there are of them below a half.
+// farFromTheRest counts the runs that lie far from the median of all, by the rule for outliers, and do not meet a criterion by themselves. The median does not speak of such runs, as long as they
+// are fewer than half.
 func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 	figure := figureOf(c)
 	first := slices.IndexFunc(runs, figure.Answered)
@@ -130,7 +131,7 @@ func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 		for k, r := range runs {
 			values[k] = math.NaN() // of which nothing is far
 			if of := figure.Of(r); i < len(of) && of[i].Missing == "" {
-				values[k] = told(of[i]).Float()
+				values[k] = shownNumber(of[i]).Float()
 			}
 		}
 		for _, o := range statistics.Summarize(values).Outliers {
@@ -145,8 +146,8 @@ func farFromTheRest(runs []*report.Report, c plan.Criterion) (n int) {
 	return n
 }
 
-// medianAlone says that a median that would pass doesn't, as a tenth of the runs or more lie far from the rest and don't meet the criterion; empty: it does.
-func medianAlone(runs []*report.Report, c plan.Criterion) string {
+// whyMedianIsNotEnough says why a median that meets the criterion does not pass: a tenth of the runs or more lie far from the rest and don't meet it; empty: it passes.
+func whyMedianIsNotEnough(runs []*report.Report, c plan.Criterion) string {
 	if c.Statistic == plan.MedianOfRuns {
 		return ""
 	}
@@ -158,6 +159,6 @@ func medianAlone(runs []*report.Report, c plan.Criterion) string {
 	if n == 1 {
 		verb = "lies far from the rest and doesn't meet it"
 	}
-	return fmt.Sprintf("; the median meets it, and doesn't speak of single runs, of which %d of %d %s: see what became of them, make more runs, or have the criterion judge the median alone (statistic: Median)",
+	return fmt.Sprintf("; the median meets it, but %d of %d runs %s: look into those runs, make more, or let the criterion judge the median alone (statistic: Median)",
 		n, len(runs), verb)
 }

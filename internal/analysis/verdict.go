@@ -7,22 +7,22 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Verdict judges the Plan's criteria by the Report's Result, which must be there, and by its Baseline. It is three-valued: a figure that is a
-// lower bound can meet a least demand, but it can't fail it, for the device may be better; and it can't meet a highest one.
+// Verdict judges the Plan's criteria by the Report's Result, which must be filled in, and by its Baseline. A lower bound can meet a minimum but not fail it, for the device may be better, and it
+// can't meet a maximum.
 func Verdict(r *report.Report) report.Verdict {
 	baseline := r.Baseline
 	if baseline == nil && r.Plan.Baseline != "" {
-		baseline = &report.Baseline{Kind: "File", Name: r.Plan.Baseline, Message: "it is in a cluster, and was not at hand here: give its Reports with --baseline"}
+		baseline = &report.Baseline{Kind: "File", Name: r.Plan.Baseline, Message: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
 	}
 	return Judge(r.Plan.Criteria, []*report.Report{r}, baseline)
 }
 
-// Judge judges criteria by the runs of one thing: repetitions of the same measurement, each with its Plan and its Result. A nil baseline leaves
-// relative criteria undecided. Without criteria the verdict is Undecided, with none.
+// Judge judges criteria by the runs of one thing: repetitions of the same measurement, each with its Plan and its Result. A nil baseline leaves relative criteria undecided. Without criteria the
+// verdict is Undecided, with none.
 func Judge(criteria []plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.Verdict {
 	v := report.Verdict{Outcome: report.Undecided}
 	for _, c := range criteria {
-		v.Criteria = append(v.Criteria, judgeGoal(c, runs, baseline))
+		v.Criteria = append(v.Criteria, judgeCriterion(c, runs, baseline))
 	}
 	if len(v.Criteria) > 0 {
 		v.Outcome = worst(v.Criteria)
@@ -30,7 +30,7 @@ func Judge(criteria []plan.Criterion, runs []*report.Report, baseline *report.Ba
 	return v
 }
 
-// worst: one failure fails all; else one open question leaves all open.
+// worst: one failure fails all; else one undecided criterion leaves all undecided.
 func worst(criteria []report.CriterionResult) report.Outcome {
 	outcome := report.Passed
 	for _, c := range criteria {
@@ -44,10 +44,10 @@ func worst(criteria []report.CriterionResult) report.Outcome {
 	return outcome
 }
 
-// judgeGoal judges a criterion by the figures of the goal that it names, or by those of the first one.
-func judgeGoal(c plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.CriterionResult {
+// judgeCriterion judges a criterion by the figures of the goal that it names, or of the first goal.
+func judgeCriterion(c plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.CriterionResult {
 	if c.Goal == "" {
-		return judgeEither(c, runs, baseline)
+		return judgeWithin(c, runs, baseline)
 	}
 	of := make([]*report.Report, len(runs))
 	for i, r := range runs {
@@ -61,12 +61,12 @@ func judgeGoal(c plan.Criterion, runs []*report.Report, baseline *report.Baselin
 		b := baseline.ForGoal(c.Goal)
 		baseline = &b
 	}
-	result := judgeEither(c, of, baseline)
+	result := judgeWithin(c, of, baseline)
 	result.Message = c.Goal + ": " + result.Message
 	return result
 }
 
-func judgeEither(c plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.CriterionResult {
+func judgeWithin(c plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.CriterionResult {
 	if c.Relative() {
 		return judgeRelative(runs, c, baseline)
 	}

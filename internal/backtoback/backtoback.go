@@ -59,7 +59,7 @@ func (b BackToBack) warmUp() procedure.WarmUp {
 
 func (b BackToBack) repetitions() int { return max(1, b.plan.Repetitions) }
 
-// series is where replaying the windows leads to.
+// series is the state that replaying the windows leads to.
 type series struct {
 	trial   int // the window of the trial before, as an index into the history; procedure.None: it is still to come, or could not be judged
 	sides   []side
@@ -75,7 +75,7 @@ type side struct {
 	field
 
 	searched bool // the trial lost frames of it: else no burst says anything
-	trial    report.Measured
+	trial    report.Direction
 	now      search
 	found    []search
 }
@@ -85,8 +85,8 @@ func (s side) done() bool { return !s.searched || s.field.done(s.now) }
 // replay carries the history through the series.
 func (b BackToBack) replay(history []report.Window) series {
 	s := series{trial: procedure.None}
-	if silent := b.warmUp().Silent(history); silent != "" {
-		s.reason, s.ended = silent, true
+	if lost := b.warmUp().NothingCameBack(history); lost != "" {
+		s.reason, s.ended = lost, true
 		return s
 	}
 	for i := b.warmUp().Steps(); i < len(history) && !s.ended; i++ {
@@ -100,14 +100,14 @@ func (b BackToBack) replay(history []report.Window) series {
 	return s
 }
 
-// observeTrial takes in the trial before the bursts. Of a direction that lost nothing no burst fills anything, as each is shorter than the trial.
+// observeTrial takes in the trial before the bursts. In a direction that lost nothing, no burst fills a buffer, as each is shorter than the trial.
 func (b BackToBack) observeTrial(s *series, w report.Window, i int) {
 	switch {
-	case !measure.Counts(w) && s.invalid < invalidTrials:
+	case !w.Counts() && s.invalid < invalidTrials:
 		s.invalid++
 		s.reason = procedure.Repeated(w)
 		return
-	case !measure.Counts(w):
+	case !w.Counts():
 		s.ended, s.reason = true, "the trial before the bursts could not be judged, however often repeated: "+w.Reason
 		return
 	}
@@ -115,7 +115,7 @@ func (b BackToBack) observeTrial(s *series, w report.Window, i int) {
 	any := false
 	for _, m := range w.Directions {
 		lost := measure.SurelyLost(m)
-		f := field{resolution: b.plan.Resolution, surplus: float64(lost) / float64(max(1, m.Sent.Packets)),
+		f := field{resolution: b.plan.Resolution, excessShare: float64(lost) / float64(max(1, m.Sent.Packets)),
 			longest: framesIn(m.Offered.PacketsPerSecond, b.plan.Longest.Std())}
 		f.begin = f.longest
 		s.sides = append(s.sides, side{field: f, searched: lost > 0, trial: m})
@@ -126,14 +126,14 @@ func (b BackToBack) observeTrial(s *series, w report.Window, i int) {
 	}
 }
 
-// framesIn is how many frames a burst of so much time has; a stream has at most as many as 32 bits count.
+// framesIn is how many frames a burst of this length has; a stream has at most as many as 32 bits count.
 func framesIn(packetsPerSecond int64, lasts time.Duration) int64 {
 	return int64(min(max(2, float64(packetsPerSecond)*lasts.Seconds()), math.MaxUint32/2))
 }
 
 // observeBurst takes in a burst of all directions.
 func (b BackToBack) observeBurst(s *series, w report.Window) {
-	if !s.judges(w) {
+	if !s.usable(w) {
 		if s.invalid++; s.invalid <= invalidBursts {
 			s.reason = procedure.Repeated(w)
 			return
@@ -157,13 +157,13 @@ func (b BackToBack) observeBurst(s *series, w report.Window) {
 	b.endSearch(s, true)
 }
 
-// judges says that a window is of a burst in each direction, and counts.
-func (s series) judges(w report.Window) bool {
-	return measure.Counts(w) && len(w.Directions) == len(s.sides) &&
-		!slices.ContainsFunc(w.Directions, func(m report.Measured) bool { return m.Burst == nil || m.Burst.Frames <= 0 })
+// usable says that a window has a burst in each direction, and counts.
+func (s series) usable(w report.Window) bool {
+	return w.Counts() && len(w.Directions) == len(s.sides) &&
+		!slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.Burst == nil || m.Burst.Frames <= 0 })
 }
 
-// endSearch goes on to the next search, in all directions. It begins near where the others have ended.
+// endSearch goes on to the next search, in all directions. It begins near where the others ended.
 func (b BackToBack) endSearch(s *series, found bool) {
 	for i := range s.sides {
 		of := &s.sides[i]
@@ -182,7 +182,7 @@ func (b BackToBack) endSearch(s *series, found bool) {
 	}
 }
 
-// mean is that of the middles between the longest bursts without loss and the shortest with loss.
+// mean is the mean of the middles between the longest burst without loss and the shortest with loss.
 func mean(found []search) int64 {
 	sum := int64(0)
 	for _, s := range found {
@@ -207,8 +207,8 @@ func (b BackToBack) Next(history []report.Window) procedure.Step {
 	return step
 }
 
-// bursts are the next bursts' lengths, and how long sending them may take. A direction whose search is over sends its longest burst without loss on, and one that isn't searched a burst as long
-// as the longest of the others, so that a device that shares its means is as busy.
+// bursts are the next bursts' lengths, and how long sending them may take. A direction whose search is over goes on sending its longest burst without loss, and one without a search sends as long
+// as the longest of the others, so that a device whose directions share its capacity is as busy.
 func (s series) bursts(most time.Duration) (frames []int64, lasts time.Duration) {
 	longest := time.Duration(0)
 	for _, of := range s.sides {
@@ -217,7 +217,7 @@ func (s series) bursts(most time.Duration) (frames []int64, lasts time.Duration)
 			n = of.next(of.now)
 		}
 		frames = append(frames, n)
-		longest = max(longest, of.takes(n))
+		longest = max(longest, of.durationOf(n))
 	}
 	for i, of := range s.sides {
 		if !of.searched {
@@ -227,8 +227,8 @@ func (s series) bursts(most time.Duration) (frames []int64, lasts time.Duration)
 	return frames, 2*min(longest, most) + sendingMargin
 }
 
-// takes is how long so many frames take at the rate of the trial.
-func (s side) takes(frames int64) time.Duration {
+// durationOf is how long these frames take at the rate of the trial.
+func (s side) durationOf(frames int64) time.Duration {
 	return time.Duration(float64(frames) / float64(max(1, s.trial.Offered.PacketsPerSecond)) * float64(time.Second))
 }
 

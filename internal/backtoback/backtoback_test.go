@@ -43,9 +43,9 @@ type queue struct {
 }
 
 // shows is what a direction shows of a step, asked for at a rate.
-func (q queue) shows(s procedure.Step, direction int, asked float64) report.Measured {
+func (q queue) shows(s procedure.Step, direction int, asked float64) report.Direction {
 	offered, lasts := min(asked, q.most), s.Judge.Seconds()
-	m := report.Measured{Intended: report.Flow{PacketsPerSecond: int64(asked)}, Offered: report.Flow{PacketsPerSecond: int64(offered)}, Quality: report.Good}
+	m := report.Direction{Intended: report.Flow{PacketsPerSecond: int64(asked)}, Offered: report.Flow{PacketsPerSecond: int64(offered)}, Quality: report.Good}
 	if s.Frames != nil {
 		lasts = float64(s.Frames[direction]) / offered
 		m.Burst = &report.BackToBackBurst{Frames: s.Frames[direction]}
@@ -107,7 +107,7 @@ func TestTheIntervalHasTheDevicesTruthInIt(t *testing.T) {
 		}
 		for i, q := range devices {
 			f, longest := c.Bursts[i], float64(q.held)/(1-q.rate/sent)
-			if longest > sent*1.99 { // longer than any burst there was to be
+			if longest > sent*1.99 { // longer than the longest burst allowed
 				continue
 			}
 			slack := 3 + 2/(1-q.rate/sent) // whole frames: of those forwarded, sent and held
@@ -157,25 +157,25 @@ func TestWhatIsClaimed(t *testing.T) {
 		"a device that carries all":                  {bursts(), fast, fast, nil, report.ReachedTarget, "east→west: at 20.00 Kpps the device lost none of 200,000 frames in a trial of 10s", [2]bool{}},
 		"one direction that carries all":             {bursts(), limited, fast, nil, report.BurstsMeasured, "east→west: at 20.00 Kpps the device lost none of 200,000 frames in a trial of 10s, so that no burst up to that long at this rate fills its buffer", [2]bool{true, false}},
 		"a limit and a buffer":                       {bursts(), limited, limited, nil, report.BurstsMeasured, "sent at 20.00 Kpps, and forwarded at 10.00 Kpps meanwhile: the device held 49", [2]bool{true, true}},
-		"bursts whose rate nobody tells":             {bursts(), untold, untold, nil, report.BurstsMeasured, "sent at 20.00 Kpps (as the trial was: the generators don't tell how fast a burst is)", [2]bool{true, true}},
+		"bursts whose rate nobody tells":             {bursts(), untold, untold, nil, report.BurstsMeasured, "sent at 20.00 Kpps (the trial's rate, as the generators don't report that of a burst)", [2]bool{true, true}},
 		"a generator below what was asked for": {bursts(), queue{rate: 9000, most: 15_000, held: 300}, limited, nil, report.BurstsMeasured,
 			"west→east: bursts of 74", [2]bool{true, true}},
 		"a search that was given up": {bursts(repeated(2)), limited, limited, []Edit{Void("link west was down", 2, 3, 4, 5)}, report.BurstsMeasured,
-			"1 search could not be ended, as bursts could not be judged", [2]bool{true, true}},
+			"1 search could not be finished, as bursts could not be judged", [2]bool{true, true}},
 		"only searches that were given up": {bursts(repeated(1)), limited, limited, []Edit{Void("link west was down", 2, 3, 4, 5)}, report.BurstsMeasured,
-			"no search for the longest burst without loss has come to its end", [2]bool{}},
+			"no search for the longest burst without loss was finished", [2]bool{}},
 		"a throughput that was given": {bursts(func(b *plan.BackToBack) { b.Throughput = units.Rate{Kind: units.Packets, Micros: 12_000 * 1_000_000} }), limited, limited, nil, report.BurstsMeasured,
 			"forwarded at 12.00 Kpps meanwhile: the device held 39", [2]bool{true, true}},
 		"a throughput above the bursts' rate": {bursts(func(b *plan.BackToBack) { b.Throughput = units.Rate{Kind: units.Packets, Micros: 20_000 * 1_000_000} }), limited, limited, nil, report.BurstsMeasured,
 			"the throughput given, 20kpps, isn't below that", [2]bool{true, true}},
 		"bursts that send all that the trial brought": {bursts(), limited, limited, []Edit{broughtOnly(500)}, report.BurstsMeasured,
-			"how fast the device forwards meanwhile can't be told", [2]bool{true, true}},
+			"how fast the device forwards meanwhile, and so how much it holds, is unknown", [2]bool{true, true}},
 		"bursts that are sent slower than the trial": {bursts(), slower, slower, nil, report.BurstsMeasured,
-			"what the device forwards meanwhile isn't below that, so that what it holds can't be told", [2]bool{true, true}},
+			"what the device forwards meanwhile isn't below that, so what it holds is unknown", [2]bool{true, true}},
 		"longest bursts that lose nothing, though the trial did": {bursts(func(b *plan.BackToBack) {
 			b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
 		}),
-			queue{rate: 10_000, most: 1e9, held: 20_000}, queue{rate: 10_000, most: 1e9, held: 20_000}, nil, report.BurstsMeasured, "nor did the longest there was to be: a lower bound", [2]bool{true, true}},
+			queue{rate: 10_000, most: 1e9, held: 20_000}, queue{rate: 10_000, most: 1e9, held: 20_000}, nil, report.BurstsMeasured, "nor did the longest burst allowed: a lower bound", [2]bool{true, true}},
 		"a buffer that no trial fills": {bursts(), deep, deep, nil, report.ReachedTarget, "", [2]bool{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
 		said = append(said, of.trial.Name()+": "+b.sentence(of, c.Bursts[i], w.Duration.Std()))
 	}
 	if s.unclear > 0 {
-		said = append(said, fmt.Sprintf("%s could not be ended, as bursts could not be judged", searches(s.unclear)))
+		said = append(said, fmt.Sprintf("%s could not be finished, as bursts could not be judged", searches(s.unclear)))
 	}
 	c.Sentence = strings.Join(said, "; ")
 	return c
@@ -69,23 +69,23 @@ func (b BackToBack) frames(of side, trial report.Window, unclear int) *report.Ba
 	if forwarded := r.forwarded(low); forwarded != nil {
 		out.ForwardedPacketsPerSecond = report.NumberOf(forwarded)
 	}
-	out.Frames.Low, out.ImpliedMicroseconds.Low, out.Buffer.Low, out.BufferMicroseconds.Low = r.all(low)
+	out.Frames.Low, out.ImpliedMicroseconds.Low, out.Buffer.Low, out.BufferMicroseconds.Low = r.figuresOf(low)
 	if !open {
-		out.Frames.High, out.ImpliedMicroseconds.High, out.Buffer.High, out.BufferMicroseconds.High = r.all(big.NewRat(lossy, n))
+		out.Frames.High, out.ImpliedMicroseconds.High, out.Buffer.High, out.BufferMicroseconds.High = r.figuresOf(big.NewRat(lossy, n))
 	}
 	return out
 }
 
-// reckoning is RFC 9004's, section 5.4, at the rate at which bursts were really sent instead of the one that the line could carry.
+// reckoning is RFC 9004's calculation, section 5.4, at the rate at which bursts were sent instead of the one that the line could carry.
 type reckoning struct {
-	trial      report.Measured
+	trial      report.Direction
 	lasted     int64    // the trial, in ns
 	sent       *big.Rat // frames a second of a burst
 	throughput *big.Rat // nil: the trial shows how fast the device forwards
 }
 
-// forwarded is how many frames a second the device forwards while a burst of so many frames arrives, of which it loses just none. What came back of the trial is what it forwarded meanwhile, and
-// what it held at its end, as after the burst. So the difference of the two was forwarded in the difference of their times:
+// forwarded is how many frames a second the device forwards while a burst of this length arrives, of which it just loses none. What came back of the trial is what the device forwarded meanwhile,
+// and what it held at the end, as after the burst. So the difference of the two was forwarded in the difference of their times:
 //
 //	came back of the trial = forwarded × trial's time + held
 //	frames of the burst    = forwarded × burst's time + held
@@ -103,9 +103,9 @@ func (r reckoning) forwarded(frames *big.Rat) *big.Rat {
 	return came.Quo(came, took)
 }
 
-// all are the figures of a burst of so many frames: how many, how long they take, how many the device held at the end, and how long these take. The last two are empty where nobody
-// can tell how fast the device forwards, and where it forwards as fast as bursts are sent.
-func (r reckoning) all(frames *big.Rat) (n, implied, held, corrected report.Number) {
+// figuresOf are the figures of a burst of this length: how many frames, how long they take, how many the device held at the end, and how long those take. The last two are empty where it is
+// unknown how fast the device forwards, or where it forwards as fast as bursts are sent.
+func (r reckoning) figuresOf(frames *big.Rat) (n, implied, held, corrected report.Number) {
 	if r.sent.Sign() <= 0 {
 		return report.NumberOf(frames), "", "", ""
 	}
@@ -145,11 +145,11 @@ func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Dur
 	none := fmt.Sprintf("the device lost none of %s frames in a trial of %s, so that no burst up to that long at this rate fills its buffer", wording.Count(of.trial.Sent.Packets), trial.Round(time.Millisecond))
 	switch {
 	case !of.searched && of.trial.UnderOffered():
-		return fmt.Sprintf("no answer: the generators send %s of %s asked for, and %s: it takes generators that are faster than the device", offered, wording.PacketRate(of.trial.Intended.PacketsPerSecond), none)
+		return fmt.Sprintf("no answer: the generators send %s of %s asked for, and %s: use generators that are faster than the device", offered, wording.PacketRate(of.trial.Intended.PacketsPerSecond), none)
 	case !of.searched:
 		return fmt.Sprintf("at %s %s", offered, none)
 	case f == nil:
-		return "no search for the longest burst without loss has come to its end"
+		return "no search for the longest burst without loss was finished"
 	}
 	least, most := f.Searches[0].Clean, f.Searches[0].Clean
 	for _, s := range f.Searches {
@@ -161,24 +161,24 @@ func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Dur
 	}
 	said += ")"
 	if i := slices.IndexFunc(f.Searches, func(s report.BurstSearch) bool { return s.Lossy == 0 }); i >= 0 {
-		said += ", nor did the longest there was to be: a lower bound"
+		said += ", nor did the longest burst allowed: a lower bound"
 	}
 	said += fmt.Sprintf("; sent at %s", rateOf(f.OfferedPacketsPerSecond))
 	if !f.Timed {
-		said += " (as the trial was: the generators don't tell how fast a burst is)"
+		said += " (the trial's rate, as the generators don't report that of a burst)"
 	}
 	if of.trial.UnderOffered() {
 		said += fmt.Sprintf(" of %s asked for, so that at that rate shorter ones lose frames", wording.PacketRate(of.trial.Intended.PacketsPerSecond))
 	}
 	switch {
 	case f.ForwardedPacketsPerSecond == "":
-		return said + "; how fast the device forwards meanwhile can't be told, as the trial was no longer than such a burst, or brought no more frames, so neither can what it holds"
+		return said + "; how fast the device forwards meanwhile, and so how much it holds, is unknown: the trial was no longer than such a burst, or brought no more frames"
 	case f.Buffer.Low == "" && !b.plan.Throughput.IsZero():
-		return said + fmt.Sprintf("; the throughput given, %s, isn't below that, so that what the device holds can't be told", b.plan.Throughput)
+		return said + fmt.Sprintf("; the throughput given, %s, isn't below that, so what the device holds is unknown", b.plan.Throughput)
 	case f.Buffer.Low == "":
-		return said + "; what the device forwards meanwhile isn't below that, so that what it holds can't be told"
+		return said + "; what the device forwards meanwhile isn't below that, so what it holds is unknown"
 	}
-	return said + fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", rateOf(f.ForwardedPacketsPerSecond), rounded(f.Buffer.Low), micros(f.BufferMicroseconds.Low))
+	return said + fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", rateOf(f.ForwardedPacketsPerSecond), rounded(f.Buffer.Low), microsecondsText(f.BufferMicroseconds.Low))
 }
 
 func rounded(n report.Number) string { return wording.Count(int64(math.Round(n.Float()))) }
@@ -187,4 +187,6 @@ func rateOf(n report.Number) string {
 	return (units.PacketRate(math.Round(n.Float())) * units.PacketPerSecond).FormatSI()
 }
 
-func micros(n report.Number) string { return wording.Microseconds(int64(math.Round(n.Float()))) }
+func microsecondsText(n report.Number) string {
+	return wording.Microseconds(int64(math.Round(n.Float())))
+}

@@ -31,20 +31,20 @@ func (s *search) observe(frames, lost, sending int64) {
 
 // field is what all searches of a direction have in common.
 type field struct {
-	longest    int64   // that a burst may be
-	begin      int64   // with what the search begins
-	surplus    float64 // the share of a burst's frames that come faster than the device forwards: so many less are lost of a burst that is a frame shorter
-	resolution units.Ratio
+	longest     int64   // that a burst may be
+	begin       int64   // with what the search begins
+	excessShare float64 // the share of a burst's frames that come faster than the device forwards: so many less are lost of a burst that is a frame shorter
+	resolution  units.Ratio
 }
 
-// width is how near the ends have to come.
+// width is how near the ends have to come to each other.
 func (f field) width(lossy int64) int64 {
 	hi, lo := bits.Mul64(uint64(lossy), uint64(f.resolution))
 	q, _ := bits.Div64(hi, lo, uint64(units.One))
 	return max(1, int64(q))
 }
 
-// done says that the search has come to its end: its ends are near enough, or the longest burst there may be lost nothing.
+// done says that the search is over: its ends are near enough, or the longest burst allowed lost nothing.
 func (f field) done(s search) bool {
 	if s.lossy == 0 {
 		return s.clean >= f.longest
@@ -52,14 +52,14 @@ func (f field) done(s search) bool {
 	return s.lossy-s.clean <= f.width(s.lossy) || s.bursts >= f.most()
 }
 
-// next is how long the next burst is. A burst with loss tells by how many frames it was too long: the next two try just below and just above that. Each third halves what is left, so
-// that the search ends whatever devices do.
+// next is how long the next burst is. A burst with loss shows by how many frames it was too long: the next two try just below and just above that. Each third halves what is left, so that the
+// search ends whatever devices do.
 func (f field) next(s search) int64 {
 	if s.lossy == 0 {
 		return f.longer(s)
 	}
 	half := f.width(s.lossy) / 2
-	if guess := s.lossy - int64(math.Ceil(float64(s.lost)/f.surplus)); s.bursts%3 != 0 && f.surplus > 0 {
+	if guess := s.lossy - int64(math.Ceil(float64(s.lost)/f.excessShare)); s.bursts%3 != 0 && f.excessShare > 0 {
 		for _, frames := range []int64{guess - half, guess + max(half, 1)} {
 			if frames > s.clean && frames < s.lossy {
 				return frames
@@ -72,7 +72,7 @@ func (f field) next(s search) int64 {
 	return s.clean + (s.lossy-s.clean)/2
 }
 
-// longer is the next length where none has lost frames: a little more than the one that the search began with, twice that, and then all.
+// longer is the next length while none has lost frames: a little more than the first, twice that, and then the longest.
 func (f field) longer(s search) int64 {
 	switch s.bursts {
 	case 0:
@@ -85,7 +85,7 @@ func (f field) longer(s search) int64 {
 	return f.longest
 }
 
-// most is how many bursts a search takes at most: three to find one with loss, and for each halving of what is left two more that try to be clever.
+// most is how many bursts a search takes at most: three to find one with loss, and for each halving of what is left two more that guess.
 func (f field) most() int { return mostBursts(f.resolution) }
 
 func mostBursts(resolution units.Ratio) int {

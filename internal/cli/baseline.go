@@ -36,7 +36,7 @@ func readBaseline(stdin io.Reader, in inputs, paths []string, allow sidebyside.A
 	}
 	all := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(paths, ", "), AllowDifferent: allow.Parts()}
 	for _, path := range paths {
-		if err := sidebyside.AddReference(stdin, path, all); err != nil {
+		if err := sidebyside.AddBaselineDocuments(stdin, path, all); err != nil {
 			return nil, exit.BadInput("--baseline %s: %w", path, err)
 		}
 	}
@@ -56,7 +56,7 @@ func baselineFor(p *plan.Plan, all *suite.Reference) *report.Baseline {
 	if all == nil {
 		return nil
 	}
-	b := all.OfTest(analysis.Measured{Plan: p})
+	b := all.OfTest(analysis.Candidate{Plan: p})
 	b.AllowDifferent = append(slices.Clone(b.AllowDifferent), report.EnvironmentParts(p.AllowDifferent)...)
 	return b
 }

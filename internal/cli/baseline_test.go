@@ -17,7 +17,7 @@ import (
 // measuredAs is a Report of a test with this row and column.
 func measuredAs(product, loadtest string) *report.Report {
 	return &report.Report{Version: report.Version, Ending: report.Completed, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: product + "-" + loadtest, Product: product, Loadtest: loadtest}},
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Total: &report.Sum{}, Directions: []report.Measured{{}}}}
+		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Total: &report.Sum{}, Directions: []report.Direction{{}}}}
 }
 
 func TestATestIsComparedWithReportsOfTheSameTest(t *testing.T) {
@@ -37,7 +37,7 @@ func TestATestIsComparedWithReportsOfTheSameTest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			all := &suite.Reference{Kind: suite.KindFile, Name: "main.json"}
 			for _, r := range test.all {
-				all.Reports = append(all.Reports, analysis.Kept{Report: r})
+				all.Reports = append(all.Reports, analysis.KeptReport{Report: r})
 			}
 			b := baselineFor(&plan.Plan{Version: plan.Version, Test: test.mine}, all)
 			var runs []string

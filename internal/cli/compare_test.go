@@ -25,7 +25,7 @@ func saved(t *testing.T, file string, packetsPerSecond int64, target int64) {
 	r := &report.Report{Version: report.Version, Producer: "linerate test", Started: at, Finished: at.Add(time.Minute), Ending: report.Completed,
 		Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: filepath.Base(file), Attempt: 1, Product: "VPP", Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}},
 			Procedure: plan.Procedure{Ramp: plan.Ramp{TargetRate: units.Rate{Kind: units.LinePercent, Micros: target * 1_000_000}}}},
-		Result: report.Result{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Measured{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
+		Result: report.Result{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
 	}
 	driver := "veth"
 	if strings.Contains(file, "/moved/") {
@@ -102,7 +102,7 @@ func TestCompare(t *testing.T) {
 		"too few, and nothing demanded":   {"compare main one", 0, []string{"too few runs"}},
 		"another plan":                    {"compare main other", 3, []string{"not comparable", "procedure.ramp.targetRate"}},
 		"one of three is slower":          {"compare main one slow --max-regression 2%", 1, []string{"Failed", "Undecided"}},
-		"a side that has a run twice":     {"compare slow copied -o json", 0, []string{"1 of its 2 Reports are of a run that another one is of, too"}},
+		"a side that has a run twice":     {"compare slow copied -o json", 0, []string{"1 of its 2 Reports are copies of others"}},
 		"through another driver":          {"compare main moved --max-regression 10%", 3, []string{"Undecided", "not comparable", "NIC driver of west: veth, then ice", "--allow-different Driver"}},
 		"another driver, allowed":         {"compare main moved --max-regression 10% --allow-different Driver", 0, []string{"Passed", "of the environment, NIC driver of west:"}},
 		"leave for what is no part":       {"compare main moved --allow-different Weather", 2, []string{`--allow-different "Weather"`, "Generator, Path, NIC, Driver, Node, Processor"}},

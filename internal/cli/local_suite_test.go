@@ -106,7 +106,7 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending,
 		Generators: []report.Generator{{Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.GeneratorPort, 2)}},
 		Result: report.Result{Measured: ending == report.Completed, Saturated: bound == 0, Confirmed: true, Reason: reason, Message: "frames were lost above it", Resolution: units.One / 200,
-			Directions: []report.Measured{{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow}},
+			Directions: []report.Direction{{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}}},
 	}, nil
 }
@@ -314,7 +314,7 @@ func TestDisturbedTestsAreRepeated(t *testing.T) {
 	}
 	st.wantMeasured("night: 1 of 8, cell apu6-imix run 1", "night: 2 of 8, cell apu6-64b run 1", "night: 3 of 8, cell vpp-imix run 1", "night: 4 of 8, cell vpp-64b run 1",
 		"night: 5 of 8, cell apu6-imix run 2", "night: 5 of 8, cell apu6-imix run 2, try 2", "night: 6 of 8, cell apu6-64b run 2", "night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
-	st.wantSaid("night: 5 of 8, cell apu6-imix run 2, try 2: measured again: the generator was the limit at 200.00 pps, and other runs of it measured 2.02 Kpps: it was disturbed")
+	st.wantSaid("night: 5 of 8, cell apu6-imix run 2, try 2: measured again: the generator was the limit at 200.00 pps, but other runs measured 2.02 Kpps: this run was disturbed")
 	if c := s.Cells[0]; c.Figures.Runs != 2 || c.Figures.LowerBound || len(c.Runs) != 3 || c.Runs[1].Repeated == "" {
 		t.Errorf("the cell is %+v", c)
 	}
@@ -408,7 +408,7 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	}
 	t.Run("what is in a cluster isn't at hand", func(t *testing.T) {
 		s, err := newStage(t).run(t.Context(), night+criteria+"  baseline: {suite: nightly-1}\n")
-		if err != nil || s.ExitCode() != report.ExitNotMeasured || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and was not at hand here: give its Reports with --baseline") {
+		if err != nil || s.ExitCode() != report.ExitNotMeasured || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and can't be read here: give its Reports with --baseline") {
 			t.Errorf("%v, %+v", err, s.Cells[0].Verdict)
 		}
 	})

@@ -95,7 +95,7 @@ func logWindows(log *slog.Logger, onProgress func(runner.Progress)) func(runner.
 		if w := p.Window; w != nil && w.Number > logged {
 			logged = w.Number
 			if measure.OfSessions(*w) {
-				log.Info("window", "number", w.Number, "phase", w.Phase, "goodput", wording.BitRate(measure.SessionsSum(w.Directions).GoodputBitsPerSecond), "quality", w.Quality, "reason", w.Reason)
+				log.Info("window", "number", w.Number, "phase", w.Phase, "goodput", wording.BitRate(measure.SumSessions(w.Directions).GoodputBitsPerSecond), "quality", w.Quality, "reason", w.Reason)
 				onProgress(p)
 				return
 			}

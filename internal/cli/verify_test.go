@@ -47,7 +47,7 @@ func TestVerify(t *testing.T) {
 		code   int
 	}{
 		"what was measured":                      {"", []string{saved}, "verified: 11 windows, 18 figures, 0 criteria\n", "", report.ExitOK},
-		"what was changed":                       {changed, []string{"-"}, "result: saturated is false, and the counters give true\n", "", report.ExitFailed},
+		"what was changed":                       {changed, []string{"-"}, "result: saturated is false, but the counters give true\n", "", report.ExitFailed},
 		"both":                                   {changed, []string{saved, "-"}, "verified: 11 windows", "", report.ExitFailed},
 		"what another linerate wrote":            {older, []string{"-"}, "linerate v0.0.1 wrote it, and linerate dev verifies it", "", report.ExitOK},
 		"no Report, and the others are verified": {"", []string{broken, saved}, "verified: 11 windows", "broken.json: report 1: version is", report.ExitBadInput},

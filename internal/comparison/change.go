@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// change is how a candidate compares with its baseline, as the ratio of the two devices' medians: 0.97 is 3 % less.
+// change is how a candidate compares with its baseline, as the ratio of the two medians: 0.97 is 3 % less.
 type change struct {
 	// ratio is that of the medians of the runs, a run being the middle of its interval.
 	ratio float64
@@ -15,7 +15,7 @@ type change struct {
 	low, high, confidence float64
 }
 
-// sample is what the runs of a candidate, or of a baseline, say of their device. Figures are natural logarithms, so that a ratio of devices is a difference.
+// sample is what the runs of a candidate, or of a baseline, show of their device. Figures are natural logarithms, so that a ratio of devices is a difference.
 type sample struct {
 	// least and most are what each run's truth is taken for by a claim that is the harder to make the less, or the more, that is; ascending. Of a run that
 	// resolved its limit both are the middle of its interval; of a lower bound most is +Inf.
@@ -24,8 +24,8 @@ type sample struct {
 	common float64
 }
 
-// sampleOf reads the runs. The errors of their intervals' middles are independent as far as that is seen: an error that stays within ±h has a mean and a variance
-// of which mean² + variance is at most h², so what the middles aren't seen to vary by may be common to all of them, as with a search that takes the same steps each time.
+// sampleOf reads the runs. The errors of their intervals' middles count as independent only as far as that shows: an error that stays within ±h has a mean and a variance with mean² + variance at
+// most h², so the part that the middles do not vary by may be common to all of them, as with a search that takes the same steps each time.
 //
 //	common = √(h² − s²)    h: half an interval (root of the mean square); s: how far the median's nearer bound lies from it
 //
@@ -67,11 +67,11 @@ type method struct {
 // worstTail is how probable a wrong claim may be, at either end of an interval.
 const worstTail = (1 - statistics.Confidence) / 2
 
-// medianTail is how probable it may be that a median lies beyond its own bound. It is less than worstTail, for that two bounds are joined by their squares holds nearly, and not
-// for every shape of runs; how much less is what simulation showed to be needed (docs/statistics.md).
+// medianTail is how probable it may be that a median lies beyond its own bound. It is less than worstTail because adding two bounds by their squares is an approximation that not every shape of
+// runs keeps; how much less is what simulation showed to be needed (docs/statistics.md).
 const medianTail = 0.015
 
-// leastRuns of each are compared by what they show themselves: of fewer, all lie on one side of their own median too often.
+// leastRuns of each side are compared by what they show themselves: with fewer, all lie on one side of their own median too often.
 const leastRuns = 5
 
 func enough(n, m int) bool { return n >= leastRuns && m >= leastRuns }
@@ -103,8 +103,8 @@ func (m method) gap(below, above []float64, lower, upper medianBound) gap {
 	return g
 }
 
-// chance is the probability with which a gap that is no wider than edge would show as much. What may be common to all runs of a sample is no chance, and never averaged
-// away: of less than that nothing is claimed.
+// chance is the probability with which a gap no wider than edge would show as much. What may be common to all runs of a sample is no chance and is never averaged away: a gap within it claims
+// nothing.
 func (g gap) chance(edge, common float64) float64 {
 	d := g.distance - edge
 	switch {
@@ -116,7 +116,7 @@ func (g gap) chance(edge, common float64) float64 {
 	return 1 - studentCDF(math.Sqrt(d*d-common*common)/g.deviation, g.freedom)
 }
 
-// reach is how much narrower the gap may be than it is seen, but for as seldom a chance as tail.
+// reach is how much narrower the gap may be than it appears, except with the probability tail.
 func (g gap) reach(tail, common float64) float64 {
 	if g.deviation == 0 {
 		return common
@@ -124,7 +124,7 @@ func (g gap) reach(tail, common float64) float64 {
 	return math.Hypot(studentT(1-tail, g.freedom)*g.deviation, common)
 }
 
-// under is how far the candidate lies below the baseline, over how far it lies above, each as far as a claim may take it for.
+// under is how far the candidate lies below the baseline, and over how far above, each as far as a claim may assume.
 func (m method) under(candidate, baseline sample) gap {
 	return m.gap(candidate.most, baseline.least, m.candidate, m.baseline)
 }
@@ -139,21 +139,21 @@ func chances(under, over gap, least, common float64) Chance {
 	return Chance{Failed: under.chance(-edge+rounding, common), Passed: over.chance(edge-rounding, common)}
 }
 
-// rounding is what logarithms of equal ratios may differ by: just what is allowed is allowed.
+// rounding is how far logarithms of equal ratios may differ, so that a change of exactly what is allowed is allowed.
 const rounding = 1e-12
 
-// enclosed is the change with the interval that lies within none of the claims' reach.
-func enclosed(ratio float64, under, over gap, tail, common float64) change {
+// changeWithin is the change with its interval: the part that none of the claims reaches.
+func changeWithin(ratio float64, under, over gap, tail, common float64) change {
 	return change{ratio: ratio, confidence: 1 - 2*tail,
 		low: bound(over.distance, -over.reach(tail, common), 0), high: bound(-under.distance, under.reach(tail, common), math.Inf(1))}
 }
 
-// estimate is the change alone, enclosed by nothing.
+// estimate is the change alone, without an interval.
 func estimate(candidate, baseline sample) change {
 	return change{ratio: math.Exp(middle(candidate.least) - middle(baseline.least)), high: math.Inf(1)}
 }
 
-// bound is an end of an interval, as a ratio; unknown where nothing bounds it.
+// bound is an end of an interval, as a ratio; unknown: nothing bounds it.
 func bound(at, reach, unknown float64) float64 {
 	if math.IsNaN(at) {
 		return unknown
@@ -161,14 +161,14 @@ func bound(at, reach, unknown float64) float64 {
 	return math.Exp(at + reach)
 }
 
-// assumedGap is that of runs that are too few to show their spread, with one that somebody vouches for: the standard deviation of a run, as a share. The runs
-// are then taken as normal around the truth, and what they may err in common is taken off whole, for nothing is seen to vary.
+// assumedGap is the gap of runs that are too few to show their spread, with a spread that the user vouches for: the standard deviation of a run, as a share. The runs then count as normally
+// distributed around the truth, and what they may err in common is subtracted whole, as nothing shows it to vary.
 func assumedGap(below, above []float64, spread, common float64) gap {
 	return gap{mean(above) - mean(below) - common, spread * math.Sqrt(1/float64(len(below))+1/float64(len(above))), math.Inf(1)}
 }
 
-// beyond is how far the change lies from the least ratio allowed, on whichever side, with all taken off that more runs don't make less; 0 or less: that hides the difference.
-func beyond(candidate, baseline sample, least float64) float64 {
+// distanceBeyondAllowed is how far the change lies from the least ratio allowed, on either side, less everything that more runs do not narrow; 0 or less: that hides the difference.
+func distanceBeyondAllowed(candidate, baseline sample, least float64) float64 {
 	far := math.Inf(-1)
 	for _, distance := range []float64{middle(baseline.least) - middle(candidate.most) + math.Log(least), middle(candidate.least) - middle(baseline.most) - math.Log(least)} {
 		if !math.IsNaN(distance) {
@@ -178,11 +178,11 @@ func beyond(candidate, baseline sample, least float64) float64 {
 	return far - candidate.common - baseline.common
 }
 
-// rangeOfNormal is the range in standard deviations that up to ten normal runs exceed in one of a hundred cases at most.
+// rangeOfNormal is the range, in standard deviations, that up to ten normally distributed runs exceed in at most one of a hundred cases.
 const rangeOfNormal = 5.2
 
-// denies says that runs lie further apart than the spread that is vouched for explains.
-func denies(runs []Run, spread float64) bool {
+// spreadDenied says that runs lie further apart than the spread that the user vouches for explains.
+func spreadDenied(runs []Run, spread float64) bool {
 	least, most := math.Inf(1), 0.0
 	for _, r := range runs {
 		least, most = min(least, r.Low), max(most, r.Low)

@@ -4,7 +4,7 @@
 //	a Report ─▶ Unfit: does its run count? ─▶ Figure.Runs: an interval that the truth lies in ─┐
 //	runs of the candidate and of the baseline, and what is allowed: a Question ◀───────────────┘
 //	                  └─▶ Compare ─▶ an Answer: change, interval, outcome, and a sentence with the way out
-//	environments of the runs ─▶ Apart: what isn't the same ─▶ Refusal: for which of it no change is claimed without leave
+//	environments of the runs ─▶ EnvironmentDifferences: what isn't the same ─▶ Refusal: for which of it no change is claimed without leave
 package comparison
 
 import (
@@ -15,47 +15,47 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Question is whether a figure changed from the baseline's runs to the candidate's, and whether that is allowed. Of all runs more is better: those of a figure of which less is have its reciprocals (Figure.Runs).
+// Question is whether a figure changed from the baseline's runs to the candidate's, and whether that is allowed. More is better in all runs: those of a figure of which less is better hold its
+// reciprocals (Figure.Runs).
 type Question struct {
 	Figure              Figure
 	Candidate, Baseline []Run
-	// Allowance is what is allowed; nil: nothing is demanded, and the Answer tells only what the runs show.
+	// Allowance is what is allowed; nil: nothing is demanded, and the Answer says only what the runs show.
 	Allowance *Allowance
 }
 
-// Allowance is by how much a candidate may be less than its baseline, and what is taken for granted about their runs.
+// Allowance is by how much a candidate may be less than its baseline, and what is assumed about their runs.
 type Allowance struct {
 	// MaxRegression is the share by which the candidate may be less, or, of a figure of which less is better, more.
 	MaxRegression units.Ratio
 	// AssumedSpread is the standard deviation of a single run, as a share, that the user vouches for where too few runs were measured to show it; 0: the user
 	// vouches for none.
 	AssumedSpread units.Ratio
-	// Tries is how often these runs are judged at most, as runs are added to them until they tell, or made anew; 0 is once. All tries together are wrong as seldom as one is.
+	// Tries is how often these runs are judged at most, as runs are added until they decide, or all are made anew; 0 is once. All tries together are wrong as seldom as one is.
 	Tries int
 }
 
-// Answer is what the runs show of a Question: of the ratio of the two devices' medians. Each of the two claims, Passed and DidFail, is wrong with a probability of at
-// most 2.5 %, by simulation of runs of many shapes, numbers and spreads (docs/statistics.md).
+// Answer is what the runs show of a Question, about the ratio of the two devices' medians. Each of the two claims, Passed and DidFail, is wrong with a probability of at most 2.5 %, by simulation
+// of runs of many shapes, numbers and spreads (docs/statistics.md).
 type Answer struct {
 	// Outcome is whether the change is allowed; empty: nothing is demanded.
 	Outcome report.Outcome
 	// Judgement is what the runs show of a difference, whatever is allowed.
 	Judgement report.Judgement
-	// Change is the difference with what encloses it; nil: none can be told.
+	// Change is the difference with its interval; nil: the runs show none.
 	Change *report.Change
-	// Sentence holds the figures, and the way out where the Outcome is Undecided. Without an Allowance it has only what encloses the difference, or why none
-	// can be told.
+	// Sentence has the figures, and the way out where the Outcome is Undecided. Without an Allowance it has only the interval of the difference, or why the runs show none.
 	Sentence string
 	// Reason is why the Outcome is what it is.
 	Reason Reason
-	// Needed is how many runs would do where the Outcome is Undecided and more runs would decide it; else zero.
+	// Needed is how many runs would decide, where the Outcome is Undecided and more runs would; else zero.
 	Needed Needed
 	// Chance is what the claims rest on; without enough runs both are 1.
 	Chance Chance
 }
 
-// Chance is the probability with which chance alone, where the candidate has just what is allowed, would show as much as the runs do: that it has no less than
-// that (Passed), or that it has less (Failed). A claim is made of one that is at most 2.5 %.
+// Chance is the probability with which chance alone, for a candidate that has exactly what is allowed, would show as much as the runs do: that it has no less than that (Passed), or that it has
+// less (Failed). A claim is made where that is at most 2.5 %.
 type Chance struct{ Passed, Failed float64 }
 
 // Reason is why an Outcome is what it is.
@@ -65,7 +65,7 @@ type Reason string
 const (
 	Shown        Reason = "Shown"        // the runs show it
 	NoRuns       Reason = "NoRuns"       // there is nothing to compare
-	NoBaseline   Reason = "NoBaseline"   // the baseline is 0: nothing is a share of that
+	NoBaseline   Reason = "NoBaseline"   // the baseline is 0, so no change can be given as a share of it
 	TooFewRuns   Reason = "TooFewRuns"   // fewer than five on a side, and nobody vouches for their spread
 	TooWide      Reason = "TooWide"      // what is allowed lies within the interval; more runs make it narrower
 	Unresolved   Reason = "Unresolved"   // what is allowed lies within the measurements' own resolution; more runs don't help, a finer search does
@@ -84,7 +84,7 @@ func Compare(q Question) Answer {
 	c.decide()
 	answer := Answer{Judgement: c.judgement(), Change: c.reportedChange(), Reason: c.reason, Needed: c.needed, Chance: c.chance}
 	if q.Allowance == nil {
-		answer.Sentence = c.difference(answer)
+		answer.Sentence = c.differenceSentence(answer)
 		return answer
 	}
 	answer.Outcome, answer.Sentence = c.outcome, c.sentence()
@@ -127,7 +127,7 @@ func newComparison(q Question) *comparison {
 	return c
 }
 
-// decide fills in the change, the outcome, why that is so, and how many runs would decide it.
+// decide fills in the change, the outcome, the reason, and how many runs would decide.
 func (c *comparison) decide() {
 	c.reason = c.compare()
 	if c.reason == TooFewRuns || c.reason == TooWide {
@@ -151,40 +151,40 @@ func (c *comparison) compare() Reason {
 		by := methodOf(len(c.candidate), len(c.baseline))
 		under, over = by.under(candidate, baseline), by.over(candidate, baseline)
 	case c.spread <= 0:
-		return c.open(beyond(candidate, baseline, least))
-	case denies(c.candidate, c.spread) || denies(c.baseline, c.spread):
+		return c.whyOpen(distanceBeyondAllowed(candidate, baseline, least))
+	case spreadDenied(c.candidate, c.spread) || spreadDenied(c.baseline, c.spread):
 		return SpreadDenied
 	default:
 		under, over = assumedGap(candidate.most, baseline.least, c.spread, common), assumedGap(baseline.most, candidate.least, c.spread, common)
 		c.assumed, common = true, 0
 	}
-	c.chance, c.change = chances(under, over, least, common), enclosed(c.change.ratio, under, over, c.tail, common)
+	c.chance, c.change = chances(under, over, least, common), changeWithin(c.change.ratio, under, over, c.tail, common)
 	switch {
 	case c.chance.Passed <= c.tail:
 		c.outcome = report.Passed
 	case c.chance.Failed <= c.tail:
 		c.outcome = report.DidFail
 	default:
-		return c.open(beyond(candidate, baseline, least))
+		return c.whyOpen(distanceBeyondAllowed(candidate, baseline, least))
 	}
 	return Shown
 }
 
-// open says why the runs show neither, if they lie so far beyond what hides the difference: whether more of them could, if they were like these.
-func (c *comparison) open(beyond float64) Reason {
+// whyOpen says why the runs show neither claim, by how far they lie beyond what hides the difference: more runs like these may help, or may not.
+func (c *comparison) whyOpen(beyond float64) Reason {
 	switch {
 	case beyond > 0 && c.change.confidence > 0:
 		return TooWide
 	case beyond > 0:
 		return TooFewRuns
-	case bounds(c.candidate) > 0 || bounds(c.baseline) > 0:
+	case lowerBoundCount(c.candidate) > 0 || lowerBoundCount(c.baseline) > 0:
 		return LowerBounds
 	}
 	return Unresolved
 }
 
-// told is the change of the figure itself.
-func (c *comparison) told() change {
+// figureChange is the change of the figure itself, which may be one of which less is better.
+func (c *comparison) figureChange() change {
 	if !c.figure.lessIsBetter() {
 		return c.change
 	}
@@ -196,9 +196,9 @@ func (c *comparison) judgement() report.Judgement {
 	switch {
 	case c.reason == NoRuns || c.reason == NoBaseline:
 		return report.NotComparable
-	case c.told().high < 1:
+	case c.figureChange().high < 1:
 		return report.Less
-	case c.told().low > 1:
+	case c.figureChange().low > 1:
 		return report.More
 	case c.change.confidence == 0:
 		return report.TooFew
@@ -206,15 +206,14 @@ func (c *comparison) judgement() report.Judgement {
 	return report.NotShown
 }
 
-// reportedChange is the change as documents have it; nil where no change can be claimed, as when lower bounds hide it: how much two generators differ says
-// nothing of two devices.
+// reportedChange is the change as documents have it; nil where no change can be claimed, as when lower bounds hide it: the difference between two generators shows nothing of two devices.
 func (c *comparison) reportedChange() *report.Change {
-	is := c.told()
+	is := c.figureChange()
 	shown := c.change.high < 1 || c.change.low > 1
 	switch {
 	case c.reason == NoRuns || c.reason == NoBaseline || math.IsNaN(c.change.ratio) || math.IsInf(c.change.ratio, 0):
 		return nil
-	case !shown && bounds(c.candidate)+bounds(c.baseline) > 0:
+	case !shown && lowerBoundCount(c.candidate)+lowerBoundCount(c.baseline) > 0:
 		return nil
 	}
 	out := &report.Change{Percent: units.PercentOfShare(is.ratio - 1)}
@@ -229,16 +228,16 @@ func (c *comparison) reportedChange() *report.Change {
 	if !math.IsInf(is.high, 1) {
 		high := units.PercentOfShare(is.high - 1)
 		out.HighPercent = &high
-		if 2*lessThans(c.candidate) > len(c.candidate) { // all that is known of most of them is what they can't do
+		if 2*lossyAtAnyLoadCount(c.candidate) > len(c.candidate) { // all that is known of most of them is what they can't do
 			out.Percent = max(out.Percent, high)
 		}
 	}
 	return out
 }
 
-// FromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil where nobody can say, as where both are
-// lower bounds, or one is of frames and the other of sessions.
-func FromMedian(figures, median *report.Figures) *report.Change {
+// ChangeFromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil: unknown, as where both are lower bounds, or one is of frames and the other
+// of sessions.
+func ChangeFromMedian(figures, median *report.Figures) *report.Change {
 	const most = 1e6 // further apart it is no distance that anybody reads
 	if figures == nil || median == nil || figures.LowerBound && median.LowerBound || figures.OfSessions() != median.OfSessions() {
 		return nil

@@ -81,34 +81,34 @@ func TestWhatIsClaimedIsWhatTheRunsShow(t *testing.T) {
 		"5 % more":            {exact(10476, 10472, 10475, 10484, 10470), steady, two, report.Passed, comparison.Shown, comparison.Needed{}, ""},
 		"1 % less is allowed": {exact(9876, 9872, 9875, 9884, 9870), steady, two, report.Passed, comparison.Shown, comparison.Needed{}, ""},
 		"2 % less, give or take": {exact(9790, 9740, 9774, 9800, 9760), steady, two, report.Undecided, comparison.TooWide, comparison.Needed{},
-			"9774 in 5 runs, 9973 in 5 runs of the baseline: 2.00 % less (95.0 % interval: 1.69 to 2.40 % less), at most 2 % less allowed: it may be less or more than that, and not even 100 runs of each would tell"},
+			"9774 in 5 runs, 9973 in 5 runs of the baseline: 2.00 % less (95.0 % interval: 1.69 to 2.40 % less), at most 2 % less allowed: it may be less or more than is allowed, and not even 100 runs of each would decide"},
 		"4 % less, in runs that spread": {exact(9600, 9900, 9300, 9700, 9500), exact(10_000, 10_200, 9_800, 10_100, 9_900), two, report.Undecided, comparison.TooWide, comparison.Needed{Candidate: 32, Baseline: 32},
-			"9600 in 5 runs, 10000 in 5 runs of the baseline: 4.00 % less (95.0 % interval: 0.30 to 7.65 % less), at most 2 % less allowed: it may be less or more than that, about 32 runs of each would do"},
+			"9600 in 5 runs, 10000 in 5 runs of the baseline: 4.00 % less (95.0 % interval: 0.30 to 7.65 % less), at most 2 % less allowed: it may be less or more than is allowed, about 32 runs of each would decide"},
 		"one run against one": {exact(9000), exact(10_000), two, report.Undecided, comparison.TooFewRuns, comparison.Needed{Candidate: 5, Baseline: 5},
-			"9000 in 1 run, 10000 in 1 run of the baseline: 10.00 % less, at most 2 % less allowed: too few runs to tell it from chance, about 5 runs of each would do"},
+			"9000 in 1 run, 10000 in 1 run of the baseline: 10.00 % less, at most 2 % less allowed: too few runs to tell it from chance, about 5 runs of each would decide"},
 		"three against three": {exact(9000, 9010, 8990), exact(10_000, 10_010, 9_990), two, report.Undecided, comparison.TooFewRuns, comparison.Needed{Candidate: 5, Baseline: 5},
-			"9000 in 3 runs, 10000 in 3 runs of the baseline: 10.00 % less, at most 2 % less allowed: too few runs to tell it from chance, about 5 runs of each would do"},
+			"9000 in 3 runs, 10000 in 3 runs of the baseline: 10.00 % less, at most 2 % less allowed: too few runs to tell it from chance, about 5 runs of each would decide"},
 		"four against four":         {exact(9000, 9010, 8990, 9005), exact(10_000, 10_010, 9_990, 10_005), two, report.Undecided, comparison.TooFewRuns, comparison.Needed{Candidate: 5, Baseline: 5}, "too few runs to tell it from chance"},
-		"one run against many":      {exact(9000), many(20, 10_000), two, report.Undecided, comparison.TooFewRuns, comparison.Needed{Candidate: 5, Baseline: 20}, "about 5 runs would do against the baseline's 20"},
-		"one run against very many": {exact(9000), many(39, 10_000), two, report.Undecided, comparison.TooFewRuns, comparison.Needed{Candidate: 5, Baseline: 39}, "about 5 runs would do against the baseline's 39"},
+		"one run against many":      {exact(9000), many(20, 10_000), two, report.Undecided, comparison.TooFewRuns, comparison.Needed{Candidate: 5, Baseline: 20}, "about 5 runs would decide against the baseline's 20"},
+		"one run against very many": {exact(9000), many(39, 10_000), two, report.Undecided, comparison.TooFewRuns, comparison.Needed{Candidate: 5, Baseline: 39}, "about 5 runs would decide against the baseline's 39"},
 		"many against very many":    {many(60, 9_900), many(80, 10_000), two, report.Passed, comparison.Shown, comparison.Needed{}, ""},
 		"one run against one, vouched for": {exact(9000), exact(10_000), vouched, report.DidFail, comparison.Shown, comparison.Needed{},
 			"9000 in 1 run, 10000 in 1 run of the baseline: 10.00 % less (95.0 % interval: 9.25 to 10.75 % less), at most 2 % less allowed (taking runs to spread by the 0.3 % that assumedSpread vouches for)"},
 		"the same, vouched for":        {exact(9990), exact(10_000), vouched, report.Passed, comparison.Shown, comparison.Needed{}, ""},
-		"3 % less, hardly vouched for": {exact(9750), exact(10_000), vouched, report.Undecided, comparison.TooWide, comparison.Needed{Candidate: 5, Baseline: 5}, "it may be less or more than that"},
+		"3 % less, hardly vouched for": {exact(9750), exact(10_000), vouched, report.Undecided, comparison.TooWide, comparison.Needed{Candidate: 5, Baseline: 5}, "it may be less or more than is allowed"},
 		"a spread that isn't so": {exact(9000, 9700), exact(10_000), vouched, report.Undecided, comparison.SpreadDenied, comparison.Needed{},
 			"the runs lie further apart than a spread of 0.3 % explains: raise assumedSpread, or make at least 5 runs of each"},
 		"what is vouched for yields to what is seen": {exact(9000, 9200, 9100, 9150, 9100), steady, vouched, report.DidFail, comparison.Shown, comparison.Needed{}, ""},
-		"one stray of five leaves it open":           {exact(9974, 9100, 9971, 9975, 9968), steady, two, report.Undecided, comparison.TooWide, comparison.Needed{Candidate: 11, Baseline: 5}, "about 11 runs would do against the baseline's 5; far from the rest of the runs: 9100"},
+		"one stray of five leaves it open":           {exact(9974, 9100, 9971, 9975, 9968), steady, two, report.Undecided, comparison.TooWide, comparison.Needed{Candidate: 11, Baseline: 5}, "about 11 runs would decide against the baseline's 5; far from the rest of the runs: 9100"},
 		"one stray of ten doesn't":                   {exact(9974, 9100, 9971, 9975, 9968, 9972, 9970, 9973, 9969, 9976), exact(9974, 9966, 9973, 9965, 9977, 9969, 9970), two, report.Passed, comparison.Shown, comparison.Needed{}, "far from the rest of the runs: 9100"},
 		"a stray of the baseline is named":           {exact(9974, 9966, 9973, 9965, 9977, 9969, 9970), exact(9974, 9100, 9971, 9975, 9968, 9972, 9970, 9973, 9969, 9976), two, report.Passed, comparison.Shown, comparison.Needed{}, "far from the rest of the baseline's runs: 9100"},
 		"finer than it is resolved": {within(9850, 9850, 9850, 9850, 9850), within(10_000, 10_000, 10_000, 10_000, 10_000), two, report.Undecided, comparison.Unresolved, comparison.Needed{},
-			"9850 in 5 runs, 10000 in 5 runs of the baseline: 1.50 % less (95.0 % interval: 0.51 to 2.48 % less), at most 2 % less allowed: the difference is finer than the measurements resolve, and more runs won't tell: let the search go on to a finer bracket"},
+			"9850 in 5 runs, 10000 in 5 runs of the baseline: 1.50 % less (95.0 % interval: 0.51 to 2.48 % less), at most 2 % less allowed: the difference is finer than the measurements resolve, and more runs won't help: let the search go on to a finer bracket"},
 		"coarse and the same":          {within(10_000, 10_000, 10_000, 10_000, 10_000), within(10_000, 10_000, 10_000, 10_000, 10_000), two, report.Passed, comparison.Shown, comparison.Needed{}, ""},
 		"coarse and 5 % less":          {within(9_500, 9_500, 9_500, 9_500, 9_500), within(10_000, 10_000, 10_000, 10_000, 10_000), two, report.DidFail, comparison.Shown, comparison.Needed{}, ""},
 		"a lower bound that is enough": {atLeast(9990, 9991, 9992, 9993, 9994), steady, two, report.Passed, comparison.Shown, comparison.Needed{}, "interval: at least 0.14 % more"},
 		"a lower bound that isn't": {atLeast(9000, 9001, 9002, 9003, 9004), steady, two, report.Undecided, comparison.LowerBounds, comparison.Needed{},
-			"5 of the candidate's runs found a lower bound only, and more runs won't tell: the generator was the limit, give it more"},
+			"5 of the candidate's runs found a lower bound only, and more runs won't help: the generator was the limit, give it more"},
 		"against a lower bound":          {steady, atLeast(9990, 9991, 9992, 9993, 9994), two, report.Undecided, comparison.LowerBounds, comparison.Needed{}, "5 of the baseline's runs found a lower bound only"},
 		"less than a lower bound":        {exact(9000, 9001, 9002, 9003, 9004), atLeast(9990, 9991, 9992, 9993, 9994), two, report.DidFail, comparison.Shown, comparison.Needed{}, "interval: at least 9.88 % less"},
 		"two lower bounds":               {atLeast(9990, 9991, 9992, 9993, 9994), atLeast(9990, 9991, 9992, 9993, 9994), two, report.Undecided, comparison.LowerBounds, comparison.Needed{}, "5 of the candidate's and 5 of the baseline's runs found a lower bound only"},
@@ -229,8 +229,8 @@ func TestATargetThatWasReachedIsALowerBound(t *testing.T) {
 		outcome             report.Outcome
 		says                string
 	}{
-		"no burst is long enough":           {longest, longest, report.Undecided, "more runs won't tell: the longest burst there was to be lost nothing, so raise procedure.backToBack.longest"},
-		"1.5 % less than the target":        {five(comparison.Run{Low: 985_000, High: 990_000}), reached, report.Undecided, "5 of the baseline's runs found a lower bound only, and more runs won't tell: all that was asked for came back, so raise the target"},
+		"no burst is long enough":           {longest, longest, report.Undecided, "more runs won't help: the longest burst allowed lost nothing, so raise procedure.backToBack.longest"},
+		"1.5 % less than the target":        {five(comparison.Run{Low: 985_000, High: 990_000}), reached, report.Undecided, "5 of the baseline's runs found a lower bound only, and more runs won't help: all that was asked for came back, so raise the target"},
 		"both reached it":                   {reached, reached, report.Undecided, "5 of the candidate's and 5 of the baseline's runs found a lower bound only"},
 		"5 % less than the target":          {five(comparison.Run{Low: 950_000, High: 955_000}), reached, report.DidFail, "at least 4.50 % less"},
 		"the candidate reached it":          {reached, five(comparison.Run{Low: 985_000, High: 990_000}), report.Passed, "at least 1.01 % more"},
@@ -252,7 +252,7 @@ func TestTheTargetReachedIsALowerBoundUnlessItIsLineRate(t *testing.T) {
 	reached := func(intended [2]int64, rates ...report.LineRate) *report.Report {
 		mix := units.Traffic{Packets: 1, Bytes: 1230} // 10 000 bits of layer 1
 		return &report.Report{Ending: report.Completed, LineRates: rates, Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}}},
-			Result: report.Result{Measured: true, Confirmed: true, Reason: report.ReachedTarget, Directions: []report.Measured{
+			Result: report.Result{Measured: true, Confirmed: true, Reason: report.ReachedTarget, Directions: []report.Direction{
 				{From: "west", To: "east", Intended: report.Flow{PacketsPerSecond: intended[0]}, Received: report.Flow{PacketsPerSecond: 99}},
 				{From: "east", To: "west", Intended: report.Flow{PacketsPerSecond: intended[1]}, Received: report.Flow{PacketsPerSecond: 99}}},
 				Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
@@ -287,10 +287,10 @@ func TestWithoutAnAllowanceOnlyWhatTheRunsShowIsTold(t *testing.T) {
 	}{
 		"less":                   {exact(9476, 9472, 9475, 9484, 9470), steady, report.Less, true, "the difference lies within -5.06 % to -4.87 % (confidence 95.00 %)"},
 		"more":                   {exact(10476, 10472, 10475, 10484, 10470), steady, report.More, true, "the difference lies within +4.97 % to +5.16 %"},
-		"no difference":          {steady, steady, report.NotShown, true, "what difference there is lies within"},
-		"too few":                {exact(9000), exact(10_000), report.TooFew, true, "1 against 1 runs are too few to tell any difference from chance: from 5 of each on they can"},
-		"hidden by lower bounds": {atLeast(9000, 9001, 9002, 9003, 9004), steady, report.NotShown, false, "figures are lower bounds, so that no difference can be told"},
-		"of a baseline of 0":     {steady, exact(0, 0, 0, 0, 0), report.NotComparable, false, "the baseline is 0: nothing is a share of that"},
+		"no difference":          {steady, steady, report.NotShown, true, "no difference is shown: it lies within"},
+		"too few":                {exact(9000), exact(10_000), report.TooFew, true, "1 against 1 runs are too few to tell any difference from chance: make at least 5 of each"},
+		"hidden by lower bounds": {atLeast(9000, 9001, 9002, 9003, 9004), steady, report.NotShown, false, "figures are lower bounds, so no difference can be shown"},
+		"of a baseline of 0":     {steady, exact(0, 0, 0, 0, 0), report.NotComparable, false, "the baseline is 0, so no change can be given as a share of it"},
 		"of a run without sense": {[]comparison.Run{{Low: 2, High: 1}}, steady, report.NotComparable, false, "there are 1 run to compare with 5 runs of the baseline"},
 	} {
 		a := comparison.Compare(comparison.Question{Figure: comparison.Figure{Metric: figures.PacketsPerSecond}, Candidate: c.candidate, Baseline: c.baseline})
@@ -305,7 +305,7 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 	each, total := comparison.Figure{Metric: figures.PacketsPerSecond}, comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
 	measured := func(change func(*report.Result)) *report.Report {
 		r := &report.Report{Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
-			Directions: []report.Measured{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 99}}, {From: "east", To: "west", Received: report.Flow{PacketsPerSecond: 99}}},
+			Directions: []report.Direction{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 99}}, {From: "east", To: "west", Received: report.Flow{PacketsPerSecond: 99}}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
 		change(&r.Result)
 		return r
@@ -313,7 +313,7 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 	resolved := func(share units.Ratio) *report.Report {
 		return measured(func(r *report.Result) { r.Resolution = share })
 	}
-	lossy := &report.Report{Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow}, Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: []report.Measured{
+	lossy := &report.Report{Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow}, Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: []report.Direction{
 		{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 50}}, {From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 50}}}}}}
 	for name, c := range map[string]struct {
 		report *report.Report
@@ -360,7 +360,7 @@ func TestADistanceFromAMedianIsToldWhereItIsKnown(t *testing.T) {
 		"nothing of a median of nought": {of(0, false), of(0, false), ""},
 	} {
 		got := ""
-		if d := comparison.FromMedian(c.figures, c.median); d != nil {
+		if d := comparison.ChangeFromMedian(c.figures, c.median); d != nil {
 			got = d.Percent.String()
 		}
 		if got != c.percent {

@@ -9,11 +9,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Apart says what differs between the environments of a baseline's runs and those of a candidate's, the parts that matter most first. All runs of both sides must
-// have had the same: a part that runs of one side differ in is among the differences, too. What is known of one side only is a difference that isn't Known; what
-// neither side knows is none. A nil environment is one of which nothing is known.
-func Apart(baseline, candidate []*report.Environment) []report.EnvironmentDifference {
-	was, is := gather(baseline), gather(candidate)
+// EnvironmentDifferences are what differs between the environments of a baseline's runs and those of a candidate's, the parts that matter most first. All runs of both sides must have had the
+// same: a part in which runs of one side differ is a difference, too. What is known of one side only is a difference that is not Known; what neither side knows is none. A nil environment is
+// unknown.
+func EnvironmentDifferences(baseline, candidate []*report.Environment) []report.EnvironmentDifference {
+	was, is := sideOf(baseline), sideOf(candidate)
 	var all []difference
 	for _, of := range [][]trait{was.order, is.order} {
 		for _, t := range of {
@@ -30,7 +30,7 @@ func Apart(baseline, candidate []*report.Environment) []report.EnvironmentDiffer
 	return mergePlaces(all)
 }
 
-// trait is one thing of an environment: the NIC driver of generator-0's port on west.
+// trait is one property of an environment: the NIC driver of generator-0's port on west.
 type trait struct {
 	part      report.EnvironmentPart
 	what      string // "NIC driver"
@@ -50,7 +50,7 @@ func (t trait) rank() int {
 // device is the trait's generator where the trait is the device's machine's.
 const device = "\x00device"
 
-// traits are all that there is to know of an environment, in a fixed order; what isn't known has no value.
+// traits are all properties of an environment, in a fixed order; an unknown one has no value.
 func traits(e *report.Environment) (all []trait) {
 	several := len(e.Generators) > 1
 	for _, g := range e.Generators {
@@ -62,7 +62,7 @@ func traits(e *report.Environment) (all []trait) {
 			all = append(all, t)
 		}
 		of(report.PartGenerator, "generator", strings.TrimSpace(g.Product+" "+g.Version))
-		machine(g.Machine, of)
+		addMachineTraits(g.Machine, of)
 		of(report.PartCores, "number of cores that send", number(g.Cores))
 		if images := report.Builds(g.Images); images != "" {
 			of(report.PartImage, "image", images)
@@ -82,15 +82,15 @@ func traits(e *report.Environment) (all []trait) {
 		}
 	}
 	if e.Device != nil {
-		machine(*e.Device, func(part report.EnvironmentPart, what, value string) {
+		addMachineTraits(*e.Device, func(part report.EnvironmentPart, what, value string) {
 			all = append(all, trait{part: part, what: what, generator: device, place: "the device", value: value})
 		})
 	}
 	return append(all, trait{part: report.PartLinerate, what: "version of linerate", value: e.Linerate})
 }
 
-// machine hands out what there is to know of a machine.
-func machine(m report.Machine, of func(part report.EnvironmentPart, what, value string)) {
+// addMachineTraits passes on the properties of a machine.
+func addMachineTraits(m report.Machine, of func(part report.EnvironmentPart, what, value string)) {
 	of(report.PartNode, "node", m.Node)
 	of(report.PartProcessor, "CPU", m.CPUModel)
 	of(report.PartProcessor, "number of processors", number(m.Processors))
@@ -113,7 +113,7 @@ type side struct {
 	known  bool
 }
 
-func gather(environments []*report.Environment) side {
+func sideOf(environments []*report.Environment) side {
 	s := side{values: map[[3]string][]string{}}
 	for _, e := range environments {
 		if e == nil {
@@ -134,13 +134,12 @@ func gather(environments []*report.Environment) side {
 	return s
 }
 
-// text is what a trait was on this side, in a fixed order of values, as runs have none; empty: it isn't known.
+// text is a trait's values on this side, in alphabetical order, as runs have no order; empty: unknown.
 func (s side) text(t trait) string {
 	return strings.Join(slices.Sorted(slices.Values(s.values[t.key()])), " or ")
 }
 
-// has says whether the side has this part at all, whether its value is known or not. A different number of generators is a difference of the Plans. Of a side
-// whose environment isn't known, neither are its parts.
+// has says whether the side has this part at all, known or not. A different number of generators is a difference of the Plans. A side without any known environment may have any part.
 func (s side) has(t trait) bool {
 	_, has := s.values[t.key()]
 	return has || !s.known
@@ -151,7 +150,7 @@ type difference struct {
 	was, is string
 }
 
-// mergePlaces makes one difference of several that are the same in different places, and names the places.
+// mergePlaces merges differences that are the same in several places, and names the places.
 func mergePlaces(all []difference) (out []report.EnvironmentDifference) {
 	for len(all) > 0 {
 		first := all[0]
@@ -166,7 +165,7 @@ func mergePlaces(all []difference) (out []report.EnvironmentDifference) {
 		}
 		what := first.trait.what
 		if len(places) > 0 {
-			what += " of " + listed(places)
+			what += " of " + listText(places)
 		}
 		out = append(out, report.EnvironmentDifference{Part: first.trait.part, What: what, Was: first.was, Is: first.is})
 		all = slices.DeleteFunc(all, alike)
@@ -174,15 +173,15 @@ func mergePlaces(all []difference) (out []report.EnvironmentDifference) {
 	return out
 }
 
-// listed is "west, north and east".
-func listed(words []string) string {
+// listText is "west, north and east".
+func listText(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// NotAllowed are those of the differences for which no change is claimed, as they need leave and have none.
+// NotAllowed are those of the differences for which no change is claimed: they need to be allowed, and are not.
 func NotAllowed(apart []report.EnvironmentDifference, allowed []report.EnvironmentPart) (out []report.EnvironmentDifference) {
 	for _, d := range apart {
 		if d.Known() && d.Part.NeedsLeave() && !slices.Contains(allowed, d.Part) {
@@ -192,9 +191,9 @@ func NotAllowed(apart []report.EnvironmentDifference, allowed []report.Environme
 	return out
 }
 
-// Several says that runs which have one median were measured in several environments, as far as that needs leave; empty: they weren't.
-func Several(runs []*report.Environment) string {
-	apart := NotAllowed(Apart(runs, runs), nil)
+// SeveralEnvironments says that runs with a common median were measured in several environments, in parts that need to be allowed; empty: they were not.
+func SeveralEnvironments(runs []*report.Environment) string {
+	apart := NotAllowed(EnvironmentDifferences(runs, runs), nil)
 	var words []string
 	for _, d := range apart[:min(len(apart), mostApart)] {
 		words = append(words, d.What+" was "+d.Was)
@@ -208,7 +207,7 @@ func Several(runs []*report.Environment) string {
 // mostApart is how many differences a sentence names.
 const mostApart = 4
 
-// EnvironmentText tells the differences in one sentence, those that are known before those of which only one side is; empty: there are none.
+// EnvironmentText has the differences in one sentence, those known on both sides first; empty: there are none.
 func EnvironmentText(apart []report.EnvironmentDifference) string {
 	var known []report.EnvironmentDifference
 	var wasUnknown, isUnknown []string
@@ -224,23 +223,23 @@ func EnvironmentText(apart []report.EnvironmentDifference) string {
 	}
 	var words []string
 	if len(known) > 0 {
-		words = append(words, "of the environment, "+named(known))
+		words = append(words, "of the environment, "+differencesText(known))
 	}
 	for _, unknown := range []struct {
 		whose string
 		what  []string
 	}{{"the baseline's runs", wasUnknown}, {"these runs", isUnknown}} {
 		if n := len(unknown.what); n > mostApart {
-			words = append(words, fmt.Sprintf("of the environment of %s %s and %d more aren't known", unknown.whose, strings.Join(unknown.what[:mostApart], ", "), n-mostApart))
+			words = append(words, fmt.Sprintf("of the environment of %s %s and %d more are unknown", unknown.whose, strings.Join(unknown.what[:mostApart], ", "), n-mostApart))
 		} else if n > 0 {
-			words = append(words, fmt.Sprintf("of the environment of %s not known: %s", unknown.whose, strings.Join(unknown.what, ", ")))
+			words = append(words, fmt.Sprintf("of the environment of %s unknown: %s", unknown.whose, strings.Join(unknown.what, ", ")))
 		}
 	}
 	return strings.Join(words, "; ")
 }
 
-// named are the differences in words, the first of them.
-func named(apart []report.EnvironmentDifference) string {
+// differencesText has the first of the differences in words.
+func differencesText(apart []report.EnvironmentDifference) string {
 	var words []string
 	for _, d := range apart[:min(len(apart), mostApart)] {
 		words = append(words, d.String())
@@ -251,7 +250,7 @@ func named(apart []report.EnvironmentDifference) string {
 	return strings.Join(words, "; ")
 }
 
-// Refusal says for which of the differences no change is claimed, and the way out; empty: there is none that needs leave and has none.
+// Refusal says for which differences no change is claimed, and the way out; empty: all that need to be allowed are.
 func Refusal(apart []report.EnvironmentDifference, allowed []report.EnvironmentPart) string {
 	apart = NotAllowed(apart, allowed)
 	if len(apart) == 0 {
@@ -263,6 +262,6 @@ func Refusal(apart []report.EnvironmentDifference, allowed []report.EnvironmentP
 			parts = append(parts, part)
 		}
 	}
-	return fmt.Sprintf("measured in another environment, so that nobody can tell whether the device changed: %s; measure both sides in the same one, or allow it: "+
-		"allowDifferent: [%s], on the command line --allow-different %s", named(apart), strings.Join(parts, ", "), strings.Join(parts, ","))
+	return fmt.Sprintf("measured in another environment, so it is unknown whether the device changed: %s; measure both sides in the same one, or allow it: "+
+		"allowDifferent: [%s], on the command line --allow-different %s", differencesText(apart), strings.Join(parts, ", "), strings.Join(parts, ","))
 }

@@ -70,7 +70,7 @@ func TestWhatDiffersBetweenTwoEnvironmentsIsNamedWithBothValues(t *testing.T) {
 		"a kernel that nobody asked for": {lab(first(func(g *report.GeneratorEnvironment) { g.Machine.Kernel = "" })), "Kernel: kernel of generator-0: 6.1.0-18, then not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := words(Apart([]*report.Environment{lab()}, []*report.Environment{c.is})); got != c.want {
+			if got := words(EnvironmentDifferences([]*report.Environment{lab()}, []*report.Environment{c.is})); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -89,10 +89,10 @@ func TestTheDevicesMachineIsPartOfTheEnvironment(t *testing.T) {
 	on := func(node string) *report.Environment {
 		return lab(func(e *report.Environment) { e.Device = &report.Machine{Node: node} })
 	}
-	if got, want := words(Apart([]*report.Environment{on("node-2")}, []*report.Environment{on("node-3")})), "Node: node of the device: node-2, then node-3"; got != want {
+	if got, want := words(EnvironmentDifferences([]*report.Environment{on("node-2")}, []*report.Environment{on("node-3")})), "Node: node of the device: node-2, then node-3"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := words(Apart([]*report.Environment{lab()}, []*report.Environment{on("node-3")})); got != "" {
+	if got := words(EnvironmentDifferences([]*report.Environment{lab()}, []*report.Environment{on("node-3")})); got != "" {
 		t.Errorf("of a device whose machine was never told: %s", got)
 	}
 }
@@ -103,7 +103,7 @@ func TestSeveralGeneratorsAreNamed(t *testing.T) {
 		e.Generators[1].Ports[0].Driver = driver
 		return e
 	}
-	if got, want := words(Apart([]*report.Environment{two("net_ice")}, []*report.Environment{two("net_iavf")})), "Driver: NIC driver of generator-1's west: net_ice, then net_iavf"; got != want {
+	if got, want := words(EnvironmentDifferences([]*report.Environment{two("net_ice")}, []*report.Environment{two("net_iavf")})), "Driver: NIC driver of generator-1's west: net_ice, then net_iavf"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -124,7 +124,7 @@ func TestAllRunsOfBothSidesMustHaveHadTheSame(t *testing.T) {
 		"both sides on both nodes":              {on("b", "a"), on("a", "b"), "Node: node of generator-0: a or b on either side"},
 		"one run that nobody knows the node of": {on("a", ""), on("a", "a"), ""},
 	} {
-		if got := words(Apart(c.was, c.is)); got != c.want {
+		if got := words(EnvironmentDifferences(c.was, c.is)); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
@@ -143,7 +143,7 @@ func TestRunsOfSeveralEnvironmentsAreToldApart(t *testing.T) {
 		"two nodes":     {[]*report.Environment{on("b", "6.1"), on("a", "6.1"), nil}, "its runs were measured in several environments: node of generator-0 was a or b"},
 		"none is known": {[]*report.Environment{nil, nil}, ""},
 	} {
-		if got := Several(c.runs); got != c.want {
+		if got := SeveralEnvironments(c.runs); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -155,37 +155,37 @@ func TestWhatNeitherSideKnowsIsNoDifference(t *testing.T) {
 		"empty ones":             {{{}}, {{}}},
 		"no runs":                {nil, nil},
 	} {
-		if got := Apart(c[0], c[1]); len(got) > 0 {
+		if got := EnvironmentDifferences(c[0], c[1]); len(got) > 0 {
 			t.Errorf("%s: %s", name, words(got))
 		}
 	}
 }
 
 func TestWhatOneSideKnowsAloneIsToldAndForbidsNothing(t *testing.T) {
-	apart := Apart([]*report.Environment{nil}, []*report.Environment{lab()})
+	apart := EnvironmentDifferences([]*report.Environment{nil}, []*report.Environment{lab()})
 	if refusal := Refusal(apart, nil); refusal != "" {
 		t.Errorf("refused: %s", refusal)
 	}
-	want := "of the environment of the baseline's runs generator, path of frames of west and east, NIC of west and east, NIC firmware of west and east and 8 more aren't known"
+	want := "of the environment of the baseline's runs generator, path of frames of west and east, NIC of west and east, NIC firmware of west and east and 8 more are unknown"
 	if got := EnvironmentText(apart); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	apart = Apart([]*report.Environment{lab()}, []*report.Environment{lab(first(func(g *report.GeneratorEnvironment) { g.Machine.Kernel, g.Cores = "", 8 }))})
-	if got, want := EnvironmentText(apart), "of the environment, number of cores that send: 4, then 8; of the environment of these runs not known: kernel of generator-0"; got != want {
+	apart = EnvironmentDifferences([]*report.Environment{lab()}, []*report.Environment{lab(first(func(g *report.GeneratorEnvironment) { g.Machine.Kernel, g.Cores = "", 8 }))})
+	if got, want := EnvironmentText(apart), "of the environment, number of cores that send: 4, then 8; of the environment of these runs unknown: kernel of generator-0"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 func TestAClaimAcrossEnvironmentsNeedsLeave(t *testing.T) {
 	other := lab(first(func(g *report.GeneratorEnvironment) { g.Machine.Node, g.Machine.Kernel = "node-2", "6.12" }), ports(func(p *report.PortEnvironment) { p.Driver = "net_iavf" }))
-	apart := Apart([]*report.Environment{lab()}, []*report.Environment{other})
+	apart := EnvironmentDifferences([]*report.Environment{lab()}, []*report.Environment{other})
 	for name, c := range map[string]struct {
 		allowed []report.EnvironmentPart
 		want    string
 	}{
-		"nothing is allowed": {nil, "measured in another environment, so that nobody can tell whether the device changed: NIC driver of west and east: net_ice, then net_iavf; " +
+		"nothing is allowed": {nil, "measured in another environment, so it is unknown whether the device changed: NIC driver of west and east: net_ice, then net_iavf; " +
 			"node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowDifferent: [Driver, Node], on the command line --allow-different Driver,Node"},
-		"one of two is": {[]report.EnvironmentPart{report.PartDriver}, "measured in another environment, so that nobody can tell whether the device changed: node of generator-0: node-1, then node-2; " +
+		"one of two is": {[]report.EnvironmentPart{report.PartDriver}, "measured in another environment, so it is unknown whether the device changed: node of generator-0: node-1, then node-2; " +
 			"measure both sides in the same one, or allow it: allowDifferent: [Node], on the command line --allow-different Node"},
 		"both are": {[]report.EnvironmentPart{report.PartNode, report.PartDriver}, ""},
 	} {
@@ -218,10 +218,10 @@ func TestImagesAreTold(t *testing.T) {
 		e.Generators[0].Images = []plan.Container{{Name: "trex", Image: repository + ":3.06", ImageID: repository + "@sha256:" + digest}}
 		return e
 	}
-	if apart := Apart([]*report.Environment{with("lab/trex", "aa")}, []*report.Environment{with("mirror/trex", "aa")}); len(apart) > 0 {
+	if apart := EnvironmentDifferences([]*report.Environment{with("lab/trex", "aa")}, []*report.Environment{with("mirror/trex", "aa")}); len(apart) > 0 {
 		t.Errorf("the same images differ: %v", apart)
 	}
-	apart := Apart([]*report.Environment{with("lab/trex", "aa")}, []*report.Environment{with("lab/trex", "bb")})
+	apart := EnvironmentDifferences([]*report.Environment{with("lab/trex", "aa")}, []*report.Environment{with("lab/trex", "bb")})
 	if got := EnvironmentText(apart); got != "of the environment, image of generator-0: sha256:aa, then sha256:bb" {
 		t.Errorf("%q", got)
 	}

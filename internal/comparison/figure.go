@@ -6,7 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Figure names what criteria speak of and runs are compared by: a metric, of each direction or of all together.
+// Figure is what criteria are about and runs are compared by: a metric, of each direction or of all together.
 type Figure struct {
 	Metric    report.Metric
 	Direction string // Total, or Each, which empty is, too
@@ -15,16 +15,15 @@ type Figure struct {
 	FrameSize int64
 }
 
-// Throughput is the figure that a Report's run is set against others by, where nobody names another: frames that came back, of sessions their goodput, of all directions
-// together. It follows from what was measured; runs of which it isn't the same have nothing in common.
+// Throughput is the figure by which a Report's run is compared with others where none is named: frames that came back, or the goodput of sessions, of all directions together. Runs with different
+// such figures can't be compared.
 func Throughput(r *report.Report) Figure {
 	return Figure{Metric: figures.ThroughputOf(r), Direction: report.AllDirections}
 }
 
 func (f Figure) total() bool { return f.Direction == report.AllDirections }
 
-// Of are the figures that a Report has of it, of its answer: one for each direction, or one of all together; none where the metric isn't known, or nothing can
-// be claimed.
+// Of are a Report's values of the figure, of its answer: one for each direction, or one of all together; none: the metric is unknown, or nothing can be claimed.
 func (f Figure) Of(r *report.Report) []report.Figure {
 	if f.At != nil {
 		return figures.LatencyOf(r, f.Metric, *f.At, f.FrameSize)
@@ -38,10 +37,10 @@ func (f Figure) Of(r *report.Report) []report.Figure {
 	return all
 }
 
-// Format writes a number of the figure's with its unit.
+// Format writes a number of the figure with its unit.
 func (f Figure) Format(v float64) string { return figures.Format(f.Metric, v) }
 
-// lessIsBetter says of a latency that runs are compared by its reciprocal, so that of all that is compared more is better: 20 µs are 50 000 in a second.
+// lessIsBetter says that the figure is a latency. Its runs are compared by their reciprocals, so that more is better in everything that is compared: 20 µs are 50 000 in a second.
 func (f Figure) lessIsBetter() bool { return f.At != nil }
 
 // formatRun writes a number of the figure's runs, as they are compared.
@@ -60,7 +59,7 @@ func (f Figure) formatRuns(low, high float64) string {
 	return f.formatRun(low) + " to " + f.formatRun(high)
 }
 
-// worse is what a figure is that is not as good as another.
+// worse is the word for a figure that is not as good as another.
 func (f Figure) worse() string {
 	if f.lessIsBetter() {
 		return "more"

@@ -48,7 +48,7 @@ func TestWhateverRunsThereAre(t *testing.T) {
 		failed := false
 		for _, percent := range []units.Ratio{50, 10, 2, 1, 0} { // ever less is allowed
 			q.Allowance = &comparison.Allowance{MaxRegression: percent * units.One / 100, AssumedSpread: spread, Tries: tries}
-			for _, a := range []comparison.Answer{comparison.Withhold(q, comparison.Compare(q)), comparison.Worst(q)} {
+			for _, a := range []comparison.Answer{comparison.WithholdForLowRuns(q, comparison.Compare(q)), comparison.Worst(q)} {
 				if !(a.Chance.Failed >= 0 && a.Chance.Failed <= 1 && a.Chance.Passed >= 0 && a.Chance.Passed <= 1) || strings.Contains(a.Sentence, "NaN") || strings.Contains(a.Sentence, "Inf") {
 					t.Fatalf("%+v\n%v\n%v", a, q.Candidate, q.Baseline)
 				}
@@ -78,7 +78,7 @@ func TestAsManyRunsAsAreNamedForgiveAStray(t *testing.T) {
 		return runs
 	}
 	q := comparison.Question{Figure: comparison.Figure{Metric: figures.PacketsPerSecond}, Candidate: append(steady(4), comparison.Exact(9100)), Baseline: steady(5), Allowance: &comparison.Allowance{MaxRegression: units.One / 50}}
-	ask := func() comparison.Answer { return comparison.Withhold(q, comparison.Compare(q)) }
+	ask := func() comparison.Answer { return comparison.WithholdForLowRuns(q, comparison.Compare(q)) }
 	first := ask()
 	if first.Outcome != report.Undecided || first.Needed.Candidate == 0 {
 		t.Fatalf("%+v", first)

@@ -47,7 +47,7 @@ func withheld(n int, spread float64, candidate, baseline spreadOut) (medians, pa
 		if a.Outcome == report.Passed {
 			medians++
 		}
-		if comparison.Withhold(q, a).Outcome == report.Passed {
+		if comparison.WithholdForLowRuns(q, a).Outcome == report.Passed {
 			passed++
 		}
 	}
@@ -120,7 +120,7 @@ func TestSingleRunsThatKeepACandidateFromPassing(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			q := comparison.Question{Candidate: test.candidate, Baseline: test.baseline, Allowance: &allowance}
-			if a := comparison.Withhold(q, comparison.Compare(q)); a.Outcome != test.outcome || a.Reason != test.reason {
+			if a := comparison.WithholdForLowRuns(q, comparison.Compare(q)); a.Outcome != test.outcome || a.Reason != test.reason {
 				t.Errorf("%s, %s (%s), want %s, %s", a.Outcome, a.Reason, a.Sentence, test.outcome, test.reason)
 			}
 		})

@@ -20,8 +20,8 @@ const (
 	medianLoss = 1.2533
 )
 
-// needed is how many runs would tell whether the candidate has at least this share of the baseline, by claims that are wrong with a probability of tail; zero: not even the most that are named. The baseline's are left as they are where that is not much dearer:
-// a kept baseline can't be run again.
+// needed is how many runs would show whether the candidate has at least this share of the baseline, by claims that are wrong with the probability tail; zero: not even the largest number that is
+// named. The baseline's number stays where that is not much dearer: a kept baseline can't be run again.
 func needed(candidate, baseline []Run, share, tail float64) Needed {
 	spread, least := typicalSpread(candidate, baseline)
 	if math.IsNaN(spread) {
@@ -29,8 +29,8 @@ func needed(candidate, baseline []Run, share, tail float64) Needed {
 	}
 	is, was := sampleOf(candidate), sampleOf(baseline)
 	common := is.common + was.common
-	distance, sure := beyond(is, was, share)+common, studentT(1-tail, math.Inf(1))
-	telling := func(n, m int) bool {
+	distance, sure := distanceBeyondAllowed(is, was, share)+common, studentT(1-tail, math.Inf(1))
+	enoughToShow := func(n, m int) bool {
 		if !enough(n, m) {
 			return false
 		}
@@ -40,20 +40,20 @@ func needed(candidate, baseline []Run, share, tail float64) Needed {
 	}
 	both := Needed{}
 	for n := max(least, min(len(candidate), len(baseline))+1); n <= mostRuns && both.Candidate == 0; n++ {
-		if m := max(n, len(baseline)); telling(n, m) {
+		if m := max(n, len(baseline)); enoughToShow(n, m) {
 			both = Needed{n, m}
 		}
 	}
 	for n := max(least, len(candidate)+1); n <= 2*both.Candidate; n++ {
-		if telling(n, len(baseline)) {
+		if enoughToShow(n, len(baseline)) {
 			return Needed{n, len(baseline)}
 		}
 	}
 	return both
 }
 
-// typicalSpread is the standard deviation of runs of either, as a share, but for those far from the rest, and the least number of runs that can
-// do: more of them where some are far from the rest. NaN: no two runs of one are there to show it.
+// typicalSpread is the standard deviation of runs of either side, as a share, without those far from the rest; and the least number of runs that may suffice, which is higher if some lie far from
+// the rest. NaN: no side has two runs.
 func typicalSpread(candidate, baseline []Run) (spread float64, least int) {
 	least = recommended
 	sum, free := 0.0, 0
@@ -71,7 +71,7 @@ func typicalSpread(candidate, baseline []Run) (spread float64, least int) {
 	return math.Sqrt(sum / float64(free)), least // 0/0 is NaN
 }
 
-// withoutStrays are the runs' figures but for the outliers, and whether there are any.
+// withoutStrays are the runs' figures without the outliers, and whether there were any.
 func withoutStrays(runs []Run) ([]float64, bool) {
 	values := lows(runs)
 	outliers := statistics.Summarize(values).Outliers

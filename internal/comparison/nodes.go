@@ -11,11 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// leastVectors is how many packets a call of a node has at least. VPP calls most nodes for packets alone, so it is 1, but for the error of two readings; input nodes poll, and fewer are of one whose calls found nothing for the most part.
+// leastVectors is the least mean number of packets per call that a node has if its calls have packets at all: VPP calls most nodes with packets only, so it is 1, less the error of two readings.
+// Input nodes poll, and fewer belong to a node whose calls mostly found nothing.
 const leastVectors = 0.9
 
-// NodeChanged names the node of VPP's whose clocks per packet changed most from the baseline's results to the candidate's, by the medians of their runs: it is where to look for why a figure changed, and no claim. A node that
-// one side has not is left out, as it may have taken too little to be told of; so is one whose polls found nothing for the most part, as their clocks are no packet's. Empty: no node is left.
+// NodeChanged names the VPP node whose clocks per packet changed most from the baseline's results to the candidate's, by the medians of their runs: it is where to look for why a figure changed,
+// and no claim. Left out are nodes that one side lacks, as they may have taken too little to be reported, and nodes whose polls mostly found nothing, as their clocks are no packet's. Empty: no
+// node is left.
 func NodeChanged(candidate, baseline []report.Result) string {
 	is, was := clocksOfNodes(candidate), clocksOfNodes(baseline)
 	maps.DeleteFunc(is, func(n report.VPPNode, _ float64) bool { _, both := was[n]; return !both })
@@ -38,7 +40,7 @@ func NodeChanged(candidate, baseline []report.Result) string {
 	return fmt.Sprintf("of VPP's nodes %s changed most: %.1f clocks/packet, and %.1f clocks/packet in the baseline", name, is[most], was[most])
 }
 
-// clocksOfNodes are the medians of each node's clocks per packet over the runs that tell them, but of nodes that poll.
+// clocksOfNodes are the medians of each node's clocks per packet over the runs that report them, without nodes that poll.
 func clocksOfNodes(results []report.Result) map[report.VPPNode]float64 {
 	clocks, vectors := medians(results, report.Result.ClocksPerPacket), medians(results, report.Result.VectorsPerCall)
 	maps.DeleteFunc(clocks, func(n report.VPPNode, _ float64) bool { return vectors[n] < leastVectors })

@@ -20,22 +20,22 @@ import (
 // where the generator was the limit and not the device.
 type Run struct {
 	Low, High float64
-	// Bound is why nothing bounds it from above, as far as that is known; empty: something does.
+	// Bound is why nothing bounds the figure from above, if that is known; empty: something does.
 	Bound report.Reason
-	// Unconfirmed says that the figure was to be held for longer, and wasn't: it counts in no comparison. Of directions that were found one after another each has its own confirmation.
+	// Unconfirmed says that the figure was to be held for longer, and was not: it counts in no comparison. Each direction of a run has its own confirmation.
 	Unconfirmed bool
 }
 
-// Exact is the run that found just this.
+// Exact is a run that found exactly this.
 func Exact(value float64) Run { return Run{Low: value, High: value} }
 
-// AtLeast is the run that found a lower bound.
+// AtLeast is a run that found a lower bound.
 func AtLeast(value float64) Run { return Run{Low: value, High: math.Inf(1)} }
 
 // LowerBound says that nothing bounds the figure above.
 func (r Run) LowerBound() bool { return math.IsInf(r.High, 1) }
 
-// LessThan is the run that lost frames even at the lowest load, which was this: all that is known of it is what it can't do.
+// LessThan is a run that lost frames even at the lowest load, which was this: only what it can't do is known.
 func LessThan(value float64) Run { return Run{High: value} }
 
 // Runs is what a Report found of the figure: one Run for each direction, or one of all together; nil where one of them is unknown.
@@ -50,9 +50,9 @@ func (f Figure) Runs(r *report.Report) []Run {
 	return runs
 }
 
-// RunOf is what a Report found of one of its figures, which there is a number of.
+// RunOf is what a Report found of one of its figures, which has a number.
 func (f Figure) RunOf(r *report.Report, figure report.Figure) Run {
-	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && r.Unheld(figure.Confirmed)}
+	run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && r.LacksConfirmation(figure.Confirmed)}
 	switch {
 	case figure.High != "":
 		run.High = figure.High.Float()
@@ -67,17 +67,17 @@ func (f Figure) RunOf(r *report.Report, figure report.Figure) Run {
 	return run
 }
 
-// reciprocal is the run of a figure of which less is better, as runs are compared: the more the better.
+// reciprocal is the run of a figure of which less is better, so that more is better.
 func (r Run) reciprocal() Run {
 	r.Low, r.High = 1/r.High, 1/r.Low
 	return r
 }
 
-// asGoodAsAll is the share of a line rate that counts as all of it, as rates are rounded to whole packets of each generator.
+// asGoodAsAll is the share of a line rate that counts as all of it: rates are rounded to whole packets of each generator.
 const asGoodAsAll = units.One * 999 / 1000
 
-// askedForAllThereIs says that a figure is of all that its links carry: no device forwards more, so where all of that came back there is nothing left to find. Any
-// other target that was reached is a lower bound: nobody knows what the device does above it.
+// askedForAllThereIs says that a figure is of all that its links carry: no device forwards more, so where all of that came back nothing is left to find. Any other target that was reached is a
+// lower bound.
 func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 	asked, rates := false, r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
@@ -92,7 +92,7 @@ func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 	return asked
 }
 
-// lineRateOf is how many packets of a direction's traffic a line of that bit rate carries; 0: nobody knows.
+// lineRateOf is how many packets of a direction's traffic a line of that bit rate carries; 0: unknown.
 func lineRateOf(r *report.Report, from, to string, line units.BitRate) units.PacketRate {
 	for _, d := range report.PlanOf(r).Directions {
 		if d.From == from && d.To == to {
@@ -102,7 +102,8 @@ func lineRateOf(r *report.Report, from, to string, line units.BitRate) units.Pac
 	return 0
 }
 
-// Unfit says why a Report's run counts in no comparison; empty: it does in those of figures that are confirmed, as Figure.Unfit has it. That even the lowest load lost frames is an answer, too.
+// Unfit says why a Report's run counts in no comparison at all; empty: it counts in those of figures that are confirmed, which Figure.Unfit decides. That even the lowest load lost frames is an
+// answer, too.
 func Unfit(r *report.Report) string {
 	switch {
 	case r.Ending != report.Completed:
@@ -111,7 +112,7 @@ func Unfit(r *report.Report) string {
 		return ""
 	case !r.Result.Measured:
 		return "not measured: " + r.Result.Message
-	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.Limit != nil && d.Limit.Confirmed }):
+	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Confirmed }):
 		return notConfirmed
 	}
 	return ""
@@ -119,13 +120,13 @@ func Unfit(r *report.Report) string {
 
 const notConfirmed = "its figure is not confirmed"
 
-// Unfit says why a Report's run doesn't count where this figure is compared: where directions were found one after another, some figures may be confirmed and others not. One that is
-// confirmed makes the run count.
+// Unfit says why a Report's run counts in no comparison of this figure; empty: it counts. One confirmed direction is enough for the run to count, and the directions that are not confirmed are
+// left out by themselves (Run.Unconfirmed).
 func (f Figure) Unfit(r *report.Report) string {
 	if r.Ending == report.Completed && !r.Result.Measured && f.Answered(r) {
 		return ""
 	}
-	if why := Unfit(r); why != "" || !r.Result.Measured || report.PlanOf(r).Procedure.Confirmation() <= 0 {
+	if why := Unfit(r); why != "" || !r.Result.Measured || !r.LacksConfirmation(false) { // nothing was to be confirmed
 		return why
 	}
 	all := f.Of(r)
@@ -135,16 +136,15 @@ func (f Figure) Unfit(r *report.Report) string {
 	return notConfirmed
 }
 
-// Answered says that a run has an answer that the figure is of. Latency may be of the load of another goal than the first, which may have no answer.
+// Answered says that a run has an answer for the figure. Latency may be of the load of another goal than the first, which may have no answer.
 func (f Figure) Answered(r *report.Report) bool {
 	return r.Result.Measured || f.At != nil && slices.ContainsFunc(r.Result.Latency, func(l report.LatencyAt) bool { return l.At == *f.At && l.Answered() })
 }
 
-// TooFew says that nothing can be said of runs of which only so many count: none, or less than half.
+// TooFew says that so few runs count that nothing can be said of all: none, or less than half.
 func TooFew(counting, all int) bool { return counting == 0 || 2*counting < all }
 
-// LineRateChange finds the link that ran at another line rate in one run than in another, whose figures say nothing of each other then; nil: there is none.
-// What a line rate was is known only when something has run.
+// LineRateChange finds a link that ran at different line rates in two runs, whose figures can't be compared then; nil: there is none. A line rate is known only after a run.
 func LineRateChange(was, is []report.LineRate) (before, after *report.LineRate) {
 	for i := range was {
 		for k := range is {
@@ -156,12 +156,12 @@ func LineRateChange(was, is []report.LineRate) (before, after *report.LineRate) 
 	return nil, nil
 }
 
-// allSound says that all runs can be reckoned with: intervals of what can't be negative.
+// allSound says that all runs can be computed with: intervals of numbers that are not negative.
 func allSound(runs []Run) bool {
 	return !slices.ContainsFunc(runs, func(r Run) bool { return !(r.Low >= 0 && r.High >= r.Low) || math.IsInf(r.Low, 0) }) // NaN isn't sound, either
 }
 
-// lows are the runs' figures as they are told.
+// lows are the lower ends of the runs' intervals, which people read.
 func lows(runs []Run) []float64 {
 	all := make([]float64, len(runs))
 	for i, r := range runs {
@@ -170,8 +170,8 @@ func lows(runs []Run) []float64 {
 	return all
 }
 
-// ends are the figures at the other end of the runs' intervals.
-func ends(runs []Run) []float64 {
+// highs are the upper ends of the runs' intervals.
+func highs(runs []Run) []float64 {
 	all := make([]float64, len(runs))
 	for i, r := range runs {
 		all[i] = r.High
@@ -179,13 +179,13 @@ func ends(runs []Run) []float64 {
 	return all
 }
 
-// bounds counts the lower bounds among the runs.
-func bounds(runs []Run) int {
+// lowerBoundCount counts the lower bounds among the runs.
+func lowerBoundCount(runs []Run) int {
 	return count(runs, func(r Run) bool { return math.IsInf(r.High, 1) })
 }
 
-// lessThans counts the runs of which only is known what they can't do.
-func lessThans(runs []Run) int {
+// lossyAtAnyLoadCount counts the runs of which only is known what they can't do.
+func lossyAtAnyLoadCount(runs []Run) int {
 	return count(runs, func(r Run) bool { return r.Low == 0 && r.High > 0 && !math.IsInf(r.High, 1) })
 }
 
@@ -198,5 +198,5 @@ func count(runs []Run, counts func(Run) bool) (n int) {
 	return n
 }
 
-// share is a ratio as a number that can be reckoned with: 0.02 is 2 %.
+// share is a ratio as a floating-point number: 0.02 is 2 %.
 func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }

@@ -32,18 +32,18 @@ func medianBoundOf(n int) medianBound {
 	return medianBound{rank: k - 1, share: (float64(n) - from) * of / (from + (float64(n)-2*from)*of)}
 }
 
-// above is how far the bound lies above the sample's median, below how far below it.
+// above is how far the bound lies above the sample's median, and below how far below it.
 func (b medianBound) above(sorted []float64) float64 {
 	n := len(sorted)
-	return between(sorted[n-1-b.rank], sorted[n-1-min(b.rank+1, n-1)], b.share, middle(sorted))
+	return distanceFromMiddle(sorted[n-1-b.rank], sorted[n-1-min(b.rank+1, n-1)], b.share, middle(sorted))
 }
 
 func (b medianBound) below(sorted []float64) float64 {
-	return between(sorted[b.rank], sorted[min(b.rank+1, len(sorted)-1)], b.share, middle(sorted))
+	return distanceFromMiddle(sorted[b.rank], sorted[min(b.rank+1, len(sorted)-1)], b.share, middle(sorted))
 }
 
-// between is how far a point between two values lies from the middle. Where the values are all the same, and be it without bound, that is no width at all.
-func between(far, near, share, middle float64) float64 {
+// distanceFromMiddle is how far a point between two values lies from the middle. Where the values are the same, even without bound, it is 0.
+func distanceFromMiddle(far, near, share, middle float64) float64 {
 	switch {
 	case far == middle:
 		return 0
@@ -67,7 +67,7 @@ func middle(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// studentT is the quantile of Student's t for a p above a half, and studentCDF what lies below a value of it. With endless degrees of freedom that is the normal distribution.
+// studentT is the quantile of Student's t for a p above a half, and studentCDF the probability below a value. With infinite degrees of freedom it is the normal distribution.
 //
 // Above its middle the distribution is concave, and wider than the normal one: from that one's quantile on, each of Newton's steps comes nearer and none goes beyond.
 func studentT(p, freedom float64) float64 {

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// sentence tells what was compared with what, what that shows, and the way out where that is nothing.
+// sentence says what was compared with what, what that shows, and the way out where it shows nothing.
 func (c *comparison) sentence() string {
 	if c.reason == NoRuns {
 		return fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(c.candidate)), runsText(len(c.baseline)))
@@ -21,7 +21,7 @@ func (c *comparison) sentence() string {
 		return noBaseline
 	}
 	format := c.figure.formatRun
-	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.is.Median), runsText(len(c.candidate)), format(c.was.Median), runsText(len(c.baseline)), c.told().text())
+	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.is.Median), runsText(len(c.candidate)), format(c.was.Median), runsText(len(c.baseline)), c.figureChange().text())
 	text += fmt.Sprintf(", at most %s %% %s allowed", percent(c.asked), c.figure.worse())
 	if c.assumed {
 		text += fmt.Sprintf(" (taking runs to spread by the %s %% that assumedSpread vouches for)", percent(c.spread))
@@ -29,13 +29,13 @@ func (c *comparison) sentence() string {
 	if c.tail < worstTail {
 		text += fmt.Sprintf(" (in one of %.0f tries)", worstTail/c.tail)
 	}
-	return text + c.wayOut() + apart("the runs", c.is, format) + apart("the baseline's runs", c.was, format)
+	return text + c.wayOutText() + outliersText("the runs", c.is, format) + outliersText("the baseline's runs", c.was, format)
 }
 
-const noBaseline = "the baseline is 0: nothing is a share of that"
+const noBaseline = "the baseline is 0, so no change can be given as a share of it"
 
-// difference is the sentence where nothing is demanded.
-func (c *comparison) difference(a Answer) string {
+// differenceSentence is the sentence where nothing is demanded.
+func (c *comparison) differenceSentence(a Answer) string {
 	switch {
 	case a.Judgement == report.NotComparable:
 		return c.sentence()
@@ -43,18 +43,18 @@ func (c *comparison) difference(a Answer) string {
 		if slices.ContainsFunc(slices.Concat(c.candidate, c.baseline), func(r Run) bool {
 			return r.Bound == report.OtherDirection || r.Bound == report.BurstsMeasured || r.Bound == report.LoadEstimated
 		}) {
-			return "figures are lower bounds, so that no difference can be told: " + boundsWayOut(slices.Concat(c.candidate, c.baseline))
+			return "figures are lower bounds, so no difference can be shown: " + boundsWayOut(slices.Concat(c.candidate, c.baseline))
 		}
-		return "figures are lower bounds, so that no difference can be told: the generator was the limit, or all that was asked for came back"
+		return "figures are lower bounds, so no difference can be shown: the generator was the limit, or all that was asked for came back"
 	case a.Judgement == report.TooFew:
-		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: from %d of each on they can, and more runs tell smaller ones", len(c.candidate), len(c.baseline), leastRuns)
+		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: make at least %d of each; more runs show smaller differences", len(c.candidate), len(c.baseline), leastRuns)
 	case a.Judgement == report.NotShown:
-		return "what difference there is lies within " + enclosure(a.Change)
+		return "no difference is shown: it lies within " + enclosure(a.Change)
 	}
 	return "the difference lies within " + enclosure(a.Change)
 }
 
-// enclosure is what encloses a change in a document's percentages: "-3.60 % to -2.51 % (confidence 96.83 %)".
+// enclosure is the interval of a change in a document's percentages: "-3.60 % to -2.51 % (confidence 96.83 %)".
 func enclosure(c *report.Change) string {
 	text := func(p *units.Percent, otherwise string) string {
 		switch {
@@ -68,7 +68,7 @@ func enclosure(c *report.Change) string {
 	return text(c.LowPercent, "anything less") + " to " + text(c.HighPercent, "anything more") + " (confidence " + c.Confidence.FormatFixed() + " %)"
 }
 
-// text is the change and what encloses it.
+// text is the change and its interval.
 func (c change) text() string {
 	text := changeText(c.ratio)
 	if c.low <= 0 && math.IsInf(c.high, 1) {
@@ -77,17 +77,17 @@ func (c change) text() string {
 	return fmt.Sprintf("%s (%s %% interval: %s)", text, strconv.FormatFloat(100*c.confidence, 'f', 1, 64), intervalText(c.low, c.high))
 }
 
-// wayOut says why it is undecided, and what would decide it.
-func (c *comparison) wayOut() string {
+// wayOutText says why the comparison is undecided, and what would decide it.
+func (c *comparison) wayOutText() string {
 	switch c.reason {
 	case TooFewRuns:
 		return ": too few runs to tell it from chance" + c.needed.text(len(c.candidate), len(c.baseline))
 	case TooWide:
-		return ": it may be less or more than that" + c.needed.text(len(c.candidate), len(c.baseline))
+		return ": it may be less or more than is allowed" + c.needed.text(len(c.candidate), len(c.baseline))
 	case Unresolved:
-		return ": the difference is finer than the measurements resolve, and more runs won't tell: let the search go on to a finer bracket"
+		return ": the difference is finer than the measurements resolve, and more runs won't help: let the search go on to a finer bracket"
 	case LowerBounds:
-		return fmt.Sprintf(": %s, and more runs won't tell: %s", boundsText(bounds(c.candidate), bounds(c.baseline)), boundsWayOut(slices.Concat(c.candidate, c.baseline)))
+		return fmt.Sprintf(": %s, and more runs won't help: %s", boundsText(lowerBoundCount(c.candidate), lowerBoundCount(c.baseline)), boundsWayOut(slices.Concat(c.candidate, c.baseline)))
 	case SpreadDenied:
 		return fmt.Sprintf(": the runs lie further apart than a spread of %s %% explains: raise assumedSpread, or make at least %d runs of each", percent(c.spread), leastRuns)
 	default:
@@ -106,7 +106,7 @@ func boundsText(candidate, baseline int) string {
 	return strings.Join(parts, " and ") + " runs found a lower bound only"
 }
 
-// boundsWayOut says what made lower bounds of these runs' figures, and what to do about it, one clause for each cause.
+// boundsWayOut says why these runs' figures are lower bounds, and what to do about it, one clause for each cause.
 func boundsWayOut(runs []Run) string {
 	var said []string
 	add := func(words string, of func(report.Reason) bool) {
@@ -120,7 +120,7 @@ func boundsWayOut(runs []Run) string {
 	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", is(report.ReachedTarget))
 	add("another direction set the load, so measure each direction by itself ("+eachDirection+")", is(report.OtherDirection))
 	add("they are close to what the generators do by themselves, and the limit may be theirs, so give them more", is(report.NearGenerators))
-	add("the longest burst there was to be lost nothing, so raise procedure.backToBack.longest", is(report.BurstsMeasured))
+	add("the longest burst allowed lost nothing, so raise procedure.backToBack.longest", is(report.BurstsMeasured))
 	add("no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration", is(report.LoadEstimated))
 	add("the generator was the limit, give it more", func(r report.Reason) bool {
 		return !slices.Contains([]report.Reason{report.ReachedTarget, report.OtherDirection, report.NearGenerators, report.BurstsMeasured, report.LoadEstimated}, r)
@@ -133,23 +133,23 @@ const eachDirection = "procedure.directions: Each"
 
 func countText(n int) string { return strconv.Itoa(n) }
 
-// text says how many runs would do, where some number would.
+// text says how many runs would suffice, if any number would.
 func (n Needed) text(candidate, baseline int) string {
 	switch {
 	case n.Candidate == 0:
-		return fmt.Sprintf(", and not even %d runs of each would tell", mostRuns)
+		return fmt.Sprintf(", and not even %d runs of each would decide", mostRuns)
 	case n.Candidate == n.Baseline:
-		return fmt.Sprintf(", about %d runs of each would do", n.Candidate)
+		return fmt.Sprintf(", about %d runs of each would decide", n.Candidate)
 	case n.Baseline == baseline:
-		return fmt.Sprintf(", about %d runs would do against the baseline's %d", n.Candidate, baseline)
+		return fmt.Sprintf(", about %d runs would decide against the baseline's %d", n.Candidate, baseline)
 	case n.Candidate <= candidate:
-		return fmt.Sprintf(", about %d runs of the baseline would do", n.Baseline)
+		return fmt.Sprintf(", about %d runs of the baseline would decide", n.Baseline)
 	}
-	return fmt.Sprintf(", about %d runs against %d of the baseline would do", n.Candidate, n.Baseline)
+	return fmt.Sprintf(", about %d runs against %d of the baseline would decide", n.Candidate, n.Baseline)
 }
 
-// apart names the outliers; it is empty where there are none.
-func apart(whose string, s statistics.Summary, format func(float64) string) string {
+// outliersText names the outliers; empty: there are none.
+func outliersText(whose string, s statistics.Summary, format func(float64) string) string {
 	if len(s.Outliers) == 0 {
 		return ""
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Holm takes back what several Answers, as of a criterion's directions, claim only because they are several: that any of them Failed by chance is to be as improbable as
-// that one does. The least of k chances must be at most 2.5 % / k, the next 2.5 % / (k − 1), and so on (Holm's procedure); what it takes back is Undecided, for the reason OneOfSeveral. That all of
-// them Passed needs no such care, for one that isn't so would have to pass by chance.
+// Holm withdraws claims that several Answers, as of a criterion's directions, make only because they are several: that any of them Failed by chance is to be as improbable as for one. The least of
+// k chances must be at most 2.5 % / k, the next 2.5 % / (k − 1), and so on (Holm's procedure); a withdrawn claim is Undecided, for the reason OneOfSeveral. That all of them Passed needs no such
+// care: a wrong one would have to pass by chance.
 func Holm(answers []Answer) []Answer {
 	all, order := slices.Clone(answers), make([]int, len(answers))
 	for i := range order {
@@ -24,7 +24,7 @@ func Holm(answers []Answer) []Answer {
 		of := len(all) - k
 		if holds = holds && all[i].Chance.Failed*float64(of) <= worstTail; !holds && all[i].Outcome == report.DidFail {
 			all[i].Outcome, all[i].Reason = report.Undecided, OneOfSeveral
-			all[i].Sentence += fmt.Sprintf("; alone that would be shown, but one of %d comparisons shows as much by chance too often: more runs would tell", len(all))
+			all[i].Sentence += fmt.Sprintf("; by itself this would be shown, but among %d comparisons one shows as much by chance too often: more runs would decide", len(all))
 		}
 	}
 	return all

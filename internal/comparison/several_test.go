@@ -34,7 +34,7 @@ func TestSeveralAnswersFailOnlyAsSeldomByChanceAsOneDoes(t *testing.T) {
 			switch {
 			case a.Outcome == report.DidFail:
 				got += "f"
-			case a.Reason == comparison.OneOfSeveral && strings.Contains(a.Sentence, "more runs would tell"):
+			case a.Reason == comparison.OneOfSeveral && strings.Contains(a.Sentence, "more runs would decide"):
 				got += "u"
 			default:
 				got += "-"

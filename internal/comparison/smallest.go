@@ -7,11 +7,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Smallest is about the least regression that runs like these would show, in 95 of 100 cases, to be more than is allowed, as a share of the baseline; 0: none, or nobody knows. A release that
-// is less by x is seen at an estimate that chance moves by as much as the interval is wide below it, and fails where the interval's upper end is below what is allowed: so
+// SmallestRegression is about the smallest regression that runs like these would show, in 95 of 100 cases, to be more than is allowed, as a share of the baseline; 0: none, or unknown. A release
+// that is less by x is seen at an estimate that chance moves by as much as the interval is wide below it, and fails where the interval's upper end is below what is allowed:
 //
 //	1 - x = (1 - allowed) · low/high        low and high enclose the change
-func Smallest(change *report.Change, allowed units.Ratio) units.Ratio {
+func SmallestRegression(change *report.Change, allowed units.Ratio) units.Ratio {
 	if change == nil || change.LowPercent == nil || change.HighPercent == nil {
 		return 0
 	}
@@ -22,5 +22,5 @@ func Smallest(change *report.Change, allowed units.Ratio) units.Ratio {
 	return units.Ratio(math.Round((1 - (1-share(allowed))*low/high) * float64(units.One)))
 }
 
-// percentShare is a percentage as a number that can be reckoned with: 0.02 is 2 %.
+// percentShare is a percentage as a floating-point number: 0.02 is 2 %.
 func percentShare(p units.Percent) float64 { return float64(p) / float64(units.Hundred) }

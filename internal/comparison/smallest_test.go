@@ -27,7 +27,7 @@ func TestTheSmallestRegressionThatRunsShow(t *testing.T) {
 		"no change":                   {nil, 0},
 		"a candidate that is nothing": {change("-100", "-100"), 0},
 	} {
-		if got := comparison.Smallest(c.change, units.One/50); got != c.want {
+		if got := comparison.SmallestRegression(c.change, units.One/50); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

@@ -11,19 +11,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Conclude puts all windows of the hold together but those that are Invalid. Window is the one that lost the largest share, the place to look first; figures
-// are those of Whole. The load is confirmed as soon as one window counts, as nothing was searched for.
+// Conclude combines all windows of the hold except the Invalid ones. Window is the one that lost the largest share, the place to look first; the figures are those of Whole. The load is confirmed
+// as soon as one window counts, as nothing was searched for.
 func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	ending := c.ending(history)
 	said := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: ending != "", Ending: ending}
 	o := c.observe(history)
 	switch {
 	case len(o.counted) > 0 && measure.OfSessions(o.counted[0]):
-		whole := measure.Together(o.counted)
+		whole := measure.Combine(o.counted)
 		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
 		said.Reason, said.Sentence = claimSessions(whole.Directions), o.sessionsSentence(c.load(), whole)
 	case len(o.counted) > 0:
-		whole := measure.Together(o.counted)
+		whole := measure.Combine(o.counted)
 		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
 		said.Reason = procedure.ClaimAsked(whole.Directions, c.maxLossRatio, report.LoadHeld)
 		said.Sentence = fmt.Sprintf("%s per direction was held for %s in %s", c.plan.Rate, whole.Duration.Std().Round(time.Millisecond), o.sentence(whole, history[o.worst]))
@@ -43,7 +43,7 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 	o := observed{worst: procedure.None}
 	for i := len(history) - len(c.hold(history)); i < len(history); i++ {
 		w := history[i]
-		if !measure.Counts(w) {
+		if !w.Counts() {
 			o.void = append(o.void, w)
 			continue
 		}
@@ -58,13 +58,13 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 // worse says that a window is the place to look before another: it lost a larger share of frames, or less payload came through.
 func worse(w, than report.Window) bool {
 	if measure.OfSessions(w) && measure.OfSessions(than) {
-		return measure.SessionsSum(w.Directions).GoodputBitsPerSecond < measure.SessionsSum(than.Directions).GoodputBitsPerSecond
+		return measure.SumSessions(w.Directions).GoodputBitsPerSecond < measure.SumSessions(than.Directions).GoodputBitsPerSecond
 	}
 	return mostLost(w).LossRatio > mostLost(than).LossRatio
 }
 
 // mostLost is the direction that lost the largest share; the window has one at least.
-func mostLost(w report.Window) report.Measured {
+func mostLost(w report.Window) report.Direction {
 	most := w.Directions[0]
 	for _, d := range w.Directions[1:] {
 		if d.LossRatio > most.LossRatio {
@@ -74,8 +74,8 @@ func mostLost(w report.Window) report.Measured {
 	return most
 }
 
-// claimSessions is the reason of an answer of sessions: what limited them, where several directions differ that which claims least. All that was asked for came only where it did in each.
-func claimSessions(directions []report.Measured) report.Reason {
+// claimSessions is the reason of an answer of sessions: what limited them; where directions differ, the reason that claims least. ReachedTarget holds only where it does in each direction.
+func claimSessions(directions []report.Direction) report.Reason {
 	said := report.ReachedTarget
 	for _, d := range directions {
 		reason := measure.LimitOfSessions(*d.Sessions).Reason()
@@ -111,7 +111,7 @@ func (o observed) sessionsSentence(load string, whole report.Window) string {
 }
 
 // underOffered are the directions in which less than 99 % of what was asked for was offered.
-func underOffered(whole report.Window) (directions []report.Measured) {
+func underOffered(whole report.Window) (directions []report.Direction) {
 	for _, d := range whole.Directions {
 		if d.UnderOffered() {
 			directions = append(directions, d)
@@ -144,7 +144,7 @@ func (o observed) sentence(whole, worst report.Window) string {
 		said = append(said, fmt.Sprintf("the generators offered only %s of %s asked for %s→%s: the figures are of that load", rate(d.Offered), rate(d.Intended), d.From, d.To))
 	}
 	if len(short) == 0 {
-		said = append(said, "the load was really offered")
+		said = append(said, "the load was offered in full")
 	}
 	if len(o.void) > 0 {
 		said = append(said, o.voidSentence())
@@ -152,9 +152,9 @@ func (o observed) sentence(whole, worst report.Window) string {
 	return strings.Join(said, "; ")
 }
 
-// voidSentence says how many windows don't count, why the first of them doesn't, and how many frames are missing of them: they are not in any figure.
+// voidSentence says how many windows don't count, why the first of them doesn't, and how many frames are missing in them: they are in no figure.
 func (o observed) voidSentence() string {
-	said := fmt.Sprintf("%s %s nothing of the device (window %d: %s)", windows(len(o.void)), wording.Verb(len(o.void), "says", "say"), o.void[0].Number, o.void[0].Reason)
+	said := fmt.Sprintf("%s %s nothing about the device (window %d: %s)", windows(len(o.void)), wording.Verb(len(o.void), "says", "say"), o.void[0].Number, o.void[0].Reason)
 	var missing int64
 	for _, w := range o.void {
 		for _, d := range w.Directions {

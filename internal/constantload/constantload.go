@@ -1,5 +1,5 @@
-// Package constantload holds one load, and judges each window of it apart: what disturbs one window voids that window, and the others count. It is for the
-// questions that no search answers: does the device carry this load for eight hours, and what does it lose of it? It claims no limit of the device.
+// Package constantload holds one load, and judges each window of it by itself: what disturbs one window voids that window, and the others count. It answers what no search does: does the device
+// carry this load for eight hours, and what does it lose? It claims no limit of the device.
 //
 //	load ┤ warm-up │ window 1 │ window 2 │ window 3 │ … │ window n │
 //	     ├─────────┼──────────┼──────────┼──────────┼───┼──────────┤
@@ -48,7 +48,7 @@ func (c ConstantLoad) warmUp() procedure.WarmUp {
 // hold are the windows after the warm-up.
 func (c ConstantLoad) hold(history []report.Window) []report.Window { return c.warmUp().After(history) }
 
-// windows is how many windows of which length cover the duration: as many as fit whole, so that all weigh the same. A duration shorter than one is one window.
+// windows is how many windows of which length cover the duration: as many as fit whole, so that all weigh the same. A duration shorter than one window is one window.
 func (c ConstantLoad) windows() (n int, each time.Duration) {
 	all, each := c.plan.Duration.Std(), c.plan.Window.Std()
 	switch {
@@ -69,7 +69,7 @@ func (c ConstantLoad) settle() time.Duration {
 	return min(mostSettle, each/2)
 }
 
-// Next is the next window. None is repeated: to measure again for as long as it took would not make up for what happened in it.
+// Next is the next window. None is repeated: measuring again for as long would not make up for what happened in it.
 func (c ConstantLoad) Next(history []report.Window) procedure.Step {
 	if ending := c.ending(history); ending != "" {
 		return procedure.Step{Done: true, Reason: ending}
@@ -87,8 +87,8 @@ func (c ConstantLoad) Next(history []report.Window) procedure.Step {
 
 // ending is how the procedure came to its end; empty: it goes on.
 func (c ConstantLoad) ending(history []report.Window) string {
-	if silent := c.warmUp().Silent(history); silent != "" {
-		return silent
+	if lost := c.warmUp().NothingCameBack(history); lost != "" {
+		return lost
 	}
 	if n, each := c.windows(); len(c.hold(history)) >= n {
 		if c.plan.Unlimited {
@@ -99,7 +99,7 @@ func (c ConstantLoad) ending(history []report.Window) string {
 	return ""
 }
 
-// Bound is all there is: nothing is repeated.
+// Bound is all windows: nothing is repeated.
 func (c ConstantLoad) Bound() procedure.Bound {
 	n, _ := c.windows()
 	return procedure.Bound{Steps: c.warmUp().Steps() + n, Time: c.Usual()}

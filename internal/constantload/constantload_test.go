@@ -101,17 +101,17 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		says   []string
 	}{
 		"carries the load": {Limited(30_000), nil, report.ReachedTarget, 2, "0", []string{
-			"20kpps per direction was held for 50s in 5 windows that count", "west→east: all 1000000 frames came back", "the load was really offered"}},
+			"20kpps per direction was held for 50s in 5 windows that count", "west→east: all 1000000 frames came back", "the load was offered in full"}},
 		"carries three quarters of it": {Limited(15_000), nil, report.LoadHeld, 2, "0.25", []string{
 			"west→east: 250000 of 1000000 frames did not come back: 25 % lost", "the most in window 2: 25 % west→east"}},
 		"loses frames in one window": {func(n int, asked float64) (float64, float64) { return asked, asked * (1 - float64(n/4%2)/10) },
 			nil, report.LoadHeld, 5, "0.04", []string{"the most in window 5: 10 % west→east"}},
 		"is offered less than asked": {Limited(30_000).Throttled(5000), nil, report.GeneratorLimited, 2, "0", []string{
 			"the generators offered only 5.00 Kpps of 20.00 Kpps asked for west→east: the figures are of that load"}},
-		"is offered a little less, within the noise of a reading": {Limited(30_000).Throttled(19_900), nil, report.ReachedTarget, 2, "0", []string{"the load was really offered"}},
+		"is offered a little less, within the noise of a reading": {Limited(30_000).Throttled(19_900), nil, report.ReachedTarget, 2, "0", []string{"the load was offered in full"}},
 		"is offered a little less than that":                      {Limited(30_000).Throttled(19_700), nil, report.GeneratorLimited, 2, "0", []string{"offered only 19.70 Kpps"}},
 		"is disturbed twice": {Limited(15_000), []Edit{Void("link west was down", 2, 3)}, report.LoadHeld, 2, "0.25", []string{
-			"held for 30s in 3 windows that count", "2 windows say nothing of the device (window 3: link west was down), and 200000 frames missing there are not counted"}},
+			"held for 30s in 3 windows that count", "2 windows say nothing about the device (window 3: link west was down), and 200000 frames missing there are not counted"}},
 		"is disturbed in all windows but one": {Limited(15_000), []Edit{Void("link west was down", 1, 2, 3, 4)}, report.LoadHeld, 6, "0.25", []string{
 			"held for 10s in 1 window that counts"}},
 		"is behind a generator that drops": {Limited(15_000), []Edit{func(_ int, w *report.Window) { w.Directions[0].ReceiveErrors = 3 }}, report.LoadHeld, 2, "0.25", []string{
@@ -143,7 +143,7 @@ func TestAHoldOfWhichNothingCounts(t *testing.T) {
 	p := held()
 	history, _ := CarryOut(t, p, Limited(15_000), Void("link west was down", 1, 2, 3, 4, 5))
 	c := p.Conclude(history)
-	if c.Reason != report.NotMeasured || c.Window != procedure.None || c.Confirmed || c.Whole != nil || !strings.HasPrefix(c.Sentence, "5 windows say nothing of the device (window 2: ") {
+	if c.Reason != report.NotMeasured || c.Window != procedure.None || c.Confirmed || c.Whole != nil || !strings.HasPrefix(c.Sentence, "5 windows say nothing about the device (window 2: ") {
 		t.Errorf("%+v", c)
 	}
 }

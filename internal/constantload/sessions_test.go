@@ -15,7 +15,7 @@ import (
 func sessionsWindow(phase report.Phase, goodput int64, heldByReceiver time.Duration, quality report.Quality) report.Window {
 	s := &report.Sessions{Connections: 1, ReceivedBytes: goodput / 8, ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: goodput, Segments: 100,
 		Senders: report.SenderTime{Observed: plan.Duration(time.Second), Busy: plan.Duration(time.Second), ReceiverLimited: plan.Duration(heldByReceiver), Samples: 50, HeldByPath: 50}}
-	return report.Window{Phase: phase, Duration: plan.Duration(time.Second), Quality: quality, Reason: "broken", Directions: []report.Measured{{From: "west", To: "east", Quality: quality, Sessions: s}}}
+	return report.Window{Phase: phase, Duration: plan.Duration(time.Second), Quality: quality, Reason: "broken", Directions: []report.Direction{{From: "west", To: "east", Quality: quality, Sessions: s}}}
 }
 
 // TestSessionsThatSendAllTheyCan: goodput is that of all windows that count together, and the claim follows from what limited them.
@@ -34,7 +34,7 @@ func TestSessionsThatSendAllTheyCan(t *testing.T) {
 	}{
 		"the path was the limit":        {[]report.Window{warm, hold(100e6, 0, report.Good), hold(80e6, 0, report.Good), hold(90e6, 0, report.Good)}, report.PathLimited, 90e6, "90.00 Mbps goodput, 0 retransmits, held back by what is between the ends"},
 		"the receiver was":              {[]report.Window{warm, hold(100e6, time.Second/2, report.Good), hold(100e6, time.Second/2, report.Good), hold(100e6, time.Second/2, report.Good)}, report.GeneratorLimited, 100e6, "the receiver was too slow"},
-		"a window that broke is void":   {[]report.Window{warm, hold(100e6, 0, report.Good), hold(5e6, 0, report.Invalid), hold(100e6, 0, report.Good)}, report.PathLimited, 100e6, "1 window says nothing of the device (window 0: broken)"},
+		"a window that broke is void":   {[]report.Window{warm, hold(100e6, 0, report.Good), hold(5e6, 0, report.Invalid), hold(100e6, 0, report.Good)}, report.PathLimited, 100e6, "1 window says nothing about the device (window 0: broken)"},
 		"one of many that was held up":  {[]report.Window{warm, hold(100e6, 0, report.Good), hold(100e6, 0, report.Good), hold(100e6, time.Second/10, report.Good)}, report.PathLimited, 100e6, "between the ends"},
 		"nothing is claimed of nothing": {[]report.Window{warm, hold(5e6, 0, report.Invalid), hold(5e6, 0, report.Invalid), hold(5e6, 0, report.Invalid)}, report.NotMeasured, 0, "3 windows say nothing"},
 	} {
@@ -62,13 +62,13 @@ func TestSessionsThatSendAllTheyCan(t *testing.T) {
 // TestDatagramsAtARate: all that was asked for came only where it did in each direction.
 func TestDatagramsAtARate(t *testing.T) {
 	p := constantload.New(plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: units.Rate{Kind: units.Layer2Bits, Micros: 8e12}, Duration: plan.Duration(time.Second), Window: plan.Duration(time.Second)}})
-	direction := func(from, to string, sent, lost int64) report.Measured {
-		return report.Measured{From: from, To: to, Quality: report.Good, Sessions: &report.Sessions{Connections: 1, AskedBitsPerSecond: 8_000_000, WrittenBytes: sent * 1000, SentBytes: sent * 1000,
+	direction := func(from, to string, sent, lost int64) report.Direction {
+		return report.Direction{From: from, To: to, Quality: report.Good, Sessions: &report.Sessions{Connections: 1, AskedBitsPerSecond: 8_000_000, WrittenBytes: sent * 1000, SentBytes: sent * 1000,
 			SentIn: plan.Duration(time.Second), ReceivedBytes: (sent - lost) * 1000, ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: (sent - lost) * 8000,
 			Datagrams: &report.Datagrams{Sent: sent, Received: sent - lost, Lost: lost, LossRatio: units.RatioOf(lost, sent)}}}
 	}
 	for name, c := range map[string]struct {
-		there, back report.Measured
+		there, back report.Direction
 		reason      report.Reason
 		says        string
 	}{
@@ -77,7 +77,7 @@ func TestDatagramsAtARate(t *testing.T) {
 		"a sender was too weak":    {direction("west", "east", 900, 0), direction("east", "west", 1000, 10), report.GeneratorLimited, "the sender sent only 7.20 Mbps of 8.00 Mbps asked for"},
 		"the other direction's is": {direction("west", "east", 1000, 10), direction("east", "west", 1000, 0), report.PathLimited, "west→east: 7.92 Mbps goodput"},
 	} {
-		w := report.Window{Phase: report.Hold, Duration: plan.Duration(time.Second), Quality: report.Good, Directions: []report.Measured{c.there, c.back}}
+		w := report.Window{Phase: report.Hold, Duration: plan.Duration(time.Second), Quality: report.Good, Directions: []report.Direction{c.there, c.back}}
 		if got := p.Conclude([]report.Window{w}); got.Reason != c.reason || !strings.Contains(got.Sentence, c.says) {
 			t.Errorf("%s: %s: %s; want %s, %q", name, got.Reason, got.Sentence, c.reason, c.says)
 		}

@@ -25,10 +25,10 @@ func aReport(samples, windows int) *report.Report {
 		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(i) * plan.Duration(time.Second), Directions: []report.SampleDirection{{Sent: count(), Returned: count()}}})
 	}
 	for i := range windows {
-		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Measured{{Sent: count(), Returned: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
+		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Direction{{Sent: count(), Returned: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
 	}
-	figure := report.Measured{From: "west", To: "east", Sent: count(), Reason: "the answer"}
-	r.Result = report.Result{Measured: true, Window: windows - 1, Directions: []report.Measured{figure}, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows}}
+	figure := report.Direction{From: "west", To: "east", Sent: count(), Reason: "the answer"}
+	r.Result = report.Result{Measured: true, Window: windows - 1, Directions: []report.Direction{figure}, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows}}
 	return r
 }
 

@@ -88,7 +88,7 @@ func everySecond[E any](all []E, stays func(E) bool) []E {
 // needsWindow says that the result refers to this window.
 func needsWindow(r *report.Report, w report.Window) bool {
 	outvoted := slices.ContainsFunc(r.Result.Outvoted, func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
-	own := slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.Limit != nil && d.Limit.Window == w.Number })
+	own := slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.Limit != nil && d.Limit.Window == w.Number })
 	return outvoted || own || w.Phase == report.AtLoad || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
 }
 
@@ -110,7 +110,7 @@ func withoutEvidence(r *report.Report) []report.Window {
 // hasDirectionWords says that windows still have a sentence for each direction.
 func hasDirectionWords(r *report.Report) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
-		return !needsWindow(r, w) && slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Reason != "" })
+		return !needsWindow(r, w) && slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason != "" })
 	})
 }
 

@@ -51,13 +51,13 @@ func wide(samples, windows, notes int) *report.Report {
 		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(i), Directions: []report.SampleDirection{{Sent: count(), Returned: count()}}})
 	}
 	for i := range windows {
-		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Measured{{Sent: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
+		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Direction{{Sent: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
 	}
 	for range notes {
 		r.Notes = append(r.Notes, report.Note{Message: fmt.Sprint("note ", noise.Int64())})
 	}
 	r.Result = report.Result{Measured: true, Window: windows - 1, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows},
-		Directions: []report.Measured{{From: "west", To: "east", Sent: count(), Reason: "the answer"}}}
+		Directions: []report.Direction{{From: "west", To: "east", Sent: count(), Reason: "the answer"}}}
 	return r
 }
 
@@ -119,7 +119,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%d windows are kept, and %+v is told, not %+v", len(got.Windows), got.Thinned, want)
 		}
 		var text bytes.Buffer
-		if err := render.Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing of the device") {
+		if err := render.Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing about the device") {
 			t.Errorf("the text (%v) is\n%s", err, &text)
 		}
 	})

@@ -1,5 +1,5 @@
-// Package eachdirection finds the limit of each direction by itself: one ramp or search after another, of one direction, while the others are held at a load that doesn't
-// vary, and in the end all that was found at once. It is pure, like the procedure that it asks.
+// Package eachdirection finds the limit of each direction by itself: one ramp or search after another, each of one direction, while the others are held at a load that does not vary; and in the
+// end it holds all that was found at once. It is pure, as the procedure inside it is.
 //
 //	west→east ┤warm-up ┌┐┌─                                 ┌── limit of west→east
 //	          │   ┌──┐┌┘└┘                                  │
@@ -52,7 +52,7 @@ func (e Each) Next(history []report.Window) procedure.Step {
 		return s
 	}
 	before := ""
-	for i := e.begun(history); i < len(e.directions()); i++ {
+	for i := e.currentDirection(history); i < len(e.directions()); i++ {
 		name := e.directions()[i]
 		search := e.searchOf(history, name)
 		s := e.alone.Next(search.windows)
@@ -64,9 +64,9 @@ func (e Each) Next(history []report.Window) procedure.Step {
 	return e.allAtOnce(history, before)
 }
 
-// begun is the direction that the last window is of, by its place: those before it are done, or they would still vary. All of them, where all was held at once
-// already; the first, where nothing was varied yet.
-func (e Each) begun(history []report.Window) int {
+// currentDirection is the direction of the last window, by its place: those before it are done, or they would still vary. It is their number where all was held at once already, and 0 where
+// nothing varied yet.
+func (e Each) currentDirection(history []report.Window) int {
 	for _, w := range slices.Backward(history) {
 		switch {
 		case w.Phase == report.WarmUp:
@@ -139,7 +139,7 @@ func (e Each) others() string {
 
 func (e Each) directions() []string { return e.plan.Each.Directions }
 
-// varying is a step of direction i's ramp. At its first step it says what became of the direction before.
+// varying is a step of direction i's ramp. Its first step says what became of the direction before.
 func (e Each) varying(i int, s procedure.Step, first bool, before string) procedure.Step {
 	name := e.directions()[i]
 	s.Varied, s.Loads = name, make([]units.Ratio, len(e.directions()))
@@ -172,16 +172,16 @@ type search struct {
 func (e Each) searchOf(history []report.Window, name string) (s search) {
 	for i, w := range history {
 		if w.Varied == name && w.Phase != report.WarmUp {
-			w = only(w, name)
+			w = oneDirection(w, name)
 			s.windows, s.at = append(s.windows, w), append(s.at, i)
 		}
 	}
 	return s
 }
 
-// only is a window with one direction of those that it has, and with the evidence of that one.
-func only(w report.Window, name string) report.Window {
-	var directions []report.Measured
+// oneDirection is a window with one of its directions, and the evidence of that one.
+func oneDirection(w report.Window, name string) report.Window {
+	var directions []report.Direction
 	var evidence []report.DirectionEvidence
 	for i, d := range w.Directions {
 		if d.Name() != name {
@@ -201,8 +201,8 @@ func only(w report.Window, name string) report.Window {
 	return w
 }
 
-// placed is where a window of the search is in the history.
-func (s search) placed(window int) int {
+// indexInHistory is where a window of the search is in the history.
+func (s search) indexInHistory(window int) int {
 	if window == procedure.None {
 		return procedure.None
 	}

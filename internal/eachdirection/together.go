@@ -18,14 +18,14 @@ const (
 	mostTogether = bestOf + repeats
 )
 
-// allAtOnce holds the loads of all answers, as often as it takes to believe what comes of it. A direction without an answer has no load to hold.
+// allAtOnce holds the loads of all answers, as often as it takes to believe what comes back. A direction without an answer has no load to hold.
 func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 	loads, drained := make([]units.Ratio, len(e.directions())), false
 	for i, name := range e.directions() {
 		search := e.searchOf(history, name)
 		c := e.alone.Conclude(search.windows)
 		if c.Window == procedure.None {
-			return procedure.Step{Done: true, Reason: joinNonEmpty(before, "without a clean load of "+name+" there is nothing to hold together")}
+			return procedure.Step{Done: true, Reason: joinNonEmpty(before, "without a clean load of "+name+" there is nothing to hold at once")}
 		}
 		loads[i], drained = search.windows[c.Window].Load, drained || e.byTrial(search.windows[c.Window])
 	}
@@ -45,8 +45,8 @@ func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 	return s
 }
 
-// byTrial says that a direction's answer was confirmed by a trial, as the edges of a held window may hide or feign more than so small a loss limit: so it goes for all
-// at once. Only a window without edges was one.
+// byTrial says that a direction's answer was confirmed by a trial, as the edges of a held window may hide or feign more than so small a loss limit: then all at once is a trial, too. Only a window
+// without edges was one.
 func (e Each) byTrial(answer report.Window) bool {
 	return e.alone.Bound().Trial > 0 && answer.Phase == report.Confirm && !answer.HasEdges()
 }
@@ -73,7 +73,7 @@ func allAtOnce(history []report.Window) (all []report.Window, at []int) {
 	return all, at
 }
 
-// votes are what the windows in which all was held at once say together. Loss is believed when it repeats: best of three, as in a ramp.
+// votes are what the windows in which all was held at once show together. Loss is believed when it repeats: best of three, as in a ramp.
 type votes struct {
 	windows, clean, lossy, repeated int
 
@@ -91,16 +91,16 @@ func votesOf(all []report.Window, at []int) votes {
 			break
 		}
 		switch {
-		case slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Quality == report.Lossy }):
+		case slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Quality == report.Lossy }):
 			v.lossy++
-			if v.lossy == 1 || came(w) > came(all[slices.Index(at, v.window)]) { // a disturbance adds to what the device loses
+			if v.lossy == 1 || receivedPacketsPerSecond(w) > receivedPacketsPerSecond(all[slices.Index(at, v.window)]) { // a disturbance adds to what the device loses
 				v.window = at[i]
 			}
-			v.decided, v.reason = v.lossy > 1, fmt.Sprintf("window %d lost frames with all at once; once more, to believe it", w.Number)
+			v.decided, v.reason = v.lossy > 1, fmt.Sprintf("window %d lost frames with all at once; tried again, as loss is believed when it repeats", w.Number)
 			v.verdict = report.Lossy
 		case w.Quality == report.Short && v.repeated < repeats:
 			v.repeated++
-			v.reason = fmt.Sprintf("window %d lost nothing, but less was sent than asked for; once more", w.Number)
+			v.reason = fmt.Sprintf("window %d lost nothing, but less was sent than asked for; tried again", w.Number)
 		case w.Counts():
 			v.clean++
 			v.decided, v.reason = v.clean > v.lossy, fmt.Sprintf("window %d lost none with all at once, the one before did; the next decides", w.Number)
@@ -115,11 +115,11 @@ func votesOf(all []report.Window, at []int) votes {
 			}
 		}
 	}
-	return v.concluded()
+	return v.withReason()
 }
 
-// concluded says in words what was decided, and doesn't believe loss that was seen once and couldn't be looked at again.
-func (v votes) concluded() votes {
+// withReason says in words what was decided, and doesn't believe loss that was seen once and could not be tried again.
+func (v votes) withReason() votes {
 	if !v.decided {
 		return v
 	}
@@ -145,5 +145,7 @@ func (v votes) left() int {
 	return 1
 }
 
-// came is how much came back in all directions together.
-func came(w report.Window) int64 { return measure.Sum(w.Directions, nil).Received.PacketsPerSecond }
+// receivedPacketsPerSecond is how much came back in all directions together.
+func receivedPacketsPerSecond(w report.Window) int64 {
+	return measure.Sum(w.Directions, nil).Received.PacketsPerSecond
+}

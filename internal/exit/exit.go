@@ -1,4 +1,4 @@
-// Package exit has the errors that know what exit code the process ends with. The codes themselves stand in internal/report.
+// Package exit has errors that carry the exit code of the process. The codes themselves are in internal/report.
 package exit
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Error is an error that knows its exit code. One without words only brings its code: what there is to say was said.
+// Error is an error with an exit code. One without words only sets the code: the message was already printed.
 type Error struct {
 	code int
 	err  error
@@ -23,7 +23,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.err }
 
-// With gives an error, or none, an exit code. With report.ExitOK the error stays what it is.
+// With gives an error, or the lack of one, an exit code. With report.ExitOK the error is unchanged.
 func With(code int, err error) error {
 	if code == report.ExitOK {
 		return err
@@ -31,7 +31,7 @@ func With(code int, err error) error {
 	return &Error{code, err}
 }
 
-// BadInput is an error of the person's: a file, a flag, a value or a name is wrong.
+// BadInput is an error in what the person gave: a file, a flag, a value or a name is wrong.
 func BadInput(format string, args ...any) error {
 	return &Error{report.ExitBadInput, fmt.Errorf(format, args...)}
 }
@@ -46,7 +46,7 @@ func Interrupted(format string, args ...any) error {
 	return &Error{report.ExitInterrupted, fmt.Errorf(format, args...)}
 }
 
-// Code is the exit code that an error asks for; one that asks for none comes from reading the command line.
+// Code is the exit code that an error carries; one without a code comes from reading the command line.
 func Code(err error) int {
 	if err == nil {
 		return report.ExitOK
@@ -57,7 +57,7 @@ func Code(err error) int {
 	return report.ExitBadInput
 }
 
-// Worst is all errors as one, with the most serious exit code of them; nil without any.
+// Worst combines all errors, with the most serious of their exit codes; nil: there are none.
 func Worst(errs ...error) error {
 	code := report.ExitOK
 	var said []error

@@ -11,8 +11,8 @@ import (
 
 // What bounds a figure from above: frames that were lost in its own direction, at a load that is known.
 
-// resultOf is what a result says of one of its directions.
-func resultOf(result report.Result, d report.Measured) report.Result {
+// resultOf is a result as it holds for one of its directions.
+func resultOf(result report.Result, d report.Direction) report.Result {
 	if d.Limit != nil {
 		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated, d.Limit.Confirmed, d.Limit.Resolution
 	}
@@ -22,26 +22,26 @@ func resultOf(result report.Result, d report.Measured) report.Result {
 	return result
 }
 
-// searched are directions whose own limits a search found or bounded; nil: of some of them nothing is said.
-func searched(directions ...report.Measured) []report.Measured {
-	if slices.ContainsFunc(directions, func(d report.Measured) bool { return d.Limit == nil }) {
+// withOwnLimits are directions whose own limits a search found or bounded; nil: some direction has none.
+func withOwnLimits(directions ...report.Direction) []report.Direction {
+	if slices.ContainsFunc(directions, func(d report.Direction) bool { return d.Limit == nil }) {
 		return nil
 	}
 	return directions
 }
 
-// searchedTogether are the directions whose own bounds add up to that of all together. Of directions that were found one after another they do so only where all of
-// that was held at once and lost nothing, or no more than noise at each limit does, and none of them was found while another one was held above what it carries, which is Inconclusive.
-func searchedTogether(r *report.Report) []report.Measured {
-	if report.PlanOf(r).Procedure.Each != nil && (!carriedTogether(r) || r.Result.Reason == report.Inconclusive) {
+// withOwnLimitsAtOnce are the directions whose own upper ends add up to that of all together. For directions that were found one after another, they do so only where all limits were held at once
+// without loss (or with no more than noise at each limit), and no direction was found while another was held above what it carries (Inconclusive).
+func withOwnLimitsAtOnce(r *report.Report) []report.Direction {
+	if report.PlanOf(r).Procedure.Each != nil && (!carriedAtOnce(r) || r.Result.Reason == report.Inconclusive) {
 		return nil
 	}
-	return searched(r.Result.Directions...)
+	return withOwnLimits(r.Result.Directions...)
 }
 
-// carriedTogether says that limits were held at once, and that no more frames were lost than they are resolved to: loads that lie so close to what a device carries lose some now and then, each by
-// itself, too, and that bounds their sum no closer than they are bounded.
-func carriedTogether(r *report.Report) bool {
+// carriedAtOnce says that all limits were held at once, and no more frames were lost than the limits are resolved to: loads so close to what a device carries lose some now and then, each by
+// itself, too.
+func carriedAtOnce(r *report.Report) bool {
 	at := r.Result.Together
 	if at == nil || at.Quality == report.Invalid {
 		return false
@@ -55,8 +55,8 @@ func carriedTogether(r *report.Report) bool {
 	return at.Quality != report.Lossy || measure.Sum(at.Directions, nil).LossRatio <= resolved
 }
 
-// together are the directions of the window that the total is of: of directions that were found one after another that is nobody's own, or one direction's alone.
-func together(r *report.Report) []report.Measured {
+// directionsOfTotal are the directions of the window that the total is of. For directions that were found one after another, the result's directions are of other windows.
+func directionsOfTotal(r *report.Report) []report.Direction {
 	if report.PlanOf(r).Procedure.Each == nil {
 		return r.Result.Directions
 	}
@@ -69,19 +69,19 @@ func together(r *report.Report) []report.Measured {
 	return nil
 }
 
-// mostOf is how many times its figure, of so much that came back, a metric of these directions together may be: each direction is bounded by frames that it lost itself, at a load that
-// was no further above its figure than its resolution. nil: some direction lost none, and nothing bounds it.
+// sumOfUpperEnds is the upper end of a metric of these directions together, as a multiple of its figure: each direction is bounded by frames that it lost itself, at a load no further above its
+// figure than its resolution. nil: some direction lost none, and nothing bounds it.
 //
 //	figure ÷ (1 − resolution), of each direction, added up, ÷ what came back
 //
 // Of directions that were found one after another less may have come back at once than each brought by itself, and what bounds them is still what they lost then.
-func mostOf(metric report.Metric, directions []report.Measured, came report.Flow) *big.Rat {
-	of, most := flowIn(metric, came), new(big.Rat)
+func sumOfUpperEnds(metric report.Metric, directions []report.Direction, came report.Flow) *big.Rat {
+	of, most := flowInUnit(metric, came), new(big.Rat)
 	for _, d := range directions {
 		if d.Limit.Lossy == 0 || d.Limit.Resolution >= units.One {
 			return nil
 		}
-		v := new(big.Rat).SetInt64(flowIn(metric, d.Received))
+		v := new(big.Rat).SetInt64(flowInUnit(metric, d.Received))
 		most.Add(most, v.Quo(v, big.NewRat(int64(units.One-d.Limit.Resolution), int64(units.One))))
 	}
 	if of == 0 {
@@ -93,8 +93,8 @@ func mostOf(metric report.Metric, directions []report.Measured, came report.Flow
 	return most
 }
 
-// flowIn is a flow in a metric's unit.
-func flowIn(metric report.Metric, f report.Flow) int64 {
+// flowInUnit is a flow in a metric's unit.
+func flowInUnit(metric report.Metric, f report.Flow) int64 {
 	switch metric {
 	case Layer1BitsPerSecond, LineRatePercent:
 		return f.Layer1BitsPerSecond
@@ -104,14 +104,14 @@ func flowIn(metric report.Metric, f report.Flow) int64 {
 	return f.PacketsPerSecond
 }
 
-// highOf is how much a figure of frames that came back may be at most; none: nothing bounds it.
-func highOf(f report.Figure, result report.Result, m measured) report.Number {
+// upperEnd is the upper end of a figure of frames that came back; empty: nothing bounds it.
+func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
 	times := func(v *big.Rat) report.Number { return report.NumberOf(v.Mul(f.Low.Rat(), v)) }
 	switch {
 	case len(result.NearGenerators) > 0:
 		return ""
 	case m.searched != nil:
-		if most := mostOf(f.Metric, m.searched, m.received); most != nil {
+		if most := sumOfUpperEnds(f.Metric, m.searched, m.received); most != nil {
 			return times(most)
 		}
 		return ""
@@ -125,21 +125,14 @@ func highOf(f report.Figure, result report.Result, m measured) report.Number {
 	return f.Low
 }
 
-// highOfSessions is how much a figure of sessions may be at most; none: it is missing, or the path wasn't what limited them: the device may carry more, and would lose and delay more at what
-// it can carry, as less load makes shorter queues.
-func highOfSessions(f report.Figure, m measured) report.Number {
-	limit, most := m.limit, f.Low
-	if f.Missing == "" && f.Metric == DatagramLossRatio { // what the receiver told nothing of may be lost
-		most = report.Number(m.sessions.Datagrams.MostLossRatio().String())
+// disturbed is how many more frames may have come back of these directions together, without disturbances, as a share of those that did; nil: none.
+func disturbed(directions ...report.Direction) *big.Rat {
+	var more, came int64
+	for _, d := range directions {
+		more, came = more+d.DisturbedFrames, came+d.Returned.Packets
 	}
-	switch {
-	case f.Missing == "" && limit.By == measure.ByLoad && f.Metric != GoodputBitsPerSecond: // it is of the load that was asked for
-		return most
-	case f.Missing != "", limit.By != measure.ByPath, limit.Carried && f.Metric == GoodputBitsPerSecond:
-		return ""
-	case f.Metric != GoodputBitsPerSecond:
-		return most
+	if more <= 0 || came <= 0 {
+		return nil
 	}
-	// In the time in which an end held them back, as much again might have come.
-	return report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-limit.HeldByEnds), int64(units.One))))
+	return big.NewRat(more, came)
 }

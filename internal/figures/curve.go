@@ -11,14 +11,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first; nil: the Report is of another procedure, or no load could be judged. Of a load that generators
-// could not offer nothing is said: what is lost of less is not what is lost there.
+// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first; nil: the Report is of another procedure, or no load could be judged. Loads that the generators
+// could not offer are left out: the loss of a lower load is not the loss at that one.
 func CurveOf(r *report.Report) (points []report.CurvePoint) {
 	p := report.PlanOf(r).Procedure.FrameLoss
 	if p == nil {
 		return nil
 	}
-	for _, of := range Points(r.Result.Curve) {
+	for _, of := range PointsByLoad(r.Result.Curve) {
 		i := slices.IndexFunc(of, func(f report.Figure) bool { return f.Metric == LossRatio })
 		if i < 0 || of[i].Low == "" || !offeredAt(r, of[i].Load) {
 			continue
@@ -31,14 +31,14 @@ func CurveOf(r *report.Report) (points []report.CurvePoint) {
 // offeredAt says that generators sent at least 99 % of a load in each direction, in the trial that counts.
 func offeredAt(r *report.Report, load units.Ratio) bool {
 	for _, w := range slices.Backward(r.Windows) {
-		if w.Phase == report.Trial && w.Load == load && measure.Counts(w) {
-			return !slices.ContainsFunc(w.Directions, report.Measured.UnderOffered)
+		if w.Phase == report.Trial && w.Load == load && w.Counts() {
+			return !slices.ContainsFunc(w.Directions, report.Direction.UnderOffered)
 		}
 	}
 	return true
 }
 
-// shareOf is so much of a rate, to five digits: a share is exact to a billionth only, and a load that was written as 20kpps is to be read as that.
+// shareOf is a share of a rate, to five digits: shares are exact to a billionth only, and a load that was written as 20kpps is to be read as that.
 func shareOf(r units.Rate, share units.Ratio) units.Rate {
 	micros := float64(r.Micros) * (float64(share) / float64(units.One))
 	if micros <= 0 {
@@ -49,7 +49,7 @@ func shareOf(r units.Rate, share units.Ratio) units.Rate {
 	return r
 }
 
-// MedianCurve is the median of each load of several runs' curves, over those that have it. The highest load is first.
+// MedianCurve is, for each load, the median of several runs' curves over those that have it, the highest load first.
 func MedianCurve(curves [][]report.CurvePoint) (points []report.CurvePoint) {
 	each := map[units.Rate][]report.CurvePoint{}
 	var loads []units.Rate
@@ -91,4 +91,36 @@ func medianOf(of []report.CurvePoint, number func(report.CurvePoint) report.Numb
 	n := len(all)
 	sum := new(big.Rat).Add(all[(n-1)/2], all[n/2])
 	return report.NumberOf(sum.Quo(sum, big.NewRat(2, 1)))
+}
+
+// curveMetrics are the metrics of each load of a curve.
+var curveMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
+	return m.Name != PacketsPerSecond && m.Name != LossRatio && m.Name != OfferedPacketsPerSecond
+})
+
+// OfWindow are the figures of one window: what was sent, what came back and what was lost at its load, in each direction and in all together.
+func OfWindow(r *report.Report, w report.Window) []report.Figure {
+	result := report.Result{Confirmed: true, Reason: report.CurveMeasured, Directions: w.Directions}
+	total := measure.Sum(w.Directions, r.RateOfEachLink())
+	result.Total = &total
+	all := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Result: result}, curveMetrics)
+	for i := range all {
+		all[i].Load = w.Load
+	}
+	return all
+}
+
+// PointsByLoad groups a curve's figures of all directions together by load, in the curve's order.
+func PointsByLoad(curve []report.Figure) (points [][]report.Figure) {
+	for _, f := range curve {
+		if f.Direction != report.AllDirections {
+			continue
+		}
+		if last := len(points) - 1; last >= 0 && points[last][0].Load == f.Load {
+			points[last] = append(points[last], f)
+		} else {
+			points = append(points, []report.Figure{f})
+		}
+	}
+	return points
 }

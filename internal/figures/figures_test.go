@@ -19,7 +19,7 @@ func measured(change func(*report.Report)) *report.Report {
 	total := report.Sum{Offered: report.Flow{PacketsPerSecond: 2500}, Received: report.Flow{PacketsPerSecond: 2000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10}
 	for _, l := range lanes {
 		r.Plan.Directions = append(r.Plan.Directions, plan.Direction{From: l[0], To: l[1]})
-		r.Result.Directions = append(r.Result.Directions, report.Measured{From: l[0], To: l[1], Offered: report.Flow{PacketsPerSecond: 1250}, Received: report.Flow{PacketsPerSecond: 1000},
+		r.Result.Directions = append(r.Result.Directions, report.Direction{From: l[0], To: l[1], Offered: report.Flow{PacketsPerSecond: 1250}, Received: report.Flow{PacketsPerSecond: 1000},
 			Sent: units.Traffic{Packets: 1250}, Returned: units.Traffic{Packets: 1000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10})
 	}
 	r.Result.Total = &total
@@ -214,7 +214,7 @@ func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 
 func TestACurveHasTheFiguresOfEachLoad(t *testing.T) {
 	r := measured(func(*report.Report) {})
-	r.Result.Curve = figures.At(r, report.Window{Load: units.One / 2, Directions: r.Result.Directions})
+	r.Result.Curve = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Result.Directions})
 	n := 0
 	for _, f := range figures.Of(r) {
 		if f.Load == units.One/2 {
@@ -256,9 +256,9 @@ func TestPointsAreToldApartByTheirLoads(t *testing.T) {
 	r := measured(func(*report.Report) {})
 	var curve []report.Figure
 	for _, load := range []units.Ratio{units.One, units.One - 25_000, units.One / 2} {
-		curve = append(curve, figures.At(r, report.Window{Load: load, Directions: r.Result.Directions})...)
+		curve = append(curve, figures.OfWindow(r, report.Window{Load: load, Directions: r.Result.Directions})...)
 	}
-	points := figures.Points(curve)
+	points := figures.PointsByLoad(curve)
 	if len(points) != 3 {
 		t.Fatalf("%d points of three loads", len(points))
 	}
@@ -281,7 +281,7 @@ func TestBurstsNearTheGeneratorsLimit(t *testing.T) {
 		"bursts near the generators'":   {true, false, figures.BackToBackFrames, report.Figure{Low: "700", Reason: report.NearGenerators}},
 		"a buffer":                      {false, false, figures.BufferFrames, report.Figure{Low: "700", High: "710", Reason: report.BurstsMeasured}},
 		"a buffer near the generators'": {true, false, figures.BufferMicroseconds, report.Figure{Missing: "frames may have been lost by the generators, whose own limit is near", Reason: report.NearGenerators}},
-		"a buffer that can't be told":   {false, true, figures.BufferFrames, report.Figure{Missing: "how many frames the device held can't be told", Reason: report.BurstsMeasured}},
+		"a buffer of unknown size":      {false, true, figures.BufferFrames, report.Figure{Missing: "how many frames the device held is unknown", Reason: report.BurstsMeasured}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
@@ -318,7 +318,7 @@ func TestFiguresOfASoak(t *testing.T) {
 		{Metric: figures.PacketsPerSecond, Direction: there, Low: "7200", High: "8100", Confirmed: true},
 		{Metric: figures.Layer1BitsPerSecond, Direction: there, Low: "72000", High: "81000", Confirmed: true},
 		{Metric: figures.PacketsPerSecond, Direction: back, Low: "5400"},
-		{Metric: figures.LossRatio, Direction: there, Missing: "a soak asks at which rate procedure.soak.lossRatio is lost: judge a rate", Confirmed: true},
+		{Metric: figures.LossRatio, Direction: there, Missing: "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead", Confirmed: true},
 	} {
 		if f := one(t, r, want.Metric, want.Direction); f.Low != want.Low || f.High != want.High || f.Missing != want.Missing || f.Confirmed != want.Confirmed || f.Reason != report.LoadEstimated {
 			t.Errorf("%+v, want %+v", f, want)
@@ -327,10 +327,10 @@ func TestFiguresOfASoak(t *testing.T) {
 	if f := one(t, r, figures.OfferedPacketsPerSecond, report.AllDirections); r.Result.Total.Offered.PacketsPerSecond > 0 && f.Missing == "" && f.Low.Float() >= f.High.Float() {
 		t.Errorf("%+v", f)
 	}
-	if h := figures.HeadlineOf(r); h.Bound || h.Loose {
+	if h := figures.HeadlineOf(r); h.Bound || h.Unconfirmed {
 		t.Errorf("%+v", h)
 	}
-	if r.Result.Confirmed = false; !figures.HeadlineOf(r).Loose || one(t, r, figures.PacketsPerSecond, there).Confirmed != true {
+	if r.Result.Confirmed = false; !figures.HeadlineOf(r).Unconfirmed || one(t, r, figures.PacketsPerSecond, there).Confirmed != true {
 		t.Errorf("extrapolated %+v", figures.HeadlineOf(r))
 	}
 	r.Result.NearGenerators = []string{there}
@@ -343,5 +343,29 @@ func TestFiguresOfASoak(t *testing.T) {
 	r.Result.NearGenerators, r.Result.Directions[0].CriticalLoad.High = nil, ""
 	if h := figures.HeadlineOf(r); h.Sign() != "≥" {
 		t.Errorf("open above %+v", h)
+	}
+}
+
+// TestADirectionOfASoakIsABoundByItself: beside a direction that is estimated, one that is open above is a lower bound, for its own reason, and one that is extrapolated is not confirmed.
+func TestADirectionOfASoakIsABoundByItself(t *testing.T) {
+	r := measured(func(r *report.Report) {
+		r.Plan.Procedure.Type, r.Result.Reason = plan.TypeSoak, report.LoadEstimated
+		for i := range r.Result.Directions {
+			d := &r.Result.Directions[i]
+			d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond = 10_000, 10_000, 10_000
+			d.CriticalLoad = &report.CriticalLoad{LossRatio: 1, Low: "8000", High: report.Number([]string{"9000", ""}[i])}
+			d.Limit = &report.DirectionLimit{Reason: []report.Reason{report.LoadEstimated, report.GeneratorLimited}[i], Confirmed: true}
+		}
+	})
+	h := figures.HeadlineOf(r)
+	there, back := &r.Result.Directions[0], &r.Result.Directions[1]
+	if own, other := figures.HeadlineIn(h, r, *there), figures.HeadlineIn(h, r, *back); own.Sign() != "" || other.Sign() != "≥" {
+		t.Errorf("%q and %q", own.Sign(), other.Sign())
+	}
+	if own, other := one(t, r, figures.PacketsPerSecond, there.Name()), one(t, r, figures.PacketsPerSecond, back.Name()); own.Reason != report.LoadEstimated || other.Reason != report.GeneratorLimited || other.High != "" {
+		t.Errorf("%+v and %+v", own, other)
+	}
+	if there.CriticalLoad.Extrapolated = true; figures.HeadlineIn(h, r, *there).Sign() != "~" {
+		t.Errorf("extrapolated %q", figures.HeadlineIn(h, r, *there).Sign())
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// HeadlineOf is a report's line in a table of many: its names, and of its figures those of the answer.
+// HeadlineOf is a report's line in a table of many: its names, and its answer's figures.
 func HeadlineOf(r *report.Report) report.Headline {
 	h := report.NamedHeadline(r)
 	if h.Measured = report.HasFigure(r); !h.Measured {
 		return h
 	}
-	for _, f := range answers(r, ofAHeadline) {
+	for _, f := range answerFigures(r, headlineMetrics) {
 		switch {
 		case f.Direction != report.AllDirections:
 			if f.Metric == LineRatePercent {
@@ -26,11 +26,11 @@ func HeadlineOf(r *report.Report) report.Headline {
 			}
 		case f.Metric == GoodputBitsPerSecond:
 			h.OfSessions, h.GoodputBitsPerSecond = true, int64(math.Round(f.Low.Float()))
-			h.Bound, h.Loose = f.High == "", false
+			h.Bound, h.Unconfirmed = f.High == "", false
 		case f.Metric == PacketsPerSecond:
 			h.PacketsPerSecond = int64(math.Round(f.Low.Float()))
 			h.Bound = r.Result.LowerBound() // also where it is bounded from above, but far from there
-			h.Loose = !h.Bound && r.Unconfirmed()
+			h.Unconfirmed = !h.Bound && r.Unconfirmed()
 		case f.Metric == Layer1BitsPerSecond:
 			h.Layer1BitsPerSecond = int64(math.Round(f.Low.Float()))
 		case f.Metric == LineRatePercent:
@@ -39,25 +39,29 @@ func HeadlineOf(r *report.Report) report.Headline {
 	}
 	if report.PlanOf(r).Procedure.Each != nil { // the directions' own figures are of different moments
 		h.PercentSum = 0
-		for _, d := range together(r) {
+		for _, d := range directionsOfTotal(r) {
 			h.PercentSum += d.LineRatePercent
 		}
 	}
 	return h
 }
 
-// HeadlineIn is a report's line as it holds for one of its directions, where a search found that direction's own limit, or that another one set the load: whether its figures
-// are a bound, or aren't confirmed.
-func HeadlineIn(h report.Headline, r *report.Report, d report.Measured) report.Headline {
-	if d.Limit != nil {
+// HeadlineIn is a report's line as it holds for one of its directions: whether that direction's figures are a lower bound, or not confirmed. A search may have found the direction's own limit
+// while another direction set the load, and a soak may estimate one direction and bound another.
+func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.Headline {
+	switch l := r.Result.CriticalLoadOf(d); {
+	case l != nil:
+		h.Bound = l.Low != "" && l.High == ""
+		h.Unconfirmed = !h.Bound && (l.Low == "" || l.Extrapolated)
+	case d.Limit != nil:
 		h.Bound = resultOf(r.Result, d).LowerBound()
-		h.Loose = !h.Bound && r.Unheld(d.Limit.Confirmed)
+		h.Unconfirmed = !h.Bound && r.LacksConfirmation(d.Limit.Confirmed)
 	}
 	return h
 }
 
-// ofAHeadline are the metrics that a line in a table has.
-var ofAHeadline = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
+// headlineMetrics are the metrics that a line in a table has.
+var headlineMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
 	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent && m.Name != GoodputBitsPerSecond
 })
 
@@ -70,8 +74,8 @@ func percentOf(f report.Figure) units.Percent {
 	return units.Percent(scaled(v, int64(units.Hundred)/100))
 }
 
-// RowOf are the figures that a table of many runs has of a Report; nil where it has none.
-func RowOf(r *report.Report) *report.Figures {
+// TableFigures are the figures of a Report in a table of many runs; nil: it has none.
+func TableFigures(r *report.Report) *report.Figures {
 	h := HeadlineOf(r)
 	if !h.Measured {
 		return nil
@@ -81,20 +85,20 @@ func RowOf(r *report.Report) *report.Figures {
 	if h.OfSessions {
 		f.GoodputBitsPerSecond = &h.GoodputBitsPerSecond
 	}
-	if h.Loose {
+	if h.Unconfirmed {
 		f.Unconfirmed = 1
 	}
 	return f
 }
 
-// RowsOfGoals are the figures of each goal of a Report whose search has several; nil: it has not.
-func RowsOfGoals(r *report.Report) (rows []report.GoalFigures) {
+// TableFiguresByGoal are the figures of each goal of a Report whose search has several; nil: it has not.
+func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
 	if len(r.Result.Goals) < 2 {
 		return nil
 	}
 	for _, g := range r.Result.Goals {
 		of, _ := r.ForGoal(g.Name)
-		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: RowOf(of)})
+		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: TableFigures(of)})
 	}
 	return rows
 }
@@ -115,7 +119,7 @@ func Summary(r *report.Report) string {
 	if h.OfSessions {
 		return summaryOfSessions(r)
 	}
-	if ofSoaks(r) {
+	if isSoak(r) {
 		return summaryOfSoak(r)
 	}
 	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
@@ -152,8 +156,8 @@ func summaryOfGoals(r *report.Report) string {
 	return line
 }
 
-// mostDirectionsTold is how many directions of sessions a summary tells apart.
-const mostDirectionsTold = 2
+// mostDirectionsShown is how many directions of sessions a summary lists one by one.
+const mostDirectionsShown = 2
 
 func summaryOfSessions(r *report.Report) string {
 	var said []string
@@ -167,7 +171,7 @@ func summaryOfSessions(r *report.Report) string {
 		}
 		said = append(said, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions, limit))
 	}
-	if len(said) > mostDirectionsTold && r.Result.Total.Sessions != nil {
+	if len(said) > mostDirectionsShown && r.Result.Total.Sessions != nil {
 		said = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions, limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(said), "direction")}
 	}
 	line := strings.Join(said, "; ")

@@ -10,16 +10,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Heated is what has one place in a heat map: a suite's cell, or the Reports of one test.
-type Heated struct {
+// HeatmapTest is what has one place in a heat map: a suite's cell, or the Reports of one test.
+type HeatmapTest struct {
 	Product, Loadtest string
 	Figures           *report.Figures // nil: there are none, and Missing says why
 	Curve             []report.CurvePoint
 	Missing           report.Missing
 }
 
-// HeatmapOfSuite has the maps of a suite: of curves of frame loss the loss over load and traffic, a map for each product, and of all other cells throughput over product and traffic. Rows
-// names the axis that makes the rows of throughputs; empty: the first.
+// HeatmapOfSuite has the maps of a suite: for curves of frame loss the loss over load and traffic, one map per product, and for all other cells throughput over product and traffic. Rows names the
+// axis that makes the rows of throughputs; empty: the first.
 func HeatmapOfSuite(s *report.Suite, rows string) *report.Heatmap {
 	at := slices.IndexFunc(s.Axes, func(a report.Axis) bool { return a.Name == rows })
 	switch {
@@ -42,7 +42,7 @@ func axesBut(s *report.Suite, but int) string {
 	return strings.Join(names, ", ")
 }
 
-// alongAxis is a cell's place where an axis makes the rows: its value there, and those of the others. One without a value there, a calibration, stays in its own row.
+// alongAxis is a cell's place where an axis makes the rows: its value on that axis, and its other values. A cell without a value there, a calibration, keeps its own row.
 func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) (place, other string) {
 	place = row.Product
 	var others []string
@@ -59,7 +59,7 @@ func alongAxis(s *report.Suite, axis int, c *report.SuiteCell, row report.Cell) 
 	return place, strings.Join(others, "-") + strings.TrimPrefix(row.Loadtest, c.Loadtest)
 }
 
-// axisName is what a suite's axis is called; of those from the second on all that there are.
+// axisName is the name of a suite's axis; from the second on, the names of all the rest.
 func axisName(s *report.Suite, from int) (name string) {
 	for i, a := range s.Axes {
 		switch {
@@ -73,11 +73,11 @@ func axisName(s *report.Suite, from int) (name string) {
 	return cmp.Or(name, "test")
 }
 
-func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product, loadtest string)) (all []Heated) {
+func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (product, loadtest string)) (all []HeatmapTest) {
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		for _, row := range c.Rows() {
-			t := Heated{Figures: row.Figures, Curve: c.Curve, Missing: report.Missing{Test: c.Name, Reason: string(report.NotMeasured), Message: row.Message}}
+			t := HeatmapTest{Figures: row.Figures, Curve: c.Curve, Missing: report.Missing{Test: c.Name, Reason: string(report.NotMeasured), Message: row.Message}}
 			t.Product, t.Loadtest = place(c, row)
 			if len(row.Missing) > 0 {
 				t.Missing.Reason, t.Missing.Message = row.Missing[0].Reason, row.Missing[0].Message
@@ -88,10 +88,10 @@ func heatedCells(s *report.Suite, place func(*report.SuiteCell, report.Cell) (pr
 	return all
 }
 
-// Heatmap makes a map of loss for each product that has curves, and one of throughput of all that has none; name is what all of it is of, and rows and columns what products and loadtests are.
-func Heatmap(name, rows, columns string, tests []Heated) *report.Heatmap {
+// Heatmap makes a map of loss for each product that has curves, and one of throughput for the rest; name is what all of it is of, and rows and columns say what products and loadtests are.
+func Heatmap(name, rows, columns string, tests []HeatmapTest) *report.Heatmap {
 	out, of := new(report.Heatmap), heated{name, rows, columns}
-	var curved, others []Heated
+	var curved, others []HeatmapTest
 	for _, t := range tests {
 		switch {
 		case t.Figures == nil:
@@ -102,11 +102,11 @@ func Heatmap(name, rows, columns string, tests []Heated) *report.Heatmap {
 			others = append(others, t)
 		}
 	}
-	for _, product := range named(curved, func(t Heated) string { return t.Product }) {
+	for _, product := range distinctNames(curved, func(t HeatmapTest) string { return t.Product }) {
 		out.Maps = append(out.Maps, lossMap(of, product, curved))
 	}
 	for _, sessions := range []bool{false, true} { // whose rates are of different units
-		some := slices.DeleteFunc(slices.Clone(others), func(t Heated) bool { return t.Figures.OfSessions() != sessions })
+		some := slices.DeleteFunc(slices.Clone(others), func(t HeatmapTest) bool { return t.Figures.OfSessions() != sessions })
 		if len(some) > 0 {
 			out.Maps = append(out.Maps, throughputMap(of, some, sessions))
 		}
@@ -114,11 +114,11 @@ func Heatmap(name, rows, columns string, tests []Heated) *report.Heatmap {
 	return out
 }
 
-// heated is what tests of one map have in common.
+// heated is what the maps of one Heatmap have in common.
 type heated struct{ name, rows, columns string }
 
-// named are the different names of tests, in the order in which they first appear.
-func named(tests []Heated, name func(Heated) string) (all []string) {
+// distinctNames are the different names of tests, in the order in which they first appear.
+func distinctNames(tests []HeatmapTest, name func(HeatmapTest) string) (all []string) {
 	for _, t := range tests {
 		if n := name(t); !slices.Contains(all, n) {
 			all = append(all, n)
@@ -128,10 +128,10 @@ func named(tests []Heated, name func(Heated) string) (all []string) {
 }
 
 // lossMap is a product's loss over load and traffic, the highest load on top.
-func lossMap(of heated, product string, tests []Heated) report.HeatGrid {
-	tests = slices.DeleteFunc(slices.Clone(tests), func(t Heated) bool { return t.Product != product })
+func lossMap(of heated, product string, tests []HeatmapTest) report.HeatGrid {
+	tests = slices.DeleteFunc(slices.Clone(tests), func(t HeatmapTest) bool { return t.Product != product })
 	g := report.HeatGrid{Of: product, Metric: LossRatio, Unit: "ratio", RowsAre: "load", ColumnsAre: of.columns,
-		Columns: named(tests, func(t Heated) string { return t.Loadtest })}
+		Columns: distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if of.name != "" && of.name != product {
 		g.Of = of.name + ": " + product
 	}
@@ -164,9 +164,9 @@ func spreadOf(f *report.Figures) *units.Percent {
 }
 
 // throughputMap is throughput over product and traffic.
-func throughputMap(of heated, tests []Heated, sessions bool) report.HeatGrid {
+func throughputMap(of heated, tests []HeatmapTest, sessions bool) report.HeatGrid {
 	g := report.HeatGrid{Of: cmp.Or(of.name, "tests"), Metric: PacketsPerSecond, Unit: "packets/s", RowsAre: of.rows, ColumnsAre: of.columns,
-		Rows: named(tests, func(t Heated) string { return t.Product }), Columns: named(tests, func(t Heated) string { return t.Loadtest })}
+		Rows: distinctNames(tests, func(t HeatmapTest) string { return t.Product }), Columns: distinctNames(tests, func(t HeatmapTest) string { return t.Loadtest })}
 	if sessions {
 		g.Metric, g.Unit = GoodputBitsPerSecond, "bit/s"
 	}

@@ -32,11 +32,11 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		if share == "" {
 			switch {
 			case l.Sample != nil:
-				return "", "", "of a latency stream nobody tells it"
+				return "", "", "latency streams do not measure it"
 			case l.JitterNanoseconds != nil && l.Timed() < l.Came():
 				return "", "", untimed(l)
 			case l.JitterNanoseconds == nil:
-				return "", "", "no two frames followed each other, or nobody compared their times"
+				return "", "", "no two frames followed each other, or their times were not compared"
 			}
 			return whole(*l.JitterNanoseconds), whole(*l.JitterNanoseconds), ""
 		}
@@ -45,7 +45,7 @@ func ofLatency(name report.Metric, means, share string) Metric {
 		case !told && l.Timed() < l.Came():
 			return "", "", untimed(l)
 		case !told:
-			return "", "", fmt.Sprintf("fewer than ten of %s frames lie above it: longer trials tell it", wording.Count(l.Came()))
+			return "", "", fmt.Sprintf("fewer than ten of %s frames lie above it: make trials longer", wording.Count(l.Came()))
 		case p.Open:
 			return whole(p.Nanoseconds), "", ""
 		}
@@ -95,7 +95,7 @@ func Latencies(r *report.Report, metrics ...Metric) (all []report.Figure) {
 	return all
 }
 
-// LatencyOf are the figures of a metric of latency at a load, of frames of a size; 0: of each size. None: nothing was to be measured at that load, of no such frames.
+// LatencyOf are the figures of a latency metric at a load, for frames of a size (0: each size). None: nothing was to be measured at that load, or there are no such frames.
 func LatencyOf(r *report.Report, metric report.Metric, at units.Ratio, size int64) []report.Figure {
 	m, known := MetricOf(metric)
 	if !known || !m.Latency() {
@@ -104,7 +104,7 @@ func LatencyOf(r *report.Report, metric report.Metric, at units.Ratio, size int6
 	return slices.DeleteFunc(Latencies(r, m), func(f report.Figure) bool { return *f.At != at || size > 0 && f.FrameSize != size })
 }
 
-// latencyDirections are those of a load, also where no trial of it counts: the directions of the Plan then.
+// latencyDirections are the directions of a load; where no trial of it counts, the Plan's.
 func latencyDirections(r *report.Report, l report.LatencyAt) []report.LatencyOfDirection {
 	if len(l.Directions) > 0 {
 		return l.Directions
@@ -116,7 +116,7 @@ func latencyDirections(r *report.Report, l report.LatencyAt) []report.LatencyOfD
 	return all
 }
 
-// sizesOf are a direction's frames by size, also where nothing is known of them: those of another load then, so that runs have the same figures in the same places.
+// sizesOf are a direction's frames by size; where nothing is known of them, those of another load, so that runs have the same figures in the same places.
 func sizesOf(r *report.Report, d report.LatencyOfDirection) []report.Latency {
 	if len(d.Sizes) > 0 {
 		return d.Sizes
@@ -131,7 +131,7 @@ func sizesOf(r *report.Report, d report.LatencyOfDirection) []report.Latency {
 	return []report.Latency{{}}
 }
 
-// ofWhichFrames is which frames a latency is of, for people: ", 64 bytes at 50 %".
+// ofWhichFrames says which frames a latency is of: ", 64 bytes at 50 %".
 func ofWhichFrames(f report.Figure) string {
 	size := ""
 	if f.FrameSize > 0 {
@@ -140,7 +140,7 @@ func ofWhichFrames(f report.Figure) string {
 	return size + " at " + AtText(*f.At)
 }
 
-// AtText is a load of latency for people: "50 %", and what 0 % is.
+// AtText is a load of latency in words: "50 %", with what 0 % is.
 func AtText(at units.Ratio) string {
 	if at == 0 {
 		return "0 % (single frames)"
@@ -148,8 +148,8 @@ func AtText(at units.Ratio) string {
 	return at.Percent().String() + " %"
 }
 
-// Statistic is a metric of latency in words: "p99.9", "jitter", "longest".
-func Statistic(metric report.Metric) string {
+// StatisticText is a metric of latency in words: "p99.9", "jitter", "longest".
+func StatisticText(metric report.Metric) string {
 	switch metric {
 	case LatencyMax:
 		return "longest"
@@ -159,8 +159,8 @@ func Statistic(metric report.Metric) string {
 	return "p" + strings.TrimPrefix(string(metric), "LatencyP")
 }
 
-// Slowest are the figures of a metric of latency of the frame size that took longest, at each load in each direction; where none is told, there is none.
-func Slowest(r *report.Report, metric report.Metric) (all []report.Figure) {
+// SlowestSizes are the figures of a latency metric for the frame size that took longest, at each load in each direction; sizes without a figure are left out.
+func SlowestSizes(r *report.Report, metric report.Metric) (all []report.Figure) {
 	m, _ := MetricOf(metric)
 	for _, f := range Latencies(r, m) {
 		if f.Missing != "" {
@@ -170,30 +170,30 @@ func Slowest(r *report.Report, metric report.Metric) (all []report.Figure) {
 		switch {
 		case i < 0:
 			all = append(all, f)
-		case longer(f, all[i]):
+		case mayBeLonger(f, all[i]):
 			all[i] = f
 		}
 	}
 	return all
 }
 
-// longer says that a latency may be longer than another: one without an upper end is.
-func longer(a, b report.Figure) bool {
+// mayBeLonger says that a latency may be longer than another: one without an upper end may.
+func mayBeLonger(a, b report.Figure) bool {
 	if a.High == "" || b.High == "" {
 		return b.High != ""
 	}
 	return a.High.Float() > b.High.Float()
 }
 
-// LatencySummary is latency in one line, as a status shows it: at each load the longest p99 of all directions and frame sizes: "p99 24 µs at 50 %, 101 µs at 90 %". Empty: none is told.
+// LatencySummary is latency in one line, for a status: at each load the longest p99 of all directions and frame sizes: "p99 24 µs at 50 %, 101 µs at 90 %". Empty: there is none.
 func LatencySummary(r *report.Report) string {
 	var loads []report.Figure
-	for _, f := range Slowest(r, LatencyP99) {
+	for _, f := range SlowestSizes(r, LatencyP99) {
 		i := slices.IndexFunc(loads, func(o report.Figure) bool { return *o.At == *f.At })
 		switch {
 		case i < 0:
 			loads = append(loads, f)
-		case longer(f, loads[i]):
+		case mayBeLonger(f, loads[i]):
 			loads[i] = f
 		}
 	}
@@ -212,5 +212,5 @@ func LatencySummary(r *report.Report) string {
 	if len(said) == 0 {
 		return ""
 	}
-	return Statistic(LatencyP99) + " " + strings.Join(said, ", ")
+	return StatisticText(LatencyP99) + " " + strings.Join(said, ", ")
 }

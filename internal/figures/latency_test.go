@@ -21,7 +21,7 @@ func TestFiguresOfLatency(t *testing.T) {
 	got := map[string]string{}
 	for _, f := range figures.Of(r) {
 		if f.At != nil {
-			got[string(f.Metric)+" "+figures.Whose(f)] = figures.Text(f)
+			got[string(f.Metric)+" "+figures.DirectionText(f)] = figures.Text(f)
 		}
 	}
 	name := r.Result.Directions[0].Name()
@@ -31,7 +31,7 @@ func TestFiguresOfLatency(t *testing.T) {
 		"LatencyMax " + name + ", 64 bytes at 50 %":                          "longest 60.2 µs",
 		"LatencyMax " + r.Result.Directions[1].Name() + ", 64 bytes at 50 %": "longest over 17.2 s",
 		"LatencyJitter " + name + ", 64 bytes at 50 %":                       "jitter 2 µs",
-		"LatencyP99.999 " + name + ", 64 bytes at 50 %":                      "fewer than ten of 28,000 frames lie above it: longer trials tell it",
+		"LatencyP99.999 " + name + ", 64 bytes at 50 %":                      "fewer than ten of 28,000 frames lie above it: make trials longer",
 		"LatencyP50 " + name + ", 64 bytes at 100 %":                         "no trial counts",
 	} {
 		if got[key] != want {

@@ -10,7 +10,7 @@ import (
 
 func TestATableOfReportsHasTheirFigures(t *testing.T) {
 	for _, s := range reporttest.Scenarios() {
-		h, f := figures.HeadlineOf(s.Report), figures.RowOf(s.Report)
+		h, f := figures.HeadlineOf(s.Report), figures.TableFigures(s.Report)
 		if !h.Measured {
 			if f != nil {
 				t.Errorf("%s has figures, and was not measured", s.Name)

@@ -12,13 +12,13 @@ import (
 )
 
 // tcp is a direction of 40 Mb/s whose receiver held the sender back for so many milliseconds of a second.
-func tcp(from, to string, held time.Duration) report.Measured {
-	return report.Measured{From: from, To: to, Quality: report.Good, Sessions: &report.Sessions{Connections: 2, ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: 40_000_000, Segments: 1000,
+func tcp(from, to string, held time.Duration) report.Direction {
+	return report.Direction{From: from, To: to, Quality: report.Good, Sessions: &report.Sessions{Connections: 2, ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: 40_000_000, Segments: 1000,
 		RetransmittedSegments: 10, RetransmitRatio: units.RatioOf(10, 1000), RoundTrip: &report.RoundTrip{MinMicroseconds: 80, MeanMicroseconds: 1900, MaxMicroseconds: 4000},
 		Senders: report.SenderTime{Observed: plan.Duration(time.Second), Busy: plan.Duration(time.Second), ReceiverLimited: plan.Duration(held), Samples: 100, HeldByPath: 90}}}
 }
 
-func ofSessions(directions ...report.Measured) *report.Report {
+func ofSessions(directions ...report.Direction) *report.Report {
 	total := measure.Sum(directions, nil)
 	return &report.Report{Plan: &plan.Plan{Sessions: &plan.Sessions{}}, Ending: report.Completed, Result: report.Result{Measured: true, Confirmed: true, Reason: report.PathLimited, Directions: directions, Total: &total}}
 }
@@ -84,7 +84,7 @@ func TestASummaryTellsARoundTripOnlyWhereItIsAFigure(t *testing.T) {
 	for name, change := range doubts {
 		d := tcp("west", "east", 0)
 		change(d.Sessions)
-		for want, directions := range map[string][]report.Measured{
+		for want, directions := range map[string][]report.Direction{
 			"west→east: ≥40.00 Mbps goodput, 10 retransmits; east→west: 40.00 Mbps goodput, 10 retransmits, rtt 1.9 ms": {d, tcp("east", "west", 0)},
 			"≥120.00 Mbps goodput, 30 retransmits in 3 directions":                                                      {tcp("a", "b", 0), d, tcp("c", "d", 0)},
 		} {
@@ -95,16 +95,16 @@ func TestASummaryTellsARoundTripOnlyWhereItIsAFigure(t *testing.T) {
 	}
 }
 
-// What leaves a figure out by NotThePaths leaves out exactly those that are missing.
+// What leaves a figure out by PathDoubt leaves out exactly those that are missing.
 func TestWhatIsNotThePathsIsMissing(t *testing.T) {
 	for name, change := range doubts {
 		d := tcp("west", "east", 0)
 		change(d.Sessions)
 		r := ofSessions(d, tcp("east", "west", 0))
-		of := map[string][]report.Measured{"west→east": r.Result.Directions[:1], "east→west": r.Result.Directions[1:], report.AllDirections: r.Result.Directions}
+		of := map[string][]report.Direction{"west→east": r.Result.Directions[:1], "east→west": r.Result.Directions[1:], report.AllDirections: r.Result.Directions}
 		for _, f := range figures.Of(r) {
-			if f.Metric != figures.GoodputBitsPerSecond && (figures.NotThePaths(of[f.Direction]...) != "") != (f.Missing != "") {
-				t.Errorf("%s: %s of %s is missing for %q, and not the path's for %q", name, f.Metric, f.Direction, f.Missing, figures.NotThePaths(of[f.Direction]...))
+			if f.Metric != figures.GoodputBitsPerSecond && (figures.PathDoubt(of[f.Direction]...) != "") != (f.Missing != "") {
+				t.Errorf("%s: %s of %s is missing for %q, and not the path's for %q", name, f.Metric, f.Direction, f.Missing, figures.PathDoubt(of[f.Direction]...))
 			}
 		}
 	}
@@ -123,14 +123,14 @@ func TestASummaryOfSessionsReadsAsPeopleSayIt(t *testing.T) {
 	if h := figures.HeadlineOf(ofSessions(tcp("west", "east", 0))); !h.OfSessions || h.Bound || h.GoodputBitsPerSecond != 40_000_000 || h.PacketsPerSecond != 0 {
 		t.Errorf("%+v", h)
 	}
-	if f := figures.RowOf(ofSessions(tcp("west", "east", time.Second))); !f.LowerBound || f.Throughput() != 40_000_000 {
+	if f := figures.TableFigures(ofSessions(tcp("west", "east", time.Second))); !f.LowerBound || f.Throughput() != 40_000_000 {
 		t.Errorf("%+v", f)
 	}
 }
 
 // TestLossOfAReceiverThatDoesNotTellAll: what it says nothing of may be lost, so a demand is met only where even that is little enough.
 func TestLossOfAReceiverThatDoesNotTellAll(t *testing.T) {
-	d := report.Measured{From: "west", To: "east", Sessions: &report.Sessions{AskedBitsPerSecond: 8_000_000, GoodputBitsPerSecond: 7_920_000, WrittenBytes: 1_000_000, SentIn: plan.Duration(time.Second), ReceivedIn: plan.Duration(time.Second),
+	d := report.Direction{From: "west", To: "east", Sessions: &report.Sessions{AskedBitsPerSecond: 8_000_000, GoodputBitsPerSecond: 7_920_000, WrittenBytes: 1_000_000, SentIn: plan.Duration(time.Second), ReceivedIn: plan.Duration(time.Second),
 		Datagrams: &report.Datagrams{Sent: 1000, Received: 980, Lost: 10, LostAtLeast: true, LossRatio: units.RatioOf(10, 990)}}}
 	for _, f := range figures.Of(ofSessions(d)) {
 		if f.Metric == figures.DatagramLossRatio && f.Direction == "west→east" {

@@ -13,12 +13,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// ofSoak is a figure of a direction's critical load, or of all together: what is offered there, and what comes back of that.
+// ofSoak is a figure of a direction's critical load, or of all together: what is offered there, and what comes back of it.
 func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 	f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
 	l := m.critical
 	if metric.Name == LossRatio {
-		f.Missing = "a soak asks at which rate procedure.soak.lossRatio is lost: judge a rate"
+		f.Missing = "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead"
 		return f
 	}
 	of, missing := metric.of(m)
@@ -26,9 +26,9 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 	case missing != "":
 		f.Missing = missing
 	case l == nil || l.Low == "":
-		f.Missing = "the trials show nothing of it"
+		f.Missing = "the trials show no critical load of this direction"
 	case m.received.PacketsPerSecond <= 0 || m.offered.PacketsPerSecond <= 0:
-		f.Missing = "nothing came back in the trial nearest to the critical load, so that its composition isn't known"
+		f.Missing = "nothing came back in the trial nearest to the critical load, so the mix of its frames is unknown"
 	default:
 		back := big.NewRat(int64(units.One-l.LossRatio), int64(units.One)*m.received.PacketsPerSecond)
 		if metric.Name == OfferedPacketsPerSecond {
@@ -49,9 +49,9 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 	return f
 }
 
-// criticalTogether is the critical load of all directions together, which have one load: the least of theirs sets that of all. nil: of some direction nothing is known.
+// criticalTogether is the critical load of all directions together, which have one load: the lowest critical load is that of all. nil: nothing is known of some direction.
 func criticalTogether(r *report.Report) *report.CriticalLoad {
-	if !ofSoaks(r) || slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool {
+	if !isSoak(r) || slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool {
 		return d.CriticalLoad == nil || d.CriticalLoad.Low == "" || d.Intended.PacketsPerSecond <= 0
 	}) {
 		return nil
@@ -64,13 +64,13 @@ func criticalTogether(r *report.Report) *report.CriticalLoad {
 	for _, d := range r.Result.Directions {
 		l, share := r.Result.CriticalLoadOf(d), big.NewRat(asked, d.Intended.PacketsPerSecond)
 		all.LossRatio, all.Extrapolated = l.LossRatio, all.Extrapolated || l.Extrapolated
-		all.Low, all.High = lesser(all.Low, l.Low, share), lesser(all.High, l.High, share)
+		all.Low, all.High = lower(all.Low, l.Low, share), lower(all.High, l.High, share)
 	}
 	return all
 }
 
-// lesser is a number, or another times a factor, if that is less, or there was none.
-func lesser(a, b report.Number, times *big.Rat) report.Number {
+// lower is the lower one of a number and another times a factor; an empty number is none.
+func lower(a, b report.Number, times *big.Rat) report.Number {
 	if b == "" {
 		return a
 	}
@@ -102,5 +102,5 @@ func summaryOfSoak(r *report.Report) string {
 	return strings.Join(said, "; ")
 }
 
-// ofSoaks says that a Report's procedure estimates a critical load.
-func ofSoaks(r *report.Report) bool { return report.PlanOf(r).Procedure.Type == plan.TypeSoak }
+// isSoak says that a Report's procedure estimates a critical load.
+func isSoak(r *report.Report) bool { return report.PlanOf(r).Procedure.Type == plan.TypeSoak }

@@ -6,7 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// LossOfTrial is what share of its frames a direction lost in a trial; of one that was ended before its time the least that the whole trial would have lost.
+// LossOfTrial is the share of its frames that a direction lost in a trial; for a trial that was ended early the least that the whole trial would have lost.
 func LossOfTrial(w report.Window, direction int) units.Ratio {
 	if w.Decided != nil {
 		return measure.LeastLossOfPlanned(w, direction)

@@ -21,11 +21,11 @@ type Point struct {
 	Directions []Direction
 	// LossRatio is that of the direction that lost the largest share.
 	LossRatio units.Ratio
-	// Clean says that in no direction the device surely lost a frame, though a few may not have come back: the generator dropped them.
+	// Clean says that the device surely lost no frame in any direction; a few may be missing that the generator dropped.
 	Clean bool
 }
 
-// Direction is one direction of a point. What of Asked was Offered is where the point belongs in a drawing.
+// Direction is one direction of a point. In a drawing, the point belongs at Offered.
 type Direction struct {
 	From, To                 string
 	Asked, Offered, Received units.PacketRate
@@ -33,10 +33,10 @@ type Direction struct {
 	LossRatio units.Ratio
 }
 
-// Curve are the loads of a history's trials that could be judged, the highest first. Of one that was tried more often the last trial that could be judged counts.
+// Curve are the loads whose trials could be judged, the highest first. Of a load that was tried again, the last trial that could be judged counts.
 func Curve(history []report.Window) (curve []Point) {
 	for i, w := range history {
-		if w.Phase != report.Trial || !measure.Counts(w) {
+		if w.Phase != report.Trial || !w.Counts() {
 			continue
 		}
 		curve = slices.DeleteFunc(curve, func(p Point) bool { return p.Load == w.Load })
@@ -84,11 +84,11 @@ func (f FrameLoss) Conclude(history []report.Window) procedure.Conclusion {
 	return c
 }
 
-// mostPoints is how many of a curve's points are told in words.
+// mostPoints is how many of a curve's points a sentence has.
 const mostPoints = 6
 
-// curveSentence tells the curve from above: "frames lost: 60 % at 100 % of 20kpps, 20 % at 50 %, none from 40 % down to 30 %". The clean loads at its lower end
-// are one point; of more than fit, some are left out at even distances.
+// curveSentence describes the curve from above: "frames lost: 60 % at 100 % of 20kpps, 20 % at 50 %, none from 40 % down to 30 %". The clean loads at its lower end are one point; of more points
+// than fit, some are left out at even distances.
 func (f FrameLoss) curveSentence(curve []Point) string {
 	end := len(curve)
 	for end > 0 && curve[end-1].Clean {
@@ -101,7 +101,7 @@ func (f FrameLoss) curveSentence(curve []Point) string {
 	}
 	if room := mostPoints - min(1, len(lowest)); len(above) > room {
 		above = evenly(above, room)
-		said += fmt.Sprintf(", told of %d of %s", len(above)+len(lowest), loads(len(curve)))
+		said += fmt.Sprintf(", at %d of %s", len(above)+len(lowest), loads(len(curve)))
 	}
 	var points []string
 	for _, p := range above {
@@ -132,7 +132,7 @@ func (p Point) loss() string {
 	return percent(p.LossRatio)
 }
 
-// percent is a share in words: two decimals, and what is below 0.1 % as exact as measure.Percent has it.
+// percent is a share in words: two decimals, and below 0.1 % as exact as measure.Percent has it.
 func percent(r units.Ratio) string {
 	const step = units.One / 10_000
 	if r >= units.One/1000 {
@@ -141,7 +141,7 @@ func percent(r units.Ratio) string {
 	return measure.Percent(r)
 }
 
-// at is a point's load in words; the first of a curve says of what it is a share, and each what was offered of it, where that is less than 99 %.
+// at is a point's load in words; the first of a curve says of what it is a share, and each how much was offered, where that is less than 99 %.
 func (f FrameLoss) at(p Point, curve []Point) string {
 	said := percent(p.Load)
 	if p.Window == curve[0].Window {

@@ -1,5 +1,5 @@
-// Package frameloss measures which share of frames a device loses at each of several loads: RFC 2544, section 26.3. Finite trials begin at the highest load and
-// descend in steps; where the device has lost nothing at some loads in succession, lower ones need no trial. It searches for nothing, and its answer is a curve.
+// Package frameloss measures which share of frames a device loses at each of several loads: RFC 2544, section 26.3. Finite trials begin at the highest load and descend in steps; once the device
+// has lost nothing at some loads in succession, lower ones need no trial. It searches for nothing, and its answer is a curve.
 //
 //	lost
 //	60 % ┤                       ●  from
@@ -58,8 +58,8 @@ func (f FrameLoss) trials(history []report.Window) []report.Window {
 	return f.warmUp().After(history)
 }
 
-// loads is how many loads there are: from, each whole step below it down to to, and to itself. Rates that make no descent, as to is not below from, or
-// they don't count the same, are the one load from; those without a step are from and to.
+// loads is how many loads there are: from, each whole step below it down to to, and to itself. Rates that make no descent, as to is not below from or has another unit, give the one load from;
+// without a step there are from and to.
 func (f FrameLoss) loads() int {
 	from, to, step := f.plan.From.Micros, f.plan.To.Micros, f.plan.Step.Micros
 	switch {
@@ -82,7 +82,7 @@ func (f FrameLoss) load(k int) units.Ratio {
 	return units.RatioOf(f.plan.From.Micros-int64(k)*f.plan.Step.Micros, f.plan.From.Micros)
 }
 
-// descent is where replaying the trials leads to.
+// descent is the state that replaying the trials leads to.
 type descent struct {
 	level   int             // of the next load, from 0
 	repeats int             // of it, because its trial was Invalid
@@ -96,8 +96,8 @@ type descent struct {
 // descend replays the history.
 func (f FrameLoss) descend(history []report.Window) descent {
 	d := descent{budget: repeatBudget}
-	if silent := f.warmUp().Silent(history); silent != "" {
-		d.reason, d.ended = silent, true
+	if lost := f.warmUp().NothingCameBack(history); lost != "" {
+		d.reason, d.ended = lost, true
 		return d
 	}
 	for _, w := range f.trials(history) {
@@ -110,9 +110,9 @@ func (f FrameLoss) descend(history []report.Window) descent {
 	return d
 }
 
-// observe takes a trial's window in. A load that can't be judged ends a run of clean ones: nothing is known of it.
+// observe takes in a trial's window. A load that can't be judged ends a run of clean ones: nothing is known of it.
 func (f FrameLoss) observe(d *descent, w report.Window) {
-	counts := measure.Counts(w)
+	counts := w.Counts()
 	switch {
 	case !counts && d.repeats < invalidRepeats && d.budget > 0:
 		d.repeats++
@@ -136,9 +136,8 @@ func (f FrameLoss) observe(d *descent, w report.Window) {
 	}
 }
 
-// clean says that in no direction the device surely lost a frame: as many came back as were sent, but for those that the generator itself dropped or the
-// window's edges, of a trial few or none, may have cut. This is RFC 2544's "no frames are lost", by counters: maxLossRatio has no say in it, nor has it whether
-// the generator offered all that was asked for.
+// clean says that the device surely lost no frame in any direction: as many came back as were sent, except those that the generator itself dropped or that the window's edges (of a trial few or
+// none) may have cut. This is RFC 2544's "no frames are lost", by counters: neither maxLossRatio nor whether the generator offered all that was asked for matters.
 func clean(w report.Window) bool {
 	for _, d := range w.Directions {
 		if measure.SurelyLost(d) > 0 {

@@ -117,7 +117,7 @@ func TestTheEndOfADescent(t *testing.T) {
 	}{
 		"two successive loads without loss": {descent(), Limited(9000), nil, "100 90 80 70 60 50 40 30",
 			"nothing was lost at 2 loads in succession, down to 30 % of 20kpps", []string{
-				"frames lost in the direction that lost most, told of 7 of 8 loads: 55 % at 100 % of 20kpps, 50 % at 90 %, 43.75 % at 80 %, 35.71 % at 70 %, 10 % at 50 %, " +
+				"frames lost in the direction that lost most, at 7 of 8 loads: 55 % at 100 % of 20kpps, 50 % at 90 %, 43.75 % at 80 %, 35.71 % at 70 %, 10 % at 50 %, " +
 					"none from 40 % down to 30 %"}},
 		"one is enough if so asked": {descent(stopAfter(1)), Limited(9000), nil, "100 90 80 70 60 50 40",
 			"nothing was lost at 1 load in succession, down to 40 % of 20kpps", []string{"none at 40 %"}},
@@ -154,7 +154,9 @@ func TestTheEndOfADescent(t *testing.T) {
 					t.Errorf("%q does not say %q", got.Sentence, want)
 				}
 			}
-			if c.edits != nil && !slices.ContainsFunc(trace, func(s string) bool { return strings.HasSuffix(s, " is repeated, it says nothing: link west was down") }) {
+			if c.edits != nil && !slices.ContainsFunc(trace, func(s string) bool {
+				return strings.HasSuffix(s, " is repeated, as it could not be judged: link west was down")
+			}) {
 				t.Errorf("the repeat has no reason: %q", trace)
 			}
 		})
@@ -221,12 +223,12 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 	})
 }
 
-// TestPropertyTheSentenceIsShort: however many loads there are, at most six are told.
+// TestPropertyTheSentenceIsShort: however many loads there are, at most six appear.
 func TestPropertyTheSentenceIsShort(t *testing.T) {
 	for n := int64(1); n < 100; n++ {
 		p := descent(rates(pps(1000), pps(1000/n), pps(max(1, 1000/n))), stopAfter(0))
 		history, _ := CarryOut(t, p, Limited(Full*0.3))
-		if got := p.Conclude(history).Sentence; strings.Count(got, " at ")+strings.Count(got, "none from ") > 6 || !strings.Contains(got, "100 % of 1kpps") {
+		if got := p.Conclude(history).Sentence; strings.Count(got, " % at ")+strings.Count(got, "none from ") > 6 || !strings.Contains(got, "100 % of 1kpps") {
 			t.Errorf("%d loads: %s", len(history)-1, got)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/disturbed"
+	"github.com/linerate-dev/linerate/internal/disturbance"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/pause"
@@ -50,7 +50,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	if err := pause.For(ctx, burstRest); err != nil {
 		return nil, err
 	}
-	r.machine.Before(ctx, time.Now().Add(2*disturbed.Lead))
+	r.machine.Before(ctx, time.Now().Add(2*disturbance.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ func TestFramesThatComeBackAreNotLost(t *testing.T) {
 	r := s.run(t)
 	ended := 0
 	for _, w := range r.Windows {
-		if w.Quality == report.Lossy || slices.ContainsFunc(w.Directions, func(m report.Measured) bool { return m.Sent != m.Returned }) {
+		if w.Quality == report.Lossy || slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.Sent != m.Returned }) {
 			t.Errorf("window %d is %s: %s", w.Number, w.Quality, w.Reason)
 		}
 		if w.Decided != nil {

@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/disturbed"
+	"github.com/linerate-dev/linerate/internal/disturbance"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/observe"
@@ -58,7 +58,7 @@ type Options struct {
 
 // New is the driver of these generators, for one run.
 func New(gens []Generator, opts Options) runner.Driver {
-	return &run{given: gens, opts: opts, machine: disturbed.Follow(opts.Machine), lineRates: map[string]units.BitRate{}}
+	return &run{given: gens, opts: opts, machine: disturbance.Follow(opts.Machine), lineRates: map[string]units.BitRate{}}
 }
 
 // run is the state of one run's generators. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
@@ -78,7 +78,7 @@ type run struct {
 	stamped   []stamped
 	upkeep    bool // the test's own streams look like ARP and neighbour discovery, so no returning frame can be told to be a stray
 
-	machine disturbed.Machine
+	machine disturbance.Machine
 	vitals  *observe.Log
 	drive   drive
 }

@@ -160,7 +160,7 @@ func (r *run) heard(g int, link string, first, last engine.Reading) {
 	}
 	for i := range r.setup.Directions {
 		if d := &r.setup.Directions[i]; d.To == link {
-			d.Hear(received, took)
+			d.AddSilence(received, took)
 		}
 	}
 }

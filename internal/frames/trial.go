@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/disturbed"
+	"github.com/linerate-dev/linerate/internal/disturbance"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -31,7 +31,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	if err := r.loadAgain(ctx); err != nil {
 		return nil, err
 	}
-	r.machine.Before(ctx, time.Now().Add(2*disturbed.Lead))
+	r.machine.Before(ctx, time.Now().Add(2*disturbance.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return nil, err

@@ -98,7 +98,7 @@ func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 					s.world.Links[0].Background = units.PacketRate(c.perMinute) * units.PacketPerSecond / 60
 				}).run(t)
 				want := map[bool]report.Outcome{true: report.Passed, false: report.Undecided}[c.confirmed]
-				says := strings.Contains(rep.Result.Message, "frames of others may stand for lost ones")
+				says := strings.Contains(rep.Result.Message, "frames of others may have taken the place of lost ones")
 				if rep.Result.Confirmed != c.confirmed || rep.Verdict.Outcome != want || rep.Result.Saturated || says == c.confirmed {
 					t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
 				}

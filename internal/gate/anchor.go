@@ -8,12 +8,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// sinceAnchor is what the names of criteria end with that are judged against the anchor.
+// sinceAnchor ends the name of a criterion that is judged against the anchor.
 const sinceAnchor = " since the anchor"
 
-// anchored judges a cell's row against the anchor, too: a baseline that moves with each release hides what creeps, and the sum of it shows beside a reference that doesn't move. Each criterion that
-// compares is judged once more, and the worst of all is the row's outcome. A witness of which the anchor has no Report stays as it is: of searches it has some.
-func anchored(row *report.GateRow, m Measured, number int) {
+// judgeAgainstAnchor judges a cell's row against the anchor, too: a baseline that moves with each release hides a slow decline, whose sum shows against an anchor that doesn't move. Each criterion
+// that compares is judged once more, and the worst of all is the row's outcome. A witness that the anchor has no Report of is left as it is: an anchor may hold searches only.
+func judgeAgainstAnchor(row *report.GateRow, m MeasuredSuite, number int) {
 	if m.Anchor == nil {
 		return
 	}
@@ -24,7 +24,7 @@ func anchored(row *report.GateRow, m Measured, number int) {
 	}
 	row.AnchorName = report.Baseline{Kind: m.Anchor.Kind, Name: m.Anchor.Name}.String()
 	if candidate, baseline := compare(c, cell, m.Suite.Spec.Criteria); baseline != nil {
-		candidate.Each, candidate.Missing, candidate.Repeated = nil, nil, nil // as they stand in the row
+		candidate.Each, candidate.Missing, candidate.Repeated = nil, nil, nil // the row has them already
 		row.Anchor = &candidate
 	}
 	if c.Verdict == nil {

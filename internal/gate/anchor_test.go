@@ -10,10 +10,10 @@ import (
 
 // TestAReleaseThatCreepsIsSeenFromTheAnchor: each release is 1 % less than the one before, of which 2 % are allowed, and beside a reference that doesn't move the sum shows.
 func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
-	kept := func(packets int64) (all []analysis.Kept) {
+	kept := func(packets int64) (all []analysis.KeptReport) {
 		m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "first"}), steady(packets))
 		for _, run := range m.Runs {
-			all = append(all, analysis.Kept{Report: run.Evidence, Method: run.Plan})
+			all = append(all, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 		}
 		return all
 	}
@@ -32,7 +32,7 @@ func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Anchor: true}), steady(c.now))
 			m.Baseline, m.Anchor = &suite.Reference{Kind: suite.KindFile, Name: "last.json", Reports: kept(c.before)}, c.anchor
-			g := Judge([]Measured{m}, "test")
+			g := Judge([]MeasuredSuite{m}, "test")
 			row := g.Rows[0]
 			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.says) {
 				t.Errorf("exit code %d, want %d: %s", g.ExitCode, c.code, row.Words())
@@ -45,13 +45,13 @@ func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
 	t.Run("measured in turns with the last release", func(t *testing.T) {
 		m := inTurns(t, 99_000, 5) // the last one is at 100 000
 		m.Anchor = &suite.Reference{Kind: suite.KindFile, Name: "releases/1.0", Reports: kept(103_000)}
-		g := Judge([]Measured{m}, "test")
+		g := Judge([]MeasuredSuite{m}, "test")
 		if len(g.Rows) != 1 || g.ExitCode != 1 || g.Rows[0].Anchor == nil || g.Rows[0].Criteria[0].Outcome != "Passed" {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})
 	t.Run("an anchor of which no criterion speaks is refused", func(t *testing.T) {
-		if _, err := prepared(t, router+absolute, Options{Anchor: true}); err == nil || !strings.Contains(err.Error(), "there is an anchor, and no criterion compares with it") {
+		if _, err := prepared(t, router+absolute, Options{Anchor: true}); err == nil || !strings.Contains(err.Error(), "there is an anchor, but no criterion compares with it") {
 			t.Error(err)
 		}
 	})

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// inLine is how long a gate waits for others' tests to give devices back, beside what its own take.
-	inLine = time.Hour
-	// aroundRun is what pods, images and wires may take before and after each run.
+	// queueWait is how long a gate waits for the tests of others to give devices back, beyond what its own tests take.
+	queueWait = time.Hour
+	// aroundRun is how long pods, images and wires may take before and after each run.
 	aroundRun = 5 * time.Minute
-	// besides is what of a run isn't part of its procedure.
-	besides = 30 * time.Second
+	// outsideProcedure is how much of a run is not part of its procedure.
+	outsideProcedure = 30 * time.Second
 )
 
-// bound is how long a gate may take at the worst: all its tests one after the other, as where there are devices for one at a time whatever
-// spec.parallelism says, all repeated that may be, and an hour in line.
+// bound is how long a gate may take at most: all its tests one after the other (there may be devices for one at a time, whatever spec.parallelism says), each repeated as often as it may be, and an
+// hour in the queue.
 func (s *Subject) bound(server *admission.Server) time.Duration {
 	spec := &s.Suite.Spec
 	retries := int32(1)
@@ -29,16 +29,16 @@ func (s *Subject) bound(server *admission.Server) time.Duration {
 	}
 	var sum time.Duration
 	for i := range s.Matrix.Cells {
-		sum += time.Duration(max(spec.Repetitions, 1)+retries) * s.longest(server, i)
+		sum += time.Duration(max(spec.Repetitions, 1)+retries) * s.longestTest(server, i)
 	}
-	return inLine + sum
+	return queueWait + sum
 }
 
-// longest is how long one test of a cell may take, waiting in line left aside.
-func (s *Subject) longest(server *admission.Server, cell int) time.Duration {
+// longestTest is how long one test of a cell may take, without the wait for its devices.
+func (s *Subject) longestTest(server *admission.Server, cell int) time.Duration {
 	content, err := s.Matrix.Content(cell, 1, 1)
 	if err != nil {
-		return aroundRun // it was checked before: there is no such cell
+		return aroundRun // can't be: all cells were checked before
 	}
 	object, faults := server.Admit(content)
 	if len(faults) > 0 {
@@ -49,16 +49,17 @@ func (s *Subject) longest(server *admission.Server, cell int) time.Duration {
 	if len(errs) > 0 || p == nil {
 		return aroundRun
 	}
-	d := longestRun(p) + aroundRun + length(test.Spec.DUT.ReadyDelay)
+	d := longestRun(p) + aroundRun + durationOf(test.Spec.DUT.ReadyDelay)
 	for _, hook := range []*v1alpha1.HookSpec{test.Spec.DUT.Setup, test.Spec.DUT.Teardown} {
 		if hook != nil {
-			d += length(hook.Deadline)
+			d += durationOf(hook.Deadline)
 		}
 	}
 	return d
 }
 
-func length(d v1alpha1.Duration) time.Duration {
+// durationOf is a duration of a spec; 0: none is written, or none that can be read.
+func durationOf(d v1alpha1.Duration) time.Duration {
 	out, err := d.Std()
 	if d == "" || err != nil {
 		return 0
@@ -66,11 +67,11 @@ func length(d v1alpha1.Duration) time.Duration {
 	return out
 }
 
-// longestRun is what a run may take, every repeat and every step of its search used up; the runner ends it at its deadline in any case.
+// longestRun is how long a run may take with every repeat and every step of its search; the runner ends it at its deadline in any case.
 func longestRun(p *plan.Plan) time.Duration {
-	d := besides + procedures.Of(p.Procedure).Bound().Whole()
+	d := outsideProcedure + procedures.Of(p.Procedure).Bound().Whole()
 	if deadline := p.ActiveDeadline.Std(); deadline > 0 {
-		d = min(d, deadline+besides)
+		d = min(d, deadline+outsideProcedure)
 	}
 	return d
 }

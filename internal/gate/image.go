@@ -9,7 +9,7 @@ import (
 
 // Image replaces an image of a file by another.
 type Image struct {
-	// Old is the image as it stands in the file, or its name without tag and digest: then all images of that name are meant.
+	// Old is the image as the file has it, or its name without tag and digest, which means all images of that name.
 	Old, New string
 }
 
@@ -26,13 +26,13 @@ func ParseImages(flag string, texts []string) ([]Image, error) {
 	return images, nil
 }
 
-// replacer replaces images, and knows which of them it met.
+// replacer replaces images, and remembers which images the files have and which replacements were used.
 type replacer struct {
 	images []Image
-	// otherwise replaces the images that this one doesn't; nil: they stay.
-	otherwise *replacer
-	met       []string // the images that there are
-	used      map[Image]bool
+	// fallback replaces the images that this one doesn't; nil: they stay.
+	fallback *replacer
+	found    []string // the images of the files
+	used     map[Image]bool
 }
 
 // replaced is a copy of a spec with its images replaced, wherever a container has one.
@@ -63,10 +63,10 @@ func (r *replacer) value(key string, v any) any {
 	return v
 }
 
-// image is what an image becomes. One that stands there as it is goes before one of the name.
+// image is what replaces an image. A replacement for exactly this image goes before one for all images of its name.
 func (r *replacer) image(is string) string {
-	if !slices.Contains(r.met, is) {
-		r.met = append(r.met, is)
+	if !slices.Contains(r.found, is) {
+		r.found = append(r.found, is)
 	}
 	for _, named := range []string{is, nameOf(is)} {
 		for _, i := range r.images {
@@ -79,8 +79,8 @@ func (r *replacer) image(is string) string {
 			}
 		}
 	}
-	if r.otherwise != nil {
-		return r.otherwise.image(is)
+	if r.fallback != nil {
+		return r.fallback.image(is)
 	}
 	return is
 }
@@ -94,30 +94,30 @@ func nameOf(image string) string {
 	return name
 }
 
-// unused says which images were to be replaced and aren't in any file: the gate would measure something else than it was asked to.
+// unused refuses a replacement of an image that no file has: the gate would measure something else than it was asked to.
 func (r *replacer) unused(flag string) error {
 	for _, i := range r.images {
 		if r.used[i] {
 			continue
 		}
-		if len(r.met) == 0 {
-			return fmt.Errorf("%s %s=%s: the files have no image at all", flag, i.Old, i.New)
+		if len(r.found) == 0 {
+			return fmt.Errorf("%s %s=%s: the files have no image", flag, i.Old, i.New)
 		}
-		return fmt.Errorf("%s %s=%s: no image of the files is %s or is called so; they have %s", flag, i.Old, i.New, i.Old, strings.Join(r.met, ", "))
+		return fmt.Errorf("%s %s=%s: no image of the files is %s or has that name; the images are %s", flag, i.Old, i.New, i.Old, strings.Join(r.found, ", "))
 	}
 	return nil
 }
 
 // differing are the fields of a spec that are otherwise in another one, as a merge patch that makes the other one of it.
-func differing(is, other map[string]any) map[string]any {
+func mergePatch(from, to map[string]any) map[string]any {
 	patch := map[string]any{}
-	for key, value := range other {
-		if reflect.DeepEqual(is[key], value) {
+	for key, value := range to {
+		if reflect.DeepEqual(from[key], value) {
 			continue
 		}
-		if a, both := is[key].(map[string]any); both {
+		if a, both := from[key].(map[string]any); both {
 			if b, are := value.(map[string]any); are {
-				patch[key] = differing(a, b)
+				patch[key] = mergePatch(a, b)
 				continue
 			}
 		}

@@ -21,30 +21,30 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Measured is a suite as it is when the gate has waited long enough.
-type Measured struct {
+// MeasuredSuite is a suite as it is when the gate stops waiting for it.
+type MeasuredSuite struct {
 	Suite *v1alpha1.LoadTestSuite
 	// Name is what its file calls it.
 	Name string
-	// Test says that a LoadTest became it.
+	// Test says that it was made of a LoadTest.
 	Test bool
-	// Witness says that it is what came back of an overload.
+	// Witness says that it measures what comes back of an overload.
 	Witness bool
-	// Runs are those that were stored of it.
+	// Runs are the stored runs of it.
 	Runs suite.Runs
-	// Baseline is what it is compared with beside itself; nil: nothing.
+	// Baseline is a baseline from outside of the suite; nil: there is none.
 	Baseline *suite.Reference
-	// Anchor is what it is compared with beside that, an earlier reference that doesn't move; nil: nothing.
+	// Anchor is an earlier baseline that doesn't move, with which it is compared, too; nil: there is none.
 	Anchor *suite.Reference
 	// Message says why the gate didn't see its end; empty: it did.
 	Message string
 }
 
-// Judge judges all that was measured. Producer is linerate with its version.
-func Judge(all []Measured, version string) *report.Gate {
+// Judge judges all that was measured, as linerate of this version.
+func Judge(all []MeasuredSuite, version string) *report.Gate {
 	g := &report.Gate{Version: report.GateVersion, Producer: "linerate " + version}
 	var rows []report.GateRow
-	told := map[int]bool{} // which of them others tell of
+	isBaseline := map[int]bool{} // rows of baseline cells, which the rows compared with them cover
 	for _, m := range all {
 		g.Namespace = cmp.Or(g.Namespace, m.Suite.Namespace)
 		judged := suite.JudgeStored(suite.Expand(m.Suite.DeepCopy()), m.Runs, finished(m.Suite), version, m.Baseline)
@@ -52,19 +52,19 @@ func Judge(all []Measured, version string) *report.Gate {
 		g.Notes = append(g.Notes, judged.Report.Notes...)
 		for i := range judged.Cells {
 			if judged.Report.Cells[i].Calibration {
-				continue // no device, and nothing to be released
+				continue // it has no device, so there is nothing to release
 			}
 			row := rowOf(m, judged, i)
-			anchored(&row, m, i)
+			judgeAgainstAnchor(&row, m, i)
 			if itself := judged.Cells[i].Itself; itself && (m.Test || row.Outcome == report.Passed) {
-				told[len(rows)] = true // what is compared with it says whether it could be
+				isBaseline[len(rows)] = true // the rows compared with it say whether they could be
 			}
 			rows = append(rows, row)
 		}
 	}
 	pairWitnesses(rows)
 	for i, row := range rows {
-		if !told[i] {
+		if !isBaseline[i] {
 			g.Rows = append(g.Rows, row)
 		}
 	}
@@ -72,7 +72,7 @@ func Judge(all []Measured, version string) *report.Gate {
 	return g
 }
 
-// finished is when a suite was complete; zero: it isn't.
+// finished is when a suite was complete; zero: it is not.
 func finished(s *v1alpha1.LoadTestSuite) time.Time {
 	c := end(s)
 	switch {
@@ -84,6 +84,7 @@ func finished(s *v1alpha1.LoadTestSuite) time.Time {
 	return c.LastTransitionTime.Time
 }
 
+// end is the condition that says that a suite is complete; nil: it is not.
 func end(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); c != nil && c.Status == metav1.ConditionTrue {
 		return c
@@ -91,8 +92,8 @@ func end(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 	return nil
 }
 
-// rowOf is a cell's row: its verdict holds only where each of its repetitions was measured, in a suite that came to its own end.
-func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
+// rowOf is a cell's row. It passes only if each of its repetitions was measured, in a suite that ended by itself.
+func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 	c, cell := judged.Report.Cells[number], judged.Cells[number]
 	row := report.GateRow{Test: m.Name, Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest, Outcome: report.Undecided, BaselineName: cell.BaselineName}
 	nameRow(&row, m, cell)
@@ -103,7 +104,7 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 	if c.Verdict != nil {
 		row.Outcome, row.Criteria = cmp.Or(c.Verdict.Outcome, report.Undecided), c.Verdict.Criteria
 	}
-	why := cmp.Or(m.Message, notWhole(m.Suite))
+	why := cmp.Or(m.Message, whyNotComplete(m.Suite))
 	measured := 0
 	for _, r := range c.Runs {
 		if r.Counts() {
@@ -111,7 +112,7 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 		}
 	}
 	switch wanted := int(max(m.Suite.Spec.Repetitions, 1)); {
-	case row.Outcome == report.DidFail: // what was measured shows it
+	case row.Outcome == report.DidFail: // the runs that were measured suffice to show it
 	case measured < wanted && why == "":
 		why = fmt.Sprintf("%d of %d runs were measured", measured, wanted)
 	}
@@ -121,17 +122,17 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 	if row.Outcome != report.Passed {
 		row.Message = why
 	}
-	if c.Message != "" { // of whatever outcome
+	if c.Message != "" { // whatever the outcome
 		row.Message = strings.TrimPrefix(row.Message+"; "+c.Message, "; ")
 	}
 	return row
 }
 
-// nameRow says of which product and load test a row is: of a LoadTest as its runs or its labels have it, of a suite as its axes do. That of a witness has a column of its own.
-func nameRow(row *report.GateRow, m Measured, cell suite.JudgedCell) {
+// nameRow sets a row's product and load test: a LoadTest's are those of its runs or its labels, a suite's those of its axes. A witness has a column of its own.
+func nameRow(row *report.GateRow, m MeasuredSuite, cell suite.JudgedCell) {
 	switch labels := m.Suite.Spec.Template.Metadata.Labels; {
 	case m.Test && len(cell.Runs) > 0:
-		row.Product, row.Loadtest = report.Named(cell.Runs[0].Report)
+		row.Product, row.Loadtest = report.ProductAndLoadtest(cell.Runs[0].Report)
 	case m.Test:
 		row.Product, row.Loadtest = string(labels[v1alpha1.LabelProduct]), string(labels[v1alpha1.LabelLoadTest])
 	}
@@ -146,18 +147,18 @@ func nameRow(row *report.GateRow, m Measured, cell suite.JudgedCell) {
 }
 
 // notWhole says why a suite has no whole measurement; empty: it has.
-func notWhole(s *v1alpha1.LoadTestSuite) string {
+func whyNotComplete(s *v1alpha1.LoadTestSuite) string {
 	c := end(s)
 	switch {
 	case c == nil:
-		return "the suite isn't over"
+		return "the suite has not ended"
 	case c.Reason == v1alpha1.ReasonMeasured || c.Reason == v1alpha1.ReasonPartlyMeasured:
 		return ""
 	}
 	return fmt.Sprintf("the suite ended as %s: %s", c.Reason, c.Message)
 }
 
-// allowanceOf is by how much the first of a suite's criteria that compares medians of throughput lets a cell be less than its baseline; false: none does.
+// allowanceOf is how much less than its baseline a cell may be, by the first of a suite's criteria that compares medians of throughput; false: none does.
 func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares bool) {
 	read, _ := compile.Criteria(nil, criteria) // the schema keeps errors out
 	for _, c := range read {
@@ -169,10 +170,10 @@ func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares b
 	return 0, false
 }
 
-// compare sets a cell beside what it is compared with, run by run and all together.
+// compare sets a cell beside its baseline, each run and all runs together.
 func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Criterion) (candidate report.Compared, baseline *report.Compared) {
 	allowed, compares := allowanceOf(criteria)
-	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers, Each: history.Each(records(cell.Runs))}
+	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers, Each: history.ComparedRuns(records(cell.Runs))}
 	candidate.Missing, candidate.Repeated = c.Gaps()
 	if len(cell.Baseline) == 0 || len(cell.Runs) == 0 {
 		return candidate, nil
@@ -183,23 +184,23 @@ func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Crit
 	}
 	sides := compared.Rows[0].Sides
 	candidate.Judgement, candidate.Change, candidate.Environment = sides[1].Judgement, sides[1].Change, sides[1].Environment
-	if x := comparison.Smallest(candidate.Change, allowed); x > 0 && compares {
+	if x := comparison.SmallestRegression(candidate.Change, allowed); x > 0 && compares {
 		candidate.SmallestPercent = new(x.Percent())
 	}
-	if aside := sides[1].SetAside; len(aside) > 0 { // the figures are those that were compared
+	if aside := sides[1].SetAside; len(aside) > 0 { // show the figures that were compared
 		candidate.Figures, candidate.Outliers, candidate.SetAside = sides[1].Figures, sides[1].Outliers, aside
 	}
-	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers, Each: history.Each(records(cell.Baseline))}
+	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers, Each: history.ComparedRuns(records(cell.Baseline))}
 	return candidate, baseline
 }
 
-// records are runs that were found comparable: their generators, which what is stored of a run hasn't, are left out of the comparison.
-func records(runs []analysis.Kept) []history.Record {
+// records are runs that were found comparable, without their generators, which stored runs lack.
+func records(runs []analysis.KeptReport) []history.Record {
 	var out []history.Record
 	for _, k := range runs {
 		r, p := *k.Report, *k.Report.Plan
 		p.Generators = nil
-		p.Test = plan.Test{Name: p.Test.Name, Product: "one", Loadtest: "place"} // whatever they are called
+		p.Test = plan.Test{Name: p.Test.Name, Product: "one", Loadtest: "place"} // the same for all, so that they make one row
 		r.Plan = &p
 		out = append(out, history.Record{Name: p.Test.Name, Report: &r})
 	}

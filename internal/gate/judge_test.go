@@ -23,13 +23,13 @@ import (
 )
 
 // measured plays a suite of which each run found so many packets/s; 0: it came to nothing.
-func measured(t *testing.T, s *Subject, found func(cell string, run int) int64) Measured {
+func measured(t *testing.T, s *Subject, found func(cell string, run int) int64) MeasuredSuite {
 	t.Helper()
 	server, err := admission.NewServer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := Measured{Suite: s.Suite.DeepCopy(), Test: s.Test, Runs: suite.Runs{}}
+	m := MeasuredSuite{Suite: s.Suite.DeepCopy(), Test: s.Test, Runs: suite.Runs{}}
 	reason := v1alpha1.ReasonMeasured
 	for i, cell := range s.Matrix.Cells {
 		for r := range s.Suite.Spec.Repetitions {
@@ -76,7 +76,7 @@ func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
 		return r
 	}
 	for _, d := range p.Directions {
-		r.Result.Directions = append(r.Result.Directions, report.Measured{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
+		r.Result.Directions = append(r.Result.Directions, report.Direction{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
 	}
 	for _, o := range p.Observers { // the device is in softirqs for 5 µs with each frame
 		r.Result.Observed = append(r.Result.Observed, report.Observed{Observer: o.Name, Series: "time", Of: report.AllProcessors, Unit: "s/s", Mean: new(float64(packets) * 5e-6), Unsure: 0.01})
@@ -90,7 +90,7 @@ func steady(packets int64) func(string, int) int64 {
 }
 
 // releases is a LoadTest with two images, of which the candidate finds so much of 100 000 packets/s.
-func inTurns(t *testing.T, candidate int64, runs int) Measured {
+func inTurns(t *testing.T, candidate int64, runs int) MeasuredSuite {
 	t.Helper()
 	s := only(t, router, Options{MaxRegression: "2%", Runs: runs, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
 	return measured(t, s, func(cell string, run int) int64 {
@@ -123,7 +123,7 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 		{40_000_000, 1, "40.02 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline: 20.00 % less"},
 	} {
 		s := only(t, tcp, Options{MaxRegression: "2%", Runs: 5, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
-		g := Judge([]Measured{measured(t, s, func(cell string, run int) int64 {
+		g := Judge([]MeasuredSuite{measured(t, s, func(cell string, run int) int64 {
 			if cell == baselineValue {
 				return steady(50_000_000)(cell, run)
 			}
@@ -155,7 +155,7 @@ func TestAGateFailsByWhatAnObserverSaw(t *testing.T) {
 		says    string
 	}{{100_000, 0, "kernel: mean time of all processors: median 0.5 processors"}, {140_000, 1, "kernel: mean time of all processors: median 0.7 processors of 5 runs (0.7 processors to 0.7 processors), at most 0.6 demanded"}} {
 		s := only(t, observed, Options{Runs: 5})
-		g := Judge([]Measured{measured(t, s, func(string, int) int64 { return c.packets })}, "test")
+		g := Judge([]MeasuredSuite{measured(t, s, func(string, int) int64 { return c.packets })}, "test")
 		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.says) || g.Rows[0].Criteria[0].Name != "cheap" {
 			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows[0].Criteria, c.code, c.says)
 		}
@@ -172,7 +172,7 @@ func TestTheCriterionOfASuiteIsOfWhatItsCellsCount(t *testing.T) {
 		"frames":                     {matrix, "PacketsPerSecond", ""},
 		"an axis patches to TCP":     {axis(toSessions, toSessions), "GoodputBitsPerSecond", ""},
 		"a template of TCP":          {strings.Replace(axis("{}", "{}"), "spec: {dut:", "spec: {"+strings.Trim(toSessions, "{}")+"}}, dut:", 1), "GoodputBitsPerSecond", ""},
-		"one value of each":          {axis(toSessions, "{}"), "", "cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, and the criterion of --max-regression is of one of them: write a LoadTestSuite for each"},
+		"one value of each":          {axis(toSessions, "{}"), "", "cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each"},
 		"its own of the other kind":  {axis(toSessions, toSessions) + "  criteria: [{name: enough, metric: PacketsPerSecond, min: \"1\"}]\n", "", "cells main, new: the suite's spec.criteria[0].metric: Invalid value: \"PacketsPerSecond\": sessions don't count frames"},
 		"its own, of TCP for frames": {matrix + "  criteria: [{name: enough, metric: GoodputBitsPerSecond, min: \"1\"}]\n", "", "this is counted for traffic of type Sessions only"},
 	} {
@@ -196,7 +196,7 @@ func TestTheCriterionOfASuiteIsOfWhatItsCellsCount(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
-		measured Measured
+		measured MeasuredSuite
 		code     int
 		says     string
 	}{
@@ -206,17 +206,17 @@ func TestJudge(t *testing.T) {
 		"a candidate that was never measured": {inTurns(t, 0, 5), 3, "undecided"},
 		"an absolute criterion that is met":   {measured(t, only(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n", Options{}), steady(100_000)), 0, "met"},
 		"an absolute criterion that isn't":    {measured(t, only(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{}), steady(100_000)), 1, "doesn't"},
-		"nothing was stored of a suite":       {Measured{Suite: inTurns(t, 1, 1).Suite}, 3, "undecided"},
+		"nothing was stored of a suite":       {MeasuredSuite{Suite: inTurns(t, 1, 1).Suite}, 3, "undecided"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := Judge([]Measured{c.measured}, "test")
+			g := Judge([]MeasuredSuite{c.measured}, "test")
 			if g.ExitCode != c.code || !strings.Contains(g.Message, c.says) {
 				t.Errorf("exit code %d, %s: %+v; want %d, %s", g.ExitCode, g.Message, g.Rows, c.code, c.says)
 			}
 		})
 	}
 	t.Run("the row has both sides, the change and what encloses it", func(t *testing.T) {
-		g := Judge([]Measured{inTurns(t, 95_000, 5)}, "test")
+		g := Judge([]MeasuredSuite{inTurns(t, 95_000, 5)}, "test")
 		if len(g.Rows) != 1 {
 			t.Fatalf("there are %d rows, want that of the candidate: %+v", len(g.Rows), g.Rows)
 		}
@@ -237,7 +237,7 @@ func TestJudge(t *testing.T) {
 		for _, other := range m.Runs {
 			other.Evidence.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(time.Minute)
 		}
-		g := Judge([]Measured{m}, "test")
+		g := Judge([]MeasuredSuite{m}, "test")
 		if c := g.Rows[0].Candidate; c.Figures == nil || c.Figures.Runs != 5 || len(c.SetAside) != 1 || c.SetAside[0].Test != last {
 			t.Errorf("the candidate is %+v", c)
 		}
@@ -252,12 +252,12 @@ func TestJudge(t *testing.T) {
 		first := matrix.TestName(1, 3, 1)
 		second := m.Runs[first]
 		disturb(m, first, 50_000)
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || g.Rows[0].Candidate.Figures.Runs != 5 {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || g.Rows[0].Candidate.Figures.Runs != 5 {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 		second.Test, second.Retry = matrix.TestName(1, 3, 2), 1
 		m.Runs[second.Test] = second
-		g := Judge([]Measured{m}, "test")
+		g := Judge([]MeasuredSuite{m}, "test")
 		if c := g.Rows[0].Candidate; g.ExitCode != 0 || c.Figures.Runs != 5 || len(c.Repeated) != 1 || c.Repeated[0].LowerBound != 50_000 {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
@@ -269,7 +269,7 @@ func TestJudge(t *testing.T) {
 			if err := render.Write(&out, format, render.OfGate(g), render.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, and other runs of it measured 100.0") {
+			if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, but other runs measured 100.0") {
 				t.Errorf("%s:\n%s", format, out.String())
 			}
 		}
@@ -280,7 +280,7 @@ func TestJudge(t *testing.T) {
 		run := m.Runs[last]
 		run.Figures, run.Evidence, run.Reason = nil, nil, v1alpha1.ReasonGeneratorLost
 		m.Runs[last] = run
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(fmt.Sprint(g.Rows), "5 of 6 runs were measured") {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(fmt.Sprint(g.Rows), "5 of 6 runs were measured") {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})
@@ -288,7 +288,7 @@ func TestJudge(t *testing.T) {
 		t.Run("a suite that ended as "+reason, func(t *testing.T) {
 			m := inTurns(t, 100_000, 5)
 			ended(m.Suite, reason)
-			if g := Judge([]Measured{m}, "test"); g.ExitCode != code {
+			if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != code {
 				t.Errorf("exit code %d, want %d: %+v", g.ExitCode, code, g.Rows)
 			}
 		})
@@ -301,27 +301,27 @@ func TestJudge(t *testing.T) {
 			delete(m.Runs, matrix.TestName(0, run+2, 1))
 		}
 		m.Suite.Status.Conditions, m.Message = nil, "not over after 2h"
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 		m = measured(t, s, steady(100_000))
 		delete(m.Runs, matrix.TestName(0, 5, 1))
 		m.Suite.Status.Conditions, m.Message = nil, "not over after 2h"
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 1 {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 1 {
 			t.Errorf("exit code %d, though four of five runs show it: %+v", g.ExitCode, g.Rows)
 		}
 	})
 	t.Run("a gate that gave up waiting says for what", func(t *testing.T) {
 		m := inTurns(t, 100_000, 5)
 		m.Suite.Status.Conditions, m.Message = nil, "not over after 2h"
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || g.Rows[0].Message != "not over after 2h" {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || g.Rows[0].Message != "not over after 2h" {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})
 }
 
 // disturb has a run whose generator could send only so much.
-func disturb(m Measured, name string, packets int64) {
+func disturb(m MeasuredSuite, name string, packets int64) {
 	run := m.Runs[name]
 	evidence, total := *run.Evidence, *run.Evidence.Result.Total
 	total.Received.PacketsPerSecond = packets
@@ -330,12 +330,12 @@ func disturb(m Measured, name string, packets int64) {
 	for i := range evidence.Result.Directions {
 		evidence.Result.Directions[i].Received.PacketsPerSecond = packets
 	}
-	run.Evidence, run.Figures, run.Reason = &evidence, figures.RowOf(&evidence), string(report.GeneratorLimited)
+	run.Evidence, run.Figures, run.Reason = &evidence, figures.TableFigures(&evidence), string(report.GeneratorLimited)
 	m.Runs[name] = run
 }
 
 // moved says that the runs of a cell were measured on another node than the others.
-func moved(m Measured, cell string) Measured {
+func moved(m MeasuredSuite, cell string) MeasuredSuite {
 	for name, run := range m.Runs {
 		node := "node-1"
 		if strings.Contains(name, cell) {
@@ -359,7 +359,7 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := only(t, router, Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}, AllowDifferent: c.allowed})
 			m := moved(measured(t, s, steady(100_000)), s.Matrix.Cells[1].Name)
-			g := Judge([]Measured{m}, "test")
+			g := Judge([]MeasuredSuite{m}, "test")
 			row := g.Rows[0]
 			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.says) || len(row.Candidate.Environment) != 1 || row.Candidate.Change != nil != c.change {
 				t.Errorf("exit code %d, want %d: %s\nwant … %s; %+v", g.ExitCode, c.code, row.Words(), c.says, row.Candidate)
@@ -370,15 +370,15 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 		earlier := moved(measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000)), "router")
 		reference := &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
 		for _, run := range earlier.Runs {
-			reference.Reports = append(reference.Reports, analysis.Kept{Report: run.Evidence, Method: run.Plan})
+			reference.Reports = append(reference.Reports, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 		}
 		m := moved(measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000)), "no cell")
 		m.Baseline = reference
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Words(), "node of generator-0: node-2, then node-1") {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Words(), "node of generator-0: node-2, then node-1") {
 			t.Errorf("exit code %d: %s", g.ExitCode, g.Rows[0].Words())
 		}
 		reference.AllowDifferent = []report.EnvironmentPart{report.PartNode}
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 0 || g.Rows[0].Candidate.Change == nil {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 0 || g.Rows[0].Candidate.Change == nil {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows[0])
 		}
 	})
@@ -386,9 +386,9 @@ func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
 
 func TestABaselineFromElsewhere(t *testing.T) {
 	earlier := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000))
-	var kept []analysis.Kept
+	var kept []analysis.KeptReport
 	for _, run := range earlier.Runs {
-		kept = append(kept, analysis.Kept{Report: run.Evidence, Method: run.Plan})
+		kept = append(kept, analysis.KeptReport{Report: run.Evidence, Method: run.Plan})
 	}
 	for name, c := range map[string]struct {
 		now  int64
@@ -397,7 +397,7 @@ func TestABaselineFromElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(c.now))
 			m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json", Reports: kept}
-			g := Judge([]Measured{m}, "test")
+			g := Judge([]MeasuredSuite{m}, "test")
 			if g.ExitCode != c.code || g.Rows[0].Baseline == nil || g.Rows[0].BaselineName != "earlier.json" || g.Suites[0].Verdict.Outcome != g.Outcome {
 				t.Errorf("exit code %d, want %d: %+v", g.ExitCode, c.code, g.Rows)
 			}
@@ -406,7 +406,7 @@ func TestABaselineFromElsewhere(t *testing.T) {
 	t.Run("one that has nothing leaves it undecided, and says so", func(t *testing.T) {
 		m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000))
 		m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message, "it has no cell without axes") {
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message, "it has no cell without axes") {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})

@@ -25,7 +25,7 @@ func TestComposedNames(t *testing.T) {
 		{"router", "abcdefghijklmnopqrstuv", "router-81e7a6-nopqrstuv"},
 		{"a-name-of-seventeen", "", "a-name-of-sevent-28eaa4d"},
 	} {
-		if got := composed(c.base, digest, c.suffix); got != c.want {
+		if got := nameFrom(c.base, digest, c.suffix); got != c.want {
 			t.Errorf("%s with suffix %q is called %s, want %s", c.base, c.suffix, got, c.want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestNamesAreEachOnesOwn(t *testing.T) {
 	whose := map[string]asked{}
 	for range 20_000 {
 		is := asked{word(40), word(maxName - triesRoom - 2)}
-		name := composed(is.base, "3f9a1c2b44aa", is.suffix)
+		name := nameFrom(is.base, "3f9a1c2b44aa", is.suffix)
 		if len(Try(name, MaxTries)) > maxName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Trim(name, "-") != name || CheckSuffix(is.suffix) != nil {
 			t.Fatalf("%+v is called %q", is, name)
 		}

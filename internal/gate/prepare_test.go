@@ -205,20 +205,20 @@ func TestWhatAGateRefuses(t *testing.T) {
 	}{
 		"no criterion":                        {router, Options{}, "could never fail"},
 		"a suite without":                     {matrix, Options{}, "those of its template don't count"},
-		"nothing to compare with":             {router, Options{MaxRegression: "2%"}, "there is nothing to compare with: give --baseline-image"},
+		"nothing to compare with":             {router, Options{MaxRegression: "2%"}, "there is no baseline: give --baseline-image"},
 		"a baseline, and nothing compares":    {router + absolute, Options{Baseline: true}, "no criterion compares with it"},
 		"two baselines of a LoadTest":         {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "x"}}}, "there is another one"},
-		"a baseline in the file, and another": {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of the two out"},
-		"two baselines of a suite":            {matrix + "  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of the two out"},
+		"a baseline in the file, and another": {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of them out"},
+		"two baselines of a suite":            {matrix + "  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of them out"},
 		"runs of a suite":                     {matrix + absolute, Options{Runs: 3}, "spec.repetitions"},
-		"an image that isn't there":           {router + absolute, Options{Images: []Image{{"rooter", "x"}}}, "they have registry.lab/router:main"},
-		"an image where there are none":       {matrix + absolute, Options{Images: []Image{{"rooter", "x"}}}, "no image at all"},
+		"an image that isn't there":           {router + absolute, Options{Images: []Image{{"rooter", "x"}}}, "the images are registry.lab/router:main"},
+		"an image where there are none":       {matrix + absolute, Options{Images: []Image{{"rooter", "x"}}}, "the files have no image"},
 		"leave, and nothing that compares":    {router + absolute, Options{AllowDifferent: []string{"Node"}}, "--allow-different Node: nothing is compared with a baseline"},
-		"a LoadTest that is suspended":        {router + absolute + "  suspend: true\n", Options{}, "no place in a gate"},
+		"a LoadTest that is suspended":        {router + absolute + "  suspend: true\n", Options{}, "a gate can't measure a suite with spec.stop or spec.suspend"},
 		"a LoadTest that a cluster can't run": {router + absolute + "  activeDeadline: 10s\n", Options{}, "set activeDeadline to"},
 		"an allowance that isn't one":         {router, Options{MaxRegression: "much", Baseline: true}, "maxRegression"},
 		"a baseline with nothing else to measure": {strings.Replace(matrix, "    - {name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}\n", "", 1) + "  baseline: {axis: image, value: main}\n",
-			Options{MaxRegression: "2%"}, "the baseline itself"},
+			Options{MaxRegression: "2%"}, "which is the baseline, so nothing would be compared with it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := prepared(t, c.file, c.o); err == nil || !strings.Contains(err.Error(), c.says) {

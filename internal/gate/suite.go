@@ -17,63 +17,63 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// Options are what a gate is asked for beside its files.
+// Options are what a gate is asked for beyond its files.
 type Options struct {
-	// Namespace is where LoadTests and suites go that name none.
+	// Namespace is that of LoadTests and suites that name none.
 	Namespace string
 	// Images replace images of the files; BaselineImages those of the baseline, which is then measured in turns with the candidate.
 	Images, BaselineImages []Image
-	// Runs is how often a LoadTest is measured; 0: DefaultRuns where it is compared with something, else once. Of suites their spec says it.
+	// Runs is how often a LoadTest is measured; 0: DefaultRuns where it is compared with something, else once. A suite's spec says it itself.
 	Runs int
 	// MaxRegression adds a criterion to each suite; empty: none.
 	MaxRegression string
-	// Baseline says that there is a baseline beside the files.
+	// Baseline says that there is a baseline from outside of the files.
 	Baseline bool
-	// Anchor says that there is an earlier reference, too, which doesn't move.
+	// Anchor says that there is also an anchor: an earlier baseline that doesn't move.
 	Anchor bool
-	// AllowDifferent is what of the environment may differ from the baseline's, whatever the files say.
+	// AllowDifferent names the parts of the environment that may differ from the baseline's, beside those that the files name.
 	AllowDifferent []string
 	// Witness is what is measured beside a search, or in place of it: one of Witnesses; empty: nothing.
 	Witness string
-	// Suffix is what names end with; empty: some letters of a digest of what is measured.
+	// Suffix ends the suites' names; empty: they end with letters of a digest of what is measured.
 	Suffix string
 }
 
 const (
-	// DefaultRuns is the smallest number of runs that may have a pair the wrong way round and still show something.
+	// DefaultRuns is the smallest number of runs of each side that shows a difference even if one pair of runs contradicts it.
 	DefaultRuns = 5
-	// MaxRuns is how many a suite may have.
+	// MaxRuns is how many runs a suite may have of each cell.
 	MaxRuns = 100
-	// defaultTTL is how long what a gate measured stays where the file doesn't say it.
+	// defaultTTL is how long a gate's suites are kept if the file doesn't say.
 	defaultTTL = "168h"
-	// addedCriterion is the name of the criterion that Options.MaxRegression makes.
+	// addedCriterion is the name of the criterion that Options.MaxRegression adds.
 	addedCriterion = "no-slower"
 	// The axis of a LoadTest whose baseline is another image.
 	releaseAxis, baselineValue, candidateValue = "release", "baseline", "candidate"
 )
 
-// Subject is one thing that a gate measures: a suite, as it is to be created.
+// Subject is one thing that a gate measures: a suite that is to be created.
 type Subject struct {
 	// Name is what its file calls it.
 	Name   string
 	Suite  *v1alpha1.LoadTestSuite
 	Matrix *suite.Matrix
-	// Test says that a LoadTest became it.
+	// Test says that it was made of a LoadTest.
 	Test bool
-	// Witness says that it measures what comes back of an overload, of what another subject of this Name searches the limit of.
+	// Witness says that it measures what comes back of an overload, while another subject of this Name searches for the limit of the same device.
 	Witness bool
 	// Baseline is what a LoadTest's own spec compares with.
 	Baseline *v1alpha1.BaselineSpec
-	// Bound is how long it may take at the worst.
+	// Bound is how long it may take at most.
 	Bound time.Duration
 }
 
-// Prepare makes the suites of what was found in files. Its error has all that is wrong with any of them.
+// Prepare makes the suites from the objects of files. Its error names all that is wrong with any of them.
 func Prepare(server *admission.Server, objects []admission.Object, o Options) ([]*Subject, error) {
 	var subjects []*Subject
 	var wrong []error
 	images := &replacer{images: o.Images}
-	baseline := &replacer{images: o.BaselineImages, otherwise: images} // in all else the two sides are the same
+	baseline := &replacer{images: o.BaselineImages, fallback: images} // in everything else the two sides are the same
 	for _, object := range objects {
 		found, err := prepareAll(server, object, o, images, baseline)
 		if err != nil {
@@ -86,7 +86,7 @@ func Prepare(server *admission.Server, objects []admission.Object, o Options) ([
 	return subjects, errors.Join(wrong...)
 }
 
-// prepareAll are an object's subjects: itself, and its witness where one is asked for.
+// prepareAll makes an object's subjects: itself, and its witness where one is asked for.
 func prepareAll(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) ([]*Subject, error) {
 	s, err := prepare(server, object, o, images, baseline)
 	if err != nil || o.Witness == "" {
@@ -111,7 +111,7 @@ func contentOf(object admission.Object, o Options, images, baseline *replacer) (
 	if object.LoadTest != nil {
 		return ofTest(object, o, images, baseline)
 	}
-	return ofSuite(object, o, images)
+	return contentOfSuite(object, o, images)
 }
 
 func prepare(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) (*Subject, error) {
@@ -128,7 +128,7 @@ func prepare(server *admission.Server, object admission.Object, o Options, image
 		return nil, at(object, err)
 	}
 	s.Suite = admitted.Suite
-	if err := cmp.Or(s.check(o), s.checkLeave(o)); err != nil {
+	if err := cmp.Or(s.check(o), s.checkAllowDifferent(o)); err != nil {
 		return nil, at(object, err)
 	}
 	s.Name = name(s.Suite, object.Meta(), o.Suffix)
@@ -150,9 +150,9 @@ func ofTest(object admission.Object, o Options, images, baseline *replacer) (map
 	test := object.LoadTest
 	switch {
 	case test.Spec.Stop || test.Spec.Suspend:
-		return nil, at(object, errors.New("spec.stop and spec.suspend have no place in a gate: remove them"))
+		return nil, at(object, errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them"))
 	case test.Spec.Baseline != nil && o.Baseline:
-		return nil, at(object, errors.New("spec.baseline says what it is compared with, and so does --baseline: leave one of the two out"))
+		return nil, at(object, errors.New("both spec.baseline and --baseline name a baseline: leave one of them out"))
 	}
 	spec, err := asMap(test.Spec)
 	if err != nil {
@@ -172,14 +172,14 @@ func ofTest(object admission.Object, o Options, images, baseline *replacer) (map
 		}
 		other := baseline.replaced(spec)
 		out["axes"] = []any{map[string]any{"name": releaseAxis, "values": []any{
-			map[string]any{"name": baselineValue, "patch": differing(candidate, other)}, map[string]any{"name": candidateValue}}}}
-		out["baseline"] = withLeave(map[string]any{"axis": releaseAxis, "value": baselineValue}, o.AllowDifferent)
+			map[string]any{"name": baselineValue, "patch": mergePatch(candidate, other)}, map[string]any{"name": candidateValue}}}}
+		out["baseline"] = withAllowDifferent(map[string]any{"axis": releaseAxis, "value": baselineValue}, o.AllowDifferent)
 	}
 	out["repetitions"] = int64(runsOf(o.Runs, out["criteria"].([]any)))
 	return suiteObject(object.Meta(), o.Namespace, out), nil
 }
 
-// templateMetadata are a LoadTest's labels and annotations, with a row in tables that doesn't depend on what it is measured in.
+// templateMetadata are a LoadTest's labels and annotations, with a label that keeps its row in tables the same whatever suite measures it.
 func templateMetadata(meta *metav1.ObjectMeta) map[string]any {
 	labels := map[string]any{v1alpha1.LabelProduct: meta.Name}
 	for k, v := range meta.Labels {
@@ -193,16 +193,16 @@ func templateMetadata(meta *metav1.ObjectMeta) map[string]any {
 }
 
 // ofSuite is a suite of a file with the images replaced.
-func ofSuite(object admission.Object, o Options, images *replacer) (map[string]any, error) {
+func contentOfSuite(object admission.Object, o Options, images *replacer) (map[string]any, error) {
 	switch s := object.Suite; {
 	case o.Runs != 0:
 		return nil, at(object, errors.New("--runs is for LoadTests: write spec.repetitions into the LoadTestSuite"))
 	case len(o.BaselineImages) > 0:
 		return nil, at(object, errors.New("--baseline-image is for LoadTests: give the LoadTestSuite an axis whose values patch the image, and name one of them in spec.baseline"))
 	case s.Spec.Baseline != nil && o.Baseline:
-		return nil, at(object, errors.New("spec.baseline says what it is compared with, and so does --baseline: leave one of the two out"))
+		return nil, at(object, errors.New("both spec.baseline and --baseline name a baseline: leave one of them out"))
 	case s.Spec.Stop || s.Spec.Suspend:
-		return nil, at(object, errors.New("spec.stop and spec.suspend have no place in a gate: remove them"))
+		return nil, at(object, errors.New("a gate can't measure a suite with spec.stop or spec.suspend: remove them"))
 	}
 	spec, err := asMap(object.Suite.Spec)
 	if err != nil {
@@ -216,7 +216,7 @@ func ofSuite(object admission.Object, o Options, images *replacer) (map[string]a
 	}
 	spec["criteria"] = withCriterion(criteria, o.MaxRegression, metric)
 	if b, compares := spec["baseline"].(map[string]any); compares {
-		spec["baseline"] = withLeave(b, o.AllowDifferent)
+		spec["baseline"] = withAllowDifferent(b, o.AllowDifferent)
 	}
 	if _, says := spec["ttlAfterFinished"]; !says {
 		spec["ttlAfterFinished"] = defaultTTL
@@ -224,7 +224,7 @@ func ofSuite(object admission.Object, o Options, images *replacer) (map[string]a
 	return suiteObject(object.Meta(), o.Namespace, spec), nil
 }
 
-// suiteObject is the suite as an API server is given it, but for its name's end.
+// suiteObject is the suite as an API server gets it, except for the end of its name.
 func suiteObject(meta *metav1.ObjectMeta, namespace string, spec map[string]any) map[string]any {
 	metadata := map[string]any{"name": placeholder, "namespace": cmp.Or(meta.Namespace, namespace)}
 	if len(meta.Labels) > 0 {
@@ -250,7 +250,7 @@ func asMap(from any) (map[string]any, error) {
 	return out, utiljson.Unmarshal(text, &out) // whole numbers stay whole
 }
 
-// comparedBy is the metric that all cells of a suite are compared by. Some suites have none: cells of frames and cells of sessions count different things, and the criterion that is added is of one.
+// comparedBy is the metric that all cells of a suite are compared by. A suite with both cells of frames and cells of sessions has none, and the criterion that is added has one metric only.
 func comparedBy(m *suite.Matrix) (v1alpha1.Metric, error) {
 	first := map[v1alpha1.Metric]string{} // the first cell of each
 	var all []v1alpha1.Metric
@@ -266,7 +266,7 @@ func comparedBy(m *suite.Matrix) (v1alpha1.Metric, error) {
 	case 1:
 		return all[0], nil
 	}
-	return "", fmt.Errorf("cell %s is compared by %s and cell %s by %s, and the criterion of --max-regression is of one of them: write a LoadTestSuite for each", first[all[0]], all[0], first[all[1]], all[1])
+	return "", fmt.Errorf("cell %s is compared by %s and cell %s by %s, but --max-regression adds a criterion of one metric: write a LoadTestSuite for each", first[all[0]], all[0], first[all[1]], all[1])
 }
 
 // withCriterion adds the criterion that the command line asks for, of the metric that the tests are compared by.
@@ -278,7 +278,7 @@ func withCriterion(criteria []any, maxRegression string, metric v1alpha1.Metric)
 }
 
 // withLeave is a suite's baseline, of whose environment what the command line names may differ, too.
-func withLeave(baseline map[string]any, parts []string) map[string]any {
+func withAllowDifferent(baseline map[string]any, parts []string) map[string]any {
 	allowed, _ := baseline["allowDifferent"].([]any)
 	for _, part := range parts {
 		if !slices.Contains(allowed, any(part)) {
@@ -291,7 +291,7 @@ func withLeave(baseline map[string]any, parts []string) map[string]any {
 	return baseline
 }
 
-// runsOf is how often a LoadTest is measured: a single run shows nothing of a difference, unless its spread is vouched for.
+// runsOf is how often a LoadTest is measured: a single run shows no difference, unless the criterion assumes a spread.
 func runsOf(asked int, criteria []any) int {
 	if asked != 0 {
 		return asked
@@ -305,7 +305,7 @@ func runsOf(asked int, criteria []any) int {
 	return 1
 }
 
-// distinct refuses two suites of one name: the second would be taken for the first.
+// distinct refuses two suites of the same name: the second would be taken for the first.
 func distinct(subjects []*Subject) error {
 	seen := map[string]bool{}
 	for _, s := range subjects {

@@ -16,8 +16,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// The witnesses that a gate may be asked for. What comes back of more than a device can carry is counted in every frame, and so spreads less than a limit that is searched in steps; it is
-// another property of the device than its limit, which may move without it, and so it has a verdict of its own.
+// The witnesses that a gate may be asked for. The rate that comes back of an overload is counted frame by frame, and so spreads less than a limit that is searched in steps. It is another property
+// of the device than its limit: either may change without the other, and so it has a verdict of its own.
 const (
 	// WitnessOverload measures the forwarding rate at overload beside the search.
 	WitnessOverload = "overload"
@@ -28,7 +28,7 @@ const (
 // Witnesses are the names of the witnesses.
 func Witnesses() []string { return []string{WitnessOverload, WitnessOverloadAlone} }
 
-// CheckWitness refuses a witness that there isn't; empty is none.
+// CheckWitness refuses an unknown witness; empty means that none is asked for.
 func CheckWitness(name string) error {
 	if name == "" || slices.Contains(Witnesses(), name) {
 		return nil
@@ -37,27 +37,27 @@ func CheckWitness(name string) error {
 }
 
 const (
-	// witnessRuns is how often each side's rate at overload is measured at least: with runs that spread by up to 0.3 % they tell half a percent beyond what is allowed in 95 of 100 cases.
+	// witnessRuns is how often each side's rate at overload is measured at least: if runs spread by up to 0.3 %, so many show half a percent beyond what is allowed in 95 of 100 cases.
 	witnessRuns = 22
-	// mostTrials is how many trials a run has at most, of which its figure is the rate of all together; the warm-up lasts as long as one of them.
+	// mostTrials is how many trials a run has at most; its figure is the rate of all of them together, and its warm-up lasts as long as one.
 	mostTrials = 5
-	// witnessShare is of how much of a search's time the witness takes one part.
+	// witnessShare is how many times longer the searches take than the witness.
 	witnessShare = 10
-	// shortestTrial and longestTrial bound a trial: a spec takes none that is shorter, and longer ones tell nothing more.
+	// shortestTrial and longestTrial bound a trial: a spec allows no shorter one, and longer ones show nothing more.
 	shortestTrial, longestTrial = time.Second, 10 * time.Second
-	// witnessEnd is what names of witnesses end with.
+	// witnessEnd ends the name of a witness.
 	witnessEnd = "-overload"
 )
 
-// witness is the subject that measures what comes back of an overload of the same things: the rate that a search would climb to, in trials that take a tenth of the searches' time together. It
-// is judged by the criteria that compare. What isn't a search of frames has none.
+// witness is the subject that measures what comes back of an overload of the same device: trials at the highest rate that the search would reach, which together take a tenth of the searches' time.
+// It is judged by the criteria that compare. Only a search of frames has one.
 func (s *Subject) witness(server *admission.Server, content map[string]any, from admission.Object, suffix string) (*Subject, error) {
 	usual, err := s.usual(server)
 	if err != nil {
 		return nil, err
 	}
 	if b := s.Suite.Spec.Baseline; b != nil && b.Suite != "" {
-		return nil, fmt.Errorf("--witness overload can't be compared with suite %s, which holds searches: leave it out, or compare with cells of the same suite (spec.baseline.axis)", b.Suite)
+		return nil, fmt.Errorf("--witness overload can't be compared with suite %s, whose runs are searches: leave --witness out, or compare with cells of the same suite (spec.baseline.axis)", b.Suite)
 	}
 	spec, _ := content["spec"].(map[string]any)
 	var compare []any
@@ -68,7 +68,7 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, from
 		}
 	}
 	if len(compare) == 0 {
-		return nil, errors.New("--witness says whether a rate at overload changed, and no criterion compares: give --max-regression 2%, or leave --witness out")
+		return nil, errors.New("--witness compares the rate at overload with a baseline's, but no criterion compares: give --max-regression 2%, or leave --witness out")
 	}
 	template, _ := spec["template"].(map[string]any)
 	test, _ := template["spec"].(map[string]any)
@@ -82,7 +82,7 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, from
 	if loss, says := procedure["maxLossRatio"]; says {
 		test["procedure"].(map[string]any)["maxLossRatio"] = loss
 	}
-	delete(test, "activeDeadline") // a search's
+	delete(test, "activeDeadline") // it is meant for a search
 	spec["criteria"], spec["repetitions"] = compare, int64(max(witnessRuns, s.Suite.Spec.Repetitions))
 	if s.Test {
 		labels, _ := template["metadata"].(map[string]any)["labels"].(map[string]any)
@@ -105,15 +105,15 @@ func (s *Subject) witness(server *admission.Server, content map[string]any, from
 	return w, nil
 }
 
-// witnessLabel is the column of a witness in tables: that of its search, and what it is.
+// witnessLabel is the column of a witness in tables: its search's, with witnessEnd.
 func witnessLabel(labels map[string]any) string {
 	const most = 63
 	of, _ := labels[v1alpha1.LabelLoadTest].(string)
 	return strings.Trim(of[:min(len(of), most-len(witnessEnd))]+witnessEnd, "-")
 }
 
-// trialsOf are how many trials a run has, and how long each and the warm-up last, where searches that usually take so long are made so often: all runs of a side take a tenth of these, or two seconds
-// each where that is less.
+// trialsOf is how many trials a run has, and how long each of them and the warm-up last, beside so many searches of this usual duration: all runs of a side together take a tenth of the searches' time,
+// but at least two seconds each.
 func trialsOf(usual time.Duration, searches int) (trials int, lasts time.Duration) {
 	run := usual * time.Duration(searches) / (witnessShare * witnessRuns)
 	trials = min(max(int(run/shortestTrial)-1, 1), mostTrials)
@@ -139,19 +139,19 @@ func (s *Subject) usual(server *admission.Server) (shortest time.Duration, err e
 			return 0, errs.ToAggregate()
 		}
 		if p.Sessions != nil || p.Procedure.Type != plan.TypeRamp {
-			return 0, fmt.Errorf("--witness is for searches of frames (spec.procedure.type: Ramp), and cell %s isn't one: leave --witness out, or put it into a file of its own", cell.Name)
+			return 0, fmt.Errorf("--witness is for searches of frames (spec.procedure.type: Ramp), but cell %s has another procedure: leave --witness out, or put the cell into a file of its own", cell.Name)
 		}
 		if usual := procedures.Of(p.Procedure).Usual(); shortest == 0 || usual < shortest {
 			shortest = usual
 		}
 	}
 	if patched := s.patchesProcedure(); patched != "" {
-		return 0, fmt.Errorf("--witness measures all cells by one procedure, and the patch of %s has its own: leave --witness out", patched)
+		return 0, fmt.Errorf("--witness measures all cells by one procedure, but the patch of %s sets another: leave --witness out", patched)
 	}
 	return shortest, nil
 }
 
-// patchesProcedure names the value of an axis whose patch sets how the load is varied; empty: none does.
+// patchesProcedure names the axis and value whose patch sets spec.procedure; empty: none does.
 func (s *Subject) patchesProcedure() string {
 	for _, axis := range s.Suite.Spec.Axes {
 		for _, value := range axis.Values {
@@ -163,20 +163,20 @@ func (s *Subject) patchesProcedure() string {
 	return ""
 }
 
-// pairWitnesses sets each witness's row beside that of its search, and says which of the two decides. They are two properties of the device, and no verdict is made of both: a witness fails a gate by
-// itself, and whatever else it says, the search decides. Where no search is beside it, the witness decides alone.
+// pairWitnesses sets each witness's row beside that of its search, and says which of the two decides. They measure two properties of the device, and neither verdict is made of both: a witness that
+// fails makes the gate fail; otherwise the search decides. Where there is no search, the witness decides alone.
 func pairWitnesses(rows []report.GateRow) {
 	for i := range rows {
 		w := &rows[i]
 		if w.Witness == "" {
 			continue
 		}
-		k := i - 1 // its search comes before it; one of the same name in another namespace is another's
+		k := i - 1 // its search comes before it; rows of the same name in another namespace have their own
 		for k >= 0 && (rows[k].Witness != "" || rows[k].Test != w.Test || rows[k].Cell != w.Cell) {
 			k--
 		}
 		if k < 0 {
-			w.Beside = "the rate at overload alone was measured, and decides: of the device's limit it says nothing"
+			w.Beside = "only the rate at overload was measured, and decides: it says nothing about the device's limit"
 			continue
 		}
 		w.Beside = whichMoved(rows[k].Outcome, w.Outcome)
@@ -188,21 +188,21 @@ func pairWitnesses(rows []report.GateRow) {
 func whichMoved(search, witness report.Outcome) string {
 	switch {
 	case search == report.DidFail && witness == report.DidFail:
-		return "both moved: the limit and the rate at overload are less than is allowed, and either decides"
+		return "the limit and the rate at overload are both less than is allowed: each of them decides"
 	case search == report.DidFail && witness == report.Passed:
-		return "the limit moved, and the rate at overload didn't: the limit is less than is allowed, and decides"
+		return "the limit is less than is allowed, and decides; the rate at overload is not"
 	case search == report.DidFail:
-		return "the limit moved, and decides: of the rate at overload the runs don't show whether it did"
+		return "the limit is less than is allowed, and decides; the runs don't show whether the rate at overload is"
 	case search == report.Passed && witness == report.DidFail:
-		return "the rate at overload moved, and the limit didn't: the device forwards less of what is too much for it than is allowed, and that decides"
+		return "the rate at overload is less than is allowed, and decides; the limit is not: only when overloaded does the device forward less than before"
 	case witness == report.DidFail:
-		return "the rate at overload moved, and decides: of the limit the runs don't show whether it did"
+		return "the rate at overload is less than is allowed, and decides; the runs don't show whether the limit is"
 	case search == report.Passed && witness == report.Passed:
-		return "neither moved by more than is allowed: the search decides, of the limit"
+		return "neither the limit nor the rate at overload is less than is allowed: the search decides"
 	case search == report.Passed:
-		return "the limit didn't move by more than is allowed, and decides: of the rate at overload the runs don't show whether it did"
+		return "the limit is not less than is allowed, and decides; the runs don't show whether the rate at overload is"
 	case witness == report.Passed:
-		return "the rate at overload didn't move by more than is allowed, which doesn't say so of the limit: the search decides, and doesn't show it"
+		return "the rate at overload is not less than is allowed, which says nothing about the limit: the search decides, and its runs don't show whether the limit is"
 	}
-	return "of neither the runs show whether it moved"
+	return "the runs show neither whether the limit nor whether the rate at overload is less than is allowed"
 }

@@ -80,8 +80,8 @@ func TestAWitnessTakesATenthOfItsSearches(t *testing.T) {
 func TestWitnessesThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ file, says string }{
 		"of what isn't a search":    {router + "  procedure: {type: ConstantLoad, constantLoad: {rate: 1kpps}}\n", "--witness is for searches of frames"},
-		"of several procedures":     {strings.Replace(matrix, "patch: {dut", "patch: {procedure: {ramp: {targetRate: 100kpps}}, dut", 1) + "  baseline: {axis: image, value: main}\n", "the patch of image new has its own"},
-		"beside an earlier suite's": {matrix + "  baseline: {suite: nightly-1}\n", "can't be compared with suite nightly-1, which holds searches"},
+		"of several procedures":     {strings.Replace(matrix, "patch: {dut", "patch: {procedure: {ramp: {targetRate: 100kpps}}, dut", 1) + "  baseline: {axis: image, value: main}\n", "the patch of image new sets another"},
+		"beside an earlier suite's": {matrix + "  baseline: {suite: nightly-1}\n", "can't be compared with suite nightly-1, whose runs are searches"},
 		"where nothing is compared": {router + absolute, "no criterion compares"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,21 +99,21 @@ func TestWitnessesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatMovedIsToldOfEachByItself(t *testing.T) {
+func TestAWitnessIsNamedBesideItsSearch(t *testing.T) {
 	for name, c := range map[string]struct {
 		search, witness report.Outcome
 		says            string
 		outcome         report.Outcome
 	}{
-		"the limit moved, the overload rate didn't": {report.DidFail, report.Passed, "the limit moved, and the rate at overload didn't: the limit is less than is allowed, and decides", report.DidFail},
-		"the overload rate moved, the limit didn't": {report.Passed, report.DidFail, "the rate at overload moved, and the limit didn't", report.DidFail},
-		"both moved":    {report.DidFail, report.DidFail, "both moved", report.DidFail},
-		"neither moved": {report.Passed, report.Passed, "neither moved by more than is allowed: the search decides", report.Passed},
-		"the search is too coarse for what moved": {report.Undecided, report.DidFail, "the rate at overload moved, and decides", report.DidFail},
-		"the witness doesn't speak for the limit": {report.Undecided, report.Passed, "doesn't say so of the limit: the search decides, and doesn't show it", report.Undecided},
-		"a witness that shows nothing is silent":  {report.Passed, report.Undecided, "the limit didn't move by more than is allowed, and decides", report.Passed},
-		"the same, and the limit moved":           {report.DidFail, report.Undecided, "the limit moved, and decides", report.DidFail},
-		"nothing is shown":                        {report.Undecided, report.Undecided, "of neither the runs show", report.Undecided},
+		"the limit moved, the overload rate didn't": {report.DidFail, report.Passed, "the limit is less than is allowed, and decides; the rate at overload is not", report.DidFail},
+		"the overload rate moved, the limit didn't": {report.Passed, report.DidFail, "the rate at overload is less than is allowed, and decides; the limit is not", report.DidFail},
+		"both moved":    {report.DidFail, report.DidFail, "are both less than is allowed: each of them decides", report.DidFail},
+		"neither moved": {report.Passed, report.Passed, "neither the limit nor the rate at overload is less than is allowed: the search decides", report.Passed},
+		"the search is too coarse for what moved": {report.Undecided, report.DidFail, "the rate at overload is less than is allowed, and decides; the runs don't show whether the limit is", report.DidFail},
+		"the witness doesn't speak for the limit": {report.Undecided, report.Passed, "says nothing about the limit: the search decides, and its runs don't show whether the limit is", report.Undecided},
+		"a witness that shows nothing is silent":  {report.Passed, report.Undecided, "the limit is not less than is allowed, and decides", report.Passed},
+		"the same, and the limit moved":           {report.DidFail, report.Undecided, "the limit is less than is allowed, and decides; the runs don't show whether the rate at overload is", report.DidFail},
+		"nothing is shown":                        {report.Undecided, report.Undecided, "the runs show neither", report.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &report.Gate{Rows: []report.GateRow{{Test: "router", Cell: "new", Outcome: c.search}, {Test: "router", Cell: "new", Outcome: c.witness, Witness: report.WitnessOverload}}}
@@ -126,7 +126,7 @@ func TestWhatMovedIsToldOfEachByItself(t *testing.T) {
 	t.Run("without a search it decides alone", func(t *testing.T) {
 		g := &report.Gate{Rows: []report.GateRow{{Test: "router", Cell: "new", Outcome: report.Undecided, Witness: report.WitnessOverload}}}
 		pairWitnesses(g.Rows)
-		if g.Conclude(); g.Outcome != report.Undecided || !strings.Contains(g.Rows[0].Beside, "of the device's limit it says nothing") {
+		if g.Conclude(); g.Outcome != report.Undecided || !strings.Contains(g.Rows[0].Beside, "it says nothing about the device's limit") {
 			t.Errorf("%s, %q", g.Outcome, g.Rows[0].Beside)
 		}
 	})
@@ -138,7 +138,7 @@ func TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []Measured
+	var all []MeasuredSuite
 	for _, s := range subjects {
 		m := measured(t, s, func(cell string, run int) int64 {
 			if s.Witness && cell == "main" && run == 0 { // a witness's run of the baseline came to nothing

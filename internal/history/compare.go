@@ -11,18 +11,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Side is what is compared: a file or directory, or some tests, with a name.
+// Side is one side of a comparison: the Reports of a file, a directory or some tests, with a name.
 type Side struct {
 	Name    string
 	Records []Record
 }
 
-// mostDifferences is how many differences between two Plans are told.
+// mostDifferences is how many differences between two Plans are named.
 const mostDifferences = 3
 
-// Compare holds all sides against the first. Reports are matched by product and loadtest; where each side is of one place only, by that. Those whose
-// Plans measure in different ways aren't judged: it is said what differs; and neither are those of other environments, but for what is allowed to differ. A nil
-// allowance demands nothing.
+// Compare compares all sides with the first. Reports are matched by product and loadtest; sides of one place each are matched whatever that place. Reports whose Plans measure in different ways are not
+// judged, nor are those of different environments, except for what is allowed to differ: the row says what differs. A nil allowance demands nothing.
 func Compare(sides []Side, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) *report.Comparison {
 	c := &report.Comparison{Version: report.ComparisonVersion}
 	for _, s := range sides {
@@ -63,7 +62,7 @@ func rowsOf(sides []Side) []row {
 	return rows
 }
 
-// singleRow matches sides that are of one place each, whatever they are called; nil: they aren't.
+// singleRow matches sides that are of one place each, even if the places differ; nil: some side has several places.
 func singleRow(sides []Side) *row {
 	r := &row{}
 	var products, loadtests []string
@@ -79,6 +78,7 @@ func singleRow(sides []Side) *row {
 	return r
 }
 
+// compareRow compares the sides of one row with the first.
 func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) report.ComparisonRow {
 	out := report.ComparisonRow{Product: r.product, Loadtest: r.loadtest}
 	var baseline sample
@@ -86,8 +86,8 @@ func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.
 		s := sampleOf(records)
 		side := report.Compared{Figures: s.figures, Missing: s.missing, SetAside: s.setAside, Outliers: s.outliers}
 		common, images := imagesOf(s.answers)
-		mixed := mixture(s.answers)
-		side.Images, side.Doubts = common, doubts(images, sharing(s.answers))
+		mixed := mixtureText(s.answers)
+		side.Images, side.Doubts = common, withoutEmpty(images, sharedPortsText(s.answers))
 		switch {
 		case s.all == 0:
 			side.Absent = "no Report"
@@ -105,7 +105,7 @@ func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.
 		} else {
 			judge(&side, s, baseline, mixed, allowance, allowDifferent)
 		}
-		side.Message = joinNonEmpty(side.Message, copies(len(records), s.all))
+		side.Message = joinNonEmpty(side.Message, copiesText(len(records), s.all))
 		out.Sides = append(out.Sides, side)
 	}
 	return out
@@ -122,36 +122,36 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 		side.Figures, side.Message = nil, mixed
 		return
 	case len(s.answers) == 0 || baseline.figures == nil || len(baseline.runs) == 0:
-		side.Message = "there is nothing to compare: " + whichLacks(s, baseline)
+		side.Message = "nothing can be compared: " + whichSideLacks(s, baseline)
 		return
 	case comparison.TooFew(len(s.answers), s.all):
-		side.Message = fmt.Sprintf("there is too little to compare: of %d runs %d have a figure that counts", s.all, len(s.answers))
+		side.Message = fmt.Sprintf("only %d of %d runs have a figure that counts", len(s.answers), s.all)
 		return
 	}
 	if n := sharedRuns(s, baseline); n > 0 {
-		side.Message = fmt.Sprintf("%d of its %d runs are the first side's own, and a run says nothing of how it compares with itself: give each side runs of its own", n, len(s.answers))
+		side.Message = fmt.Sprintf("%d of its %d runs are also runs of the first side, and a run can't be compared with itself: give each side its own runs", n, len(s.answers))
 		return
 	}
 	if apart := trafficDifference(baseline.answers[0], s.answers[0]); apart != "" {
-		side.Message = "measured in another way, so that the figures can't be compared: " + apart
+		side.Message = "measured in another way, so the figures can't be compared: " + apart
 		return
 	}
 	was, is := baseline.answers[0].plan(), s.answers[0].plan()
 	if apart := plan.MethodDifferences(was, is, mostDifferences); len(apart) > 0 {
-		side.Message = "measured in another way, so that the figures can't be compared: " + strings.Join(apart, "; ")
+		side.Message = "measured in another way, so the figures can't be compared: " + strings.Join(apart, "; ")
 		return
 	}
 	if apart := lineRateDifference(baseline.answers[0], s.answers[0]); apart != "" {
-		side.Message = "measured at another line rate, so that the figures can't be compared: " + apart
+		side.Message = "measured at another line rate, so the figures can't be compared: " + apart
 		return
 	}
-	side.Environment = comparison.Apart(environmentsOf(baseline.answers), environmentsOf(s.answers))
+	side.Environment = comparison.EnvironmentDifferences(environmentsOf(baseline.answers), environmentsOf(s.answers))
 	if refusal := comparison.Refusal(side.Environment, allowDifferent); refusal != "" {
 		side.Message = refusal
 		return
 	}
 	question := comparison.Question{Figure: comparison.Throughput(s.answers[0].Report), Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance}
-	answer := comparison.Withhold(question, comparison.Compare(question))
+	answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
 	side.Latency = compareLatency(s.answers, baseline.answers)
 	side.Message = joinNonEmpty(side.Message, comparison.NodeChanged(resultsOf(s.answers), resultsOf(baseline.answers)))
@@ -163,8 +163,8 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	side.Message = joinNonEmpty(side.Message, comparison.EnvironmentText(side.Environment))
 }
 
-// Each are the runs of records that count in a comparison, one by one, as what is compared of them.
-func Each(records []Record) (all []report.ComparedRun) {
+// ComparedRuns are the figures that are compared, of each run that counts.
+func ComparedRuns(records []Record) (all []report.ComparedRun) {
 	for _, r := range sampleOf(records).answers {
 		for _, f := range comparison.Throughput(r.Report).Of(r.Report) {
 			if f.Missing == "" {
@@ -175,7 +175,7 @@ func Each(records []Record) (all []report.ComparedRun) {
 	return all
 }
 
-// imageDifferences says where two runs' devices ran other images. Of the built-in forwarder the image doesn't matter: the node's kernel forwards.
+// imageDifferences says how the images of two runs' devices differ. The image of the built-in forwarder doesn't matter, as the node's kernel forwards.
 func imageDifferences(a, b Record) []string {
 	const pod = "Pod"
 	if a.plan().DUT.Type != pod || b.plan().DUT.Type != pod {
@@ -191,7 +191,7 @@ func resultsOf(records []Record) (all []report.Result) {
 	return all
 }
 
-// environmentsOf are what the runs were measured in.
+// environmentsOf is what each run was measured in.
 func environmentsOf(records []Record) []*report.Environment {
 	all := make([]*report.Environment, len(records))
 	for i, r := range records {
@@ -200,23 +200,23 @@ func environmentsOf(records []Record) []*report.Environment {
 	return all
 }
 
-// imagesOf are the images that all of several runs measured; apart says that they aren't of one device, though all are counted.
+// imagesOf is the images that all of several runs measured; apart says that they differ, though all runs count.
 func imagesOf(records []Record) (common []plan.Container, apart string) {
 	var names []string
 	var images [][]plan.Container
 	for _, r := range records {
 		names, images = append(names, r.Name), append(images, report.ImagesOf(r.Report))
 	}
-	return report.OneDevice(names, images)
+	return report.CommonImages(names, images)
 }
 
-// doubts are the sentences that there are.
-func doubts(sentences ...string) []string {
+// withoutEmpty is the sentences without empty ones.
+func withoutEmpty(sentences ...string) []string {
 	return slices.DeleteFunc(sentences, func(s string) bool { return s == "" })
 }
 
-// sharing says that runs are of ends that shared a physical port: their figures are not of wires of their own. Empty: none is.
-func sharing(records []Record) string {
+// sharedPortsText says how many runs had several ends on one physical port, whose bandwidth they shared; empty: none.
+func sharedPortsText(records []Record) string {
 	n := 0
 	for _, r := range records {
 		if len(r.Report.Result.SharedPorts) > 0 {
@@ -229,12 +229,12 @@ func sharing(records []Record) string {
 	return fmt.Sprintf("%d of %d runs had several ends on one physical port, whose bandwidth they shared", n, len(records))
 }
 
-// copies says that Reports were left out, as others are of the same runs; empty: none were.
-func copies(records, runs int) string {
+// copiesText says how many Reports were left out as copies of others; empty: none were.
+func copiesText(records, runs int) string {
 	if records == runs {
 		return ""
 	}
-	return fmt.Sprintf("%d of its %d Reports are of a run that another one is of, too: each run counts once", records-runs, records)
+	return fmt.Sprintf("%d of its %d Reports are copies of others: each run counts once", records-runs, records)
 }
 
 // joinNonEmpty joins two sentences, of which either may be empty.
@@ -245,7 +245,8 @@ func joinNonEmpty(sentence, another string) string {
 	return sentence + "; " + another
 }
 
-func whichLacks(s, baseline sample) string {
+// whichSideLacks says which side has nothing to compare, and why.
+func whichSideLacks(s, baseline sample) string {
 	const unconfirmed = " has a figure that was confirmed"
 	switch {
 	case s.all == 0:
@@ -264,7 +265,7 @@ func whichLacks(s, baseline sample) string {
 	return "the first side was not measured"
 }
 
-// sharedRuns is how many of a side's runs are the baseline's, too.
+// sharedRuns is how many of a side's runs are also runs of the baseline.
 func sharedRuns(s, baseline sample) (n int) {
 	theirs := map[string]bool{}
 	for _, r := range baseline.answers {
@@ -278,7 +279,7 @@ func sharedRuns(s, baseline sample) (n int) {
 	return n
 }
 
-// lineRateDifference says which link had another line rate in one than in the other: that is known only when something has run. Empty: none.
+// lineRateDifference says which link had another line rate in one run than in the other; empty: none. A Plan doesn't show it, only a run.
 func lineRateDifference(was, is Record) string {
 	if a, b := comparison.LineRateChange(was.Report.LineRates, is.Report.LineRates); a != nil {
 		return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, was.Name, b.BitsPerSecond, is.Name)
@@ -286,7 +287,7 @@ func lineRateDifference(was, is Record) string {
 	return ""
 }
 
-// trafficDifference says that one of two runs sent frames and the other sessions, whose figures aren't of the same kind; empty: both sent the same.
+// trafficDifference says that one of two runs sent frames and the other sessions, whose figures can't be compared; empty: both sent the same.
 func trafficDifference(a, b Record) string {
 	of := func(r Record) string {
 		if comparison.Throughput(r.Report).Metric == figures.GoodputBitsPerSecond {
@@ -300,8 +301,8 @@ func trafficDifference(a, b Record) string {
 	return fmt.Sprintf("traffic is %s, in %s, and %s, in %s", of(a), a.Name, of(b), b.Name)
 }
 
-// mixture says that runs which should be of one test measured in different ways; empty: they didn't.
-func mixture(records []Record) string {
+// mixtureText says that runs of one side measured in different ways; empty: they didn't.
+func mixtureText(records []Record) string {
 	for _, r := range records {
 		if apart := trafficDifference(records[0], r); apart != "" {
 			return "runs of different plans have no common figure: " + apart
@@ -318,10 +319,10 @@ func mixture(records []Record) string {
 	return ""
 }
 
-// apart names outliers; empty: there are none.
-func apart(tests []string) string {
+// outliersText names outliers; empty: there are none.
+func outliersText(tests []string) string {
 	if len(tests) == 0 {
 		return ""
 	}
-	return "far from the others, and counted all the same: " + strings.Join(tests, ", ")
+	return "far from the others, but counted: " + strings.Join(tests, ", ")
 }

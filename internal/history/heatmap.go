@@ -5,7 +5,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Heatmap has the maps of suites and of Reports. Several Reports of one test make one spot, of their medians. Rows names the axis that makes the rows of suites' throughputs; empty: the first.
+// Heatmap has the heatmaps of suites and of Reports. Several Reports of one test make one spot with their medians. Rows names the axis of suites that makes the rows of throughput; empty: the first.
 func Heatmap(all report.Documents, rows string) *report.Heatmap {
 	out := new(report.Heatmap)
 	add := func(h *report.Heatmap) {
@@ -15,19 +15,20 @@ func Heatmap(all report.Documents, rows string) *report.Heatmap {
 		add(figures.HeatmapOfSuite(s, rows))
 	}
 	if len(all.Reports) > 0 {
-		add(figures.Heatmap("", "product", "loadtest", heatedReports(all.Reports)))
+		add(figures.Heatmap("", "product", "loadtest", heatmapTests(all.Reports)))
 	}
 	return out
 }
 
-func heatedReports(reports []*report.Report) (all []figures.Heated) {
+// heatmapTests is the tests of Reports, one for each place.
+func heatmapTests(reports []*report.Report) (all []figures.HeatmapTest) {
 	var records []Record
 	for _, r := range reports {
 		records = append(records, Record{Report: r})
 	}
 	for _, p := range places(records) {
 		of := at(p, records)
-		t := figures.Heated{Product: p.product, Loadtest: p.loadtest, Missing: of[0].missing()}
+		t := figures.HeatmapTest{Product: p.product, Loadtest: p.loadtest, Missing: of[0].missing()}
 		var each []*report.Figures
 		var curves [][]report.CurvePoint
 		for _, r := range of {

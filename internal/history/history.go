@@ -1,10 +1,10 @@
-// Package history sets Reports side by side and in the order of time: it says which of them are runs of the same test, what their medians are,
-// and what a difference is worth. It is pure; internal/report has the documents that come out, and writes them.
+// Package history sets Reports side by side and in the order of time: it finds out which of them are runs of the same test, and their medians and differences. It is pure; internal/report has the
+// documents that it makes, and writes them.
 //
 //	Reports ─┬─ grouped by product and loadtest ─┬─ a table
 //	         │                                   ├─ side against side ─▶ a comparison
 //	         │                                   └─ in order of time ──▶ a trend
-//	         └─ only Plans of one method are compared: else it is said what differs
+//	         └─ only Plans of one method are compared, else the differences are named
 package history
 
 import (
@@ -26,12 +26,12 @@ type Record struct {
 	Report *report.Report
 }
 
-// figures are the Report's, where it is a whole measurement. What a run that was cut short measured is told, and not compared.
+// figures are the Report's if the run was completed; nil: it was cut short, and its figures are not compared.
 func (r Record) figures() *report.Figures {
 	if r.Report.Ending != report.Completed {
 		return nil
 	}
-	return figures.RowOf(r.Report)
+	return figures.TableFigures(r.Report)
 }
 
 // missing is why the Report has no figure.
@@ -63,7 +63,7 @@ func (r Record) plan() *plan.Plan {
 type place struct{ product, loadtest string }
 
 func placeOf(r Record) place {
-	product, loadtest := report.Named(r.Report)
+	product, loadtest := report.ProductAndLoadtest(r.Report)
 	return place{product, loadtest}
 }
 
@@ -89,22 +89,22 @@ func at(p place, records []Record) []Record {
 	return out
 }
 
-// sample is what became of several runs of one test.
+// sample is several runs of one test.
 type sample struct {
 	all      int
-	measured middle           // of those with figures
-	counted  middle           // of those of them that count in a comparison
-	runs     []comparison.Run // what those that count found
-	lossy    []comparison.Run // those that lost frames at any load
-	answers  []Record         // those that the runs, lossy or not, are of
-	setAside []report.Missing // those with figures that don't count
+	measured runsWithFigures  // all runs with figures
+	counted  runsWithFigures  // those of them that count in a comparison
+	runs     []comparison.Run // the figures of those that count
+	lossy    []comparison.Run // runs that lost frames at any load, whose figure is 0
+	answers  []Record         // the records of runs and lossy
+	setAside []report.Missing // runs with figures that don't count
 	figures  *report.Figures  // medians of those that count; nil: there are none
-	outliers []string         // those of them that lie far from the others
+	outliers []string         // those that count and lie far from the others
 	missing  []report.Missing
 }
 
 func sampleOf(records []Record) sample {
-	records = onceEach(records)
+	records = distinctRuns(records)
 	s := sample{all: len(records)}
 	for _, r := range records {
 		f := r.figures()
@@ -117,7 +117,7 @@ func sampleOf(records []Record) sample {
 		}
 		s.measured.add(r, f)
 		if comparison.Throughput(r.Report).Unfit(r.Report) != "" {
-			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed, Message: "a longer window was to confirm its figure, and didn't"})
+			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed, Message: "a longer window was to confirm its figure, but didn't"})
 			continue
 		}
 		s.counted.add(r, f)
@@ -127,23 +127,23 @@ func sampleOf(records []Record) sample {
 	return s
 }
 
-// onceEach are the records of different runs.
-func onceEach(records []Record) []Record {
-	return report.OnceEach(records, func(r Record) *report.Report { return r.Report })
+// distinctRuns is the records without copies of the same run.
+func distinctRuns(records []Record) []Record {
+	return report.DistinctRuns(records, func(r Record) *report.Report { return r.Report })
 }
 
-// middle is what several runs have in common.
-type middle struct {
+// runsWithFigures is several runs and their figures.
+type runsWithFigures struct {
 	records []Record
 	each    []*report.Figures
 }
 
-func (m *middle) add(r Record, f *report.Figures) {
+func (m *runsWithFigures) add(r Record, f *report.Figures) {
 	m.records, m.each = append(m.records, r), append(m.each, f)
 }
 
 // figures are the medians, and the tests that lie far from the others; nil: there are no runs.
-func (m *middle) figures() (f *report.Figures, outliers []string) {
+func (m *runsWithFigures) figures() (f *report.Figures, outliers []string) {
 	f, far := Medians(m.each)
 	for _, i := range far {
 		outliers = append(outliers, m.records[i].test())
@@ -151,8 +151,8 @@ func (m *middle) figures() (f *report.Figures, outliers []string) {
 	return f, outliers
 }
 
-// Medians are the figures of several runs together, and which of them lie far from the others; nil: there are no runs. They are a lower bound where any of
-// the runs' are: the median of exact figures in their place might be more.
+// Medians are the medians of several runs' figures, and which runs lie far from the others; nil: there are no runs. They are a lower bound if any run's figures are: with exact figures instead, the
+// median might be more.
 func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
 	if len(runs) == 0 {
 		return nil, nil
@@ -174,7 +174,7 @@ func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
 	for _, f := range runs {
 		all.Unconfirmed += f.Unconfirmed
 	}
-	if runs[0].OfSessions() { // no place has runs of both: they are apart by their Plans
+	if runs[0].OfSessions() { // a place has runs of frames or of sessions, never both
 		all.GoodputBitsPerSecond = new(int64(math.Round(rates.Median)))
 	}
 	if rates.N > 1 {
@@ -192,23 +192,23 @@ func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
 	return all, far
 }
 
-// Table is all records in one table, with medians where there are several of a place.
+// Table is all records in one table, with medians where a place has several.
 func Table(title string, records []Record) *report.Table {
 	t := &report.Table{Version: report.TableVersion, Title: title}
 	for _, p := range places(records) {
-		here := onceEach(at(p, records))
+		here := distinctRuns(at(p, records))
 		s := sampleOf(here)
 		figures, outliers := s.measured.figures()
-		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: figures, Missing: s.missing, Message: apart(outliers)}
+		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: figures, Missing: s.missing, Message: outliersText(outliers)}
 		if len(here) == 1 && len(here[0].Report.Verdict.Criteria) > 0 {
 			cell.Verdict = here[0].Report.Verdict.Outcome
 		}
-		if mixed := mixture(s.measured.records); mixed != "" {
+		if mixed := mixtureText(s.measured.records); mixed != "" {
 			cell.Figures, cell.Message = nil, mixed
 		}
 		common, apart := imagesOf(s.measured.records)
-		cell.Images, cell.Message = common, joinNonEmpty(joinNonEmpty(cell.Message, apart), sharing(s.measured.records))
-		cell.Message = joinNonEmpty(cell.Message, comparison.Several(environmentsOf(s.measured.records)))
+		cell.Images, cell.Message = common, joinNonEmpty(joinNonEmpty(cell.Message, apart), sharedPortsText(s.measured.records))
+		cell.Message = joinNonEmpty(cell.Message, comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
 		t.Cells = append(t.Cells, cell)
 	}
 	return t

@@ -43,8 +43,8 @@ func limited(packetsPerSecond int64) option {
 
 // broken is a device that lost frames at 500 packets/s in each direction already.
 func broken(r *report.Report) {
-	d := report.Measured{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
-	r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 1000, Directions: []report.Measured{d, d}}}
+	d := report.Direction{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
+	r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 1000, Directions: []report.Direction{d, d}}}
 	r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
 }
 func unconfirmed(r *report.Report) {
@@ -66,12 +66,12 @@ func record(day int, packetsPerSecond int64, options ...option) history.Record {
 	flow := func(share int64) report.Flow {
 		return report.Flow{PacketsPerSecond: packetsPerSecond / share, Layer1BitsPerSecond: packetsPerSecond * 672 / share}
 	}
-	m := report.Measured{From: "west", To: "east", Received: flow(2), LineRatePercent: units.PercentOf(packetsPerSecond*336, 1e9)}
+	m := report.Direction{From: "west", To: "east", Received: flow(2), LineRatePercent: units.PercentOf(packetsPerSecond*336, 1e9)}
 	r := &report.Report{Version: report.Version, Producer: "linerate v0.1.0", Started: begin.AddDate(0, 0, day), Finished: begin.AddDate(0, 0, day).Add(time.Minute), Ending: report.Completed,
 		LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}},
 		Plan: &plan.Plan{Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3},
 			Test: plan.Test{Name: name, UID: name, Attempt: 1, Product: "Linux", Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}},
-		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Directions: []report.Measured{m, m},
+		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Directions: []report.Direction{m, m},
 			Total: &report.Sum{Received: flow(1), LineRatePercent: m.LineRatePercent}}}
 	for _, o := range options {
 		o(r)
@@ -130,7 +130,7 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 	}{
 		"5 % less in five runs each":           {runs(5, 1_000_000), runs(5, 950_000), nil, report.Less, "", "-5", "the difference lies within -5."},
 		"5 % more":                             {runs(5, 1_000_000), runs(5, 1_050_000), nil, report.More, "", "5", "the difference lies within +"},
-		"the same":                             {runs(5, 1_000_000), runs(5, 1_000_000), nil, report.NotShown, "", "0", "what difference there is lies within"},
+		"the same":                             {runs(5, 1_000_000), runs(5, 1_000_000), nil, report.NotShown, "", "0", "no difference is shown: it lies within"},
 		"one run each":                         {runs(1, 1_000_000), runs(1, 950_000), nil, report.TooFew, "", "-5", "1 against 1 runs are too few"},
 		"the same, held against a demand":      {runs(5, 1_000_000), runs(5, 1_000_000), two, report.NotShown, report.Passed, "0", "at most 2 % less allowed"},
 		"less than is allowed":                 {runs(5, 1_000_000), runs(5, 950_000), two, report.Less, report.DidFail, "-5", "Kpps in 5 runs, 1.00 Mpps in 5 runs of the baseline"},
@@ -138,16 +138,16 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 		"weak generators":                      {runs(5, 1_000_000, weak), runs(5, 950_000, weak), nil, report.NotShown, "", "", "lower bounds"},
 		"weak, and still more":                 {runs(5, 1_000_000), runs(5, 1_100_000, weak), nil, report.More, "", "10", "anything more"},
 		"weak, held against a demand":          {runs(5, 1_000_000, weak), runs(5, 950_000, weak), two, report.NotShown, report.Undecided, "", "found a lower bound only"},
-		"within the resolution":                {runs(5, 1_000_000, within(units.One/50)), runs(5, 990_000, within(units.One/50)), nil, report.NotShown, "", "-1", "what difference there is"},
-		"another plan":                         {runs(5, 1_000_000), runs(5, 950_000, to(50)), two, report.NotComparable, report.Undecided, "", "measured in another way, so that the figures can't be compared: procedure.ramp.targetRate"},
+		"within the resolution":                {runs(5, 1_000_000, within(units.One/50)), runs(5, 990_000, within(units.One/50)), nil, report.NotShown, "", "-1", "no difference is shown"},
+		"another plan":                         {runs(5, 1_000_000), runs(5, 950_000, to(50)), two, report.NotComparable, report.Undecided, "", "measured in another way, so the figures can't be compared: procedure.ramp.targetRate"},
 		"another device":                       {runs(5, 1_000_000, limited(9)), runs(5, 950_000, limited(8)), nil, report.Less, "", "-5", "of the device, reference.limit.packetsPerSecond is 9 in the one and 8 in the other"},
 		"plans mixed":                          {runs(5, 1_000_000), append(runs(2, 950_000), anew(runs(2, 950_000, to(50)))...), two, report.NotComparable, report.Undecided, "", "runs of different plans"},
 		"plans mixed before":                   {append(runs(2, 950_000), anew(runs(2, 950_000, to(50)))...), runs(5, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
 		"not measured":                         {runs(5, 1_000_000), runs(2, 1_000_000, lost), two, report.NotComparable, report.Undecided, "", "this side was not measured"},
-		"the same runs":                        {runs(5, 1_000_000), runs(5, 1_000_000)[2:], two, report.NotComparable, report.Undecided, "", "3 of its 3 runs are the first side's own"},
+		"the same runs":                        {runs(5, 1_000_000), runs(5, 1_000_000)[2:], two, report.NotComparable, report.Undecided, "", "3 of its 3 runs are also runs of the first side"},
 		"half of them lost frames at any load": {runs(5, 1_000_000), append(runs(5, 1_000_000), anew(runs(5, 0, broken))...), two, report.NotShown, report.Undecided, "-", "10 runs"},
 		"all lost frames at any load":          {runs(5, 1_000_000), runs(5, 0, broken), two, report.Less, report.DidFail, "-", "at least 99.90 % less"},
-		"most weren't measured":                {runs(5, 1_000_000), append(runs(5, 1_000_000), anew(runs(6, 0, lost))...), two, report.NotComparable, report.Undecided, "", "of 11 runs 5 have a figure that counts"},
+		"most weren't measured":                {runs(5, 1_000_000), append(runs(5, 1_000_000), anew(runs(6, 0, lost))...), two, report.NotComparable, report.Undecided, "", "only 5 of 11 runs have a figure that counts"},
 		"figures that weren't confirmed":       {runs(5, 1_000_000), runs(5, 1_000_000, unconfirmed), two, report.NotComparable, report.Undecided, "", "no run of this side has a figure that was confirmed"},
 		"another line rate":                    {runs(5, 1_000_000, ports(25*units.Gbps)), runs(5, 400_000, ports(10*units.Gbps)), two, report.NotComparable, report.Undecided, "", "link west is 25gbps in night-00.json and 10gbps in night-00.json"},
 		"line rates mixed":                     {runs(5, 1_000_000, ports(25*units.Gbps)), append(runs(2, 1_000_000, ports(10*units.Gbps)), anew(runs(3, 1_000_000, ports(25*units.Gbps)))...), two, report.NotComparable, report.Undecided, "", "runs at different line rates"},
@@ -188,7 +188,7 @@ func TestFiguresThatWereNotConfirmedAreSetAside(t *testing.T) {
 	if err := render.Write(&text, "text", render.OfComparison(c), render.TextOptions{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"949.98 Kpps", "2 of 7 measured runs set aside (a longer window was to confirm its figure, and didn't): night-08, night-09"} {
+	for _, want := range []string{"949.98 Kpps", "2 of 7 measured runs set aside (a longer window was to confirm its figure, but didn't): night-08, night-09"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
@@ -267,7 +267,7 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 		"two builds":                        {first(), second, "of the device, container vpp ran lab/vpp:1 (sha256:11) in the one and lab/vpp:1 (sha256:22) in the other"},
 		"one build":                         {first(), anew(first()), ""},
 		"nobody wrote down which":           {unknown, second, ""},
-		"runs of several builds":            {first(), append(anew(first())[:4], second[4]), "its runs are of several devices: of night-00.json and night-04.json, container vpp ran"},
+		"runs of several builds":            {first(), append(anew(first())[:4], second[4]), "its runs are of several devices: in night-00.json and night-04.json, container vpp ran"},
 		"the kernel, by another linerate's": {kernel("linerate:1", "33"), anew(kernel("linerate:2", "44")), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 	if err := render.Write(&text, "text", render.OfTable(history.Table("", first())), render.TextOptions{Width: 200}); err != nil || !strings.Contains(text.String(), "Device under test: vpp ran lab/vpp:1 (sha256:11).") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
-	if mixed := history.Table("", append(first(), second...)).Cells[0]; len(mixed.Images) != 0 || !strings.Contains(mixed.Message, "its runs are of several devices: of night-00.json and night-00.json, container vpp ran") {
+	if mixed := history.Table("", append(first(), second...)).Cells[0]; len(mixed.Images) != 0 || !strings.Contains(mixed.Message, "its runs are of several devices: in night-00.json and night-00.json, container vpp ran") {
 		t.Errorf("a table of two builds says %q of %v", mixed.Message, mixed.Images)
 	}
 	points := history.Trend("", []history.Record{record(0, 1_000_000, ran("lab/vpp:1", "11")), record(1, 1_000_000, ran("lab/vpp:1", "11")), record(2, 1_000_000, ran("lab/vpp:1", "22"))}, nil).Series[0]
@@ -308,7 +308,7 @@ func TestARunThatIsNamedTwiceCountsOnce(t *testing.T) {
 		after[i].Name = fmt.Sprintf("copy-%d.json", i)
 	}
 	c := history.Compare([]history.Side{{Name: "before", Records: before}, {Name: "after", Records: after}}, &comparison.Allowance{MaxRegression: units.One / 50}, nil)
-	if side := c.Rows[0].Sides[1]; side.Verdict != report.Undecided || side.Figures.Runs != 1 || !strings.Contains(side.Message, "4 of its 5 Reports are of a run that another one is of, too") {
+	if side := c.Rows[0].Sides[1]; side.Verdict != report.Undecided || side.Figures.Runs != 1 || !strings.Contains(side.Message, "4 of its 5 Reports are copies of others") {
 		t.Errorf("%d runs, %s: %s", side.Figures.Runs, side.Verdict, side.Message)
 	}
 	if cell := history.Table("all", after).Cells[0]; cell.Figures.Runs != 1 || cell.Figures.Spread != nil {

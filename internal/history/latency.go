@@ -12,25 +12,25 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// took is a figure of latency, and what each run of a side found of it.
-type took struct {
+// latencyRuns is a figure of latency, with what each run of a side found.
+type latencyRuns struct {
 	median report.LatencyMedian
-	times  []float64 // in nanoseconds, of the runs that tell it
+	times  []float64 // in nanoseconds, of the runs that have it
 	runs   []comparison.Run
 }
 
-func (t took) figure() comparison.Figure {
+func (t latencyRuns) figure() comparison.Figure {
 	return comparison.Figure{Metric: t.median.Metric, Direction: t.median.Direction, At: &t.median.At, FrameSize: t.median.FrameSize}
 }
 
 // latencyOf are all figures of latency that records have, in the order of the first that has them.
-func latencyOf(records []Record) (all []took) {
+func latencyOf(records []Record) (all []latencyRuns) {
 	for _, r := range records {
 		for _, f := range figures.Latencies(r.Report, figures.LatencyMetrics...) {
 			of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize}
-			i := slices.IndexFunc(all, func(t took) bool { return t.median.Same(of) })
+			i := slices.IndexFunc(all, func(t latencyRuns) bool { return t.median.Same(of) })
 			if i < 0 {
-				all, i = append(all, took{median: of}), len(all)
+				all, i = append(all, latencyRuns{median: of}), len(all)
 			}
 			all[i].add(r, f)
 		}
@@ -41,18 +41,18 @@ func latencyOf(records []Record) (all []took) {
 	return all
 }
 
-func (t *took) add(r Record, f report.Figure) {
+func (t *latencyRuns) add(r Record, f report.Figure) {
 	if f.Missing != "" {
 		return
 	}
-	number := f.High // as people read it: the longest that it may be
+	number := f.High // the longest that it may be, as tables show it
 	if number == "" {
 		number, t.median.Open = f.Low, true
 	}
 	t.times, t.runs = append(t.times, number.Float()), append(t.runs, t.figure().RunOf(r.Report, f))
 }
 
-func (t *took) summarize(of int) {
+func (t *latencyRuns) summarize(of int) {
 	s := statistics.Summarize(t.times)
 	t.median.Runs, t.median.Without = s.N, of-s.N
 	t.median.Nanoseconds = int64(math.Round(s.Median))
@@ -70,23 +70,23 @@ func latencyMedians(records []Record) (all []report.LatencyMedian) {
 	return all
 }
 
-// compareLatency holds each figure of latency of a side against the first side's.
+// compareLatency compares each figure of latency of a side with the first side's.
 func compareLatency(side, first []Record) (all []report.LatencyMedian) {
 	before := latencyOf(first)
 	for _, is := range latencyOf(side) {
 		out := is.median
 		out.Judgement = report.NotComparable
-		i := slices.IndexFunc(before, func(t took) bool { return t.median.Same(is.median) })
+		i := slices.IndexFunc(before, func(t latencyRuns) bool { return t.median.Same(is.median) })
 		switch {
 		case i < 0:
 			out.Message = "the first side has no such figure"
 		case comparison.TooFew(len(before[i].runs), len(first)):
-			out.Message = fmt.Sprintf("of the first side's %d runs %d tell it", len(first), len(before[i].runs))
+			out.Message = fmt.Sprintf("only %d of the first side's %d runs have it", len(before[i].runs), len(first))
 		case comparison.TooFew(len(is.runs), len(side)):
-			out.Message = fmt.Sprintf("of %d runs %d tell it", len(side), len(is.runs))
+			out.Message = fmt.Sprintf("only %d of %d runs have it", len(is.runs), len(side))
 		default:
 			question := comparison.Question{Figure: is.figure(), Candidate: is.runs, Baseline: before[i].runs}
-			answer := comparison.Withhold(question, comparison.Compare(question))
+			answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
 			out.Judgement, out.Change, out.Message = answer.Judgement, answer.Change, answer.Sentence
 		}
 		all = append(all, out)
@@ -94,7 +94,7 @@ func compareLatency(side, first []Record) (all []report.LatencyMedian) {
 	return all
 }
 
-// latencyTold are the figures of latency that a run tells.
-func latencyTold(r Record) []report.Figure {
+// knownLatencies are the figures of latency that a run has.
+func knownLatencies(r Record) []report.Figure {
 	return slices.DeleteFunc(figures.Latencies(r.Report, figures.LatencyMetrics...), func(f report.Figure) bool { return f.Missing != "" })
 }

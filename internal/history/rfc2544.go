@@ -17,7 +17,7 @@ import (
 )
 
 // RFC2544 sets Reports side by side as RFC 2544, section 26, has it: by product and direction, frame sizes ascending. Procedures that find a limit have throughput, FrameLoss has frame loss;
-// others are named among those without.
+// others are listed as without.
 func RFC2544(reports []*report.Report) *report.RFC2544 {
 	out := &report.RFC2544{Reports: reports}
 	for _, r := range reports {
@@ -35,7 +35,7 @@ func compareStreams(a, b report.Stream) int {
 	return cmp.Or(cmp.Compare(a.Product, b.Product), cmp.Compare(a.FrameBytes.Float(), b.FrameBytes.Float()), cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Test, b.Test), cmp.Compare(a.Direction, b.Direction))
 }
 
-// rfc2544Of are a Report's points; without says that it has none, or none of a goal.
+// rfc2544Of are a Report's points; without says why it, or one of its goals, has none.
 func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, without []report.Missing) {
 	p := report.PlanOf(r)
 	lacks := func(goal string, of report.Result, why string) {
@@ -47,7 +47,7 @@ func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []re
 	}
 	switch {
 	case p.Sessions != nil:
-		lacks("", r.Result, "its traffic is sessions, and RFC 2544 is of frames")
+		lacks("", r.Result, "its traffic is sessions, but RFC 2544 is about frames")
 		return nil, nil, without
 	case p.Procedure.Type == plan.TypeFrameLoss:
 		if loss = frameLossOf(r); len(loss) == 0 {
@@ -86,7 +86,7 @@ func throughputOf(r *report.Report, goal string) (out []report.ThroughputPoint) 
 		own := figures.HeadlineIn(h, r, d)
 		s := streamOf(r, i)
 		out = append(out, report.ThroughputPoint{Stream: s, Goal: goal, LossAllowed: report.PlanOf(r).Procedure.MaxLossRatio, Offered: d.Offered, Received: d.Received, LossRatio: d.LossRatio,
-			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: own.Bound, Unconfirmed: own.Loose, Reason: r.Result.Reason})
+			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: own.Bound, Unconfirmed: own.Unconfirmed, Reason: r.Result.Reason})
 	}
 	return out
 }
@@ -116,7 +116,7 @@ func frameLossOf(r *report.Report) (out []report.FrameLossPoint) {
 	return out
 }
 
-// streamOf is what a direction's figures are of.
+// streamOf is the stream that a direction's figures are of.
 func streamOf(r *report.Report, i int) report.Stream {
 	h, p := report.NamedHeadline(r), report.PlanOf(r)
 	s := report.Stream{Product: h.Product, Loadtest: h.Loadtest, Test: h.Name, TrialDuration: plan.Duration(trialDuration(r, i))}
@@ -178,7 +178,7 @@ func protocolOf(frame []byte) string {
 	return ""
 }
 
-// trialDuration is how long the trials, or windows, last that decide on a direction.
+// trialDuration is how long the trials, or windows, last that decide a direction's figures.
 func trialDuration(r *report.Report, direction int) time.Duration {
 	switch p := report.PlanOf(r).Procedure; {
 	case p.Search != nil:
@@ -193,7 +193,7 @@ func trialDuration(r *report.Report, direction int) time.Duration {
 	return rampedFor(r, direction)
 }
 
-// rampedFor is how long the window of a ramp was that a direction's figures are of: the confirmation, where it was confirmed.
+// rampedFor is how long the window of a ramp was that a direction's figures are of: the confirmation if it was confirmed.
 func rampedFor(r *report.Report, direction int) time.Duration {
 	p, number, confirmed := report.PlanOf(r).Procedure, r.Result.Window, r.Result.Confirmed
 	if direction < len(r.Result.Directions) && r.Result.Directions[direction].Limit != nil {

@@ -80,7 +80,7 @@ func TestSessionsAreComparedByTheirGoodput(t *testing.T) {
 		"an end was the limit":          {each(slower(), atEnds), report.NotShown, report.Undecided, "5 of the candidate's runs found a lower bound only"},
 		"another number of connections": {each(steady(), parallel(8)), report.NotComparable, report.Undecided, "sessions.parallel is 4 in the one and 8 in the other"},
 		"another congestion control":    {each(slower(), by("bbr")), report.NotComparable, report.Undecided, "congestion control of west and east: cubic, then bbr"},
-		"nobody knows which":            {each(slower(), by("")), report.Less, report.DidFail, "of the environment of these runs not known: congestion control of west and east"},
+		"nobody knows which":            {each(slower(), by("")), report.Less, report.DidFail, "of the environment of these runs unknown: congestion control of west and east"},
 		"frames":                        {runs(5, 93_000_000, called("Linux", "tcp")), report.NotComparable, report.Undecided, "traffic is sessions, whose goodput was measured, in tcp-00.json, and frames, which were counted, in night-00.json"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// Trend puts records in the order of time, a series for each product and loadtest. Medians are of runs of one environment, but for what is allowed to differ.
+// Trend puts records in the order of time, a series for each product and loadtest. Medians combine runs of the same environment, except for what is allowed to differ.
 func Trend(title string, records []Record, allowDifferent []report.EnvironmentPart) *report.Trend {
 	t := &report.Trend{Version: report.TrendVersion, Title: title}
 	for _, p := range places(records) {
@@ -24,7 +24,7 @@ func Trend(title string, records []Record, allowDifferent []report.EnvironmentPa
 }
 
 func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart) report.Series {
-	records = onceEach(records)
+	records = distinctRuns(records)
 	slices.SortStableFunc(records, func(a, b Record) int {
 		return cmp.Or(a.Report.Started.Compare(b.Report.Started), cmp.Compare(a.Name, b.Name))
 	})
@@ -36,7 +36,7 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 			m := r.missing()
 			point.Missing = &m
 		} else {
-			point.Latency = latencyTold(r)
+			point.Latency = knownLatencies(r)
 		}
 		if i > 0 {
 			before := records[i-1].plan()
@@ -54,14 +54,14 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 	}
 	for first := 0; first < len(records); {
 		last := first
-		for last+1 < len(records) && !begins(&s.Points[last+1], records[first:last+1], records[last+1], allowDifferent) {
+		for last+1 < len(records) && !beginsStretch(&s.Points[last+1], records[first:last+1], records[last+1], allowDifferent) {
 			last++
 		}
 		sample := sampleOf(records[first : last+1])
 		figures, _ := sample.measured.figures()
 		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: figures, Latency: latencyMedians(sample.measured.records)})
 		for i := first; i <= last; i++ {
-			s.Points[i].FromMedian = comparison.FromMedian(s.Points[i].Figures, figures)
+			s.Points[i].FromMedian = comparison.ChangeFromMedian(s.Points[i].Figures, figures)
 		}
 		markOutliers(s.Points[first : last+1])
 		first = last + 1
@@ -69,12 +69,12 @@ func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart
 	return s
 }
 
-// begins says that a new stretch begins with a run, after those of the present one, and notes at its point what of the environment changed: all of a stretch are of
-// the same, as far as that is known, and what else is told is held against the run before.
-func begins(point *report.Point, stretch []Record, r Record, allowDifferent []report.EnvironmentPart) bool {
+// beginsStretch says whether a run begins a new stretch after those of the present one, and notes at its point what changed in the environment, compared with all runs of the stretch, or, in parts that
+// may differ, with the run before.
+func beginsStretch(point *report.Point, stretch []Record, r Record, allowDifferent []report.EnvironmentPart) bool {
 	is := environmentsOf([]Record{r})
-	other := comparison.NotAllowed(comparison.Apart(environmentsOf(stretch), is), allowDifferent)
-	for _, d := range comparison.Apart(environmentsOf(stretch[len(stretch)-1:]), is) {
+	other := comparison.NotAllowed(comparison.EnvironmentDifferences(environmentsOf(stretch), is), allowDifferent)
+	for _, d := range comparison.EnvironmentDifferences(environmentsOf(stretch[len(stretch)-1:]), is) {
 		if d.Known() && !slices.ContainsFunc(other, func(o report.EnvironmentDifference) bool { return o.What == d.What }) {
 			other = append(other, d)
 		}
@@ -83,16 +83,16 @@ func begins(point *report.Point, stretch []Record, r Record, allowDifferent []re
 	return len(point.PlanChange)+len(point.DeviceChange)+len(comparison.NotAllowed(other, allowDifferent)) > 0
 }
 
-// Rules for what lies apart from its neighbours (Hampel's filter). A step to another level isn't apart: the neighbours take it in their middle.
+// Rules for outliers among neighbours (Hampel's filter). A step to another level makes no outlier, as it moves the neighbours' median, too.
 const (
-	// neighbours are looked at on either side.
+	// neighbours is how many points are looked at on either side.
 	neighbours = 3
-	// apartBy is how many robust standard deviations away is far.
-	apartBy = 3.5
+	// outlierDeviations is how many robust standard deviations from the median an outlier is.
+	outlierDeviations = 3.5
 	// normalPerMAD makes a median absolute deviation comparable with a standard deviation.
 	normalPerMAD = 1.4826
-	// leastApart is the share of the neighbours' median that far is at least: a measurement promises no more than ±1 %.
-	leastApart = 0.01
+	// leastOutlier is how far an outlier is from the neighbours' median at least, as a share of it: a measurement promises no more than ±1 %.
+	leastOutlier = 0.01
 )
 
 // markOutliers marks exact figures that lie far from their neighbours'.
@@ -108,7 +108,7 @@ func markOutliers(points []report.Point) {
 		for _, k := range exact[max(0, n-neighbours):min(len(exact), n+neighbours+1)] {
 			around = append(around, float64(points[k].Figures.Throughput()))
 		}
-		if len(around) < neighbours+1 { // of few, nobody can say which is the odd one
+		if len(around) < neighbours+1 { // too few to find the outlier
 			continue
 		}
 		middle := statistics.Summarize(around).Median
@@ -116,6 +116,6 @@ func markOutliers(points []report.Point) {
 		for k, v := range around {
 			away[k] = math.Abs(v - middle)
 		}
-		points[i].Outlier = math.Abs(float64(points[i].Figures.Throughput())-middle) > max(apartBy*normalPerMAD*statistics.Summarize(away).Median, leastApart*middle)
+		points[i].Outlier = math.Abs(float64(points[i].Figures.Throughput())-middle) > max(outlierDeviations*normalPerMAD*statistics.Summarize(away).Median, leastOutlier*middle)
 	}
 }

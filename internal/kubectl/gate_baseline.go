@@ -76,7 +76,7 @@ func (c *cluster) references(ctx context.Context, o Options, names, anchors []st
 // addReference adds what a name stands for: a file, a folder, a suite, a selector, a LoadTest or a Report that was kept.
 func (c *cluster) addReference(ctx context.Context, o Options, name string, to *suite.Reference) error {
 	if isFile(name) {
-		if err := sidebyside.AddReference(o.In, name, to); err != nil {
+		if err := sidebyside.AddBaselineDocuments(o.In, name, to); err != nil {
 			return exit.BadInput("%w", err)
 		}
 		return nil
@@ -84,7 +84,7 @@ func (c *cluster) addReference(ctx context.Context, o Options, name string, to *
 	if isSelector(name) {
 		records, err := c.selected(ctx, name)
 		for _, r := range records {
-			to.Reports = append(to.Reports, analysis.Kept{Report: r.Report})
+			to.Reports = append(to.Reports, analysis.KeptReport{Report: r.Report})
 		}
 		return err
 	}
@@ -105,7 +105,7 @@ func (c *cluster) addReference(ctx context.Context, o Options, name string, to *
 	if err != nil {
 		return err
 	}
-	to.Reports = append(to.Reports, analysis.Kept{Report: withoutFigures(test, r)})
+	to.Reports = append(to.Reports, analysis.KeptReport{Report: withoutFigures(test, r)})
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*
 		if err != nil {
 			return nil, err
 		}
-		return &suite.Reference{Kind: v1alpha1.LoadTestKind, Name: b.LoadTest, Reports: []analysis.Kept{{Report: withoutFigures(test, r)}}}, nil
+		return &suite.Reference{Kind: v1alpha1.LoadTestKind, Name: b.LoadTest, Reports: []analysis.KeptReport{{Report: withoutFigures(test, r)}}}, nil
 	}
 	out := &suite.Reference{Kind: "Report"}
 	var names []string
@@ -156,7 +156,7 @@ func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*
 			return nil, err
 		}
 		names = append(names, ref.ConfigMap)
-		out.Reports = append(out.Reports, analysis.Kept{Report: r})
+		out.Reports = append(out.Reports, analysis.KeptReport{Report: r})
 	}
 	out.Name = strings.Join(names, ", ")
 	return out, nil

@@ -63,14 +63,14 @@ func (g *gateOptions) limit(subjects []*gate.Subject) time.Duration {
 
 // judge reads what was stored of the suites, and judges it.
 func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Subject, suites []client.Object, words []string, references *references, board *board) (*report.Gate, error) {
-	var all []gate.Measured
+	var all []gate.MeasuredSuite
 	var wrong []error
 	for i, object := range suites {
 		s, is := object.(*v1alpha1.LoadTestSuite)
 		if !is {
 			continue
 		}
-		m := gate.Measured{Suite: s, Name: subjects[i].Name, Test: subjects[i].Test, Witness: subjects[i].Witness, Message: words[i], Baseline: references.of(subjects[i]), Anchor: references.anchor}
+		m := gate.MeasuredSuite{Suite: s, Name: subjects[i].Name, Test: subjects[i].Test, Witness: subjects[i].Witness, Message: words[i], Baseline: references.of(subjects[i]), Anchor: references.anchor}
 		err := c.insist(ctx, g.patience, func(text string) { board.say("%s", text) }, func() (err error) {
 			m.Runs, err = c.storedRuns(ctx, s)
 			return err

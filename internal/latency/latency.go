@@ -1,4 +1,5 @@
-// Package latency is what follows a procedure that has its result: trials at shares of the rate that it found or held, of whose frames the latency is measured. It is pure, like the procedure that it asks.
+// Package latency adds trials after a procedure that has its result, at shares of the rate that it found or held; the latency of their frames is measured. It is pure, as the procedure inside it
+// is.
 //
 //	load ┤        the procedure              │ 0 %   │ 10 %  │ 50 %  │ 90 %  │ of its rate
 //	     │  ┌──┐  ┌──┐┌──┐                   │       │       │       │ ┌───┐ │
@@ -36,8 +37,8 @@ func New(p plan.Latency, result procedure.Procedure) After { return After{result
 // Rates are the procedure's.
 func (a After) Rates() procedure.Rates { return a.result.Rates() }
 
-// parted are the procedure's own windows, and those of latency, which come after them.
-func parted(history []report.Window) (own, trials []report.Window) {
+// splitHistory are the procedure's own windows, and those of latency, which come after them.
+func splitHistory(history []report.Window) (own, trials []report.Window) {
 	i := slices.IndexFunc(history, func(w report.Window) bool { return w.Phase == report.AtLoad })
 	if i < 0 {
 		return history, nil
@@ -71,7 +72,7 @@ type course struct {
 	void []int
 }
 
-// courseOf walks the trials: a load is done once a trial of it counts, or has been tried often enough.
+// courseOf walks the trials: a load is done once a trial of it counts, or it has been tried often enough.
 func (a After) courseOf(trials []report.Window) (c course) {
 	tried, void := 0, procedure.None
 	for i, w := range trials {
@@ -95,7 +96,7 @@ func (a After) courseOf(trials []report.Window) (c course) {
 
 // Next is the procedure's next step, or, when it is done, the next trial of latency.
 func (a After) Next(history []report.Window) procedure.Step {
-	own, trials := parted(history)
+	own, trials := splitHistory(history)
 	step := a.result.Next(own)
 	if !step.Done {
 		return step
@@ -119,7 +120,7 @@ func (a After) Next(history []report.Window) procedure.Step {
 	case len(trials) == 0:
 		next.Reason = fmt.Sprintf("%s; latency follows, at %s of %s", step.Reason, a.loads(), a.of())
 	case len(c.void) > i:
-		next.Reason = fmt.Sprintf("latency at %s once more, as the last trial says nothing: %s", percent(at), trials[c.void[i]].Reason)
+		next.Reason = fmt.Sprintf("latency at %s tried again, as the last trial could not be judged: %s", percent(at), trials[c.void[i]].Reason)
 	}
 	return next
 }
@@ -144,7 +145,7 @@ func (a After) trials(n int) time.Duration { return time.Duration(n) * a.plan.Tr
 
 // Remaining is what is left of the procedure, and of the trials after it.
 func (a After) Remaining(history []report.Window) time.Duration {
-	own, trials := parted(history)
+	own, trials := splitHistory(history)
 	if !a.result.Next(own).Done {
 		return a.result.Remaining(own) + a.trials(len(a.plan.At))
 	}
@@ -154,9 +155,9 @@ func (a After) Remaining(history []report.Window) time.Duration {
 	return a.trials(len(a.plan.At) - len(a.courseOf(trials).counts))
 }
 
-// Conclude is the procedure's own conclusion, with the trials of latency beside it: they change nothing of it.
+// Conclude is the procedure's own conclusion, with the trials of latency beside it.
 func (a After) Conclude(history []report.Window) procedure.Conclusion {
-	own, trials := parted(history)
+	own, trials := splitHistory(history)
 	c := a.result.Conclude(own)
 	rate := a.rate(own)
 	if !c.Finished || rate <= 0 {

@@ -50,11 +50,11 @@ func (f found) Remaining(history []report.Window) time.Duration {
 	return time.Duration(1-len(history)) * time.Second
 }
 
-var own = report.Window{Number: 1, Phase: report.Hold, Load: units.One / 2, Quality: report.Good, Directions: []report.Measured{{Quality: report.Good}}}
+var own = report.Window{Number: 1, Phase: report.Hold, Load: units.One / 2, Quality: report.Good, Directions: []report.Direction{{Quality: report.Good}}}
 
 // trial is a window of latency.
 func trial(q report.Quality) report.Window {
-	return report.Window{Phase: report.AtLoad, Quality: q, Reason: "so it was", Directions: []report.Measured{{Quality: q}}}
+	return report.Window{Phase: report.AtLoad, Quality: q, Reason: "so it was", Directions: []report.Direction{{Quality: q}}}
 }
 
 var at = plan.Latency{At: []units.Ratio{0, units.One / 2, units.One}, TrialDuration: plan.Duration(10 * time.Second)}

@@ -44,7 +44,7 @@ func (v *view) baseline() []byte {
 	of := compile.BaselineOf(v.spec.Baseline)
 	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: v.Baseline.Fault}
 	if b.Message == "" {
-		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Measured{Plan: v.compiled().Plan}, kept(v.Baseline.Sources))
+		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Candidate{Plan: v.compiled().Plan}, kept(v.Baseline.Sources))
 		b.AllowDifferent = report.EnvironmentParts(v.compiled().Plan.AllowDifferent)
 	}
 	packed, err := delivery.EncodeBaseline(b)
@@ -54,10 +54,10 @@ func (v *view) baseline() []byte {
 	return packed
 }
 
-func kept(sources []BaselineSource) []analysis.Kept {
-	all := make([]analysis.Kept, len(sources))
+func kept(sources []BaselineSource) []analysis.KeptReport {
+	all := make([]analysis.KeptReport, len(sources))
 	for i, s := range sources {
-		all[i] = analysis.Kept{Report: s.Report, Digest: s.Digest, Name: s.Name, Fault: s.Fault}
+		all[i] = analysis.KeptReport{Report: s.Report, Digest: s.Digest, Name: s.Name, Fault: s.Fault}
 	}
 	return all
 }

@@ -355,7 +355,7 @@ func aReport(how report.Ending, attempt int, finished time.Time) *report.Report 
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{UID: theUID, Attempt: attempt}}, Started: finished, Finished: finished, Ending: how,
 		Result: report.Result{
 			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 10.00 Kpps frames are lost",
-			Directions: []report.Measured{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow}, {From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}},
+			Directions: []report.Direction{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow}, {From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}},
 			Total:      &report.Sum{Intended: both, Offered: both, Received: both},
 		},
 		Verdict: report.Verdict{Outcome: report.Passed, Criteria: []report.CriterionResult{{Name: "rate", Outcome: report.Passed, Message: "10000 pps, at least 9900 demanded"}}},

@@ -54,7 +54,7 @@ const (
 // curveOf is what all directions together were offered, forwarded and lost at each load. If there are more loads than fit, it takes some at even distances, the first and the
 // last included; the Report has all loads, and each direction.
 func curveOf(curve []report.Figure) []v1alpha1.Figure {
-	points := figures.Points(curve)
+	points := figures.PointsByLoad(curve)
 	const most = mostFigures / figuresOfALoad
 	var all []v1alpha1.Figure
 	for i := range min(len(points), most) {
@@ -101,7 +101,7 @@ var ofLatency = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.
 // latencyOf is each direction's latency at each load, of the slowest frame size, as far as room allows.
 func latencyOf(r *report.Report, room int) (all []v1alpha1.Figure) {
 	for _, metric := range ofLatency {
-		for _, f := range figures.Slowest(r, metric) {
+		for _, f := range figures.SlowestSizes(r, metric) {
 			if len(all) < room {
 				all = append(all, v1alpha1.Figure{Metric: string(metric), Direction: limited(f.Direction, 40), Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
 			}
@@ -127,7 +127,7 @@ func directionLimit(l *report.DirectionLimit) *v1alpha1.DirectionLimit {
 // mostSharedPorts is how many the status has.
 const mostSharedPorts = 64
 
-func directionFigures(m *report.Measured) v1alpha1.Figures {
+func directionFigures(m *report.Direction) v1alpha1.Figures {
 	if m.Sessions != nil {
 		return v1alpha1.Figures{Sessions: sessionsOf(m.Sessions, *m)}
 	}
@@ -140,7 +140,7 @@ func directionFigures(m *report.Measured) v1alpha1.Figures {
 	}
 }
 
-func totalOf(s *report.Sum, directions []report.Measured) *v1alpha1.TotalResult {
+func totalOf(s *report.Sum, directions []report.Direction) *v1alpha1.TotalResult {
 	if s == nil {
 		return nil
 	}
@@ -157,19 +157,19 @@ func totalOf(s *report.Sum, directions []report.Measured) *v1alpha1.TotalResult 
 }
 
 // sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are figures: who reads a status takes both for the device's.
-func sessionsOf(s *report.Sessions, directions ...report.Measured) *v1alpha1.SessionsResult {
+func sessionsOf(s *report.Sessions, directions ...report.Direction) *v1alpha1.SessionsResult {
 	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond, RetransmittedSegments: s.RetransmittedSegments}
 	if d := s.Datagrams; d != nil {
 		out.Datagrams = &v1alpha1.DatagramsResult{Sent: d.Sent, Received: d.Received, Lost: d.Lost}
-		if figures.NotThePaths(directions...) == "" {
+		if figures.PathDoubt(directions...) == "" {
 			out.Datagrams.LossRatio = d.MostLossRatio().String()
 		}
-		if figures.JitterNotThePaths(directions...) == "" {
+		if figures.JitterDoubt(directions...) == "" {
 			out.Datagrams.JitterMicroseconds = new(d.JitterMicroseconds)
 		}
 		return out
 	}
-	if figures.NotThePaths(directions...) != "" {
+	if figures.PathDoubt(directions...) != "" {
 		return out
 	}
 	out.RetransmitRatio = s.RetransmitRatio.String()

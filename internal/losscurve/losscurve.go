@@ -1,5 +1,5 @@
-// Package losscurve fits curves of the loss ratio by the load to trials, and says at which load a device loses a given share of frames on average: its critical load, with the uncertainty that the
-// trials leave. It is Bayesian inference as draft-vpolak-bmwg-plrsearch has it, in numbers alone, and pure: the same trials give the same answer.
+// Package losscurve fits curves of the loss ratio over the load to trials, and says at which load a device loses a given share of its frames on average, its critical load, and how uncertain the
+// trials leave that load. It is the Bayesian inference of draft-vpolak-bmwg-plrsearch, in numbers alone, and pure: the same trials give the same answer.
 //
 //	loss ratio (log)
 //	     │                  ___●  a curve has a capacity, which a device that is overloaded forwards,
@@ -23,15 +23,16 @@ type Trial struct {
 	Lost int64 // never below zero
 }
 
-// Question is what is asked of trials.
+// Question is what the trials are asked for.
 type Question struct {
-	LossRatio float64 // of which the load is asked
-	Least     float64 // the lowest load that an answer may be, in frames a second
-	Most      float64 // the highest load that there was to be offered
+	LossRatio float64 // whose load is asked for
+	Least     float64 // the lowest load an answer may have, in frames a second
+	Most      float64 // the highest load that could be offered
 }
 
-// above is how far beyond the most that is offered a critical load is looked for. A share of the answer that lies there says that no offered load is known to be too much.
-const above = 2
+// searchedAbove is how far above the highest load that could be offered a critical load is looked for. Weight of the answer up there says that no load that could be offered is known to be too
+// much.
+const searchedAbove = 2
 
 // The grid of curves: spreads, relative to the capacity, and capacities for each spread. A spread of less than the least is no longer told from a sharp limit by loads a ten-thousandth apart.
 const (
@@ -50,12 +51,12 @@ type Curve struct {
 	Capacity, Spread float64 // frames a second
 }
 
-// LogLossRatio is the logarithm of the average loss ratio at a load.
+// LogLossRatio is the logarithm of the mean loss ratio at a load.
 func (c Curve) LogLossRatio(load float64) float64 {
 	return min(0, c.logLost(load, c.Shape.log(-c.Capacity/c.Spread))-math.Log(load/c.Spread))
 }
 
-// logLost is the logarithm of what is lost at a load, in spreads, where that at no load, at which nothing is lost, is known as well.
+// logLost is the logarithm of the mean loss at a load, in spreads. atNone is the same at a load of 0, where nothing is lost; callers compute it once.
 func (c Curve) logLost(load, atNone float64) float64 {
 	lost := c.Shape.log((load - c.Capacity) / c.Spread)
 	if atNone > lost+negligibleLog {
@@ -64,12 +65,12 @@ func (c Curve) logLost(load, atNone float64) float64 {
 	return lost
 }
 
-// negligibleLog is the logarithm of what is nothing beside one.
+// negligibleLog is the logarithm of what is too small to count beside one.
 const negligibleLog = -37
 
-// critical is the load at which the curve has the loss ratio, between the question's least and above its most, to a millionth.
+// critical is the load at which the curve has the question's loss ratio, between the question's lowest load and far above its highest, to a millionth.
 func (c Curve) critical(q Question) float64 {
-	low, high, want, atNone := math.Log(q.Least), math.Log(above*q.Most), math.Log(q.LossRatio*q.Least/c.Spread), c.Shape.log(-c.Capacity/c.Spread)
+	low, high, want, atNone := math.Log(q.Least), math.Log(searchedAbove*q.Most), math.Log(q.LossRatio*q.Least/c.Spread), c.Shape.log(-c.Capacity/c.Spread)
 	least := low
 	for high-low > 1e-6 {
 		middle := (low + high) / 2
@@ -82,7 +83,7 @@ func (c Curve) critical(q Question) float64 {
 	return math.Exp((low + high) / 2)
 }
 
-// Fit is what trials show of the critical load, if the loss ratio has a shape.
+// Fit is what trials show of the critical load if the loss ratio follows curves of one shape.
 type Fit struct {
 	Shape Shape
 	// Likeliest is the curve that fits best.
@@ -92,15 +93,15 @@ type Fit struct {
 
 type point struct{ critical, weight float64 }
 
-// Of fits curves of a shape to trials.
-func Of(shape Shape, trials []Trial, q Question) Fit {
+// FitTrials fits curves of one shape to trials.
+func FitTrials(shape Shape, trials []Trial, q Question) Fit {
 	f := Fit{Shape: shape}
 	var all []weighted
 	for _, n := range noises {
-		all = append(all, bySpread(shape, n, n.take(trials), q)...)
+		all = append(all, bySpread(shape, n, n.prepare(trials), q)...)
 	}
 	f.Likeliest = slices.MaxFunc(all, func(a, b weighted) int { return cmp.Compare(a.fits, b.fits) }).curve
-	sum, peak := 0.0, most(all)
+	sum, peak := 0.0, peakWeight(all)
 	for _, w := range all {
 		if w.log < peak-negligible {
 			continue
@@ -115,22 +116,22 @@ func Of(shape Shape, trials []Trial, q Question) Fit {
 	return f
 }
 
-// weighted is a curve with the logarithms of its likelihood, and of that times the width of the grid's cell that it stands for.
+// weighted is a curve with the logarithm of its likelihood, and with the logarithm of its weight: the likelihood times the width of the grid's cell that the curve stands for.
 type weighted struct {
 	curve     Curve
 	fits, log float64
 }
 
-// most is the largest weight of curves.
-func most(curves []weighted) float64 {
+// peakWeight is the largest weight of the curves.
+func peakWeight(curves []weighted) float64 {
 	return slices.MaxFunc(curves, func(a, b weighted) int { return cmp.Compare(a.log, b.log) }).log
 }
 
-// bySpread are curves of spreads at even distances where they fit, by their logarithm relative to the capacity, each with the capacities that fit it.
-func bySpread(shape Shape, n noise, trials []seen, q Question) (curves []weighted) {
+// bySpread tries spreads relative to the capacity, at even distances of their logarithm where they fit, each with the capacities that fit it.
+func bySpread(shape Shape, n noise, trials []preparedTrial, q Question) (curves []weighted) {
 	narrow(math.Log(leastSpread), math.Log(mostSpread), spreads, refinedSpreads, func(spread, step float64) float64 {
 		row := byCapacity(shape, n, math.Exp(spread), trials, q)
-		peak, sum := most(row), 0.0
+		peak, sum := peakWeight(row), 0.0
 		for i := range row {
 			sum += math.Exp(row[i].log - peak)
 			row[i].log += math.Log(step)
@@ -141,9 +142,9 @@ func bySpread(shape Shape, n noise, trials []seen, q Question) (curves []weighte
 	return curves
 }
 
-// byCapacity are curves of one spread, relative to their capacity: of capacities at even distances where they fit, by their logarithm. All of them are alike before there are trials.
-func byCapacity(shape Shape, n noise, spread float64, trials []seen, q Question) (curves []weighted) {
-	narrow(math.Log(q.Least/2), math.Log(2*above*q.Most), capacities, refinedCapacities, func(capacity, step float64) float64 {
+// byCapacity tries curves of one relative spread, with capacities at even distances of their logarithm where they fit. Before there are trials all capacities are equally likely.
+func byCapacity(shape Shape, n noise, spread float64, trials []preparedTrial, q Question) (curves []weighted) {
+	narrow(math.Log(q.Least/2), math.Log(2*searchedAbove*q.Most), capacities, refinedCapacities, func(capacity, step float64) float64 {
 		c := Curve{shape, math.Exp(capacity), spread * math.Exp(capacity)}
 		fits := n.logLikelihood(c, trials)
 		curves = append(curves, weighted{c, fits, fits + math.Log(step)})
@@ -152,14 +153,15 @@ func byCapacity(shape Shape, n noise, spread float64, trials []seen, q Question)
 	return curves
 }
 
-// narrow asks how likely values are at so many even distances, and again, anew, in the part where they aren't negligible, until that is a third of what was asked, or so many times.
+// narrow tries values at even distances, then again in the part of the range where they are not negligible, until that part is at least a third of the range, or for at most so many rounds.
+// restart forgets the values of the round before.
 //
 //	·  ·  ·  ·  ·  ·  ·  ·
 //	      ·· ·●●●··           the part, and a value at either side of it
-func narrow(low, high float64, parts, times int, likely func(value, step float64) float64, anew func()) {
+func narrow(low, high float64, parts, rounds int, likely func(value, step float64) float64, restart func()) {
 	logs := make([]float64, parts)
-	for range times {
-		anew()
+	for range rounds {
+		restart()
 		step := (high - low) / float64(parts-1)
 		for i := range logs {
 			logs[i] = likely(low+float64(i)*step, step)
@@ -178,7 +180,7 @@ func narrow(low, high float64, parts, times int, likely func(value, step float64
 	}
 }
 
-// Mean and Deviation are those of the critical load.
+// Mean is the mean of the critical load.
 func (f Fit) Mean() float64 {
 	mean := 0.0
 	for _, p := range f.points {
@@ -196,7 +198,7 @@ func (f Fit) Deviation() float64 {
 	return math.Sqrt(squares)
 }
 
-// Quantile is the load that the critical one lies below with a probability.
+// Quantile is the load below which the critical load lies with this probability.
 func (f Fit) Quantile(probability float64) float64 {
 	below := 0.0
 	for i, p := range f.points {

@@ -69,7 +69,7 @@ func TestFitsFollowTheTrials(t *testing.T) {
 			worse = append(worse, losscurve.Trial{Load: load, Sent: sent, Lost: lost(less)})
 		}
 		for _, shape := range losscurve.Shapes {
-			f, g := losscurve.Of(shape, trials, q), losscurve.Of(shape, worse, q)
+			f, g := losscurve.FitTrials(shape, trials, q), losscurve.FitTrials(shape, worse, q)
 			if f.Mean() < g.Mean() {
 				t.Fatalf("%s: %g, and %g with less capacity: %+v", shape, f.Mean(), g.Mean(), trials)
 			}
@@ -96,8 +96,8 @@ func TestFitsDoNotDependOnTheUnit(t *testing.T) {
 		scaled[i] = losscurve.Trial{Load: tr.Load * 1000, Sent: tr.Sent, Lost: tr.Lost}
 	}
 	for _, shape := range losscurve.Shapes {
-		a := losscurve.Of(shape, trials, losscurve.Question{LossRatio: 1e-3, Least: 10, Most: 1000})
-		b := losscurve.Of(shape, scaled, losscurve.Question{LossRatio: 1e-3, Least: 10_000, Most: 1e6})
+		a := losscurve.FitTrials(shape, trials, losscurve.Question{LossRatio: 1e-3, Least: 10, Most: 1000})
+		b := losscurve.FitTrials(shape, scaled, losscurve.Question{LossRatio: 1e-3, Least: 10_000, Most: 1e6})
 		if math.Abs(a.Mean()*1000/b.Mean()-1) > 1e-9 || math.Abs(a.Deviation()*1000/b.Deviation()-1) > 1e-6 {
 			t.Errorf("%s: %g ± %g, and times a thousand %g ± %g", shape, a.Mean(), a.Deviation(), b.Mean(), b.Deviation())
 		}

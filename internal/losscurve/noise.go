@@ -2,32 +2,32 @@ package losscurve
 
 import "math"
 
-// noise is by how much losses vary from trial to trial around their average, μ: the variance is clump·μ + excess·μ².
+// noise is how much losses vary from trial to trial around their mean μ: the variance is clump·μ + excess·μ².
 type noise struct{ clump, excess float64 }
 
-// noises are those that are reckoned with, alike before there are trials: each frame is lost by itself (Poisson), frames are lost in clumps, or trials vary by as much as they lose, as the device does
-// something else besides (geometric).
+// noises are the kinds that are considered, equally likely before there are trials: each frame is lost by itself (Poisson), frames are lost in clumps, or trials vary by as much as they lose
+// because the device does something else besides (geometric).
 var noises = []noise{{clump: 1}, {clump: 16}, {clump: 1, excess: 1}}
 
-// seen is a trial, prepared.
-type seen struct {
+// preparedTrial is a trial with what no curve changes.
+type preparedTrial struct {
 	Trial
 
-	logs float64 // of how many frames were sent, for each that is offered in a second
-	most float64 // the logarithm of all that was sent
-	ways float64 // what no curve changes
+	logs     float64 // of how many frames were sent, for each that is offered in a second
+	most     float64 // the logarithm of all that was sent
+	constant float64 // the part of the log probability that no curve changes
 }
 
-// take prepares trials.
-func (n noise) take(trials []Trial) (all []seen) {
+// prepare computes once per trial what no curve changes.
+func (n noise) prepare(trials []Trial) (all []preparedTrial) {
 	for _, t := range trials {
-		all = append(all, seen{t, math.Log(float64(t.Sent) / t.Load), math.Log(float64(t.Sent)), n.ways(float64(t.Lost))})
+		all = append(all, preparedTrial{t, math.Log(float64(t.Sent) / t.Load), math.Log(float64(t.Sent)), n.constantPart(float64(t.Lost))})
 	}
 	return all
 }
 
-// ways is what of the logarithm of a loss' probability no average changes. In clumps it is that of Efron's double Poisson distribution, by Stirling's formula: as many clumps as Poisson says.
-func (n noise) ways(lost float64) float64 {
+// constantPart is the part of a loss' log probability that no mean changes. In clumps it is that of Efron's double Poisson distribution, by Stirling's formula: as many clumps as Poisson says.
+func (n noise) constantPart(lost float64) float64 {
 	factorial, _ := math.Lgamma(lost + 1)
 	switch {
 	case n.excess > 0:
@@ -42,8 +42,8 @@ func (n noise) ways(lost float64) float64 {
 	return (lost-lost*math.Log(lost))/n.clump - math.Log(2*math.Pi*n.clump*lost)/2
 }
 
-// logLikelihood is the logarithm of the probability of what trials lost, if a curve says how much they lose on average.
-func (n noise) logLikelihood(c Curve, trials []seen) float64 {
+// logLikelihood is the log probability of what the trials lost, if a curve says how much they lose on average.
+func (n noise) logLikelihood(c Curve, trials []preparedTrial) float64 {
 	sum, none, unit := 0.0, c.Shape.log(-c.Capacity/c.Spread), math.Log(c.Spread)
 	for _, t := range trials {
 		sum += n.logProbability(t, min(t.most, unit+c.logLost(t.Load, none)+t.logs))
@@ -51,11 +51,11 @@ func (n noise) logLikelihood(c Curve, trials []seen) float64 {
 	return sum
 }
 
-// logProbability is that of one trial, whose loss has an average of this logarithm.
-func (n noise) logProbability(t seen, logAverage float64) float64 {
+// logProbability is the log probability of one trial, whose mean loss has this logarithm.
+func (n noise) logProbability(t preparedTrial, logAverage float64) float64 {
 	lost, average := float64(t.Lost), math.Exp(logAverage)
 	if n.excess > 0 {
-		return t.ways + lost*logAverage - (lost+1/n.excess)*math.Log1p(n.excess*average)
+		return t.constant + lost*logAverage - (lost+1/n.excess)*math.Log1p(n.excess*average)
 	}
-	return t.ways + (lost*logAverage-average)/n.clump
+	return t.constant + (lost*logAverage-average)/n.clump
 }

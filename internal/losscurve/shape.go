@@ -2,8 +2,8 @@ package losscurve
 
 import "math"
 
-// Shape is a function that loss follows: how many frames are lost on average, in spreads, at a load that is so many spreads above the capacity. Each rises from nothing to all of what is above the
-// capacity; below it Stretch falls off exponentially, and Erf as a normal distribution does, so that most devices lie between the two.
+// Shape is a function that the mean loss follows: how many frames are lost, in spreads, at a load so many spreads above the capacity. Each rises from nothing to all that exceeds the capacity;
+// below the capacity Stretch falls off exponentially, and Erf as a normal distribution does. Most devices lie between the two.
 type Shape string
 
 // The shapes, by their names in draft-vpolak-bmwg-plrsearch.
@@ -15,7 +15,7 @@ const (
 // Shapes are all of them.
 var Shapes = []Shape{Stretch, Erf}
 
-// tail is from where on downwards a function is reckoned by its tail alone, as its terms cancel out.
+// tail is the argument below which a function is computed by its tail alone, as its terms cancel out there.
 const tail = -25
 
 // log is the logarithm of the function.

@@ -12,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Conclude puts all judged trials together. Window is the median one by what came back, all directions together, of an even number the lower one of the two.
-// Nothing was searched for, so that one judged trial is an answer.
+// Conclude combines all judged trials. Window is the median trial by what came back in all directions together, for an even number the lower one of the two. Nothing was searched for, so one
+// judged trial is an answer.
 func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusion {
 	s := m.replay(history)
 	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: s.ended}
@@ -27,7 +27,7 @@ func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusi
 		for i, n := range judged {
 			windows[i] = history[n]
 		}
-		whole := measure.Together(windows)
+		whole := measure.Combine(windows)
 		c.Confirmed, c.Whole, c.Window = true, &whole, judged[(len(judged)-1)/2]
 		c.Reason = procedure.ClaimOffered(whole.Directions, m.maxLossRatio, report.MaximumOffered)
 		said = sentence(whole, windows)
@@ -75,5 +75,5 @@ func sentence(whole report.Window, windows []report.Window) (said []string) {
 
 // underOffered says that in some direction less than 99 % of what was asked for was offered.
 func underOffered(whole report.Window) bool {
-	return slices.ContainsFunc(whole.Directions, report.Measured.UnderOffered)
+	return slices.ContainsFunc(whole.Directions, report.Direction.UnderOffered)
 }

@@ -1,7 +1,6 @@
-// Package maximumload measures what comes back of all that the generators can offer: RFC 2285's forwarding rate at maximum offered load (sections 3.5.3 and
-// 3.6.2). Finite trials ask for all that the line carries. What is offered of it is the generators' own limit; what comes back is a fact about the device at
-// that load. It is no limit of the device: one that is offered less than it can forward forwards all of it, and one that is offered more may forward less than
-// it could.
+// Package maximumload measures what comes back of all that the generators can offer: RFC 2285's forwarding rate at maximum offered load (sections 3.5.3 and 3.6.2). Finite trials ask for all that
+// the line carries. What is offered is the generators' own limit; what comes back is a fact about the device at that load, but no limit of it: a device that is offered less than it can forward
+// forwards all of it, and one that is offered more may forward less than it could.
 //
 //	asked for ├──────────────────────────────────────────────────┤
 //	offered   ├────────────────────────────┤                          maximum offered load (MOL): the generators' limit
@@ -12,7 +11,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -52,7 +50,7 @@ func (m MaximumOfferedLoad) warmUp() procedure.WarmUp {
 // trials is how many trials are asked for, at least one.
 func (m MaximumOfferedLoad) trials() int { return max(1, m.plan.Trials) }
 
-// series is where replaying the trials leads to.
+// series is the state that replaying the trials leads to.
 type series struct {
 	trial   int             // how many trials are over, judged or given up
 	repeats int             // of the next one, because it was Invalid
@@ -65,8 +63,8 @@ type series struct {
 // replay carries the history through the series.
 func (m MaximumOfferedLoad) replay(history []report.Window) series {
 	var s series
-	if silent := m.warmUp().Silent(history); silent != "" {
-		s.reason, s.ended = silent, true
+	if lost := m.warmUp().NothingCameBack(history); lost != "" {
+		s.reason, s.ended = lost, true
 		return s
 	}
 	for i := m.warmUp().Steps(); i < len(history) && !s.ended; i++ {
@@ -78,7 +76,7 @@ func (m MaximumOfferedLoad) replay(history []report.Window) series {
 
 // observe takes in the window of the next trial, which is window i of the history.
 func (m MaximumOfferedLoad) observe(s *series, w report.Window, i int) {
-	switch counts := measure.Counts(w); {
+	switch counts := w.Counts(); {
 	case counts:
 		s.judged = append(s.judged, i)
 	case s.repeats < invalidRepeats:

@@ -58,7 +58,7 @@ func TestTheTrials(t *testing.T) {
 		if got := steps(history); got != c.want || trace[len(trace)-1] != c.ending {
 			t.Errorf("%s: %s: %q; want %s: %s", name, got, trace, c.want, c.ending)
 		}
-		if c.edits != nil && trace[0] != "window 1 is repeated, it says nothing: link west was down" {
+		if c.edits != nil && trace[0] != "window 1 is repeated, as it could not be judged: link west was down" {
 			t.Errorf("%s: the repeat has no reason: %q", name, trace)
 		}
 	}

@@ -46,7 +46,7 @@ func (d drawn) meanwhile(limits []units.Ratio) []report.Window {
 	for i, direction := range d.setup.Directions {
 		f := d.setup.figures(direction, d.span, i, fault == "")
 		for n, limit := range limits {
-			m := report.Measured{From: direction.From, To: direction.To, Quality: report.Invalid}
+			m := report.Direction{From: direction.From, To: direction.To, Quality: report.Invalid}
 			if fault == "" {
 				m.Quality = f.byLimit(limit)
 			}
@@ -71,7 +71,7 @@ func (f *figures) byLimit(limit units.Ratio) report.Quality {
 		return report.Invalid
 	case exceeds(f.surelyLost(), sent, limit):
 		return report.Lossy
-	case exceeds(f.lost(), sent, limit) && (f.lost() > f.edges || f.receiveErrors+f.sendDrops+f.damaged > 0), f.hidden() > f.edges && exceeds(f.lost()+f.hidden(), sent, limit), astray:
+	case exceeds(f.lost(), sent, limit) && (f.lost() > f.edges || f.receiveErrors+f.sendDrops+f.damaged > 0), f.hiddenLoss() > f.edges && exceeds(f.lost()+f.hiddenLoss(), sent, limit), astray:
 		return report.Invalid
 	case f.mostOffered < f.intended.Mul(enough):
 		return report.Short
@@ -109,19 +109,19 @@ func excusedMeanwhile(f *figures, ticks []tick, lossy []bool, direction int, bur
 	case bursts:
 		return true
 	}
-	return !exceeds(surely(f.lost()-unseen, f.receiveErrors, f.edges*(1+gaps)), f.sent.Packets, limit)
+	return !exceeds(surelyLostOf(f.lost()-unseen, f.receiveErrors, f.edges*(1+gaps)), f.sent.Packets, limit)
 }
 
 // machines says that loss is the machine's that plays the device, and how much.
 func (f *figures) machines(limit units.Ratio) (frames int64, is bool) {
 	l := f.setup.Limit
-	if l == nil || f.shallow(*l) {
+	if l == nil || f.bucketTooShallow(*l) {
 		return 0, false
 	}
 	reached := *l
 	reached.PacketsPerSecond -= scale(l.PacketsPerSecond, 1, 200)
 	reached.Layer2BitsPerSecond -= scale(l.Layer2BitsPerSecond, 1, 200)
-	return max(0, f.surelyLost()-f.over(*l)), !exceeds(f.over(reached), f.sent.Packets, limit)
+	return max(0, f.surelyLost()-f.framesAbove(*l)), !exceeds(f.framesAbove(reached), f.sent.Packets, limit)
 }
 
 // limitsOf are limits to judge a window by, in order: usual ones, any, and those at which its answer may change.
@@ -182,7 +182,7 @@ func TestPropertyAWindowIsJudgedAfterwardsAsWhileItWasMeasured(t *testing.T) {
 }
 
 // worth orders qualities as a laxer limit may change them.
-func worth(m report.Measured) int {
+func worth(m report.Direction) int {
 	switch m.Quality {
 	case report.Lossy:
 		return 0
@@ -228,8 +228,8 @@ func TestPropertyTheLowerMedianStandsForAllCalmTimes(t *testing.T) {
 			}
 			d := direction{limit: limit, evidence: report.DirectionEvidence{CalmLossRatio: e.calmLossRatio(0)},
 				window: report.Window{Bursts: []report.Burst{{}}, Evidence: &report.Evidence{Calm: e.calm}}}
-			if steady := len(losses) >= 5 && 2*more > len(losses); d.excused() == steady {
-				t.Fatalf("%v of 7 lost in each, limit %s: excused %v by a lower median of %s", losses, limit, d.excused(), e.calmLossRatio(0))
+			if steady := len(losses) >= 5 && 2*more > len(losses); d.explainedBySending() == steady {
+				t.Fatalf("%v of 7 lost in each, limit %s: excused %v by a lower median of %s", losses, limit, d.explainedBySending(), e.calmLossRatio(0))
 			}
 		}
 	}
@@ -280,7 +280,7 @@ func TestAWindowOfMinutesIsKeptAsShortAsOneOfSeconds(t *testing.T) {
 }
 
 func TestAWindowWithoutEvidenceCanNotBeJudgedAnew(t *testing.T) {
-	_, err := Recall(report.Window{Number: 7, Quality: report.Lossy, Directions: []report.Measured{{}}})
+	_, err := Recall(report.Window{Number: 7, Quality: report.Lossy, Directions: []report.Direction{{}}})
 	if err == nil || !strings.Contains(err.Error(), "window 7 can't be judged by another goal") {
 		t.Errorf("error %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// burst is what a direction was to send in a span of bursts, and how long it took by what its ports say: the longest of them, or nothing where one doesn't tell it.
+// burst is what a direction was to send in a span of bursts, and the longest time that one of its ports took for it; a time of 0: some port doesn't report it.
 func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
 	b := &report.BackToBackBurst{Frames: s.Bursts[direction]}
 	for _, p := range d.Pairs {
@@ -27,8 +27,8 @@ func (s Span) burst(d Direction, direction int) *report.BackToBackBurst {
 	return b
 }
 
-// ofBurst makes the figures those of a burst: sent in its own time, which the edges of the span, read long before and after it, say nothing of. No rate is received: what comes back came at the
-// device's pace, for longer than the burst.
+// ofBurst turns the figures into those of a burst: sent in its own time, as the span's edges are read long before and after it. It has no received rate: frames come back at the device's pace, for
+// longer than the burst.
 func (f *figures) ofBurst(b *report.BackToBackBurst) {
 	f.burst, f.edges = b, 0
 	f.sending = cmp.Or(b.Sending.Std(), time.Duration(scale(b.Frames, int64(time.Second)*int64(units.PacketPerSecond), int64(f.intended))))
@@ -41,8 +41,8 @@ func (f *figures) ofBurst(b *report.BackToBackBurst) {
 	}
 }
 
-// recalledBurst are the figures of direction i of a window of bursts, from its counters.
-func (s Setup) recalledBurst(w report.Window, i int) figures {
+// burstFiguresFromCounters are the figures of direction i of a window of bursts, from its counters.
+func (s Setup) burstFiguresFromCounters(w report.Window, i int) figures {
 	m := w.Directions[i]
 	f := figures{direction: s.Directions[i], setup: s, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames}
 	f.intended = units.PacketRate(m.Intended.PacketsPerSecond) * units.PacketPerSecond

@@ -12,10 +12,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// OverdueAfter is how long after it was sent a datagram is lost, where none that was sent later came to show it. One that comes later still is lost no more.
+// OverdueAfter is how long after it was sent a datagram counts as lost where no later one arrived to show that. One that arrives even later is no longer lost.
 const OverdueAfter = 500 * time.Millisecond
 
-// datagrams is what became of them between the edges; nil: the connections are TCP's.
+// datagrams is what became of the datagrams between the edges; nil: the connections are TCP.
 func (s SessionSpan) datagrams() *report.Datagrams {
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
 	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
@@ -38,7 +38,7 @@ func (s SessionSpan) datagrams() *report.Datagrams {
 	return d
 }
 
-// Missing is how many datagrams a receiver should have had by now, and has not: of each stream those below the highest number that came, and those that are overdue.
+// Missing is how many datagrams a receiver should have by now and has not: in each stream, those below the highest number that arrived, and those that are overdue.
 func Missing(s Sending, r Receiving) (missing int64) {
 	for i, stream := range r.Streams {
 		due := stream.Highest
@@ -64,7 +64,7 @@ func total(each []int64) (sum int64) {
 	return sum
 }
 
-// addDatagrams adds a part to a sum; nil: there is none. Jitter is added, too: who has added all parts takes the mean.
+// addDatagrams adds a part to a sum; nil: there is none. Jitter is added, too: the caller divides it by the number of parts.
 func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 	if d == nil {
 		return sum
@@ -80,51 +80,51 @@ func addDatagrams(sum, d *report.Datagrams) *report.Datagrams {
 	return sum
 }
 
-// sentRate is how much payload a second was sent, by the senders' clocks.
+// sentRate is how much payload per second was sent, by the senders' clocks.
 func sentRate(s report.Sessions) int64 {
 	return int64(units.BitRateOver(8*s.WrittenBytes, int64(s.SentIn)))
 }
 
-// limitOfDatagrams is LimitOfSessions of UDP, which has no congestion control: what is sent is what was asked for, unless an end is too weak, and what doesn't come is lost.
+// limitOfDatagrams is LimitOfSessions for UDP, which has no congestion control: what is sent is what was asked for, unless an end is too weak, and what does not arrive is lost.
 func limitOfDatagrams(s report.Sessions) SessionLimit {
 	d, l := s.Datagrams, SessionLimit{By: ByUnknown}
 	switch {
 	case s.Disturbed > 0:
-		l.By, l.Sentence, l.NotThePaths = ByMachine, disturbedSessionsSentence(s), "those who carry frames waited for processors"
+		l.By, l.Sentence, l.PathDoubt = ByMachine, disturbedSessionsSentence(s), "the threads that carry frames waited for processors"
 	case droppedByGenerator(s):
-		l.By, l.NotThePaths = ByEnds, "the receiver's own sockets had no room for some"
+		l.By, l.PathDoubt = ByEnds, "the receiver's own sockets had no room for some"
 		l.Sentence = fmt.Sprintf("the receiver's own sockets had no room for %d of the datagrams that came: a lower bound (give traffic.sessions.window more, the receiver more CPU, or ask for less)", d.DroppedByReceiver)
-	case interfaceDropped(s):
-		l.By, l.Sentence, l.NotThePaths = ByEnds, interfaceDropSentence(s), "an end itself dropped what may have been theirs"
+	case interfaceDroppedFrames(s):
+		l.By, l.Sentence, l.PathDoubt = ByEnds, interfaceDropSentence(s), "an end itself dropped frames that may have been these datagrams"
 	case s.Device != nil && waitedShare(s) > mostEndsWaited: // a sender that waits makes bursts, and a receiver that waits answers late: the device's own end can't be told from that
-		l.By, l.Sentence, l.NotThePaths = ByEnds, waitedSentence(s), endsWaitedWhy
+		l.By, l.Sentence, l.PathDoubt = ByEnds, waitedSentence(s), endsWaitedWhy
 	case s.Ends != nil && s.Ends.Unknown != "":
-		l.Sentence, l.NotThePaths = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown), "what the ends themselves cost is not known"
+		l.Sentence, l.PathDoubt = fmt.Sprintf("how much the ends themselves lost or waited is not known (%s): a lower bound", s.Ends.Unknown), "how much the ends themselves lost or waited is not known"
 	case fragmentsLost(s) > 0:
-		l.Sentence, l.NotThePaths = fragmentSentence(s), "fragments were lost, and whose they were is not known"
+		l.Sentence, l.PathDoubt = fragmentSentence(s), "fragments were lost, and it is not known who lost them"
 	case !reached(sentRate(s), s.AskedBitsPerSecond):
 		l.By, l.Sentence = sentTooLittle(s)
-	case lastUntold(s):
-		l.Sentence, l.NotThePaths = untoldSentence(s), "what became of some is not known"
+	case receiverMissedTheEnd(s):
+		l.Sentence, l.PathDoubt = silentReceiverSentence(s), "what became of some is not known"
 	case unaccounted(s), fewerThanAsked(s):
 		l.Sentence = fmt.Sprintf("%d datagrams were sent, and the receiver knows of %d only: a lower bound", d.Sent, d.Received+d.Lost)
-		l.NotThePaths = "what became of some is not known"
+		l.PathDoubt = "what became of some is not known"
 	case d.Lost > 0:
 		l.Carried = reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond) || d.LostAtLeast && d.Sent-d.Received > d.Lost
-		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest", wording.BitRate(sentRate(s)), loser(s))
+		l.By, l.Sentence = ByPath, fmt.Sprintf("%s was sent, as asked for, and %s lost the rest", wording.BitRate(sentRate(s)), whoLost(s))
 	default:
 		l.By, l.Sentence = ByLoad, "all that was asked for came: a lower bound"
 	}
-	l.JitterNotThePaths = cmp.Or(l.NotThePaths, jitterOfEnds(s))
+	l.JitterDoubt = cmp.Or(l.PathDoubt, jitterOfEnds(s))
 	return l
 }
 
-// lastUntold says that the receiver told nothing of the last of what was sent.
-func lastUntold(s report.Sessions) bool {
+// receiverMissedTheEnd says that the receiver reported nothing about the last datagrams that were sent.
+func receiverMissedTheEnd(s report.Sessions) bool {
 	return s.Datagrams.LostAtLeast && s.SentIn-s.ReceivedIn > plan.Duration(OverdueAfter/2)
 }
 
-// fewerThanAsked says that less came than was asked for, and none of it is known to be lost.
+// fewerThanAsked says that less arrived than was asked for, and none of it is known to be lost.
 func fewerThanAsked(s report.Sessions) bool {
 	return s.Datagrams.LostAtLeast && s.Datagrams.Lost <= 0 && !reached(s.GoodputBitsPerSecond, s.AskedBitsPerSecond)
 }
@@ -134,7 +134,7 @@ func droppedByGenerator(s report.Sessions) bool {
 	return s.Datagrams.DroppedByReceiver > 0 && !deviceIs(s, report.Receiver)
 }
 
-// sentTooLittle is who sent less than was asked for.
+// sentTooLittle says who sent less than was asked for.
 func sentTooLittle(s report.Sessions) (Limiting, string) {
 	sent, asked := wording.BitRate(sentRate(s)), wording.BitRate(s.AskedBitsPerSecond)
 	if deviceIs(s, report.Sender) {
@@ -143,11 +143,11 @@ func sentTooLittle(s report.Sessions) (Limiting, string) {
 	return ByEnds, fmt.Sprintf("the sender sent only %s of %s asked for: a lower bound, and the loss is of what was sent (give the senders more CPU, or ask for less)", sent, asked)
 }
 
-// deviceIs says that the device is the direction's sender, or its receiver.
+// deviceIs says whether the device is the direction's sender, or its receiver.
 func deviceIs(s report.Sessions, is string) bool { return s.Device != nil && s.Device.Is == is }
 
-// loser is who lost what was sent.
-func loser(s report.Sessions) string {
+// whoLost says who lost what was sent.
+func whoLost(s report.Sessions) string {
 	switch d := s.Datagrams; {
 	case deviceIs(s, report.Receiver) && d.DroppedByReceiver > 0:
 		return fmt.Sprintf("the device (whose own sockets had no room for %d), or what is before it,", d.DroppedByReceiver)
@@ -157,8 +157,8 @@ func loser(s report.Sessions) string {
 	return "what is between the ends"
 }
 
-// jitterOfEnds says why the jitter may be the ends' own; empty: most of it can't be. A thread that waits for a processor delays one datagram by its whole wait, and those behind that by less and less: the
-// differences of their delays add up to twice the wait, spread over all datagrams that came.
+// jitterOfEnds says why the jitter may be the ends' own; empty: most of it can't be. A thread that waits for a processor delays one datagram by its whole wait, and those behind it by less and
+// less: the differences of their delays add up to twice the wait, spread over all datagrams that arrived.
 func jitterOfEnds(s report.Sessions) string {
 	d := s.Datagrams
 	if d.Received <= 0 {
@@ -171,14 +171,14 @@ func jitterOfEnds(s report.Sessions) string {
 	return fmt.Sprintf("the ends' own threads waited %s for processors, which makes up to %s of jitter", s.EndsWaited.Std().Round(10*time.Microsecond), wording.Microseconds(most.Microseconds()))
 }
 
-// unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. So many can't all be under way.
+// unaccounted says that the receiver knows nothing of more datagrams than are sent in twice OverdueAfter. That many are too many to be on their way.
 func unaccounted(s report.Sessions) bool {
 	d := s.Datagrams
 	return float64(d.Sent-d.Received-d.Lost)*float64(s.SentIn) > float64(d.Sent)*float64(2*OverdueAfter)
 }
 
-// interfaceDropped says that an end's network card or kernel threw frames away. What TCP dropped at the ends was none of the datagrams.
-func interfaceDropped(s report.Sessions) bool { return len(interfaceDrops(s)) > 0 }
+// interfaceDroppedFrames says that an end's network card or kernel dropped frames. What TCP dropped at the ends was none of the datagrams.
+func interfaceDroppedFrames(s report.Sessions) bool { return len(interfaceDrops(s)) > 0 }
 
 func interfaceDrops(s report.Sessions) (all []report.EndDrop) {
 	if s.Ends == nil {
@@ -193,8 +193,8 @@ func interfaceDrops(s report.Sessions) (all []report.EndDrop) {
 	return all
 }
 
-// fragmentsLost is how many fragments the ends' IP gave up, where datagrams were lost. Whose fault that was nobody tells: fragments of which the device lost others take the memory that is missing later, and are given up
-// when their number comes again, or when they time out after half a minute.
+// fragmentsLost is how many fragments the IP stacks of the ends gave up, where datagrams were lost. Who caused that is unknown: fragments whose companions the device lost take up the memory that
+// is missing later, and are given up when their number is used again, or after half a minute.
 func fragmentsLost(s report.Sessions) (most int64) {
 	if s.Ends == nil || s.Datagrams.Lost <= 0 {
 		return 0
@@ -208,7 +208,7 @@ func fragmentsLost(s report.Sessions) (most int64) {
 }
 
 func fragmentSentence(s report.Sessions) string {
-	return fmt.Sprintf("fragments were lost, and whose they were is not known: an end gave up %d that came (%s), for want of memory, or as others of theirs were lost before them: a lower bound (send datagrams that fit into a frame)", fragmentsLost(s), FragmentDrops)
+	return fmt.Sprintf("fragments were lost, and it is not known who lost them: an end gave up %d that arrived (%s), for want of memory, or because other fragments of the same datagrams were lost on the way: a lower bound (send datagrams that fit into a frame)", fragmentsLost(s), FragmentDrops)
 }
 
 func interfaceDropSentence(s report.Sessions) string {
@@ -222,12 +222,12 @@ func lostText(d report.Datagrams) string {
 	return fmt.Sprintf("%d of %s %s lost", d.Lost, wording.Counted(int(d.Received+d.Lost), "datagram"), wording.Verb(int(d.Lost), "was", "were"))
 }
 
-// datagramsSentence is SessionsSentence of UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". Share and jitter are each told only where it is the path's.
+// datagramsSentence is SessionsSentence for UDP: "48.20 Mbps goodput, 12 of 4000 datagrams were lost (0.3 %), jitter 12 µs". The share and the jitter appear only where they are the path's.
 func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	d := *s.Datagrams
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + lostText(d)
 	switch least, most := max(0, d.LossRatio), d.MostLossRatio(); {
-	case limit.NotThePaths != "":
+	case limit.PathDoubt != "":
 	case most > least:
 		said += " (" + Percent(least) + " to " + Percent(most) + ")"
 	default:
@@ -242,7 +242,7 @@ func datagramsSentence(s report.Sessions, limit SessionLimit) string {
 	if d.Duplicates > 0 {
 		said += fmt.Sprintf(", %d came twice", d.Duplicates)
 	}
-	if limit.JitterNotThePaths == "" {
+	if limit.JitterDoubt == "" {
 		said += ", jitter " + wording.Microseconds(d.JitterMicroseconds)
 	}
 	return said

@@ -78,7 +78,7 @@ func TestDatagramsThatNobodyKnowsOf(t *testing.T) {
 	s := datagramSpan(800_000, []int64{1000}, nil, []Arrivals{{500, 500}})
 	s.Window, s.Sending[1].At, s.Receiving[1].At = 10*time.Second, 10*time.Second, 10*time.Second
 	m := Sessions(s)
-	if l := LimitOfSessions(*m.Sessions); l.Reason() != report.Inconclusive || l.NotThePaths == "" || !strings.Contains(m.Reason, "1000 datagrams were sent, and the receiver knows of 500 only") {
+	if l := LimitOfSessions(*m.Sessions); l.Reason() != report.Inconclusive || l.PathDoubt == "" || !strings.Contains(m.Reason, "1000 datagrams were sent, and the receiver knows of 500 only") {
 		t.Errorf("%s: %s", l.Reason(), m.Reason)
 	}
 }
@@ -101,16 +101,16 @@ func TestDatagramsThatEndsLost(t *testing.T) {
 		}), report.GeneratorLimited, "the end of link east itself dropped 7, where 100 of 1000 datagrams were lost"},
 		"fragments, which the device may have lost others of": {lossy(func(s *SessionSpan) {
 			s.Ends[1].Last = &Drops{Interface: "east", Counters: map[string]int64{"rx_dropped": 0, QueueDrops: 0, FragmentDrops: 7}}
-		}), report.Inconclusive, "an end gave up 7 that came (ReasmFails)"},
-		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "what the ends themselves cost is not known"},
+		}), report.Inconclusive, "an end gave up 7 that arrived (ReasmFails)"},
+		"nobody knows": {lossy(func(s *SessionSpan) { s.Ends[0].Last = nil }), report.Inconclusive, "how much the ends themselves lost or waited is not known"},
 		"the machine": {lossy(func(s *SessionSpan) {
 			s.Disturbance = &report.Disturbance{Over: 1e9, Waited: 3e8}
 		}), report.MachineLimited, "lower bound"},
 	} {
 		m := Sessions(c.span)
 		limit := LimitOfSessions(*m.Sessions)
-		if limit.Reason() != c.reason || limit.NotThePaths == "" || !strings.Contains(m.Reason, c.says) || strings.Contains(m.Reason, "jitter") || strings.Contains(m.Reason, "(10 %)") {
-			t.Errorf("%s: %s, %q: %s", name, limit.Reason(), limit.NotThePaths, m.Reason)
+		if limit.Reason() != c.reason || limit.PathDoubt == "" || !strings.Contains(m.Reason, c.says) || strings.Contains(m.Reason, "jitter") || strings.Contains(m.Reason, "(10 %)") {
+			t.Errorf("%s: %s, %q: %s", name, limit.Reason(), limit.PathDoubt, m.Reason)
 		}
 	}
 }
@@ -130,13 +130,13 @@ func TestDatagramsOfAReceiverThatDoesNotTellAll(t *testing.T) {
 		"all came":                      {Arrivals{1000, 1000}, time.Second, report.ReachedTarget, "0", asked, true, false, "0 of 1000 datagrams were lost (0 %)"},
 		"the last ones aren't told of":  {Arrivals{995, 985}, time.Second, report.PathLimited, "0.015", 7_880_000, true, true, "10 of 995 datagrams were lost (1.005 % to 1.5 %)"},
 		"the last tenth isn't told of":  {Arrivals{900, 900}, time.Second, report.Inconclusive, "0.1", 7_200_000, false, false, "1000 datagrams were sent, and the receiver knows of 900 only"},
-		"it stopped telling in between": {Arrivals{500, 500}, time.Second / 2, report.Inconclusive, "0.5", 4_000_000, false, false, "the receiving program told of 500ms of the 1s in which was sent: a lower bound"},
+		"it stopped telling in between": {Arrivals{500, 500}, time.Second / 2, report.Inconclusive, "0.5", 4_000_000, false, false, "the receiving program reported only 500ms of the 1s in which data was sent: a lower bound"},
 	} {
 		s := datagramSpan(asked, []int64{1000}, nil, []Arrivals{c.came})
 		s.LostAtLeast, s.Receiving[1].At = true, c.told
 		m := Sessions(s)
 		limit, d := LimitOfSessions(*m.Sessions), *m.Sessions.Datagrams
-		if limit.Reason() != c.reason || d.MostLossRatio().String() != c.most || m.Sessions.GoodputBitsPerSecond != c.goodput || (limit.NotThePaths == "") != c.path || limit.Carried && !c.bound || !strings.Contains(m.Reason, c.says) {
+		if limit.Reason() != c.reason || d.MostLossRatio().String() != c.most || m.Sessions.GoodputBitsPerSecond != c.goodput || (limit.PathDoubt == "") != c.path || limit.Carried && !c.bound || !strings.Contains(m.Reason, c.says) {
 			t.Errorf("%s: %s, up to %s, %+v: %s", name, limit.Reason(), d.MostLossRatio(), limit, m.Reason)
 		}
 	}
@@ -160,18 +160,18 @@ func TestJitterOfEndsThatWaited(t *testing.T) {
 		}
 		m := Sessions(s)
 		limit := LimitOfSessions(*m.Sessions)
-		if (limit.JitterNotThePaths == "") != c.told || strings.Contains(m.Reason, "jitter 1.5 ms") != c.told || limit.NotThePaths != "" || !strings.Contains(m.Reason, "(1 %)") {
-			t.Errorf("%s: %q: %s", name, limit.JitterNotThePaths, m.Reason)
+		if (limit.JitterDoubt == "") != c.told || strings.Contains(m.Reason, "jitter 1.5 ms") != c.told || limit.PathDoubt != "" || !strings.Contains(m.Reason, "(1 %)") {
+			t.Errorf("%s: %q: %s", name, limit.JitterDoubt, m.Reason)
 		}
 	}
 }
 
 func TestDatagramsTogether(t *testing.T) {
-	window := func(lost int64) report.Measured {
+	window := func(lost int64) report.Direction {
 		return Sessions(datagramSpan(8_000_000, []int64{1000}, []int64{500}, []Arrivals{{1000, 1000 - lost}}))
 	}
 	a, b := window(10), window(30)
-	whole := SessionsTogether([]*report.Sessions{a.Sessions, b.Sessions})
+	whole := CombineSessions([]*report.Sessions{a.Sessions, b.Sessions})
 	if d := whole.Datagrams; d.Sent != 2000 || d.Received != 1960 || d.Lost != 40 || d.LossRatio.String() != "0.02" || whole.AskedBitsPerSecond != 8_000_000 || d.JitterMicroseconds != 1500 {
 		t.Errorf("two windows: %+v of %d bit/s", d, whole.AskedBitsPerSecond)
 	}
@@ -183,10 +183,10 @@ func TestDatagramsTogether(t *testing.T) {
 		w.Datagrams = &d
 		windows = append(windows, &w)
 	}
-	if d := SessionsTogether(windows).Datagrams; d.JitterMicroseconds != 25 {
+	if d := CombineSessions(windows).Datagrams; d.JitterMicroseconds != 25 {
 		t.Errorf("60 windows of 25 µs have a jitter of %d µs", d.JitterMicroseconds)
 	}
-	sum := SessionsSum([]report.Measured{a, b})
+	sum := SumSessions([]report.Direction{a, b})
 	if d := sum.Datagrams; d.LossRatio.String() != "0.02" || sum.AskedBitsPerSecond != 16_000_000 || sum.GoodputBitsPerSecond != a.Sessions.GoodputBitsPerSecond+b.Sessions.GoodputBitsPerSecond {
 		t.Errorf("two directions: %+v, %d of %d bit/s", d, sum.GoodputBitsPerSecond, sum.AskedBitsPerSecond)
 	}
@@ -207,7 +207,7 @@ func TestTCPThatIsAskedForLess(t *testing.T) {
 		want    Limiting
 	}{"it came": {9_950_000, ByLoad}, "it did not": {9_000_000, ByEnds}} {
 		s := report.Sessions{Connections: 1, AskedBitsPerSecond: 10_000_000, GoodputBitsPerSecond: c.goodput, Senders: report.SenderTime{Observed: 1e9, Busy: 1e8, Samples: 50}}
-		if l := LimitOfSessions(s); l.By != c.want || l.NotThePaths != "" {
+		if l := LimitOfSessions(s); l.By != c.want || l.PathDoubt != "" {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}

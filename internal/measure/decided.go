@@ -22,10 +22,9 @@ type Stop struct {
 	Above   units.Ratio
 }
 
-// Decided says of a trial that still runs, whose span has a Stop, whether it may be ended: in some direction that is judged, it lost more than that in any case, and
-// neither the generator's way of sending nor the machine that plays the device explains it. Frames that were sent longer ago than flight count as back or lost. A
-// generator that is too slow decides nothing, and nothing is decided while no frame comes back: a path that is slow, or a device that pauses, shows silence too, also when traffic has been
-// stopped. Only when counters stand still after the stop it is known whether flight was long enough.
+// Decided says whether a running trial, whose span has a Stop, may be ended: some judged direction surely lost more than that, and neither the generator's way of sending nor the machine that
+// plays the device explains it. Frames sent longer ago than flight count as back or lost. A generator that is too slow decides nothing, and nothing is decided while no frame comes back: a slow
+// path, or a device that pauses, shows silence too, even after traffic was stopped. Whether flight was long enough is known only when counters stand still after the stop.
 //
 //	sent      ├──────────────────────┤ flight ├ now     lost: what was sent until then, and has not come back until now
 //	returned  ├────────── · · · · · · · · · · ┤
@@ -41,15 +40,15 @@ func (s Setup) Decided(span Span, flight time.Duration) bool {
 	}
 	judged := Judge(s.Window(span), Goal{MaxLossRatio: span.Stopped.Above})
 	for _, i := range lossy {
-		if e := judged.Evidence.Directions[i]; judged.Directions[i].Quality == report.Lossy && !short(e) {
+		if e := judged.Evidence.Directions[i]; judged.Directions[i].Quality == report.Lossy && !underOffered(e) {
 			return true
 		}
 	}
 	return false
 }
 
-// lostInFlight is how many frames of a direction the device surely lost of those that were sent longer ago than flight, as the latest readings show. What came back of later ones counts for
-// them, too, so it is less than was lost.
+// lostInFlight is how many frames of a direction the device surely lost of those that were sent longer ago than flight, by the latest readings. Later frames that came back are counted as if they
+// were of these, so the number is lower than the true loss.
 func (s Setup) lostInFlight(d Direction, span Span, flight time.Duration) int64 {
 	var sent, lost, drops int64
 	var took time.Duration
@@ -67,7 +66,7 @@ func (s Setup) lostInFlight(d Direction, span Span, flight time.Duration) int64 
 		first, last = edgesOf(out)
 		drops += last.Ports[p.Send].SendDrops - first.Ports[p.Send].SendDrops
 	}
-	return surely(lost, drops, s.disturbedFrames(span.Disturbance, sent, took))
+	return surelyLostOf(lost, drops, s.disturbedFrames(span.Disturbance, sent, took))
 }
 
 // comesBack says that frames of a direction came back between the latest two readings.
@@ -81,8 +80,8 @@ func comesBack(d Direction, span Span) bool {
 	return frames > 0
 }
 
-// sentBefore is how many frames a port had sent by a moment so long before the latest reading, between two readings as if evenly; of the time until the second reading nothing is known, as
-// traffic began in it.
+// sentBefore is how many frames a port had sent by a moment so long before the latest reading, as if it sent evenly between two readings. Nothing is known of the time up to the second reading, in
+// which traffic began.
 func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
 	first, last := edgesOf(readings)
 	moment := last.At - last.Uncertainty - ago
@@ -96,8 +95,8 @@ func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
 	return 0
 }
 
-// Flight is for how long frames were seen to be on their way in a trial, its frames counted until the counters stood still: of what was missing while traffic ran, that which wasn't lost in the
-// end. Known is false where nothing came back in some direction, or the readings are worth nothing.
+// Flight is how long frames were on their way in a trial whose frames were counted until the counters stood still: what was missing while traffic ran, less what was lost in the end. Known is
+// false where nothing came back in some direction, or the readings have a fault.
 //
 //	missing  ▁▁▂▃▄▅▅▆▆▇▇█▅▅▅▅   while traffic runs: on its way, or lost
 //	                     ▔▔▔▔   in the end: lost; the difference was on its way
@@ -123,7 +122,7 @@ func (s Setup) Flight(span Span) (longest time.Duration, known bool) {
 	return longest, known
 }
 
-// missing is how many frames of a direction had been sent by the n-th reading, and neither come back by then nor been dropped by the generator itself.
+// missing is how many frames of a direction had been sent by reading n, and had neither come back by then nor been dropped by the generator itself.
 func missing(d Direction, span Span, n int) (frames int64) {
 	for _, p := range d.Pairs {
 		out, in := span.Readings[p.Generator], span.Readings[p.Receiver]
@@ -146,7 +145,7 @@ func (s Span) intended(direction int) units.PacketRate {
 	return 0
 }
 
-// sending is for how long a trial was sent: of one that went to its end what the caller says, which generators keep to; else the longest of its ports.
+// sending is how long a trial sent: if it ran to its end, what the caller says, which generators keep to; else the longest time of its ports.
 func (s Setup) sending(span Span) time.Duration {
 	if span.Stopped == nil {
 		return span.Sending
@@ -161,7 +160,7 @@ func (s Setup) sending(span Span) time.Duration {
 	return cmp.Or(longest, span.Sending)
 }
 
-// sendingOf is for how long a pair's port sent in a trial in which it was asked for a rate, and how many frames more may have left in that time for what readings' times are unsure of.
+// sendingOf is how long a pair's port sent in a trial that asked it for a rate, and how many more frames may have left in that time, as the readings' times are uncertain.
 func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, unsure int64) {
 	if s.Stopped != nil {
 		if took, unsure := s.seenSending(p, asked); took > 0 {
@@ -171,8 +170,8 @@ func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, uns
 	return s.Sending, 0
 }
 
-// seenSending is for how long a port sent that began and was stopped between readings: at the rate that it is seen to have between the first reading after its first frame and the last one before
-// its last. Where the times of these readings leave open whether that is the rate asked for, it is. 0: they don't show any rate.
+// seenSending is how long a port sent that began and was stopped between readings, at the rate seen between the first reading after its first frame and the last reading before its last frame.
+// Where the readings' times allow the rate that was asked for, it is that rate. 0: the readings show no rate.
 //
 //	sent   ▁▁▁▁▂▂▃▃▄▄▅▅▆▆▇▇████
 //	read   ·    ·    ·    ·    ·
@@ -202,12 +201,12 @@ func (s Span) seenSending(p Pair, asked units.PacketRate) (took time.Duration, u
 	return time.Duration(seen), scale(all, seen-least, least)
 }
 
-// framesIn is how many frames of a rate are planned for so much time, rounded up.
+// framesIn is how many frames a rate makes in a time, rounded up.
 func framesIn(rate units.PacketRate, span time.Duration) int64 {
 	return scale(int64(rate), int64(span), int64(time.Second)*int64(units.PacketPerSecond))
 }
 
-// Planned is how many frames were planned for a direction of a window: in a trial that was ended before its time more than were sent; else it is what was sent.
+// Planned is how many frames were planned for a direction of a window: in a trial that was ended early more than were sent; else what was sent.
 func Planned(w report.Window, direction int) int64 {
 	m := w.Directions[direction]
 	if w.Decided == nil {
@@ -220,8 +219,8 @@ func Planned(w report.Window, direction int) int64 {
 	return max(m.Sent.Packets, framesIn(rate, w.Decided.Planned.Std()))
 }
 
-// LeastLossOfPlanned is the least share that a direction lost of the frames planned for the window: of a trial that was ended before its time what the device surely lost by then, however much more
-// the rest of the trial would have cost; else what it surely lost of those that were sent. Rounded down, and never below zero; SurelyAbove compares exactly.
+// LeastLossOfPlanned is the least share of the planned frames that a direction lost: of a trial that was ended early, what the device surely lost by then, whatever the rest of the trial would
+// have cost; else what it surely lost of the frames sent. Rounded down, and never below zero; SurelyAbove compares exactly.
 func LeastLossOfPlanned(w report.Window, direction int) units.Ratio {
 	lost, planned := SurelyLost(w.Directions[direction]), Planned(w, direction)
 	if lost <= 0 || planned <= 0 {
@@ -245,8 +244,8 @@ func (d direction) planned() int64 {
 	return max(d.measured.Sent.Packets, framesIn(d.evidence.Intended, d.window.Decided.Planned.Std()))
 }
 
-// byPlanned is the quality in a trial that was ended before its time: what surely was lost by then is the least that the whole trial would have lost, and that is compared with the limit. Less
-// says nothing of the whole trial, neither that it would have been clean nor, as fewer frames were sent than planned, that the generator is weak.
+// byPlanned is the quality in a trial that was ended early: what was surely lost by then is the least that the whole trial would have lost, and that is compared with the limit. A smaller loss
+// shows nothing of the whole trial: neither that it would have been clean nor, as fewer frames were sent than planned, that the generator is weak.
 func (d direction) byPlanned() (report.Quality, string) {
 	ended := d.window.Decided
 	if exceeds(d.surelyLost(), d.planned(), d.limit) {
@@ -256,9 +255,9 @@ func (d direction) byPlanned() (report.Quality, string) {
 	return report.Unjudged, CameBack(d.measured, 1)
 }
 
-// undecided says what those directions are worth of a trial that was ended before its time, which didn't lose enough to decide it: they aren't judged beside one that did. Where none did, frames
-// came back that seemed lost, or another goal allows as much, and the trial says nothing.
-func undecided(w report.Window, g Goal) {
+// settleUndecided says what the directions of a trial that was ended early are worth, if they did not lose enough to decide it: beside a direction that did they are not judged. If no direction
+// did, frames came back that seemed lost, or another goal allows that loss, and the trial shows nothing.
+func settleUndecided(w report.Window, g Goal) {
 	decided := false
 	for _, m := range w.Directions {
 		decided = decided || m.Quality == report.Lossy
@@ -271,11 +270,11 @@ func undecided(w report.Window, g Goal) {
 			m.Reason = fmt.Sprintf("not judged, as the trial was ended after %s of %s for what another direction lost: %s", milliseconds(w.Decided.At.Std()), w.Decided.Planned.Std(), m.Reason)
 		default:
 			m.Quality = report.Invalid
-			m.Reason = fmt.Sprintf("the trial was ended after %s of %s, when more than %s of its frames seemed lost, which says nothing of a limit of %s: %s", milliseconds(w.Decided.At.Std()),
+			m.Reason = fmt.Sprintf("the trial was ended after %s of %s, when more than %s of its frames seemed lost, which shows nothing for a limit of %s: %s", milliseconds(w.Decided.At.Std()),
 				w.Decided.Planned.Std(), Percent(w.Decided.Above), Percent(g.MaxLossRatio), m.Reason)
 		}
 	}
 }
 
-// short says that less was offered than is enough, also if all that readings leave open is in the generator's favour.
-func short(e report.DirectionEvidence) bool { return e.MostOffered < e.Intended.Mul(enough) }
+// underOffered says that less was offered than is enough, even if all that readings leave open is in the generator's favour.
+func underOffered(e report.DirectionEvidence) bool { return e.MostOffered < e.Intended.Mul(enough) }

@@ -7,13 +7,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// grantedWait is for how long those who carry frames may wait for a processor in a window, all together, without that explaining anything: generators are
-// granted batches of as much of their load, so any device has to hold that many frames anyway.
+// grantedWait is how long the threads that carry frames may wait for a processor in a window, all together, before that explains any loss: generators may send batches of as much of their load, so
+// every device has to hold that many frames anyway.
 const grantedWait = batchTime
 
-// disturbedFrames is how many of the frames that were sent in a window may have been lost for a disturbance of those who carry them. While they wait, frames
-// come as before, and of those no more can be lost than come; when they run again, they do what they do else. Which part of the waits was within the window
-// isn't known, so all of it counts. A wait that cost no frame changes nothing, as only frames that are missing are explained.
+// disturbedFrames is how many of the frames sent in a window may have been lost because the threads that carry them were disturbed. While those threads wait, frames arrive as before, and no more
+// can be lost than arrive. Which part of a wait lay within the window isn't known, so all of it counts. A wait that cost no frame changes nothing, as only missing frames are explained.
 //
 //	come     ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔
 //	carried  ▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔
@@ -36,15 +35,15 @@ func (s Setup) disturbedFrames(d *report.Disturbance, sent int64, window time.Du
 	return scale(sent, int64(min(held, window)), int64(window))
 }
 
-// notable is a disturbance that is worth telling; nil: nothing was, or nobody knows.
-func notable(d *report.Disturbance) *report.Disturbance {
+// worthReporting is a disturbance that is worth reporting; nil: none was, or it was not measured.
+func worthReporting(d *report.Disturbance) *report.Disturbance {
 	if d == nil || d.Missing == "" && d.Waited.Std()+d.Stolen.Std() <= grantedWait && longestWait(d, true).Waited.Std() <= grantedWait {
 		return nil
 	}
 	return d
 }
 
-// longestWait is that of a sending thread, or of one that carries frames; the zero value: none waited.
+// longestWait is the longest wait of a sending thread, or of one that carries frames; the zero value: none waited.
 func longestWait(d *report.Disturbance, sends bool) (longest report.Wait) {
 	for _, w := range d.Waits {
 		if w.Sends == sends && w.Waited > longest.Waited {
@@ -59,11 +58,11 @@ func disturbedSentence(w report.Window, frames int64) string {
 	d := w.Disturbance
 	switch {
 	case d == nil: // of a window that lost its detail
-		return fmt.Sprintf("those who carry frames waited for processors that others had, which may have cost %d", frames)
+		return fmt.Sprintf("the threads that carry frames waited for processors that others had: up to %d frames may have been lost for that", frames)
 	case d.Missing != "":
-		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s), which may have cost them all; keep other work off it", d.Missing)
+		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s), so all of them may have been lost that way; keep other work off it", d.Missing)
 	}
-	return fmt.Sprintf("%s, which may have cost %d; keep other work off the processors of generator and device", DisturbanceSentence(*d), frames)
+	return fmt.Sprintf("%s: up to %d frames may have been lost for that; keep other work off the processors of generator and device", DisturbanceSentence(*d), frames)
 }
 
 // DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else ran.
@@ -82,8 +81,8 @@ func DisturbanceSentence(d report.Disturbance) string {
 	return said + ", and " + stolen
 }
 
-// lateSentence says which sending thread waited for a processor longest while a window was sent late or in bursts, and who had that processor; empty: none waited
-// for longer than generators are granted. It stands beside what was counted, and is no proof that the wait was the cause: part of it may lie outside the window.
+// lateSentence says which sending thread waited longest for a processor while a window was sent late or in bursts, and who had that processor; empty: none waited longer than generators are
+// granted. It stands beside what was counted, and does not prove that the wait was the cause: part of it may lie outside the window.
 func lateSentence(w report.Window) string {
 	if w.Disturbance == nil {
 		return ""
@@ -98,11 +97,11 @@ func lateSentence(w report.Window) string {
 // waitSentence says of a thread what it does, for how long it waited for which processor, and who had that.
 func waitSentence(d report.Disturbance, wait report.Wait, does string) string {
 	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, does, milliseconds(wait.Waited.Std()), milliseconds(d.Over.Std()), wait.Processor) +
-		hadBy(d, wait.Processor)
+		whoHadProcessor(d, wait.Processor)
 }
 
-// hadBy names who ran longest meanwhile: on the processor that was waited for, else on the machine.
-func hadBy(d report.Disturbance, processor int) string {
+// whoHadProcessor names the process that ran longest meanwhile: on the processor that was waited for, else on the machine.
+func whoHadProcessor(d report.Disturbance, processor int) string {
 	share := func(o report.Other) int64 { return int64(100 * o.Ran / max(1, d.Over)) }
 	for _, o := range d.Others {
 		if o.Processor == processor && share(o) > 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// grantedToSessions is the share of a window in which those who carry frames may have waited for processors, all together, and what came through is still the path's. While
-// they wait nothing is carried, so that much less may come through; and 2 % is how near to the truth a goodput is to be. What a wait costs beyond its own time, since a
-// connection that lost something is slowed down for seconds, is no share of it: so more than that is never corrected by a share, as for frames, and makes a lower bound.
+// grantedToSessions is the share of a window for which the threads that carry frames may wait for processors, all together, while the goodput still counts as the path's. While they wait nothing
+// is carried, so goodput is lower by as much, and 2 % is how near the truth a goodput has to be. A wait costs more than its own time, since a connection that lost something is slowed down for
+// seconds: so a longer wait is never corrected by a share, as it is for frames, and makes the goodput a lower bound.
 const grantedToSessions = units.One / 50
 
-// disturbed is for how long of the window those waited who carry the connections' frames, 0 where that may be overlooked; and who waited, where that is worth telling.
+// disturbed is how long in the window the threads waited that carry the connections' frames, 0 where that is short enough to be ignored; and who waited, where that is worth reporting.
 func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 	if s.Disturbance == nil {
 		return 0, nil
@@ -39,7 +39,7 @@ func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 	return plan.Duration(min(held, s.Window)), &d
 }
 
-// endsWaited is for how long the programs of both ends waited for processors, each program once, as far as this direction has a part in it.
+// endsWaited is how long the programs of both ends waited for processors, each program once, for its part in this direction.
 func endsWaited(ends []EndSpan) (sum plan.Duration) {
 	seen := map[string]bool{}
 	for _, e := range ends {
@@ -57,14 +57,14 @@ func disturbedSessionsSentence(s report.Sessions) string {
 	d := s.Disturbance
 	switch {
 	case d == nil: // of a Report that lost its detail
-		return fmt.Sprintf("those who carry frames waited %s for processors that others had: a lower bound", milliseconds(s.Disturbed.Std()))
+		return fmt.Sprintf("the threads that carry frames waited %s for processors that others had: a lower bound", milliseconds(s.Disturbed.Std()))
 	case d.Missing != "" && d.Waited+d.Stolen == 0:
 		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s): a lower bound (keep other work off it)", d.Missing)
 	}
 	return DisturbanceSentence(*d) + ": a lower bound (keep other work off the processors of ends and device)"
 }
 
-// endsLateSentence says which of the ends' own threads waited for a processor longest, and who had that; empty: none waited for long, or nobody can tell.
+// endsLateSentence says which of the ends' own threads waited longest for a processor, and who had it; empty: none waited long, or it was not measured.
 func endsLateSentence(d *report.Disturbance) string {
 	if d == nil {
 		return ""
@@ -76,7 +76,7 @@ func endsLateSentence(d *report.Disturbance) string {
 	return "; meanwhile " + waitSentence(*d, wait, "which sends or receives")
 }
 
-// disturbancesTogether are those of several windows, whose times are added up; or of one moment, of which there is one. It names who is named in one of them.
+// disturbancesTogether combines disturbances: of several windows their times are added up; of one moment there is one, the longest.
 func disturbancesTogether(parts []*report.Disturbance, atOneMoment bool) *report.Disturbance {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(d *report.Disturbance) bool { return d == nil })
 	if len(parts) == 0 {
@@ -103,7 +103,7 @@ func disturbancesTogether(parts []*report.Disturbance, atOneMoment bool) *report
 	return whole
 }
 
-// addTo adds to the entry that is the same, or makes a new one.
+// addTo adds to the entry that is the same, or appends a new one.
 func addTo[T any](all []T, one T, same func(T) bool, add func(*T)) []T {
 	i := slices.IndexFunc(all, same)
 	if i < 0 {

@@ -97,12 +97,12 @@ func TestOneDisturbedWindowMakesABoundOfAll(t *testing.T) {
 	calm := Sessions(span())
 	disturbed := Sessions(span(func(s *SessionSpan) { s.Window, s.Disturbance = time.Second, beside(310*time.Millisecond, 0) }))
 	again := Sessions(span(func(s *SessionSpan) { s.Window, s.Disturbance = time.Second, beside(90*time.Millisecond, 0) }))
-	whole := SessionsTogether([]*report.Sessions{calm.Sessions, disturbed.Sessions, again.Sessions, calm.Sessions})
+	whole := CombineSessions([]*report.Sessions{calm.Sessions, disturbed.Sessions, again.Sessions, calm.Sessions})
 	limit := LimitOfSessions(*whole)
 	if limit.By != ByMachine || whole.Disturbed.Std() != 400*time.Millisecond || !strings.Contains(limit.Sentence, "napi/east-12 (12), which carries frames, waited 400ms of 2s for processor 1, which sh (process 4711) had for 48 %") {
 		t.Errorf("%s: %s, disturbed for %s", limit.By, limit.Sentence, whole.Disturbed.Std())
 	}
-	sum := SessionsSum([]report.Measured{disturbed, disturbed})
+	sum := SumSessions([]report.Direction{disturbed, disturbed})
 	if sum.Disturbed != disturbed.Sessions.Disturbed || !reflect.DeepEqual(sum.Disturbance, disturbed.Sessions.Disturbance) {
 		t.Errorf("two directions of one machine were disturbed for %s", sum.Disturbed.Std())
 	}

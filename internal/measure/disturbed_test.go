@@ -27,7 +27,7 @@ func TestWhatADisturbanceMayHaveCost(t *testing.T) {
 	}{
 		"all that was lost may have been lost for it": {waited(300 * time.Millisecond), false, 2900, report.Invalid, 3000,
 			"2900 of 15000 frames did not come back: 19.3333 % lost, limit 0.1 %; thread napi/east-12 (12), which carries frames, waited 300ms of 1.6s for processor 1, " +
-				"which sh (process 4711) had for 48 %, which may have cost 3000; keep other work off the processors of generator and device"},
+				"which sh (process 4711) had for 48 %: up to 3000 frames may have been lost for that; keep other work off the processors of generator and device"},
 		"more was lost than it can have cost":                       {waited(300 * time.Millisecond), false, 3100, report.Lossy, 3000, "3100 of 15000 frames did not come back"},
 		"nothing was lost: the load is proven":                      {waited(time.Second), false, 0, report.Good, 10_000, "all 15000 frames came back"},
 		"as much as any device has to hold":                         {waited(2 * time.Millisecond), false, 100, report.Lossy, 0, "100 of 15000 frames"},
@@ -77,7 +77,7 @@ func TestDisturbedFramesAddUp(t *testing.T) {
 	setup, span := counted{sent: 15_000, returned: 12_000}.prepare()
 	span.Disturbance = &report.Disturbance{Waited: plan.Duration(150 * time.Millisecond)}
 	w := judged(setup, span)
-	both := measure.Together([]report.Window{w, w})
+	both := measure.Combine([]report.Window{w, w})
 	if d := both.Directions[0]; d.DisturbedFrames != 3000 || measure.SurelyLost(d) != 2*measure.SurelyLost(w.Directions[0]) || d.LossRatioMin != w.Directions[0].LossRatioMin {
 		t.Errorf("%+v\nof one: %+v", d, w.Directions[0])
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Drops is what an end's own network card and kernel had thrown away by a moment, since each counter began: only differences mean something.
+// Drops are the counters of what an end's own network card and kernel had dropped by a moment, since each counter began: only differences mean something.
 type Drops struct {
 	Interface string `json:"interface"`
 	// Counters are by the kernel's names, those of dropCounters that the end has.
@@ -20,13 +20,13 @@ type Drops struct {
 	Unread string `json:"unread,omitempty"`
 }
 
-// Waits is for how long the threads of an end's program waited for processors, since it began to look. Ends on one machine may be of one program.
+// Waits is how long the threads of an end's program have waited for processors, since it began to watch. Ends on one machine may share a program.
 type Waits struct {
 	Program string        `json:"program"`
 	Waited  time.Duration `json:"waitedNanoseconds"`
 }
 
-// EndSpan is what an end said of itself at a window's two edges; nil: it says nothing of that.
+// EndSpan is what an end reported about itself at a window's two edges; nil: it doesn't report that.
 type EndSpan struct {
 	Link                  string
 	First, Last           *Drops
@@ -35,10 +35,10 @@ type EndSpan struct {
 	Directions int
 }
 
-// notOurs is the counter that includes frames of protocols that the receiver doesn't speak, such as a switch's LLDP.
+// notOurs is the counter that includes frames of protocols that the receiver does not speak, such as the LLDP of a switch.
 const notOurs = "rx_dropped"
 
-// DropCounter is a counter that grows when an end throws away what came to it, or what it was to send.
+// DropCounter is a counter that grows when an end drops what came to it, or what it was to send.
 type DropCounter struct {
 	Name string // the kernel's
 	// Means is what happened, and Way what can be done about it.
@@ -75,7 +75,7 @@ var TCPDropCounters = []DropCounter{
 	{"PFMemallocDrop", "the end's machine was out of memory", "give the end more memory"},
 }
 
-// droppedBetween is what ends threw away between the edges, and of which end it isn't known what it cost; nil: nothing, and that is known.
+// droppedBetween is what the ends dropped between the edges, and for which end that is unknown; nil: nothing, for certain.
 func droppedBetween(ends []EndSpan) *report.SessionEnds {
 	e := &report.SessionEnds{}
 	for _, end := range ends {
@@ -95,16 +95,16 @@ func droppedBetween(ends []EndSpan) *report.SessionEnds {
 	return endsTogether([]*report.SessionEnds{e}, false)
 }
 
-// unknown is why it can't be told what an end threw away; empty: it can.
+// unknown is why it isn't known what an end dropped; empty: it is known.
 func (e EndSpan) unknown() string {
 	if e.First == nil || e.Last == nil {
-		return "its end does not tell what it drops; use one linerate for both"
+		return "its end does not report what it drops; use the same linerate for both ends"
 	}
 	if why := cmp.Or(e.First.Unread, e.Last.Unread); why != "" {
 		return why
 	}
 	if _, has := e.First.Counters[QueueDrops]; !has {
-		return "its end does not tell what its queueing discipline drops; use one linerate for both"
+		return "its end does not report what its queueing discipline drops; use the same linerate for both ends"
 	}
 	for name, was := range e.First.Counters {
 		if now, has := e.Last.Counters[name]; !has || now < was {
@@ -114,18 +114,19 @@ func (e EndSpan) unknown() string {
 	return ""
 }
 
-// waitsUnknown is why it can't be told for how long the end's program waited for processors; empty: it can.
+// waitsUnknown is why it isn't known how long the end's program waited for processors; empty: it is known.
 func (e EndSpan) waitsUnknown() string {
 	switch {
 	case e.WaitsFirst == nil || e.WaitsLast == nil:
-		return "its end does not tell for how long its program waited for processors; use one linerate for both, and a kernel with CONFIG_SCHED_INFO"
+		return "its end does not report how long its program waited for processors; use the same linerate for both ends, and a kernel with CONFIG_SCHED_INFO"
 	case e.WaitsFirst.Program != e.WaitsLast.Program:
 		return "its end's program was restarted"
 	}
 	return ""
 }
 
-// endsTogether are those of several windows of one direction, whose drops are added up; or, at one moment, of several directions, which share their ends: of each counter the most.
+// endsTogether combines what ends dropped: of several windows of one direction the drops are added up; of several directions at one moment, which share their ends, the most of each counter
+// counts.
 func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.SessionEnds {
 	whole := &report.SessionEnds{}
 	for _, p := range parts {
@@ -158,21 +159,21 @@ func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.Session
 	return whole
 }
 
-// droppedByEnds says that an end threw away what may have been the connections'. No number is small enough: congestion control answers to a loss, however many segments were lost with it. A path that
-// loses 20 at once each second, and an end that loses one in between, slow a connection down alike, and the end's is a twentieth of what is sent again.
+// droppedByEnds says that an end dropped what may have been the connections'. No number is too small: congestion control slows down after one loss as after many. A path that loses 20 segments at
+// once each second, and an end that loses one in between, slow a connection down alike, though the end's is a twentieth of what is sent again.
 func droppedByEnds(s report.Sessions) bool {
-	return s.Ends != nil && slices.ContainsFunc(s.Ends.Dropped, func(d report.EndDrop) bool { return maybeTheirs(s, d) })
+	return s.Ends != nil && slices.ContainsFunc(s.Ends.Dropped, func(d report.EndDrop) bool { return mayBeTheConnections(s, d) })
 }
 
-// maybeTheirs says that what an end dropped may have been the connections': whatever was theirs for sure, and of the counter that also has frames of others anything, where something was sent
-// again. Where nothing was, no data was lost, and a lost acknowledgement is made up for by the next.
-func maybeTheirs(s report.Sessions, d report.EndDrop) bool {
+// mayBeTheConnections says whether what an end dropped may have been the connections': every counter of theirs alone, and the counter that includes others' frames only where something was sent
+// again. Where nothing was, no data was lost, and the next acknowledgement makes up for a lost one.
+func mayBeTheConnections(s report.Sessions, d report.EndDrop) bool {
 	return d.Counter != notOurs || s.RetransmittedSegments > 0
 }
 
-// dropSentence says which end threw most away of what may have been the connections', why that bounds nothing, and the way out.
+// dropSentence says which end dropped most of what may have been the connections', why that makes a lower bound, and the way out.
 func dropSentence(s report.Sessions) string {
-	theirs := slices.DeleteFunc(slices.Clone(s.Ends.Dropped), func(d report.EndDrop) bool { return !maybeTheirs(s, d) })
+	theirs := slices.DeleteFunc(slices.Clone(s.Ends.Dropped), func(d report.EndDrop) bool { return !mayBeTheConnections(s, d) })
 	d, again := slices.MaxFunc(theirs, func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) }), int(s.RetransmittedSegments)
 	at := fmt.Sprintf("the end of link %s itself dropped %d, where %s %s sent again (%s of %s", d.Link, d.Packets, wording.Counted(again, "segment"), wording.Verb(again, "was", "were"), d.Counter, d.Interface)
 	for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {

@@ -47,15 +47,15 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		},
 		"an end of a linerate that doesn't look into the queue": {
 			func(e *EndSpan) { delete(e.First.Counters, QueueDrops) },
-			&report.SessionEnds{Unknown: "link east: its end does not tell what its queueing discipline drops; use one linerate for both"}, report.Inconclusive, "use one linerate for both",
+			&report.SessionEnds{Unknown: "link east: its end does not report what its queueing discipline drops; use the same linerate for both ends"}, report.Inconclusive, "use the same linerate for both",
 		},
 		"counters that could not be read": {
 			func(e *EndSpan) { e.Last = &Drops{Unread: "what TCP dropped: no such file"} },
-			&report.SessionEnds{Unknown: "link east: what TCP dropped: no such file"}, report.Inconclusive, "what the ends themselves cost is not known (link east: what TCP dropped: no such file): a lower bound",
+			&report.SessionEnds{Unknown: "link east: what TCP dropped: no such file"}, report.Inconclusive, "how much the ends themselves lost or waited is not known (link east: what TCP dropped: no such file): a lower bound",
 		},
 		"an end of a linerate that doesn't tell": {
 			func(e *EndSpan) { e.First, e.Last = nil, nil },
-			&report.SessionEnds{Unknown: "link east: its end does not tell what it drops; use one linerate for both"}, report.Inconclusive, "use one linerate for both",
+			&report.SessionEnds{Unknown: "link east: its end does not report what it drops; use the same linerate for both ends"}, report.Inconclusive, "use the same linerate for both",
 		},
 		"a counter that went back": {
 			func(e *EndSpan) { e.Last.Counters["rx_dropped"] = 0 },
@@ -69,8 +69,8 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := Sessions(span(ended(c.change)))
 			limit := LimitOfSessions(*m.Sessions)
-			if told := strings.Contains(m.Reason, "12 retransmits, rtt "); told != (limit.NotThePaths == "") || !strings.Contains(m.Reason, "12 retransmits") {
-				t.Errorf("a round trip is told: %t, and is not the path's for %q: %s", told, limit.NotThePaths, m.Reason)
+			if told := strings.Contains(m.Reason, "12 retransmits, rtt "); told != (limit.PathDoubt == "") || !strings.Contains(m.Reason, "12 retransmits") {
+				t.Errorf("a round trip is told: %t, and is not the path's for %q: %s", told, limit.PathDoubt, m.Reason)
 			}
 			if !reflect.DeepEqual(m.Sessions.Ends, c.want) || limit.Reason() != c.reason || !strings.Contains(m.Reason, c.says) {
 				t.Errorf("%+v, %s: %s\nwant %+v, %s: …%s…", m.Sessions.Ends, limit.Reason(), m.Reason, c.want, c.reason, c.says)
@@ -98,7 +98,7 @@ func TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain(t *testing
 			s := span(ended(func(e *EndSpan) { e.Last.Counters[c.counter] += c.dropped }))
 			s.Sending[1].RetransmittedSegments = s.Sending[0].RetransmittedSegments + c.again
 			got := LimitOfSessions(*Sessions(s).Sessions)
-			if got.Reason() != c.want || (got.NotThePaths != "") != (c.want != report.PathLimited) {
+			if got.Reason() != c.want || (got.PathDoubt != "") != (c.want != report.PathLimited) {
 				t.Errorf("%+v, want %+v", got, c)
 			}
 		})
@@ -120,7 +120,7 @@ func TestOneWindowsDropsMakeABoundOfAll(t *testing.T) {
 	lossy := span(ended(func(*EndSpan) {}))
 	lossy.Sending[1].RetransmittedSegments = lossy.Sending[0].RetransmittedSegments + 1000
 	parts := []*report.Sessions{Sessions(span(ended(func(e *EndSpan) { e.Last.Counters[notOurs] += 5 }))).Sessions, Sessions(lossy).Sessions}
-	if got := LimitOfSessions(*SessionsTogether(parts)); got.Reason() != report.GeneratorLimited {
+	if got := LimitOfSessions(*CombineSessions(parts)); got.Reason() != report.GeneratorLimited {
 		t.Errorf("%s: %s", got.Reason(), got.Sentence)
 	}
 }
@@ -142,18 +142,18 @@ func TestDropsOfSeveralWindowsAndDirections(t *testing.T) {
 		return &report.Sessions{Ends: &report.SessionEnds{Dropped: drops}}
 	}
 	parts := []*report.Sessions{part(drop("west", 2), drop("east", 1)), {}, part(drop("west", 3))}
-	if got := SessionsTogether(parts).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 5)}}) {
+	if got := CombineSessions(parts).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 5)}}) {
 		t.Errorf("in windows together %+v, want them added up", got)
 	}
-	var directions []report.Measured
+	var directions []report.Direction
 	for _, p := range parts {
-		directions = append(directions, report.Measured{Sessions: p})
+		directions = append(directions, report.Direction{Sessions: p})
 	}
-	if got := SessionsSum(directions).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 3)}}) {
+	if got := SumSessions(directions).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 3)}}) {
 		t.Errorf("in directions together %+v, want each end's once", got)
 	}
 	parts[1].Ends = &report.SessionEnds{Unknown: "link east: it is silent"}
-	if got := SessionsTogether(parts); got.Ends.Unknown == "" || LimitOfSessions(report.Sessions{Senders: parts[1].Senders, Ends: got.Ends}).By == ByPath {
+	if got := CombineSessions(parts); got.Ends.Unknown == "" || LimitOfSessions(report.Sessions{Senders: parts[1].Senders, Ends: got.Ends}).By == ByPath {
 		t.Errorf("what is not known of one window is not known of all: %+v", got.Ends)
 	}
 }

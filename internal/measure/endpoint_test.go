@@ -67,8 +67,8 @@ func TestDatagramsOfADeviceThatIsAnEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := report.Sessions{Connections: 1, AskedBitsPerSecond: 8000, WrittenBytes: c.sent, SentIn: plan.Duration(time.Second), EndsWaited: plan.Duration(c.waited), Device: &report.DeviceEnd{Is: c.device},
 				Datagrams: &report.Datagrams{Sent: 100, Received: 95, Lost: 5, DroppedByReceiver: c.dropped}}
-			if l := LimitOfSessions(s); l.By != c.by || !strings.HasPrefix(l.Sentence, c.words) || c.waited > 50*time.Millisecond && l.NotThePaths == "" {
-				t.Errorf("%s: %s; %q", l.By, l.Sentence, l.NotThePaths)
+			if l := LimitOfSessions(s); l.By != c.by || !strings.HasPrefix(l.Sentence, c.words) || c.waited > 50*time.Millisecond && l.PathDoubt == "" {
+				t.Errorf("%s: %s; %q", l.By, l.Sentence, l.PathDoubt)
 			}
 		})
 	}
@@ -92,12 +92,12 @@ func TestTheDevicesDropsAreItsOwn(t *testing.T) {
 	if l := LimitOfSessions(*one); l.By != ByPath {
 		t.Errorf("%s: %s", l.By, l.Sentence)
 	}
-	if both := SessionsTogether([]*report.Sessions{one, one}); both.Device == nil || both.Device.Dropped[0].Packets != 14 {
+	if both := CombineSessions([]*report.Sessions{one, one}); both.Device == nil || both.Device.Dropped[0].Packets != 14 {
 		t.Errorf("two windows: %+v", both.Device)
 	}
 	sends := *one
 	sends.Device = &report.DeviceEnd{Is: report.Sender}
-	if all := SessionsSum([]report.Measured{{Sessions: one}, {Sessions: &sends}}); all.Device != nil {
+	if all := SumSessions([]report.Direction{{Sessions: one}, {Sessions: &sends}}); all.Device != nil {
 		t.Errorf("a device that sends and receives is %+v", all.Device)
 	}
 }

@@ -16,10 +16,10 @@ const (
 	gapAtLeast = 50 * time.Millisecond
 )
 
-// steadyTicks is how many of the times between readings must be free of bursts and gaps, for the rest to be judged by them.
+// steadyTicks is how many times between readings must be free of bursts and gaps, for the other times to be judged by them.
 const steadyTicks = 5
 
-// evenness is what a window's pace says of the loss in it: what was lost apart in times between readings that were calm, had a burst, or were gaps.
+// evenness is what a window's pace shows of its loss: what was lost in times between readings that were calm, had a burst, or were gaps.
 type evenness struct {
 	bursts     []report.Burst
 	gap        time.Duration // the longest; 0 none
@@ -68,8 +68,8 @@ func (e *evenness) addGap(t tick) {
 	}
 }
 
-// calmLossRatio is the lower median of what a direction surely lost in calm times. More than half of them lost more than a limit if, and only if, the
-// lower median is above it, whatever the limit: so this one share stands for all of these times.
+// calmLossRatio is the lower median of what a direction surely lost in calm times. More than half of the calm times lost more than a limit exactly if the lower median is above that limit: so this
+// one share stands for all of these times, whatever the limit.
 //
 //	lost in each, sorted   0 0 1 1 2 2 3 3     a limit below 1: six of eight lost more
 //	                             ▲             at 1: four, which is not more than half
@@ -82,7 +82,7 @@ func (e *evenness) calmLossRatio(direction int) units.Ratio {
 	return 0
 }
 
-// evenness looks back on the window. Without readings in between all is even, as far as is known.
+// evenness looks back on the window. Without readings in between everything counts as even.
 func (p *Pace) evenness(directions int) evenness {
 	if p == nil {
 		return newEvenness(directions)
@@ -109,12 +109,12 @@ func (p *Pace) longestEven() time.Duration {
 	return max(gapAtLeast, gapFactor*all[len(all)/2])
 }
 
-// excused says that what a direction lost above the limit may be for the way in which the generator sent: it sent in bursts, and what was
-// lost was not lost all the time; or it is not known how it sent just when frames were lost.
+// explainedBySending says that the loss of a direction above the limit may come from the way the generator sent: it sent in bursts, and frames were not lost all the time; or nobody saw how it
+// sent just when frames were lost.
 //
 //	lost   ▁▁▁▁▁▁█▁▁▁▁█▁▁▁▁▁▁▁   by bursts
 //	lost   ▄▄▄▄▄▄█▄▄▄▄█▄▄▄▄▄▄▄   by the load: so is it lost in between
-func (d direction) excused() bool {
+func (d direction) explainedBySending() bool {
 	all := d.window.Evidence
 	switch {
 	case len(d.window.Bursts) == 0 && all.Gaps == 0, all.Calm >= steadyTicks && d.evidence.CalmLossRatio > d.limit:
@@ -122,14 +122,14 @@ func (d direction) excused() bool {
 	case len(d.window.Bursts) > 0:
 		return true
 	}
-	seen := surely(d.lost()-d.evidence.LostInGaps, d.measured.GeneratorDrops(), d.measured.EdgeFrames*(1+all.Gaps)+d.measured.DisturbedFrames)
+	seen := surelyLostOf(d.lost()-d.evidence.LostInGaps, d.measured.GeneratorDrops(), d.measured.EdgeFrames*(1+all.Gaps)+d.measured.DisturbedFrames)
 	return !exceeds(seen, d.planned(), d.limit)
 }
 
 // ownProcessors is what to do about a generator that sends late or in bursts.
 const ownProcessors = "give the generator processors that nothing else uses"
 
-// unevenSentence tells the worst of how a window's load was sent, and what to do about it.
+// unevenSentence describes the worst of how a window's load was sent, and what to do about it.
 func unevenSentence(w report.Window) string {
 	if len(w.Bursts) == 0 {
 		return fmt.Sprintf("nothing could be read for %s: generator or runner was held up, and what was due may have left in a burst%s; %s", milliseconds(w.Unwatched.Std()), lateSentence(w), ownProcessors)

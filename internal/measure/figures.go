@@ -10,11 +10,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// edgeFrames is how many frames of each generator the two edges may cut between their sending and their return, however exact
-// the times of the readings are: one at each.
+// edgeFrames is how many frames of each generator the two edges may cut between their sending and their return, however exact the times of the readings are: one at each.
 const edgeFrames = 2
 
-// figures are one direction's counters over one span, summed over the generators, each over its own time.
+// figures are one direction's counters over one span, added up over the generators, each over its own time.
 type figures struct {
 	direction Direction
 	setup     Setup
@@ -46,7 +45,7 @@ type rates struct {
 	layer1, layer2 units.BitRate
 }
 
-// figures sums direction i over its pairs. Without sound readings it has the intended rate only.
+// figures adds up direction i over its pairs. Without sound readings it has the intended rate alone.
 func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 	f := figures{direction: d, setup: s}
 	f.intended = span.intended(i)
@@ -59,14 +58,13 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 	if sound && i < len(span.Bursts) {
 		f.ofBurst(span.burst(d, i))
 	}
-	f.foreign = f.heard()
+	f.foreign = f.foreignFrames()
 	f.disturbed = s.disturbedFrames(span.Disturbance, f.sent.Packets, f.duration().Std())
 	return f
 }
 
-// add takes in one pair. Each of its ends is counted over its own time, and at any moment within its reading's uncertainty: also where one
-// reading has both, the sender's counter may be of its begin and the receiver's of its end. Where they are different machines, their windows
-// differ by a moment besides. What passed in all that may be on either side of the edge:
+// add takes in one pair. Each of its ends is counted over its own time, and at any moment within its reading's uncertainty: even where one reading has both, the sender's counter may be from its
+// beginning and the receiver's from its end. If the two are different machines, their windows differ by a moment besides. All that passed in these moments may be on either side of the edge:
 //
 //	sender   ├───────── took ─────────┤
 //	receiver   ├──────── tookBack ───────┤   unsure: the difference of the two, and all four uncertainties
@@ -119,16 +117,16 @@ func (f *figures) duration() plan.Duration { return plan.Duration(cmp.Or(f.sendi
 // lost is what was sent and did not come back; below zero, more came back than was sent.
 func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }
 
-// surelyLost is what of lost is the device's in any case: neither what the generator itself dropped, nor what the edges or a disturbance may account for. Where
-// more came back than was sent it is the surplus, like lost.
+// surelyLost is the part of lost that is the device's in any case: without what the generator itself dropped, and what the edges or a disturbance may explain. Where more came back than was sent
+// it is the surplus, as lost is.
 func (f *figures) surelyLost() int64 {
-	return surely(f.lost(), f.receiveErrors+f.sendDrops, f.edges+f.disturbed)
+	return surelyLostOf(f.lost(), f.receiveErrors+f.sendDrops, f.edges+f.disturbed)
 }
 
-// mostLost is how many frames may have been lost at most: an edge may have cut as many off on the way there as on the way back, and each frame of others may have taken the place of a lost one.
+// mostLost is how many frames may have been lost at most: an edge may have cut off as many on the way out as on the way back, and each frame of others may have taken the place of a lost one.
 func (f *figures) mostLost() int64 { return f.lost() + f.edges + f.foreign }
 
-// mostLostRatio is that as a share, rounded up so that one frame of billions is none too little; 0 where LossRatio says it.
+// mostLostRatio is mostLost as a share, rounded up so that one frame of billions still counts; 0: LossRatio is the same.
 func (f *figures) mostLostRatio() units.Ratio {
 	return mostRatio(f.lost(), f.mostLost(), f.sent.Packets)
 }
@@ -146,19 +144,19 @@ func shareUp(part, whole int64) units.Ratio {
 	return min(units.One, units.Ratio(scale(part, int64(units.One), whole)))
 }
 
-func surely(lost, generatorDrops, edges int64) int64 {
+func surelyLostOf(lost, generatorDrops, edges int64) int64 {
 	return min(lost, max(lost-generatorDrops-edges, 0))
 }
 
-// hidden is how much loss the background traffic may have covered up.
-func (f *figures) hidden() int64 { return f.frames(f.direction.Background) }
+// hiddenLoss is how much loss the background traffic may have covered up.
+func (f *figures) hiddenLoss() int64 { return f.frames(f.direction.Background) }
 
-// strayRate is how many frames of others a port may receive a second without being said to have traffic besides ours: neighbour discovery and the like, which comes now and then.
+// strayRate is how many frames of others a port may receive per second before that counts as traffic: neighbour discovery and the like, which arrive now and then.
 const strayRate = 2 * units.PacketPerSecond
 
-// heard is how many frames of other people's may be among those that came back: as many as came while nothing was sent. A trial in which as many came back besides, or more, had more of them
-// than were heard in so short a silence, and how many isn't known: if it were what came besides, not one frame could be lost, however many are.
-func (f *figures) heard() int64 {
+// foreignFrames is how many frames of others may be among those that came back: as many as arrived while nothing was sent. If at least as many extra frames came back in a trial, there were more
+// of them than in the short silence, and their number is unknown. It is not taken to be the surplus itself: then not one frame could be lost, however many are.
+func (f *figures) foreignFrames() int64 {
 	heard := f.direction.Background + f.direction.Strays
 	if besides := -f.lost(); f.sending > 0 && besides > 0 && besides >= f.frames(heard) {
 		heard = max(2*heard, strayRate*units.PacketRate(len(f.direction.Pairs)))
@@ -171,16 +169,16 @@ func (f *figures) frames(rate units.PacketRate) int64 {
 	return scale(int64(rate), int64(f.longest), int64(time.Second)*int64(units.PacketPerSecond))
 }
 
-// evidence is what the direction's judgement needs besides its part of the document, without what its pace showed.
+// evidence is what judging the direction needs beside its part of the document, without what its pace showed.
 func (f *figures) evidence() report.DirectionEvidence {
 	return report.DirectionEvidence{Intended: f.intended, Offered: f.offered.packets, MostOffered: f.mostOffered,
-		Background: f.direction.Background, Hidden: f.hidden(), Foreign: f.foreign, Surplus: f.surplus(), AboveLimit: f.aboveLimit()}
+		Background: f.direction.Background, Hidden: f.hiddenLoss(), Foreign: f.foreign, Surplus: f.surplus(), AboveLimit: f.aboveLimit()}
 }
 
 // measured is the direction's part of the document, unjudged.
-func (f *figures) measured() report.Measured {
+func (f *figures) measured() report.Direction {
 	received := f.received.flow()
-	return report.Measured{
+	return report.Direction{
 		From: f.direction.From, To: f.direction.To,
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
@@ -192,7 +190,7 @@ func (f *figures) measured() report.Measured {
 	}
 }
 
-// scale is v × n ÷ d, rounded up; 0 where there is nothing to scale. What doesn't fit is the largest there is.
+// scale is v × n ÷ d, rounded up; 0 where there is nothing to scale. A result that does not fit is the largest int64.
 func scale(v, n, d int64) int64 {
 	if v <= 0 || n <= 0 || d <= 0 {
 		return 0

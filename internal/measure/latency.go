@@ -9,8 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/transit"
 )
 
-// timed writes what stamps told of a direction.
-func (s Span) timed(direction int, m *report.Measured) {
+// fillLatency fills in what stamps showed of a direction's latency.
+func (s Span) fillLatency(direction int, m *report.Direction) {
 	if direction < len(s.Latency) {
 		m.Latency = s.Latency[direction]
 	}
@@ -19,7 +19,7 @@ func (s Span) timed(direction int, m *report.Measured) {
 	}
 }
 
-// PercentilesOf are those of frames of which so many more came that nobody knows the times of.
+// PercentilesOf are the percentiles of a distribution, of whose frames so many more arrived without a known time.
 func PercentilesOf(h transit.Histogram, missing int64) (all []report.Percentile) {
 	for _, a := range h.Read(uint64(max(missing, 0))).Shares {
 		all = append(all, report.Percentile{Share: a.Share.String(), Nanoseconds: a.Within.Nanoseconds(), Open: !a.Known})
@@ -27,8 +27,9 @@ func PercentilesOf(h transit.Histogram, missing int64) (all []report.Percentile)
 	return all
 }
 
-// latencyTogether is that of several windows: frames are added up, and each percentile is the longest of theirs, so at least that of all their frames. What some window doesn't tell isn't told.
-func latencyTogether(parts []report.Measured) []report.Latency {
+// latencyTogether combines the latency of several windows: frames are added up, and each percentile is the longest of the windows', so at least that of all their frames. A percentile that some
+// window lacks is left out.
+func latencyTogether(parts []report.Direction) []report.Latency {
 	bySize := map[int64][]report.Latency{}
 	for _, d := range parts {
 		if len(d.Latency) == 0 {
@@ -52,7 +53,7 @@ func latencyTogether(parts []report.Measured) []report.Latency {
 	return all
 }
 
-// jitterTogether is the mean of several windows' jitter, each with the weight of its frames; nil: some window has none.
+// jitterTogether is the mean of several windows' jitter, weighted by their frames; nil: some window has none.
 func jitterTogether(each []report.Latency) *int64 {
 	sum, frames := 0.0, 0.0
 	for _, l := range each {

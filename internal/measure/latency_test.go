@@ -15,9 +15,9 @@ func TestLatencyOfWindowsTogether(t *testing.T) {
 			l.Within = append(l.Within, report.Percentile{Share: "p99", Nanoseconds: all - 1})
 		}
 		l.Within = append(l.Within, report.Percentile{Share: "all", Nanoseconds: all, Open: all == 9})
-		return report.Window{Duration: 1, Quality: report.Good, Directions: []report.Measured{{From: "west", To: "east", Quality: report.Good, Latency: []report.Latency{l}}}}
+		return report.Window{Duration: 1, Quality: report.Good, Directions: []report.Direction{{From: "west", To: "east", Quality: report.Good, Latency: []report.Latency{l}}}}
 	}
-	got := Together([]report.Window{window(100, 5, 7, true), window(10, 3, 9, false)}).Directions[0].Latency
+	got := Combine([]report.Window{window(100, 5, 7, true), window(10, 3, 9, false)}).Directions[0].Latency
 	want := []report.Latency{{FrameSize: 64, Frames: 110, Late: 2, Within: []report.Percentile{{Share: "p50", Nanoseconds: 5}, {Share: "all", Nanoseconds: 9, Open: true}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -17,30 +17,28 @@ const (
 	leastFrame   = 64
 )
 
-// near is how close to its rate a limit is taken to be reached: a load that is even but for its jitter overflows a bucket there, and no search tells the two
-// apart by default (refineTo).
+// near is how close to its rate a limit counts as reached: a load that is even but for jitter overflows a bucket there, and no search tells the two apart by default (refineTo).
 const near = units.One / 200
 
-// aboveLimit is how much of what was sent may have come above the rate of the device's limit, if that is known. Loss of a load that the limit lets
-// through has another cause: frames that waited too long for a processor, and then came to the limit in a bunch, overflowed a queue, or had not come
-// back at the window's edge.
+// aboveLimit is how much of what was sent may have exceeded the rate of the device's limit, if that is known. Loss at a load that the limit lets through has another cause: frames that waited too
+// long for a processor and then reached the limit in a bunch, overflowed a queue, or had not come back at the window's edge.
 //
 //	0 ──────────── limit − 0.5 % ── limit ──────────────▶ load
 //	  lost: the machine's  │  lost: the limit's
 func (f *figures) aboveLimit() *report.AboveLimit {
 	l := f.setup.Limit
-	if l == nil || f.surelyLost() <= 0 || f.shallow(*l) {
+	if l == nil || f.surelyLost() <= 0 || f.bucketTooShallow(*l) {
 		return nil
 	}
 	reached := *l
 	reached.PacketsPerSecond -= scale(l.PacketsPerSecond, int64(near), int64(units.One))
 	reached.Layer2BitsPerSecond -= scale(l.Layer2BitsPerSecond, int64(near), int64(units.One))
-	return &report.AboveLimit{Limit: *l, Frames: f.over(*l), NearFrames: f.over(reached)}
+	return &report.AboveLimit{Limit: *l, Frames: f.framesAbove(*l), NearFrames: f.framesAbove(reached)}
 }
 
-// over is how many of the frames that were sent may have come above the limit's rate, the edges' uncertainty all in its favour: of an even load
-// it takes no more. Of a limit in bits it is not known which frames these are: at most as many as the smallest ones.
-func (f *figures) over(l plan.Limit) int64 {
+// framesAbove is how many of the frames sent may have exceeded the limit's rate, with all uncertainty of the edges in the limit's favour: of an even load it drops no more. Of a limit in bits it
+// is not known which frames these are: at most as many as the smallest ones.
+func (f *figures) framesAbove(l plan.Limit) int64 {
 	if l.PacketsPerSecond > 0 {
 		return scale(f.sent.Packets, int64(f.mostOffered)-l.PacketsPerSecond*int64(units.PacketPerSecond), int64(f.mostOffered))
 	}
@@ -48,8 +46,8 @@ func (f *figures) over(l plan.Limit) int64 {
 	return scale(f.sent.Layer2Bits(), most-l.Layer2BitsPerSecond, most) / (leastFrame * 8)
 }
 
-// shallow says that the limit's bucket may overflow by what generators send evenly, as far as they can.
-func (f *figures) shallow(l plan.Limit) bool {
+// bucketTooShallow says that the limit's bucket may overflow from what generators send as evenly as they can.
+func (f *figures) bucketTooShallow(l plan.Limit) bool {
 	frames := int64(looseFrames)
 	for _, p := range f.direction.Pairs {
 		if p.Streams < 0 {
@@ -66,19 +64,19 @@ func (f *figures) shallow(l plan.Limit) bool {
 	return scale(l.Layer2BitsPerSecond/8, int64(l.Depth()), int64(time.Second)) < frames*largestFrame
 }
 
-// machineLost says of a direction that surely lost frames above the goal's limit whether the machine which plays the device did, as the Reference's
-// limit lets the load that was sent through; then how many it lost or held up, and why.
+// machineLost says, of a direction that surely lost frames above the goal's limit, whether the machine that plays the device lost them, as the Reference's limit lets that load through; and how
+// many it lost or held up, and why.
 func (d direction) machineLost() (frames int64, reason string, is bool) {
 	a := d.evidence.AboveLimit
 	if a == nil || exceeds(a.NearFrames, d.measured.Sent.Packets, d.limit) {
 		return 0, "", false
 	}
 	return max(0, d.surelyLost()-a.Frames), fmt.Sprintf("%s; but the Reference's limit of %s takes nothing of %s: the machine that forwards lost them or held them up%s; give it processors that nothing else uses",
-		d.lossSentence(), rateOf(a.Limit), d.offeredOf(a.Limit), bunched(d.measured.Limiter)), true
+		d.lossSentence(), rateOf(a.Limit), d.offeredOf(a.Limit), bunchedText(d.measured.Limiter)), true
 }
 
-// bunched is what of it the limit took, which is for frames that the machine handed it in bunches.
-func bunched(l *report.Limiter) string {
+// bunchedText is what the limit dropped of it, because the machine handed it frames in bunches.
+func bunchedText(l *report.Limiter) string {
 	switch {
 	case l == nil:
 		return ""

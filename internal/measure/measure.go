@@ -55,8 +55,8 @@ type Direction struct {
 // discovery and the like, which comes now and then and hides nothing.
 const mostStrays = 2
 
-// Hear charges the direction with what one of its receiving ports got while nothing was sent, in so much time: background traffic, or strays.
-func (d *Direction) Hear(received units.Traffic, took time.Duration) {
+// AddSilence charges the direction with what one of its receiving ports got while nothing was sent, in so much time: background traffic, or strays.
+func (d *Direction) AddSilence(received units.Traffic, took time.Duration) {
 	rate := units.PacketRateOver(received.Packets, int64(took))
 	if received.Packets <= mostStrays {
 		d.Strays += rate
@@ -110,16 +110,16 @@ type Span struct {
 // Window is what a span shows. It always returns one: readings that can't be judged make a window that says why.
 func (s Setup) Window(span Span) Window {
 	span.Sending = s.sending(span)
-	fault := cmp.Or(span.fault(s.Directions), span.Pace.why())
+	fault := cmp.Or(span.fault(s.Directions), span.Pace.faultOrNone())
 	even := span.Pace.evenness(len(s.Directions))
-	disturbance := notable(span.Disturbance)
+	disturbance := worthReporting(span.Disturbance)
 	w := report.Window{Varied: span.Varied, Disturbance: disturbance, GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
 	w.Evidence = &report.Evidence{Fault: fault, Calm: even.calm, Gaps: even.gaps}
 	for i, d := range s.Directions {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
 		m.Limiter = span.limiter(i)
-		span.timed(i, &m)
+		span.fillLatency(i, &m)
 		switch {
 		case !span.judges(d): // whatever is counted there decides nothing
 			m.Quality, m.Reason = report.Unjudged, unjudgedSentence(m, span.Varied)

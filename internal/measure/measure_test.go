@@ -164,7 +164,7 @@ func edit(readings []engine.Reading, port int, change func(*engine.PortCounters)
 func TestAWindowsFigures(t *testing.T) {
 	w := counted{sent: 15000, returned: 14970, drops: 5, intended: 10 * kpps}.window()
 	d := w.Directions[0]
-	want := report.Measured{From: "west", To: "east",
+	want := report.Direction{From: "west", To: "east",
 		Intended:  report.Flow{PacketsPerSecond: 10000, Layer1BitsPerSecond: 6_720_000, Layer2BitsPerSecond: 5_120_000},
 		Offered:   report.Flow{PacketsPerSecond: 10000, Layer1BitsPerSecond: 6_720_000, Layer2BitsPerSecond: 5_120_000},
 		Received:  report.Flow{PacketsPerSecond: 9980, Layer1BitsPerSecond: 6_706_560, Layer2BitsPerSecond: 5_109_760},
@@ -221,17 +221,17 @@ func TestTheSumOfDirections(t *testing.T) {
 	a := counted{sent: 15000, returned: 15000}.window().Directions[0]
 	b := counted{sent: 15000, returned: 12000}.window().Directions[0]
 	b.From, b.To = "east", "west"
-	s := measure.Sum([]report.Measured{a, b}, map[string]units.BitRate{"east": units.Gbps, "west": units.Gbps})
+	s := measure.Sum([]report.Direction{a, b}, map[string]units.BitRate{"east": units.Gbps, "west": units.Gbps})
 	if most := units.Ratio(3004) * units.One / 30000; s.LossRatioMax < most || s.LossRatioMax > most+1 || s.MostLost() != s.LossRatioMax {
 		t.Errorf("up to %s may be lost of all, want %s: 3000 frames, and 2 at the edges of each direction", s.LossRatioMax, most)
 	}
 	if s.Received.PacketsPerSecond != 18000 || s.LossRatio != units.One/10 || s.LineRatePercent.String() != "0.6048" {
 		t.Errorf("%+v", s)
 	}
-	if s := measure.Sum([]report.Measured{a, b}, map[string]units.BitRate{"east": units.Gbps}); s.LineRatePercent != 0 {
+	if s := measure.Sum([]report.Direction{a, b}, map[string]units.BitRate{"east": units.Gbps}); s.LineRatePercent != 0 {
 		t.Errorf("a share of an unknown line rate: %s", s.LineRatePercent)
 	}
-	if s := measure.Sum([]report.Measured{a}, map[string]units.BitRate{"east": 10 * units.Gbps, "west": units.Gbps}); s.LineRatePercent != a.LineRatePercent {
+	if s := measure.Sum([]report.Direction{a}, map[string]units.BitRate{"east": 10 * units.Gbps, "west": units.Gbps}); s.LineRatePercent != a.LineRatePercent {
 		t.Errorf("a direction's share of the line that it comes out of: %s, want %s", s.LineRatePercent, a.LineRatePercent)
 	}
 }
@@ -255,7 +255,7 @@ func TestTheLeastLossIsSurelyTheDevices(t *testing.T) {
 				t.Errorf("at least %s, want %s", d.LossRatioMin, test.want)
 			}
 			other := counted{sent: 15000, returned: 15000}.window().Directions[0]
-			if s := measure.Sum([]report.Measured{d, other}, nil); s.LossRatioMin != test.want/2 {
+			if s := measure.Sum([]report.Direction{d, other}, nil); s.LossRatioMin != test.want/2 {
 				t.Errorf("of both directions at least %s, want %s", s.LossRatioMin, test.want/2)
 			}
 		})
@@ -265,7 +265,7 @@ func TestTheLeastLossIsSurelyTheDevices(t *testing.T) {
 // FuzzQuality: whatever the counters say, Good never has more loss than the limit, and Lossy never less than the device's own.
 // Of 1000 frames 200 are missing, of which the generator itself dropped 100, and frames of others may have taken the place of more.
 func TestWhatTheGeneratorDroppedIsNoPartOfTheMostLoss(t *testing.T) {
-	w := report.Window{Directions: []report.Measured{{Quality: report.Lossy, Sent: units.Traffic{Packets: 1000}, Returned: units.Traffic{Packets: 800}, SendDrops: 10, ReceiveErrors: 90}}}
+	w := report.Window{Directions: []report.Direction{{Quality: report.Lossy, Sent: units.Traffic{Packets: 1000}, Returned: units.Traffic{Packets: 800}, SendDrops: 10, ReceiveErrors: 90}}}
 	for hidden, want := range map[int64]int64{0: 100, 300: 400, 2000: 900} {
 		w.Evidence = &report.Evidence{Directions: []report.DirectionEvidence{{Hidden: hidden}}}
 		if surely, most := measure.LossBetween(w, 0, units.One/1000); surely != 100 || most != want {

@@ -47,7 +47,7 @@ func TestWhatObserversSawInSeveralWindows(t *testing.T) {
 				windows = append(windows, report.Window{Number: i + 1, Start: plan.Duration(i) * second, Duration: second, Observed: seen})
 			}
 			var got []string
-			for _, o := range Together(windows).Observed {
+			for _, o := range Combine(windows).Observed {
 				said := fmt.Sprintf("%s %s of %s", o.Observer, o.Series, o.Of)
 				if o.Missing != "" {
 					if o.Mean != nil || o.Min != nil || o.Max != nil || o.Over != 0 {

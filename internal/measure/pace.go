@@ -67,7 +67,7 @@ type mark struct {
 	sent       int64
 }
 
-// Pace begins to follow a window in which the directions are asked to send this.
+// Pace begins to follow a window in which the directions are asked to send these rates.
 func (s Setup) Pace(intended []units.PacketRate) *Pace {
 	p := &Pace{setup: s, even: newEvenness(len(s.Directions))}
 	for i, d := range s.Directions {
@@ -101,13 +101,13 @@ func (p *Pace) Add(readings []engine.Reading) {
 		p.fault = Span{Readings: pairwise(p.last, readings)}.fault(p.setup.Directions)
 	}
 	if p.last != nil && p.fault == "" {
-		p.keep(p.tick(readings))
+		p.addTick(p.tick(readings))
 	}
 	p.last = readings
 }
 
-// keep takes in a tick. One that is too short for a gap is summed up at once: of it only how long it took stays, and what share it lost if it lost any.
-func (p *Pace) keep(t tick) {
+// addTick takes in a tick. One that is too short for a gap is added up at once: only its length stays, and the share it lost if it lost any.
+func (p *Pace) addTick(t tick) {
 	p.took = append(p.took, t.took)
 	if t.took > gapAtLeast {
 		p.long = append(p.long, t)
@@ -148,15 +148,15 @@ func markOf(r engine.Reading, port int) mark {
 	return mark{at: r.At, unsure: r.Uncertainty, sent: r.Ports[port].Sent.Packets}
 }
 
-// why is the fault that voids the window.
-func (p *Pace) why() string {
+// faultOrNone is the fault that voids the window; empty: there is none.
+func (p *Pace) faultOrNone() string {
 	if p == nil {
 		return ""
 	}
 	return p.fault
 }
 
-// bursts are the worst of each port that sent in bursts, in the order of directions.
+// bursts are the worst burst of each port that sent in bursts, in the order of directions.
 func (p *Pace) bursts() []report.Burst {
 	var all []report.Burst
 	for _, l := range p.lanes {
@@ -180,7 +180,7 @@ func (l *lane) add(now mark) bool {
 	}
 	from, excess := -1, int64(0)
 	for i, before := range l.recent {
-		if e := l.unexplained(before, now); e > excess {
+		if e := l.framesUnexplained(before, now); e > excess {
 			from, excess = i, e
 		}
 	}
@@ -191,9 +191,8 @@ func (l *lane) add(now mark) bool {
 	return from >= 0
 }
 
-// unexplained is how many more frames left between two readings than were due in the longest time that may lie between them, what is still
-// even sending granted; zero or less: none.
-func (l *lane) unexplained(a, b mark) int64 {
+// framesUnexplained is how many more frames left between two readings than were due in the longest time that may lie between them, beyond what still counts as even; zero or less: none.
+func (l *lane) framesUnexplained(a, b mark) int64 {
 	longest := b.at - a.at + a.unsure + b.unsure
 	due := l.due(longest)
 	granted := scale(due, int64(faster), int64(units.One)) + min(l.due(batchTime), batchFrames) + l.streams + looseFrames
@@ -205,7 +204,7 @@ func (l *lane) due(t time.Duration) int64 {
 	return scale(int64(l.asked), int64(t), int64(time.Second)*int64(units.PacketPerSecond))
 }
 
-// sawBurst keeps the worst, and counts those that don't overlap.
+// sawBurst keeps the worst burst, and counts those that don't overlap.
 func (l *lane) sawBurst(from int, now mark, excess int64) {
 	begin := l.recent[from]
 	if l.burst.Count == 0 || begin.at >= l.over {
@@ -221,7 +220,7 @@ func (l *lane) sawBurst(from int, now mark, excess int64) {
 	l.burst.Paused = plan.Duration(l.paused(from))
 }
 
-// paused is for how long up to a reading less than half of what was due had left, surely.
+// paused is how long before a reading the port had surely sent less than half of what was due.
 func (l *lane) paused(upTo int) time.Duration {
 	from := upTo
 	for from > 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Sizes are the lengths of a direction's frames, in bytes with FCS; the zero value: nobody knows them, and nothing is held against them.
+// Sizes are the lengths of a direction's frames, in bytes with FCS; the zero value: unknown, and nothing is checked against them.
 type Sizes struct{ Least, Most int64 }
 
 const (
@@ -18,11 +18,11 @@ const (
 	otherPeoples = 1518
 )
 
-// apart is by how many bytes another frame may differ from one of ours.
-func (s Sizes) apart() int64 { return max(otherPeoples, s.Most) }
+// mostDifference is by how many bytes a frame of others may differ from one of ours.
+func (s Sizes) mostDifference() int64 { return max(otherPeoples, s.Most) }
 
-// resized is by how many bytes all frames that came back are longer than those that were sent, below zero if they are shorter, beyond what their mix explains: a device may
-// lose those of one size only. 0 is less than a byte a frame.
+// resized is by how many bytes all frames that came back are longer than those that were sent (below zero: shorter), beyond what their mix explains: a device may lose those of one size only. 0 is
+// less than a byte a frame.
 //
 //	came back, of sent bytes     sent − lost × most          sent − lost × least
 //	──────────────────────────────────├──────────────────────────────┤──────▶ bytes
@@ -33,21 +33,21 @@ func (f *figures) resized() int64 {
 		return 0
 	}
 	few, many := f.lost()*s.Least, f.lost()*s.Most
-	slack := (f.edges+f.foreign+edgeFrames)*s.apart() + mixed*(s.Most-s.Least)
+	slack := (f.edges+f.foreign+edgeFrames)*s.mostDifference() + mixed*(s.Most-s.Least)
 	return beyond(f.returned.Bytes, f.sent.Bytes-max(few, many)-slack, f.sent.Bytes-min(few, many)+slack, f.returned.Packets)
 }
 
-// miscounted is by how many bytes the sending ports counted more, below zero less, than such frames have.
+// miscounted is by how many bytes the sending ports counted more (below zero: less) than such frames have.
 func (f *figures) miscounted() int64 {
 	s := f.direction.Sizes
 	if s.Most == 0 {
 		return 0
 	}
-	slack := edgeFrames * s.apart()
+	slack := edgeFrames * s.mostDifference()
 	return beyond(f.sent.Bytes, f.sent.Packets*s.Least-slack, f.sent.Packets*s.Most+slack, f.sent.Packets)
 }
 
-// beyond is how far a value lies outside of an interval; nothing worth telling is 0.
+// beyond is how far a value lies outside an interval; 0: not far enough to be worth reporting.
 func beyond(v, least, most, worthTelling int64) int64 {
 	switch {
 	case v < least && least-v >= worthTelling:
@@ -60,7 +60,7 @@ func beyond(v, least, most, worthTelling int64) int64 {
 
 // implausible is why a direction's bytes can't be those of the frames that were sent; empty: they can.
 func (f *figures) implausible() string {
-	m := report.Measured{From: f.direction.From, To: f.direction.To, Sent: f.sent, Returned: f.returned}
+	m := report.Direction{From: f.direction.From, To: f.direction.To, Sent: f.sent, Returned: f.returned}
 	switch off, again := f.miscounted(), f.resized(); {
 	case off > headerBytes*f.sent.Packets || off < -headerBytes*f.sent.Packets:
 		return fmt.Sprintf("%s→%s: the generator's ports counted %s a frame, and the profile's frames have %s: their counters are wrong, or somebody else sends there",

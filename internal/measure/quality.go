@@ -19,10 +19,10 @@ type Goal struct {
 	MaxLossRatio units.Ratio
 }
 
-// Window is what was counted in a span, and none of it depends on a goal: any number of goals can judge the same window.
+// Window is what was counted in a span. None of it depends on a goal: any number of goals can judge the same window.
 type Window struct{ counted report.Window }
 
-// Recall is the evidence of a window that was judged before. A window that lacks it can't be judged anew.
+// Recall is the evidence of a window that was judged before. A window without evidence can't be judged anew.
 func Recall(w report.Window) (Window, error) {
 	if w.Evidence == nil || len(w.Evidence.Directions) != len(w.Directions) {
 		return Window{}, fmt.Errorf("window %d can't be judged by another goal, as its evidence was not kept: measure again with that goal", w.Number)
@@ -33,7 +33,7 @@ func Recall(w report.Window) (Window, error) {
 // Duration is how long the window lasted.
 func (w Window) Duration() time.Duration { return w.counted.Duration.Std() }
 
-// Void is the same window, which says nothing of the device, whatever is asked.
+// Void is the same window marked as showing nothing about the device, whatever is asked.
 func (w Window) Void(why string) Window {
 	evidence := *w.counted.Evidence
 	evidence.Fault = why
@@ -41,8 +41,8 @@ func (w Window) Void(why string) Window {
 	return w
 }
 
-// Judge says what a window is worth for a goal: in each direction, and as a whole what it is worth in the worst one. Phase, Load, Number and Start are
-// the caller's to fill in. At a higher MaxLossRatio a direction may go from Lossy to Invalid to clean (Good or Short), and never back.
+// Judge says what a window is worth for a goal: in each direction, and as a whole what it is worth in the worst one. Phase, Load, Number and Start are the caller's to fill in. With a higher
+// MaxLossRatio a direction may go from Lossy to Invalid to clean (Good or Short), and never back.
 func Judge(w Window, g Goal) report.Window {
 	judged := w.counted
 	judged.Directions = slices.Clone(judged.Directions)
@@ -59,7 +59,7 @@ func Judge(w Window, g Goal) report.Window {
 		}
 	}
 	if judged.Decided != nil {
-		undecided(judged, g)
+		settleUndecided(judged, g)
 	}
 	judged.Quality, judged.Reason = Worst(judged.Directions)
 	if fault != "" {
@@ -70,7 +70,7 @@ func Judge(w Window, g Goal) report.Window {
 
 // direction is one direction of a window, and the loss that it is to be judged by.
 type direction struct {
-	measured report.Measured
+	measured report.Direction
 	evidence report.DirectionEvidence
 	window   report.Window
 	limit    units.Ratio
@@ -88,7 +88,7 @@ func (d direction) judge() (quality report.Quality, reason string, machineLost i
 	if quality != report.Lossy {
 		return quality, reason, 0
 	}
-	if d.excused() {
+	if d.explainedBySending() {
 		return report.Invalid, d.lossSentence() + "; but " + unevenSentence(d.window), 0
 	}
 	if frames, why, is := d.machineLost(); is {
@@ -97,8 +97,8 @@ func (d direction) judge() (quality report.Quality, reason string, machineLost i
 	return quality, reason, 0
 }
 
-// byCounters is the quality by the counters at the window's edges, by the first rule that applies. Loss is an interval: from what is
-// surely the device's (neither the generator's own drops nor what the edges may have cut) up to all that did not come back, and what edges and frames of others may hide besides.
+// byCounters is the quality by the counters at the window's edges, by the first rule that applies. Loss is an interval: from what is surely the device's (without the generator's own drops and
+// what the edges may have cut) up to all that did not come back, and what edges and frames of others may hide besides.
 //
 //	0          surely lost      did not come back     at most
 //	├───────────────┼──────────────────┼─────────────────┼──▶ share of what was sent
@@ -108,13 +108,13 @@ func (d direction) judge() (quality report.Quality, reason string, machineLost i
 //	                                                     limit here: Good
 func (d direction) byCounters() (report.Quality, string) {
 	e, sent := d.evidence, d.measured.Sent.Packets
-	short := short(e)
-	misdelivered := d.misdelivered()
+	short := underOffered(e)
+	misdelivered := d.firstMisdelivered()
 	switch {
 	case sent <= 0:
 		return report.Invalid, fmt.Sprintf("the generator sent nothing of the %s asked for", e.Intended.FormatSI())
 	case d.tooManyCameBack():
-		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that waited in the device since an earlier load",
+		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that had waited in the device since an earlier load",
 			-d.lost(), sent)
 	case d.window.Decided != nil:
 		return d.byPlanned()
@@ -138,13 +138,13 @@ func (d direction) byCounters() (report.Quality, string) {
 	return report.Good, d.lossSentence()
 }
 
-// tooManyCameBack says that frames came back that nobody sent here.
+// tooManyCameBack says that frames came back that were not sent here.
 func (d direction) tooManyCameBack() bool {
 	return exceeds(-d.lost()-d.measured.EdgeFrames-d.evidence.Foreign, d.measured.Sent.Packets, d.limit)
 }
 
-// misdelivered is the first replica of the evidence that got other replicas' frames; below 0: none did.
-func (d direction) misdelivered() int {
+// firstMisdelivered is the first replica of the evidence that got other replicas' frames; below 0: none did.
+func (d direction) firstMisdelivered() int {
 	return slices.IndexFunc(d.evidence.Surplus, func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
 }
 
@@ -153,23 +153,23 @@ func (d direction) mayHideMore() bool {
 	return d.evidence.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+d.evidence.Hidden, d.measured.Sent.Packets, d.limit)
 }
 
-// InDoubt says that a window counted rightly, and its directions that are Invalid are so only as nobody knows how much of them the device lost: others may have had a part in it, or hide it. Where frames
-// came back that weren't sent, or to another replica, counters say nothing.
-func InDoubt(w report.Window, limit units.Ratio) bool {
+// LossInDoubt says that a window was counted correctly, and that its Invalid directions are so only because it is unknown how much of the loss is the device's: others may have caused it, or hide
+// it. Where frames came back that were not sent, or to another replica, the counters show nothing.
+func LossInDoubt(w report.Window, limit units.Ratio) bool {
 	if w.Evidence == nil || w.Evidence.Fault != "" || w.Decided != nil || len(w.Evidence.Directions) != len(w.Directions) {
 		return false
 	}
 	for i, m := range w.Directions {
 		d := direction{measured: m, evidence: w.Evidence.Directions[i], window: w, limit: limit}
-		if m.Quality == report.Invalid && (m.Sent.Packets <= 0 || d.tooManyCameBack() || d.misdelivered() >= 0) {
+		if m.Quality == report.Invalid && (m.Sent.Packets <= 0 || d.tooManyCameBack() || d.firstMisdelivered() >= 0) {
 			return false
 		}
 	}
 	return true
 }
 
-// LossBetween is how many frames of a direction of a window the device surely lost, and how many at most: with those whose place frames of others may have taken, and without what the generator dropped.
-// Of a direction that is Invalid for more than these others it surely lost none.
+// LossBetween is how many frames of a direction of a window the device surely lost, and how many at most: with those whose place frames of others may have taken, and without what the generator
+// dropped. A direction that is Invalid for more than such frames surely lost none.
 func LossBetween(w report.Window, i int, limit units.Ratio) (surely, most int64) {
 	d := direction{measured: w.Directions[i], window: w, limit: limit}
 	if w.Evidence != nil && i < len(w.Evidence.Directions) {
@@ -188,8 +188,8 @@ func (d direction) hiddenAlone() bool {
 	return d.mayHideMore() && !exceeds(d.surelyLost(), d.measured.Sent.Packets, d.limit) && (!exceeds(d.lost(), d.measured.Sent.Packets, d.limit) || edgesAlone(d.measured))
 }
 
-// Worst is the quality of the direction that limits what the window says, with that direction's reason. Directions that aren't judged limit nothing.
-func Worst(directions []report.Measured) (report.Quality, string) {
+// Worst is the quality of the direction that limits what the window shows, with that direction's reason. Directions that are not judged limit nothing.
+func Worst(directions []report.Direction) (report.Quality, string) {
 	quality, reason, any := report.Good, "no direction was measured", false
 	for _, d := range directions {
 		if d.Quality != report.Unjudged && (!any || severity(d.Quality) > severity(quality)) {
@@ -212,42 +212,42 @@ func severity(q report.Quality) int {
 	return 3
 }
 
-// SurelyWithin says that a direction lost no larger share of frames than the limit, also if the window's edges hide as much as they may. Where it isn't so, a window that is Good or Short is
-// clean as far as its edges tell: a search may go on above it, and no claim rests on it.
-func SurelyWithin(m report.Measured, limit units.Ratio) bool {
+// SurelyWithin says that a direction lost no larger share of frames than the limit, even if the window's edges hide as much as they may. Otherwise a window that is Good or Short is clean only as
+// far as its edges show: a search may go on above it, but no claim rests on it.
+func SurelyWithin(m report.Direction, limit units.Ratio) bool {
 	return m.Sent.Packets <= 0 || !exceeds(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets, limit)
 }
 
-// edgesAlone says that the window's edges may account for all that is missing, and that it isn't known of any frame that something else took it.
-func edgesAlone(m report.Measured) bool {
+// edgesAlone says that the window's edges may account for all that is missing, and no frame is known to have been lost otherwise.
+func edgesAlone(m report.Direction) bool {
 	return m.Sent.Packets-m.Returned.Packets <= m.EdgeFrames && m.GeneratorDrops() == 0 && m.DamagedFrames == 0
 }
 
-// OnlyEdgesSay says that more of a direction is missing than the limit allows, and the window's edges alone may account for it: a window with narrower edges, or a longer one, may tell more.
-func OnlyEdgesSay(m report.Measured, limit units.Ratio) bool {
+// OnlyEdgesSay says that more of a direction is missing than the limit allows, and the window's edges alone may account for it: a window with narrower edges, or a longer one, may show more.
+func OnlyEdgesSay(m report.Direction, limit units.Ratio) bool {
 	return exceeds(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, limit) && edgesAlone(m)
 }
 
-// EdgesCover says that the edges of a window of that duration, read as this one's were, may hide or feign more loss than the limit allows. What passes while an edge is read is as much
-// in a long window as in a short one.
-func EdgesCover(m report.Measured, took, lasts time.Duration, limit units.Ratio) bool {
+// EdgesCover says that the edges of a window that lasts so long, read as this one's were, may hide or feign more loss than the limit allows. What passes while an edge is read is as much in a long
+// window as in a short one.
+func EdgesCover(m report.Direction, took, lasts time.Duration, limit units.Ratio) bool {
 	return m.Sent.Packets > 0 && exceeds(m.EdgeFrames, scale(m.Sent.Packets, int64(lasts), int64(took)), limit)
 }
 
 // unjudgedSentence is what there is to say of a direction beside the one that varies: how much it lost of what, if anything was sent in it.
-func unjudgedSentence(m report.Measured, varied string) string {
+func unjudgedSentence(m report.Direction, varied string) string {
 	if m.Intended.PacketsPerSecond == 0 && m.Sent.Packets == 0 {
 		return "nothing was sent, while " + varied + " varied"
 	}
 	return "not judged, while " + varied + " varied: " + CameBack(m, 1)
 }
 
-// exceeds says that part ÷ whole is above the limit, compared exactly: a ratio's rounding never decides.
+// exceeds compares part ÷ whole with the limit, exactly: a ratio's rounding never decides.
 func exceeds(part, whole int64, limit units.Ratio) bool {
 	return part > 0 && part > whole-scale(whole, int64(units.One-limit), int64(units.One))
 }
 
-// lowestLimit is the lowest limit that part ÷ whole is not above: exceeds(part, whole, limit) means limit < lowestLimit(part, whole).
+// lowestLimit is the lowest limit that part ÷ whole does not exceed.
 func lowestLimit(part, whole int64) units.Ratio {
 	return units.Ratio(scale(part, int64(units.One), whole))
 }
@@ -261,7 +261,7 @@ func (d direction) lossSentence() string {
 }
 
 // CameBack says in words how many of a direction's frames came back in so many windows, what share is lost, and how many may be lost where edges or frames of others leave that open.
-func CameBack(m report.Measured, windows int) string {
+func CameBack(m report.Direction, windows int) string {
 	lost, sent, most := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, mostLost(m)
 	edges := "the window's edges"
 	if windows > 1 {
@@ -273,7 +273,7 @@ func CameBack(m report.Measured, windows int) string {
 	case lost <= 0 && m.EdgeFrames == 0:
 		return fmt.Sprintf("all %d frames came back, but frames of others may have taken the place of %d", sent, most)
 	case lost <= 0:
-		return fmt.Sprintf("all %d frames came back, as far as %s tell: at most %d may be lost", sent, edges, most)
+		return fmt.Sprintf("all %d frames came back, as far as %s show: at most %d may be lost", sent, edges, most)
 	case most > lost && edgesAlone(m) && m.LossRatioMin <= 0: // of windows together, one may surely have lost what the edges of all could explain
 		return fmt.Sprintf("%d of %d frames did not come back, and %s alone may account for them: at most %d may be lost", lost, sent, edges, most)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Recount is a saved window with all that follows from its raw counters computed anew, by the code that measured it: rates, loss, evidence and judgement. Nil intended leaves what was
-// asked for as it stands. Raw are the counters and times, what was read beside them, and a Fault of the readings, which are not kept.
+// Recount is a saved window with all that follows from its raw counters computed anew, by the code that measured it: rates, loss, evidence and judgement. Without intended rates, the saved ones
+// stay. Raw are the counters and times, what was read beside them, and a Fault of the readings, which are not kept.
 //
 // Counters of several generators stand in a window added up, and each generator had a time of its own; in a trial that was ended before its time each port had. Rates that the window's duration
 // explains stay as they are then.
@@ -38,24 +38,24 @@ func (s Setup) Recount(w report.Window, intended []units.PacketRate, g Goal) rep
 	return judgeAnew(w, g)
 }
 
-// judgeAnew judges a window that was recounted. Without evidence its directions' judgements stay, as far as no counter contradicts them.
+// judgeAnew judges a window that was recounted. Without evidence its directions' judgements stay, unless a counter contradicts them.
 func judgeAnew(w report.Window, g Goal) report.Window {
 	if counted, err := Recall(w); err == nil && !OfSessions(w) {
 		return Judge(counted, g)
 	}
 	for i := range w.Directions {
-		w.Directions[i].Quality = possible(w, i, g.MaxLossRatio)
+		w.Directions[i].Quality = qualityAllowedByCounters(w, i, g.MaxLossRatio)
 	}
 	quality, reason := Worst(w.Directions)
 	w.Quality = quality
-	if !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Reason == "" || d.Reason == w.Reason }) { // a fault is the reason of all, without a name before it
+	if !slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Reason == "" || d.Reason == w.Reason }) { // a fault is the reason of all, without a name before it
 		w.Reason = reason
 	}
 	return w
 }
 
-// possible is a direction's quality where its counters allow that, and else the one that they show.
-func possible(w report.Window, direction int, limit units.Ratio) report.Quality {
+// qualityAllowedByCounters is a direction's saved quality if its counters allow that, else the quality that they show.
+func qualityAllowedByCounters(w report.Window, direction int, limit units.Ratio) report.Quality {
 	m, lossy := w.Directions[direction], SurelyAbove(w, direction, limit)
 	switch clean := m.Quality == report.Good || m.Quality == report.Short; {
 	case m.Sessions != nil, m.Quality == report.Unjudged:
@@ -70,7 +70,7 @@ func possible(w report.Window, direction int, limit units.Ratio) report.Quality 
 	return m.Quality
 }
 
-func recountSessions(m report.Measured) report.Measured {
+func recountSessions(m report.Direction) report.Direction {
 	s := *m.Sessions
 	if s.Datagrams != nil {
 		s.Datagrams = new(*s.Datagrams)
@@ -88,7 +88,7 @@ func recountSessions(m report.Measured) report.Measured {
 // recountFrames computes direction i of a window anew, and its evidence.
 func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRate) {
 	was := w.Directions[i]
-	f := s.recalled(*w, i)
+	f := s.figuresFromCounters(*w, i)
 	if i < len(intended) {
 		f.intended = intended[i]
 	}
@@ -126,7 +126,7 @@ func (s Setup) recountEvidence(w *report.Window, i int, f figures) {
 	e := &w.Evidence.Directions[i]
 	again := f.evidence()
 	e.Intended, e.Offered, e.MostOffered, e.Background = again.Intended, again.Offered, again.MostOffered, again.Background
-	if s.several() {
+	if s.hasSeveralGenerators() {
 		return
 	}
 	e.Surplus = nil
@@ -138,17 +138,19 @@ func (s Setup) recountEvidence(w *report.Window, i int, f figures) {
 	}
 }
 
-// apart says that what was counted in a window was counted over several times, of which the window has the longest.
-func (s Setup) apart(w report.Window) bool { return s.several() || w.Decided != nil }
+// hasSeveralTimes says that a window's counters are of several times, of which the window has the longest.
+func (s Setup) hasSeveralTimes(w report.Window) bool {
+	return s.hasSeveralGenerators() || w.Decided != nil
+}
 
-// several says that counters are of more than one generator.
-func (s Setup) several() bool { return len(s.Generators) > 1 }
+// hasSeveralGenerators says that counters are of more than one generator.
+func (s Setup) hasSeveralGenerators() bool { return len(s.Generators) > 1 }
 
-// recalled are the figures of direction i of a window, from its counters.
-func (s Setup) recalled(w report.Window, i int) figures {
+// figuresFromCounters are the figures of direction i of a window, from its counters.
+func (s Setup) figuresFromCounters(w report.Window, i int) figures {
 	m, took := w.Directions[i], w.Duration.Std()
 	if m.Burst != nil {
-		return s.recalledBurst(w, i)
+		return s.burstFiguresFromCounters(w, i)
 	}
 	f := figures{direction: s.Directions[i], setup: s, longest: took, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames,
 		edges: m.EdgeFrames}
@@ -159,18 +161,18 @@ func (s Setup) recalled(w report.Window, i int) figures {
 	f.offered.add(f.sent, took)
 	f.received.add(f.returned, took)
 	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(took)) // an edge's uncertainty counts twice in edges: in sending and in receiving
-	if s.apart(w) {
-		f.offered, f.received = s.spread(m.Offered, f.offered, took), s.spread(m.Received, f.received, took)
+	if s.hasSeveralTimes(w) {
+		f.offered, f.received = s.ratesFromDocument(m.Offered, f.offered, took), s.ratesFromDocument(m.Received, f.received, took)
 	}
 	if w.Evidence == nil {
 		return f
 	}
 	e := w.Evidence.Directions[i]
 	f.intended, f.foreign = e.Intended, e.Foreign
-	if f.sending == 0 && !s.apart(w) { // else it was heard for longer than the window's duration says
-		f.foreign = f.heard()
+	if f.sending == 0 && !s.hasSeveralTimes(w) { // else it was heard for longer than the window's duration says
+		f.foreign = f.foreignFrames()
 	}
-	if s.apart(w) {
+	if s.hasSeveralTimes(w) {
 		if e.Offered.Whole() == f.offered.packets.Whole() {
 			f.offered.packets = e.Offered
 		}
@@ -179,7 +181,7 @@ func (s Setup) recalled(w report.Window, i int) figures {
 	return f
 }
 
-// mostOffered is the most that several generators may have offered: what stands there, where the edges explain it, and else the most that these do.
+// mostOffered is the most that several generators may have offered: the saved rate where the edges explain it, else the most that the edges allow.
 func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duration) units.PacketRate {
 	most := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(max(1, len(s.Generators))), int64(took)*4/5)
 	if f.sending > 0 { // a trial's edges are exact, unless it was ended: then its readings leave its length open
@@ -191,8 +193,8 @@ func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duratio
 	return stands
 }
 
-// spread are the rates of several generators' counters: those that stand there, where each generator's own time explains them, and else those over the window's.
-func (s Setup) spread(stands report.Flow, counted rates, took time.Duration) rates {
+// ratesFromDocument are the rates of several generators' counters: the saved ones where each generator's own time explains them, else those over the window's time.
+func (s Setup) ratesFromDocument(stands report.Flow, counted rates, took time.Duration) rates {
 	flow := rates{units.PacketRate(stands.PacketsPerSecond) * units.PacketPerSecond, units.BitRate(stands.Layer1BitsPerSecond), units.BitRate(stands.Layer2BitsPerSecond)}
 	framing := int64(flow.layer1-flow.layer2) - units.Traffic{Packets: stands.PacketsPerSecond}.Layer1Bits()
 	slack := units.Traffic{Packets: 1}.Layer1Bits() + int64(max(1, len(s.Generators)))
@@ -204,7 +206,7 @@ func (s Setup) spread(stands report.Flow, counted rates, took time.Duration) rat
 	return flow
 }
 
-// near says that a rate may be that of counters which give another one over the longest of their times: none of these is less than four fifths of that, else the window has a fault.
+// near says that a rate may be that of counters which give another one over the longest of their times: no time is less than four fifths of the longest, else the window has a fault.
 func (s Setup) near(rate, counted, unit int64) bool {
 	slack := unit * int64(max(1, len(s.Generators)))
 	return rate >= counted-slack && rate-counted <= counted/4+slack

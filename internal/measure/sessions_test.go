@@ -116,7 +116,7 @@ func TestWhatLimitsSessions(t *testing.T) {
 		"the sender, which had nothing":     {report.SenderTime{Busy: second(.7), BufferLimited: second(.1), Samples: 100, HeldByPath: 90}, ByEnds, report.GeneratorLimited, "the sender had nothing to send for 30 %"},
 		"all three a little":                {report.SenderTime{Busy: second(.98), BufferLimited: second(.02), ReceiverLimited: second(.02), Samples: 100, HeldByPath: 90}, ByEnds, report.GeneratorLimited, "a lower bound"},
 		"nothing that shows":                {report.SenderTime{Busy: second(1), Samples: 100, HeldByPath: 20}, ByUnknown, report.Inconclusive, "in only 20 % of the samples"},
-		"nothing that anybody saw":          {report.SenderTime{Busy: second(1)}, ByUnknown, report.Inconclusive, "nobody saw"},
+		"nothing that anybody saw":          {report.SenderTime{Busy: second(1)}, ByUnknown, report.Inconclusive, "what the connections waited for was not measured"},
 	} {
 		c.time.Observed = second(1)
 		got := LimitOfSessions(report.Sessions{Senders: c.time})
@@ -148,33 +148,33 @@ func TestPropertySessionsTogether(t *testing.T) {
 		for i := range len(s.Sending) - 1 {
 			parts = append(parts, Sessions(SessionSpan{From: s.From, To: s.To, Sending: s.Sending[i : i+2], Receiving: s.Receiving[i : i+2]}).Sessions)
 		}
-		whole, together := Sessions(s).Sessions, SessionsTogether(parts)
+		whole, together := Sessions(s).Sessions, CombineSessions(parts)
 		if *whole != *together {
 			t.Fatalf("together\n%+v\nthe whole\n%+v", *together, *whole)
 		}
 		slices.Reverse(parts)
-		if again := SessionsTogether(parts); *again != *together {
+		if again := CombineSessions(parts); *again != *together {
 			t.Fatalf("in another order %+v", *again)
 		}
 	}
-	if SessionsTogether(nil) != nil || SessionsTogether([]*report.Sessions{{}, nil}) != nil {
+	if CombineSessions(nil) != nil || CombineSessions([]*report.Sessions{{}, nil}) != nil {
 		t.Error("something is said of nothing")
 	}
 }
 
 func TestSessionsOfAllDirections(t *testing.T) {
 	a, b := Sessions(span()), Sessions(span(func(s *SessionSpan) { s.Receiving[1].Bytes, s.Receiving[1].At = 3_900_000, 1500*time.Millisecond }))
-	sum := Sum([]report.Measured{a, b}, nil).Sessions
+	sum := Sum([]report.Direction{a, b}, nil).Sessions
 	if sum.GoodputBitsPerSecond != 96_000_000 || sum.Connections != 8 || sum.RetransmittedSegments != 24 || sum.RetransmitRatio != units.RatioOf(24, 8400) || sum.RoundTrip.MeanMicroseconds != 1900 {
 		t.Errorf("%+v", sum)
 	}
-	if Sum([]report.Measured{{}}, nil).Sessions != nil {
+	if Sum([]report.Direction{{}}, nil).Sessions != nil {
 		t.Error("frames have sessions")
 	}
 }
 
 func TestAWindowIsOfSessionsWhereAllItsDirectionsSayWhatTheyDid(t *testing.T) {
-	whole, half := report.Window{Directions: []report.Measured{Sessions(span()), Sessions(span())}}, report.Window{Directions: []report.Measured{Sessions(span()), {From: "east", To: "west"}}}
+	whole, half := report.Window{Directions: []report.Direction{Sessions(span()), Sessions(span())}}, report.Window{Directions: []report.Direction{Sessions(span()), {From: "east", To: "west"}}}
 	if !OfSessions(whole) || OfSessions(half) || OfSessions(report.Window{}) {
 		t.Errorf("a whole window %v, one that lacks a direction's evidence %v, one of no direction %v", OfSessions(whole), OfSessions(half), OfSessions(report.Window{}))
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
-// fault is why the readings say nothing of the device at all, or empty. One port's fault voids the whole window: all directions
-// pass through the same device at the same time.
+// fault is why the readings show nothing about the device at all; empty: they are sound. One port's fault voids the whole window: all directions pass through the same device at the same time.
 func (s Span) fault(directions []Direction) string {
 	for _, d := range directions {
 		for _, p := range d.Pairs {
@@ -32,7 +31,7 @@ func (s Span) pairFault(d Direction, p Pair) string {
 	return s.portFault(d.To, p.Receiver, p.Receive)
 }
 
-// generatorFault is why a generator's readings are no window.
+// generatorFault is why a generator's readings make no window.
 func (s Span) generatorFault(g int) string {
 	if g >= len(s.Readings) || len(s.Readings[g]) < 2 {
 		return "the counters could not be read at both edges of the window"

@@ -8,8 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// PaceOf is how many streams take turns, below 0 where they don't keep a steady pace, and what latency streams send besides the load: their
-// rate is their own.
+// PaceOf is how many streams take turns (below 0: they don't keep a steady pace), and what latency streams send beside the load, at rates of their own.
 func PaceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
 	for _, s := range streams {
 		if !s.Enabled {
@@ -27,7 +26,7 @@ func PaceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
 	return n, besides
 }
 
-// SizesOf are the lengths of the streams' frames as Ethernet has them, and those that are known already.
+// SizesOf are the lengths of the streams' frames as Ethernet has them, merged with those already known.
 func SizesOf(streams []stream.Stream, sizes Sizes) Sizes {
 	const least = 60 // without FCS: a port pads what is shorter
 	for _, s := range streams {

@@ -7,7 +7,7 @@ import (
 
 // Sum is all directions of one window together. Its share of line rate is of what the receiving links could carry together, and 0
 // where one of them is unknown; lineRates are by link. The window's number is the caller's to fill in.
-func Sum(directions []report.Measured, lineRates map[string]units.BitRate) report.Sum {
+func Sum(directions []report.Direction, lineRates map[string]units.BitRate) report.Sum {
 	var s report.Sum
 	var sent, returned, least, most, line int64
 	known := true
@@ -23,13 +23,13 @@ func Sum(directions []report.Measured, lineRates map[string]units.BitRate) repor
 	if known {
 		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
 	}
-	s.Sessions = SessionsSum(directions)
+	s.Sessions = SumSessions(directions)
 	return s
 }
 
 // atLeastLost is how many frames a direction surely lost, by its counters. Of windows together each window's own loss may show more than the counters added up
 // do; LossRatioMin has that, to a billionth.
-func atLeastLost(d report.Measured) int64 {
+func atLeastLost(d report.Direction) int64 {
 	lost := SurelyLost(d)
 	if units.RatioOf(lost, d.Sent.Packets) >= d.LossRatioMin {
 		return lost
@@ -38,7 +38,7 @@ func atLeastLost(d report.Measured) int64 {
 }
 
 // mostLost is how many frames a direction may have lost at most. What isn't among its counters, frames of others, only LossRatioMax has, to a billionth.
-func mostLost(d report.Measured) int64 {
+func mostLost(d report.Direction) int64 {
 	lost, sent := d.Sent.Packets-d.Returned.Packets, d.Sent.Packets
 	if d.LossRatioMax <= 0 {
 		return lost

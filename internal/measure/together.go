@@ -11,17 +11,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
-func Counts(w report.Window) bool { return w.Counts() }
-
 // SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges or a
 // disturbance may account for. Where more came back than was sent it is the surplus, below zero.
-func SurelyLost(m report.Measured) int64 {
-	return surely(m.Sent.Packets-m.Returned.Packets, m.GeneratorDrops(), m.EdgeFrames+m.DisturbedFrames)
+func SurelyLost(m report.Direction) int64 {
+	return surelyLostOf(m.Sent.Packets-m.Returned.Packets, m.GeneratorDrops(), m.EdgeFrames+m.DisturbedFrames)
 }
 
-// Together is several windows as if they were one, for an answer that all of them give. It doesn't ask what they are worth: leave out those that don't Count.
-// One window together is that window; the order of several makes no difference. Of several, per direction:
+// Combine makes one window of several, for an answer that all of them give. It doesn't ask what they are worth: leave out those that do not count. One window stays as it is; the order of several
+// makes no difference. Of several, per direction:
 //
 //   - Counters, edges and durations are added up. What lies between two windows is in neither.
 //   - Rates and the share of the line rate are the windows' own, weighted by their durations. (Of one generator that is counters ÷ duration; of several, each
@@ -35,7 +32,7 @@ func SurelyLost(m report.Measured) int64 {
 //
 // The whole has no Number, as it is no window of a Report, and neither bursts nor evidence: those stay with the windows that they were seen in. Phase, Load and
 // Start are the earliest window's.
-func Together(windows []report.Window) report.Window {
+func Combine(windows []report.Window) report.Window {
 	switch len(windows) {
 	case 0:
 		return report.Window{Quality: report.Invalid, Reason: "there is no window", GeneratorCPUPercent: -1}
@@ -62,8 +59,8 @@ func Together(windows []report.Window) report.Window {
 }
 
 // directionTogether is one direction of all windows that have it.
-func directionTogether(windows []report.Window, from, to string) report.Measured {
-	var parts []report.Measured
+func directionTogether(windows []report.Window, from, to string) report.Direction {
+	var parts []report.Direction
 	var took []plan.Duration
 	for _, w := range windows {
 		for _, d := range w.Directions {
@@ -72,7 +69,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 			}
 		}
 	}
-	whole := report.Measured{From: from, To: to, Quality: report.Good, Limiter: &report.Limiter{}}
+	whole := report.Direction{From: from, To: to, Quality: report.Good, Limiter: &report.Limiter{}}
 	var surelyLost, most int64
 	for _, d := range parts {
 		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
@@ -95,11 +92,11 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
 	whole.LossRatioMax = mostRatio(lost, most, sent)
 	for _, rate := range ratesOfMeasured {
-		*rate(&whole) = weighted(parts, took, func(d report.Measured) int64 { return *rate(&d) })
+		*rate(&whole) = weighted(parts, took, func(d report.Direction) int64 { return *rate(&d) })
 	}
-	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Measured) int64 { return int64(d.LineRatePercent) }))
+	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Direction) int64 { return int64(d.LineRatePercent) }))
 	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole, len(parts)))
-	if whole.Sessions = SessionsTogether(sessionsOf(parts)); whole.Sessions != nil {
+	if whole.Sessions = CombineSessions(sessionsOf(parts)); whole.Sessions != nil {
 		whole.Limiter = nil
 		limit := LimitOfSessions(*whole.Sessions)
 		whole.Reason = fmt.Sprintf("%d windows together: %s; %s", len(parts), SessionsSentence(*whole.Sessions, limit), limit.Sentence)
@@ -107,7 +104,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 	return whole
 }
 
-func sessionsOf(parts []report.Measured) (all []*report.Sessions) {
+func sessionsOf(parts []report.Direction) (all []*report.Sessions) {
 	for _, d := range parts {
 		all = append(all, d.Sessions)
 	}
@@ -139,19 +136,19 @@ func generatorTogether(windows []report.Window, name string) report.GeneratorSha
 }
 
 // ratesOfMeasured are a direction's rates that windows together have the mean of.
-var ratesOfMeasured = []func(*report.Measured) *int64{
-	func(m *report.Measured) *int64 { return &m.Intended.PacketsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Intended.Layer1BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Intended.Layer2BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Offered.PacketsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Offered.Layer1BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Offered.Layer2BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Received.PacketsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Received.Layer1BitsPerSecond },
-	func(m *report.Measured) *int64 { return &m.Received.Layer2BitsPerSecond },
+var ratesOfMeasured = []func(*report.Direction) *int64{
+	func(m *report.Direction) *int64 { return &m.Intended.PacketsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Intended.Layer1BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Intended.Layer2BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Offered.PacketsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Offered.Layer1BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Offered.Layer2BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Received.PacketsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Received.Layer1BitsPerSecond },
+	func(m *report.Direction) *int64 { return &m.Received.Layer2BitsPerSecond },
 }
 
-// weighted is the mean of the parts' values, each counted for as long as it took, to the nearest whole number. Parts that took no time count for a nanosecond.
+// weighted is the mean of the parts' values, each weighted by how long it took, rounded to the nearest whole number. Parts that took no time count for a nanosecond.
 func weighted[T any](parts []T, took []plan.Duration, value func(T) int64) int64 {
 	sum, all := new(big.Int), new(big.Int)
 	for i, p := range parts {

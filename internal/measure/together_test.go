@@ -21,7 +21,7 @@ func drawWindow(rnd *rand.Rand, number int) report.Window {
 	for _, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
 		sent := 1 + rnd.Int64N(1e6)
 		back := sent - rnd.Int64N(sent)/oneOf[int64](rnd, 1, 10, 1000, sent) + oneOf[int64](rnd, 0, 0, 0, 20)
-		m := report.Measured{From: names[0], To: names[1], Sent: units.Traffic{Packets: sent, Bytes: 64 * sent}, Returned: units.Traffic{Packets: back, Bytes: 64 * back},
+		m := report.Direction{From: names[0], To: names[1], Sent: units.Traffic{Packets: sent, Bytes: 64 * sent}, Returned: units.Traffic{Packets: back, Bytes: 64 * back},
 			EdgeFrames: 2 + rnd.Int64N(30), ReceiveErrors: rnd.Int64N(5), SendDrops: rnd.Int64N(3), DamagedFrames: rnd.Int64N(3), Quality: oneOf(rnd, report.Good, report.Short, report.Lossy), Reason: "drawn",
 			LineRatePercent: units.Percent(rnd.Int64N(int64(units.Hundred))), Limiter: oneOf(rnd, nil, &report.Limiter{Passed: back, Dropped: sent - back})}
 		m.LossRatio, m.LossRatioMin = units.RatioOf(sent-back, sent), units.RatioOf(SurelyLost(m), sent)
@@ -49,11 +49,11 @@ func TestPropertyWindowsTogether(t *testing.T) {
 		for i := range windows {
 			windows[i] = drawWindow(rnd, i+1)
 		}
-		if got := Together(windows[:1]); !reflect.DeepEqual(got, windows[0]) {
+		if got := Combine(windows[:1]); !reflect.DeepEqual(got, windows[0]) {
 			t.Fatalf("one window together is %+v, not the window %+v", got, windows[0])
 		}
 		before := text(t, windows)
-		whole := Together(windows)
+		whole := Combine(windows)
 		if text(t, windows) != before {
 			t.Fatal("the windows were changed")
 		}
@@ -61,7 +61,7 @@ func TestPropertyWindowsTogether(t *testing.T) {
 		for i, n := range rnd.Perm(len(windows)) {
 			mixed[i] = windows[n]
 		}
-		if got, want := text(t, Together(mixed)), text(t, whole); got != want {
+		if got, want := text(t, Combine(mixed)), text(t, whole); got != want {
 			t.Fatalf("in another order the windows are together\n%s\nand not\n%s", got, want)
 		}
 		for i := range whole.Directions {
@@ -118,15 +118,15 @@ func text(t *testing.T, v any) string {
 }
 
 func TestLossOfManyWindowsIsNotHiddenByTheirEdges(t *testing.T) {
-	lossy := report.Window{Duration: plan.Duration(10 * time.Second), Quality: report.Lossy, Directions: []report.Measured{
+	lossy := report.Window{Duration: plan.Duration(10 * time.Second), Quality: report.Lossy, Directions: []report.Direction{
 		{From: "west", To: "east", Sent: units.Traffic{Packets: 100_000}, Returned: units.Traffic{Packets: 99_900}, EdgeFrames: 20, Quality: report.Lossy}}}
-	calm := report.Window{Duration: plan.Duration(10 * time.Second), Quality: report.Good, Directions: []report.Measured{
+	calm := report.Window{Duration: plan.Duration(10 * time.Second), Quality: report.Good, Directions: []report.Direction{
 		{From: "west", To: "east", Sent: units.Traffic{Packets: 100_000}, Returned: units.Traffic{Packets: 100_000}, EdgeFrames: 20, Quality: report.Good}}}
 	windows := []report.Window{lossy}
 	for range 9 {
 		windows = append(windows, calm)
 	}
-	d := Together(windows).Directions[0]
+	d := Combine(windows).Directions[0]
 	if want := units.RatioOf(80, 1_000_000); d.LossRatioMin != want {
 		t.Errorf("%s surely lost, want %s: 100 frames of the one window but for its 20 at the edges", d.LossRatioMin, want)
 	}
@@ -140,7 +140,7 @@ func TestLossOfManyWindowsIsNotHiddenByTheirEdges(t *testing.T) {
 		m := &windows[i].Directions[0]
 		m.LossRatioMax = units.RatioOf(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets)
 	}
-	d = Together(windows).Directions[0]
+	d = Combine(windows).Directions[0]
 	if want := units.RatioOf(300, 1_000_000); d.LossRatioMax != want || !strings.HasSuffix(d.Reason, "0.01 % lost") {
 		t.Errorf("up to %s may be lost, want %s: 100 frames, and what 10 windows' edges may hide; %s", d.LossRatioMax, want, d.Reason)
 	}
@@ -160,21 +160,21 @@ func TestTheMostThatMayBeLostIsNotRoundedAway(t *testing.T) {
 func TestOneFrameOfBillionsIsNotRoundedAwayOfASum(t *testing.T) {
 	f := figures{sent: units.Traffic{Packets: 3e9}, returned: units.Traffic{Packets: 3e9 - 1}, longest: time.Second}
 	one := f.measured()
-	if s := Sum([]report.Measured{one, one}, nil); s.MostLost() != 1 {
+	if s := Sum([]report.Direction{one, one}, nil); s.MostLost() != 1 {
 		t.Errorf("of two directions of which each lost one frame of 3 billion up to %s is lost", s.MostLost())
 	}
-	w := report.Window{Duration: plan.Duration(time.Second), Directions: []report.Measured{one}}
-	if d := Together([]report.Window{w, w}).Directions[0]; d.MostLost() != 1 {
+	w := report.Window{Duration: plan.Duration(time.Second), Directions: []report.Direction{one}}
+	if d := Combine([]report.Window{w, w}).Directions[0]; d.MostLost() != 1 {
 		t.Errorf("of two windows of which each lost one frame of 3 billion up to %s is lost", d.MostLost())
 	}
 }
 
 func TestALongWindowWeighsMore(t *testing.T) {
 	window := func(took time.Duration, pps int64, line units.Percent) report.Window {
-		return report.Window{Duration: plan.Duration(took), Quality: report.Good, Directions: []report.Measured{
+		return report.Window{Duration: plan.Duration(took), Quality: report.Good, Directions: []report.Direction{
 			{Received: report.Flow{PacketsPerSecond: pps}, LineRatePercent: line, Quality: report.Good}}}
 	}
-	d := Together([]report.Window{window(30*time.Second, 1000, units.Hundred), window(10*time.Second, 600, units.Hundred/2)}).Directions[0]
+	d := Combine([]report.Window{window(30*time.Second, 1000, units.Hundred), window(10*time.Second, 600, units.Hundred/2)}).Directions[0]
 	if d.Received.PacketsPerSecond != 900 || d.LineRatePercent.String() != "87.5" {
 		t.Errorf("%d packets/s, %s %%; want 900 and 87.5", d.Received.PacketsPerSecond, d.LineRatePercent)
 	}
@@ -184,7 +184,7 @@ func TestWhatCounts(t *testing.T) {
 	of := func(whole report.Quality, directions ...report.Quality) report.Window {
 		w := report.Window{Quality: whole}
 		for _, q := range directions {
-			w.Directions = append(w.Directions, report.Measured{Quality: q})
+			w.Directions = append(w.Directions, report.Direction{Quality: q})
 		}
 		return w
 	}
@@ -199,11 +199,11 @@ func TestWhatCounts(t *testing.T) {
 		"one that is Invalid in a direction does not": {of(report.Invalid, report.Lossy, report.Invalid), false},
 		"one of no quality does not":                  {of("", report.Good), false},
 	} {
-		if Counts(c.window) != c.want {
+		if c.window.Counts() != c.want {
 			t.Errorf("%s: %v", name, !c.want)
 		}
 	}
-	if w := Together(nil); Counts(w) || w.GeneratorCPUPercent != -1 {
+	if w := Combine(nil); w.Counts() || w.GeneratorCPUPercent != -1 {
 		t.Errorf("no windows together are %+v", w)
 	}
 }

@@ -260,7 +260,7 @@ func divided(number *float64, traffic float64) *float64 {
 }
 
 // received is what came back in all directions together, in bits of layer 1, or of goodput, and in frames, each per second.
-func received(directions []report.Measured) (bits, packets float64) {
+func received(directions []report.Direction) (bits, packets float64) {
 	for _, d := range directions {
 		if d.Sessions != nil {
 			bits += float64(d.Sessions.GoodputBitsPerSecond)

@@ -211,7 +211,7 @@ func TestANumberThatIsTooLargeIsNone(t *testing.T) {
 
 func TestPowerPerTraffic(t *testing.T) {
 	w := report.Window{
-		Directions: []report.Measured{
+		Directions: []report.Direction{
 			{Received: report.Flow{PacketsPerSecond: 60_000, Layer1BitsPerSecond: 1_500_000_000}},
 			{Received: report.Flow{PacketsPerSecond: 40_000, Layer1BitsPerSecond: 500_000_000}},
 		},
@@ -230,7 +230,7 @@ func TestPowerPerTraffic(t *testing.T) {
 	if o := find(t, all, plan.JoulesPerPacket, "pdu"); o.Mean == nil || *o.Mean != 0.0025 || o.Unit != "J" {
 		t.Errorf("%+v, want 250 W ÷ 100 kpps", o)
 	}
-	w.Directions = []report.Measured{{}}
+	w.Directions = []report.Direction{{}}
 	if o := find(t, observe.PerTraffic(&w), plan.WattsPerGbps, "pdu"); o.Missing != "nothing was received in the window" {
 		t.Errorf("%+v, want that nothing was received", o)
 	}
@@ -241,7 +241,7 @@ func TestPowerPerTraffic(t *testing.T) {
 		}
 	}
 	w.Phase = report.Trial
-	w.Directions = []report.Measured{{Sessions: &report.Sessions{GoodputBitsPerSecond: 5_000_000_000}}}
+	w.Directions = []report.Direction{{Sessions: &report.Sessions{GoodputBitsPerSecond: 5_000_000_000}}}
 	if all := observe.PerTraffic(&w); len(all) != 1 || *all[0].Mean != 50 {
 		t.Errorf("%+v of sessions, want 250 W ÷ 5 Gb/s, and nothing of packets", all)
 	}

@@ -7,13 +7,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// ClaimAsked is the reason of an answer at a load that was asked for, which decides what may be claimed of it. Where a direction was offered less, the generator
-// was the limit, whatever was lost: what came back of a load with pauses in it may be less than the device carries, and its loss is not that of the load asked
-// for. Else, where frames were surely lost above the limit, what came back is what the device makes of that load, and the reason is the procedure's own. Else
-// the device may do more.
-func ClaimAsked(answer []report.Measured, limit units.Ratio, lossy report.Reason) report.Reason {
+// ClaimAsked is the reason of an answer at a load that was asked for. Where a direction was offered less, the generator was the limit, whatever was lost: what came back of a load with pauses may
+// be less than the device carries, and its loss is not that of the load asked for. Otherwise, where frames were surely lost above the limit, what came back is what the device makes of that load,
+// and the reason is the procedure's own. Otherwise the device may do more.
+func ClaimAsked(answer []report.Direction, limit units.Ratio, lossy report.Reason) report.Reason {
 	switch {
-	case slices.ContainsFunc(answer, report.Measured.UnderOffered):
+	case slices.ContainsFunc(answer, report.Direction.UnderOffered):
 		return report.GeneratorLimited
 	case lostAbove(answer, limit):
 		return lossy
@@ -21,14 +20,14 @@ func ClaimAsked(answer []report.Measured, limit units.Ratio, lossy report.Reason
 	return report.ReachedTarget
 }
 
-// ClaimOffered is the same where what the generators reach is the load, whatever was asked for: they are the limit only where nothing was lost of it.
-func ClaimOffered(answer []report.Measured, limit units.Ratio, lossy report.Reason) report.Reason {
+// ClaimOffered is the same where the load is whatever the generators reach: they are the limit only where nothing was lost.
+func ClaimOffered(answer []report.Direction, limit units.Ratio, lossy report.Reason) report.Reason {
 	if lostAbove(answer, limit) {
 		return lossy
 	}
 	return ClaimAsked(answer, limit, lossy)
 }
 
-func lostAbove(answer []report.Measured, limit units.Ratio) bool {
-	return slices.ContainsFunc(answer, func(d report.Measured) bool { return d.LossRatioMin > limit })
+func lostAbove(answer []report.Direction, limit units.Ratio) bool {
+	return slices.ContainsFunc(answer, func(d report.Direction) bool { return d.LossRatioMin > limit })
 }

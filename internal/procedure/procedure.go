@@ -1,6 +1,6 @@
-// Package procedure says what a procedure is: the part of a measurement that decides which load comes next, and what the windows mean in the end. Each
-// procedure is a package of its own that implements Procedure, a pure function of its Plan and of the windows measured so far: a run can be replayed from
-// its Report, and a decision can be tested without a generator. Package procedures chooses one by its type.
+// Package procedure says what a procedure is: the part of a measurement that decides which load comes next, and what the windows mean in the end. Each procedure is a package of its own that
+// implements Procedure, as a pure function of its Plan and of the windows measured so far: a run can be replayed from its Report, and a decision can be tested without a generator. Package
+// procedures chooses one by its type.
 //
 //	       ┌────────────── history: one window for each step ◀─────────────┐
 //	       ▼                                                               │
@@ -17,8 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Procedure is one way to vary the load, with the figures of one Plan. Its methods are pure, and safe for concurrent use. History holds one window for each
-// step that was carried out, in order.
+// Procedure is one way to vary the load, with the figures of one Plan. Its methods are pure, and safe for concurrent use. History has one window for each step that was carried out, in order.
 type Procedure interface {
 	// Rates are the rates that steps' loads are shares of.
 	Rates() Rates
@@ -62,20 +61,20 @@ type Step struct {
 	Load units.Ratio
 	// Loads are the shares by direction, in the Plan's order; nil: each direction has Load.
 	Loads []units.Ratio
-	// Varied is the direction that alone is judged, "west→east": the others are held beside it, and what they lose is told. Empty: all are judged.
+	// Varied is the direction that alone is judged, "west→east": the others are held beside it, and their loss is reported. Empty: all are judged.
 	Varied string
-	// Few has single frames sent instead of Load, which is 0 then: a thousand a second in each direction, or a hundredth of this share of the procedure's full rate where that is less.
+	// Few makes the step send single frames instead of Load, which is 0 then: a thousand a second in each direction, or a hundredth of this share of the procedure's full rate where that is less.
 	Few units.Ratio
-	// StopAbove ends a Trial as soon as more than this share of the frames planned for the whole of it (rate × Judge) is surely lost, in a direction that is judged; nil: never. A Trial that was
-	// ended so has a window that says it (report.Window.Decided).
+	// StopAbove ends a Trial as soon as more than this share of all frames planned for it (rate × Judge) is surely lost, in a direction that is judged; nil: never. The window of such a trial says so
+	// (report.Window.Decided).
 	StopAbove *units.Ratio
-	// Frames are how many frames a Burst has in each direction, in the Plan's order; 0: nothing is sent in it. Judge is then the most that sending them may take. Nil: the step is none.
+	// Frames are how many frames a Burst has in each direction, in the Plan's order; 0: nothing is sent there. Judge is then the longest that sending them may take. Nil: the step is no Burst.
 	Frames []int64
 	// Settle is not judged; Judge becomes one window. A Trial has no Settle.
 	Settle, Judge time.Duration
-	// Reason says why this step, where it isn't simply the next one.
+	// Reason says why this step comes next, where that is not obvious.
 	Reason string
-	// Number and Of count the planned steps, also while one is repeated; 0: they aren't counted.
+	// Number and Of count the planned steps, repeats included; 0: they are not counted.
 	Number, Of int
 	// Done ends the procedure; nothing but Reason is set then.
 	Done bool
@@ -108,7 +107,7 @@ func (s Step) Intended(full, warmUp []units.PacketRate) []units.PacketRate {
 	return rates
 }
 
-// fewFrames a second never meet each other in a device that takes less than a millisecond.
+// fewFrames a second never meet in a device that takes less than a millisecond.
 const fewFrames = 1000 * units.PacketPerSecond
 
 // Rates are the rates that loads are shares of.
@@ -133,7 +132,7 @@ type Bound struct {
 	// Trials is how many of the steps may be Trials or Bursts, and Trial the longest single one. The other steps are Held, and traffic flows through those that follow each other.
 	Trials int
 	Trial  time.Duration
-	// BeforeTrial is what may come before each trial, as the device's reset; 0: nothing.
+	// BeforeTrial is the time that may pass before each trial, such as the device's reset; 0: none.
 	BeforeTrial time.Duration
 }
 
@@ -157,7 +156,7 @@ func (b Bound) Whole() time.Duration {
 // OnlyTrials says that no step is Held: whatever is sent ends by itself with its trial.
 func (b Bound) OnlyTrials() bool { return b.Trials > 0 && b.Trials == b.Steps }
 
-// Unattended is for how long a generator goes on sending at most, if whoever drives it dies just after a start.
+// Unattended is how long a generator sends on at most if its driver dies just after a start.
 func (b Bound) Unattended() time.Duration {
 	if b.OnlyTrials() {
 		return b.Trial
@@ -176,16 +175,16 @@ type Description struct {
 // None is the index of no window.
 const None = -1
 
-// WhyUnproven is why nobody knows whether any load is clean, and the way out, for people.
-const WhyUnproven = "edges of windows that looked so may hide more loss than the limit allows, and such a load lost frames when it was held: set procedure.maxLossRatio to the loss that you would forgive"
+// WhyUnproven is why no load is known to be clean, and the way out.
+const WhyUnproven = "the edges of windows that looked clean may hide more loss than the limit allows, and such a load lost frames when it was held: set procedure.maxLossRatio to the loss that you would accept"
 
-// Conclusion is what windows show.
+// Conclusion is what the windows show.
 type Conclusion struct {
 	Reason       report.Reason
 	Saturated    bool // the window is at the device's limit, within Resolution
 	Confirmed    bool
 	NonMonotonic bool // above the first saturation some load was clean again
-	// Unproven says that there is no answer, as nobody knows whether any load is clean (WhyUnproven).
+	// Unproven says that there is no answer, as no load is known to be clean (WhyUnproven).
 	Unproven bool
 	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.
 	Window, Lossy int
@@ -194,9 +193,9 @@ type Conclusion struct {
 	// Outvoted are the held loads, the answer's and lower ones, lowest first, at which some window lost frames that others outvoted, or that could not be
 	// judged again.
 	Outvoted []report.Outvoted
-	// Whole is several windows together, where they are the answer instead of one; nil: Window is.
+	// Whole is several windows combined, where they are the answer together; nil: Window is.
 	Whole *report.Window
-	// Together is what came of the answers of directions that were found one after another, all at once; nil: they weren't held so, or climbed together.
+	// Together is what came back of all directions' answers at once, where they were found one after another; nil: they were not held at once, or were found together.
 	Together *Together
 	// Bursts is what bursts show of each direction, in the Plan's order, nil where they show nothing; nil: the procedure sends none.
 	Bursts []*report.BackToBackFrames
@@ -204,11 +203,11 @@ type Conclusion struct {
 	CriticalLoads []*report.CriticalLoad
 	// Curve indexes the windows of a curve, one for each load, the highest first; nil: the procedure measures none.
 	Curve []int
-	// Directions is what the windows show of each direction by itself, in the Plan's order; nil: the procedure doesn't search, and what is said of the whole holds for each.
+	// Directions is what the windows show of each direction by itself, in the Plan's order; nil: the procedure concludes for all directions together, and that holds for each.
 	Directions []DirectionConclusion
-	// Goals is what the windows show of each goal, where the procedure has several; the conclusion itself is the first one's. nil: it has none.
+	// Goals is what the windows show of each goal, where the procedure has several; the conclusion itself is that of the first. nil: it has none.
 	Goals []GoalConclusion
-	// Latency is what trials after the answer are of, by the loads that the Plan names; nil: it names none, or there is no answer to take shares of.
+	// Latency is the trials after the answer, by the loads that the Plan names; nil: it names none, or there is no answer to take shares of.
 	Latency []LatencyAt
 	// Sentence is the answer in words, with its figures; empty: the windows say it.
 	Sentence string
@@ -217,7 +216,7 @@ type Conclusion struct {
 	Ending   string
 }
 
-// LatencyAt is the trial whose frames' latency is that at a load.
+// LatencyAt is the trial that latency at one load is measured in.
 type LatencyAt struct {
 	// At is the load as a share of the answer's, Load the same as a share of the full rate.
 	At, Load units.Ratio
@@ -230,7 +229,7 @@ type GoalConclusion struct {
 	Conclusion
 
 	Name string
-	// Irregular is why the goal has no two bounds that are near enough; empty: it has.
+	// Irregular is why the goal has no two bounds that are near enough to each other; empty: it has.
 	Irregular string
 	// Lower is the highest load that met the goal with none below it that didn't, Upper the lowest that didn't; nil: there is none.
 	Lower, Upper *GoalBound
@@ -241,16 +240,17 @@ type GoalConclusion struct {
 	WrongClass   units.Ratio
 }
 
-// GoalBound is a load with the windows of all its trials, as indexes into the history, and how many of them were good. Open are those that were ended for another goal, of which nobody knows.
+// GoalBound is a load with the windows of all its trials, as indexes into the history, and how many of them were good. Open are those that were ended early for another goal and show nothing for
+// this one.
 type GoalBound struct {
 	Load       units.Ratio
 	Windows    []int
 	Good, Open int
 }
 
-// DirectionConclusion is what windows show of one direction.
+// DirectionConclusion is what the windows show of one direction.
 type DirectionConclusion struct {
-	// Reason is LossAboveLimit where the direction lost frames itself, OtherDirection where another one set the load of all, else as for the whole.
+	// Reason is LossAboveLimit where the direction lost frames itself, OtherDirection where another direction set the load of all, else the whole's, or a procedure's own reason for this direction.
 	Reason               report.Reason
 	Saturated, Confirmed bool
 	// Window and Lossy index the history: the direction's answer, and the lowest load above it, of those that are believed, at which the direction itself lost frames. None where there
@@ -260,7 +260,7 @@ type DirectionConclusion struct {
 	Resolution units.Ratio
 }
 
-// Together is the loads of all directions' answers at once.
+// Together is what came back of all directions' answers at once.
 type Together struct {
 	// Window indexes the history: the window that says what came of it.
 	Window int

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// WarmUp is traffic before anything counts: one step, or none where it takes no time. It proves that traffic passes, and nothing else.
+// WarmUp is the traffic before anything counts: one step, or none if it takes no time. It proves that traffic passes, and nothing else.
 type WarmUp struct {
 	Kind  Kind
 	Lasts time.Duration
@@ -22,7 +22,7 @@ func (w WarmUp) Steps() int {
 	return 0
 }
 
-// Rates are the rates of a procedure that begins with it: own is the rate of the warm-up, if there is one.
+// Rates are the rates of a procedure that begins with the warm-up: own is the rate of the warm-up, if there is one.
 func (w WarmUp) Rates(full, own Rate) Rates {
 	if w.Steps() == 0 {
 		own = Rate{}
@@ -30,15 +30,15 @@ func (w WarmUp) Rates(full, own Rate) Rates {
 	return Rates{Full: full, WarmUp: own}
 }
 
-// Due says that it is the next step.
+// Due says that the warm-up is the next step.
 func (w WarmUp) Due(history []report.Window) bool { return len(history) < w.Steps() }
 
-// Step is its step.
+// Step is the warm-up's step.
 func (w WarmUp) Step() Step {
 	return Step{Kind: w.Kind, Phase: report.WarmUp, Load: units.One, Judge: w.Lasts}
 }
 
-// Left is how long it still takes.
+// Left is how much of the warm-up is still to come.
 func (w WarmUp) Left(history []report.Window) time.Duration {
 	if w.Due(history) {
 		return w.Lasts
@@ -46,21 +46,21 @@ func (w WarmUp) Left(history []report.Window) time.Duration {
 	return 0
 }
 
-// After are the windows after it.
+// After are the windows after the warm-up.
 func (w WarmUp) After(history []report.Window) []report.Window {
 	return history[min(w.Steps(), len(history)):]
 }
 
-// Silent says in which direction every frame of it was lost, so that nothing can be measured; empty: in none.
-func (w WarmUp) Silent(history []report.Window) string {
+// NothingCameBack says in which direction every frame of the warm-up was lost, so that nothing can be measured; empty: in none.
+func (w WarmUp) NothingCameBack(history []report.Window) string {
 	if w.Steps() == 0 || len(history) == 0 {
 		return ""
 	}
 	return NothingCameBack(history[0])
 }
 
-// NothingCameBack says of a warm-up in which direction every frame was lost, so that nothing can be measured; empty: in none. Of sessions whose receiver told nothing meanwhile nobody knows it:
-// iperf 2 tells what came each half second, and a busy machine later.
+// NothingCameBack says in which direction every frame of a warm-up was lost, so that nothing can be measured; empty: in none. Sessions whose receiver reported nothing may still pass: iperf 2
+// reports each half second, and later on a busy machine.
 func NothingCameBack(warmUp report.Window) string {
 	for _, d := range warmUp.Directions {
 		if d.Sessions != nil && d.Sessions.ReceivedBytes == 0 && d.Sessions.ReceivedIn > 0 {
@@ -73,7 +73,7 @@ func NothingCameBack(warmUp report.Window) string {
 	return ""
 }
 
-// Repeated is the reason of a step that repeats the one of this window.
+// Repeated is the reason of a step that repeats the step of this window.
 func Repeated(w report.Window) string {
-	return fmt.Sprintf("window %d is repeated, it says nothing: %s", w.Number, w.Reason)
+	return fmt.Sprintf("window %d is repeated, as it could not be judged: %s", w.Number, w.Reason)
 }

@@ -1,4 +1,4 @@
-// Package procedures chooses a Plan's procedure by its type. It is the one place that knows which there are.
+// Package procedures chooses a Plan's procedure by its type. It is the one place that knows all procedures.
 package procedures
 
 import (
@@ -32,7 +32,7 @@ var all = map[string]func(plan.Procedure) procedure.Procedure{
 	plan.TypeSoak:               func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
 }
 
-// Of is a Plan's procedure. A Plan without a type is of the time when there was only the ramp.
+// Of is a Plan's procedure. A Plan without a type is from the time when the ramp was the only one.
 func Of(p plan.Procedure) procedure.Procedure {
 	choose, known := all[p.Type]
 	if !known {
@@ -48,10 +48,10 @@ func Of(p plan.Procedure) procedure.Procedure {
 	return of
 }
 
-// aroundReset is what may pass with each reset beside its own time and the device's: hearing of it (5 s), the last marked frames (2 s), and until counters stand still (3 s).
+// aroundReset is the time that may pass with each reset beside its own time and the device's: receiving it (5 s), the last marked frames (2 s), and until counters stand still (3 s).
 const aroundReset = 10 * time.Second
 
-// withReset is a procedure before each of whose trials the device is reset. The device may take as long once more until it forwards again.
+// withReset is a procedure whose device is reset before each trial. The device may take as long again until it forwards.
 type withReset struct {
 	procedure.Procedure
 	timeout time.Duration

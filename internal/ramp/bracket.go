@@ -27,13 +27,13 @@ type bracket struct {
 	// confirmed is the clean window of the confirmation's length that the answer comes from.
 	confirmed *point
 	// doubted: a confirmation failed, so that short windows are known to be fooled (a burst, a long queue); long ones are used.
-	doubted bool
-	hint    units.Ratio // where the failed confirmation says the limit is; 0 none
+	shortDistrusted bool
+	hint            units.Ratio // where the failed confirmation says the limit is; 0 none
 	// estimate is where the loss at hi says the limit is, if the device forwards as much above it as at it; 0 none.
 	estimate units.Ratio
 	// surprised: both sides of the estimate were clean. Either the device does better below than above its limit, or short windows are
 	// fooled; a long look tells.
-	surprised bool
+	bothSidesClean bool
 	// proven: hi was seen to lose frames again after the staircase, or for as long as a confirmation.
 	proven bool
 	target target
@@ -76,9 +76,8 @@ func (m *machine) mark(p point, by string) {
 	}
 }
 
-// forwarded is the share of what was asked for that the device carried in a lossy window, in the direction that carried least. The loss
-// is taken of what was asked, not of what was offered: a generator that stood still for a moment offers less, and the device carries
-// less, but the share that is lost stays.
+// forwarded is the share of the intended load that the device carried in a lossy window, in the direction that carried least. The loss is taken of the intended load, not of the offered one: a
+// generator that stood still for a moment offers less and the device carries less, but the share that is lost stays.
 func (m *machine) forwarded(p point) units.Ratio {
 	loss := units.Ratio(0)
 	for _, d := range m.history[p.window].Directions {
@@ -89,8 +88,8 @@ func (m *machine) forwarded(p point) units.Ratio {
 	return mul(p.asked, units.One-loss)
 }
 
-// lo is the highest clean load below hi, preferring a long look at the same load; nil if there is none. What is below is told by the
-// loads asked for: a generator that stood still for a moment may have lost frames at a lower mean load than it was clean at before.
+// lo is the highest clean load below hi, preferring a long window at the same load; nil: there is none. Loads are compared as they were asked for: a generator that stood still for a moment may
+// have lost frames at a lower mean load than it was clean at before.
 func (m *machine) lo() *point {
 	var best *point
 	for i := range m.points {
@@ -105,19 +104,18 @@ func (m *machine) lo() *point {
 	return best
 }
 
-// better compares two clean windows: the higher load, and at the same one what tells more. What a generator at its end offers varies by the noise of the reading, so that a long window of that
-// is not less than a short one.
+// better compares two clean windows: the higher load wins, and at the same load the one that proves more. What a generator at its limit offers varies by the noise of the reading, so a long window
+// of that counts as much as a short one.
 func (m *machine) better(p, than *point) bool {
-	a, b := m.height(p), m.height(than)
+	a, b := m.comparedLoad(p), m.comparedLoad(than)
 	if m.hi == nil && p.short && than.short && p.long != than.long && !noticeablyLess(min(a, b), max(a, b)) {
 		return p.long
 	}
-	return a > b || a == b && m.tellsMore(p, than)
+	return a > b || a == b && m.provesMore(p, than)
 }
 
-// tellsMore compares two clean windows at the same load: a long one tells more than a short one in which as much was sent, else the one
-// in which more was.
-func (m *machine) tellsMore(p, than *point) bool {
+// provesMore compares two clean windows at the same load: a long one proves more than a short one that offered as much; else the one that offered more does.
+func (m *machine) provesMore(p, than *point) bool {
 	a, b := m.reallyOffered(p), m.reallyOffered(than)
 	if p.long != than.long && !noticeablyLess(min(a, b), max(a, b)) {
 		return p.long
@@ -125,103 +123,102 @@ func (m *machine) tellsMore(p, than *point) bool {
 	return a >= b
 }
 
-// height is what clean loads are compared by: within a bracket what was asked for, so that each look makes it narrower; without one,
-// what was really offered, of which more was asked for in vain.
-func (m *machine) height(p *point) units.Ratio {
+// comparedLoad is what clean loads are compared by: within a bracket the intended load, so that each window narrows it; without one the offered load, as more was asked for in vain.
+func (m *machine) comparedLoad(p *point) units.Ratio {
 	if m.hi != nil {
 		return p.asked
 	}
 	return p.load
 }
 
-// narrow says that the bracket is as narrow as it is to be.
-func (m *machine) narrow(lo *point) bool {
+// narrowEnough says that the bracket is as narrow as asked for.
+func (m *machine) narrowEnough(lo *point) bool {
 	if m.hi == nil || m.Ramp.RefineTo <= 0 {
 		return true
 	}
 	return lo != nil && width(lo.asked, m.ceiling) <= m.Ramp.RefineTo
 }
 
-// aim chooses the search's next load, or finishes: the first rule that applies.
-func (m *machine) aim() {
+// chooseNextLoad chooses the search's next load, or finishes: the first rule that applies.
+func (m *machine) chooseNextLoad() {
 	lo := m.lo()
 	switch {
 	case lo == nil:
-		m.aimBelow()
-	case m.wonders(lo):
-		m.surprised = false
-		m.reason = m.because("clean on both sides of where the loss says the limit is")
-		m.aimToConfirm(lo)
-	case m.exhausted():
-		m.aimToConfirm(lo)
-	case !m.narrow(lo):
-		m.aimBetween(lo)
-	case m.doubtful():
+		m.chooseBelow()
+	case m.wantsLongLook(lo):
+		m.bothSidesClean = false
+		m.reason = m.withReason("clean on both sides of where the loss puts the limit")
+		m.chooseConfirmation(lo)
+	case m.searchSpent():
+		m.chooseConfirmation(lo)
+	case !m.narrowEnough(lo):
+		m.chooseBetween(lo)
+	case m.lossyEndUnconfirmed():
 		m.look(report.Refine, m.hi.asked, fmt.Sprintf("all was clean up to %s of the target; looking whether %s still loses frames", percent(lo.asked), percent(m.hi.asked)))
 		m.target.guess = true
-	case m.foggy(lo):
+	case m.mayLookAboveUnclear(lo):
 		m.unclear = false
-		m.look(report.Refine, m.overFog(lo), fmt.Sprintf("%s of the target could not be judged; looking above it, at %s", percent(m.ceiling), percent(m.overFog(lo))))
+		m.look(report.Refine, m.loadAboveUnclear(lo), fmt.Sprintf("%s of the target could not be judged; looking above it, at %s", percent(m.ceiling), percent(m.loadAboveUnclear(lo))))
 	default:
-		m.aimToConfirm(lo)
+		m.chooseConfirmation(lo)
 	}
 }
 
-// aimBelow goes on where nothing was clean yet.
-func (m *machine) aimBelow() {
+// chooseBelow goes on where nothing was clean yet.
+func (m *machine) chooseBelow() {
 	switch {
 	case m.hi == nil:
 		m.finish("no window was clean, and none surely lossy")
 	case m.Ramp.RefineTo <= 0 || m.halved >= halvings:
 		m.finish("even the lowest load lost frames")
-	case m.exhausted():
+	case m.searchSpent():
 		m.finish("no clean load was found within the bound of the search")
 	default:
-		m.aimBetween(nil)
+		m.chooseBetween(nil)
 	}
 }
 
 // look sets the search's next load, for a window that is long enough there.
 func (m *machine) look(phase report.Phase, at units.Ratio, reason string) {
 	m.target = target{phase: phase, load: at, judge: m.judgeFor(at)}
-	m.reason = m.because(reason)
+	m.reason = m.withReason(reason)
 }
 
-// wonders says that a surprise is to be explained by a long look.
-func (m *machine) wonders(lo *point) bool {
-	return m.surprised && !lo.long && m.Ramp.ConfirmDuration > 0 && !m.exhausted()
+// wantsLongLook says that a long window is to explain why both sides of the estimate were clean.
+func (m *machine) wantsLongLook(lo *point) bool {
+	return m.bothSidesClean && !lo.long && m.Ramp.ConfirmDuration > 0 && !m.searchSpent()
 }
 
-// doubtful says that the lossy end of the bracket was seen in the staircase only, and should be seen again: whatever troubled the device
-// there may have passed.
-func (m *machine) doubtful() bool {
-	return m.hi != nil && !m.proven && m.Ramp.RefineTo > 0 && m.resumed < resumes && !m.exhausted()
+// lossyEndUnconfirmed says that the lossy end of the bracket was seen in the staircase only, and should be seen again: whatever troubled the device there may have passed.
+func (m *machine) lossyEndUnconfirmed() bool {
+	return m.hi != nil && !m.proven && m.Ramp.RefineTo > 0 && m.resumed < resumes && !m.searchSpent()
 }
 
-// foggy says that an unclear ceiling leaves the bracket much wider than asked for, although it is narrow below the ceiling. A load above
-// the fog loses enough to be told.
-func (m *machine) foggy(lo *point) bool {
-	return m.hi != nil && m.unclear && m.overFog(lo) > m.ceiling && m.overFog(lo) < m.hi.asked && !m.exhausted()
+// mayLookAboveUnclear says that an unclear ceiling leaves the bracket much wider than asked for, although it is narrow below the ceiling. A load above the ceiling loses enough to be clear.
+func (m *machine) mayLookAboveUnclear(lo *point) bool {
+	return m.hi != nil && m.unclear && m.loadAboveUnclear(lo) > m.ceiling && m.loadAboveUnclear(lo) < m.hi.asked && !m.searchSpent()
 }
 
-func (m *machine) overFog(lo *point) units.Ratio { return lo.asked + 2*mul(lo.asked, m.Ramp.RefineTo) }
-
-func (m *machine) exhausted() bool {
-	return m.refined >= refineWindows || m.doubted && m.spent()
+func (m *machine) loadAboveUnclear(lo *point) units.Ratio {
+	return lo.asked + 2*mul(lo.asked, m.Ramp.RefineTo)
 }
 
-// spent says that too few long windows are left to judge another load by.
-func (m *machine) spent() bool { return m.long > longWindows-bestOf }
+func (m *machine) searchSpent() bool {
+	return m.refined >= refineWindows || m.shortDistrusted && m.longWindowsSpent()
+}
 
-// aimToConfirm holds the clean end of the bracket for the confirmation's duration, unless that is done, not wanted or used up.
-func (m *machine) aimToConfirm(lo *point) {
+// longWindowsSpent says that too few long windows are left to judge another load by.
+func (m *machine) longWindowsSpent() bool { return m.long > longWindows-bestOf }
+
+// chooseConfirmation holds the clean end of the bracket for the confirmation's duration, unless that is done, not wanted or used up.
+func (m *machine) chooseConfirmation(lo *point) {
 	switch {
 	case lo.long && m.Ramp.ConfirmDuration > 0:
 		m.confirmed = lo
-		m.end(fmt.Sprintf("confirmed at %s of the target", percent(lo.asked)))
+		m.endSearch(fmt.Sprintf("confirmed at %s of the target", percent(lo.asked)))
 	case m.Ramp.ConfirmDuration <= 0:
-		m.end("no confirmation was asked for")
-	case m.spent():
+		m.endSearch("no confirmation was asked for")
+	case m.longWindowsSpent():
 		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
 	default:
 		m.target = target{phase: report.Confirm, load: lo.asked, judge: m.Ramp.ConfirmDuration.Std(), drained: m.edgesCover(lo.asked)}
@@ -229,12 +226,12 @@ func (m *machine) aimToConfirm(lo *point) {
 		if m.target.drained {
 			how = " by a trial, counted after its last frame: the edges of a held window may hide more than the loss limit"
 		}
-		m.reason = m.because(fmt.Sprintf("confirming %s of the target for %s%s", percent(lo.asked), m.Ramp.ConfirmDuration.Std(), how))
+		m.reason = m.withReason(fmt.Sprintf("confirming %s of the target for %s%s", percent(lo.asked), m.Ramp.ConfirmDuration.Std(), how))
 	}
 }
 
-// aimBetween bisects, or goes where a failed confirmation points.
-func (m *machine) aimBetween(lo *point) {
+// chooseBetween bisects, or goes where a failed confirmation points.
+func (m *machine) chooseBetween(lo *point) {
 	floor := units.Ratio(0)
 	if lo != nil {
 		floor = lo.asked
@@ -246,7 +243,7 @@ func (m *machine) aimBetween(lo *point) {
 		case m.hint > near, m.hint > floor && width(m.hint, m.ceiling) <= m.Ramp.RefineTo:
 			at = min(m.hint, m.ceiling-1)
 		case !lo.long:
-			m.aimToConfirm(lo)
+			m.chooseConfirmation(lo)
 			return
 		default:
 			at, m.hint = near, 0
@@ -254,17 +251,17 @@ func (m *machine) aimBetween(lo *point) {
 	}
 	switch {
 	case lo != nil && (at <= floor || at >= m.ceiling):
-		m.aimToConfirm(lo)
+		m.chooseConfirmation(lo)
 		return
 	case lo == nil && !m.resolvable(at, longest*judged(m.Ramp)):
-		m.finish("even the lowest load lost frames, and a lower one has too few to tell")
+		m.finish("even the lowest load lost frames, and a window at a lower one has too few frames to judge")
 		return
 	case lo == nil:
 		m.halved++
 	}
 	m.look(report.Refine, at, fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
 	m.target.guess = guess
-	if m.doubted {
+	if m.shortDistrusted {
 		m.target.judge, m.target.drained = m.Ramp.ConfirmDuration.Std(), m.edgesCover(at)
 		if width(at, m.ceiling) <= m.Ramp.RefineTo {
 			m.target.phase = report.Confirm
@@ -272,9 +269,8 @@ func (m *machine) aimBetween(lo *point) {
 	}
 }
 
-// between is the next load between the ends. Where the loss at the upper one tells how much the device carries, that is looked at from
-// both sides first: of a device that carries as much under overload, two looks are enough. Of another they are two windows wasted, for a
-// guess that turns out lossy is followed by a halving.
+// between is the next load between the ends. Where the loss at the upper end shows how much the device carries, the search first looks at both sides of that: for a device that carries as much
+// under overload, two windows are enough. For another they are wasted, as a guess that turns out lossy is followed by a halving.
 //
 //	lo ──────────── below ┊ estimate ┊ above ─────────── hi
 //	                      ◀─ refineTo ─▶
@@ -282,7 +278,7 @@ func (m *machine) between(floor units.Ratio) (at units.Ratio, guess bool) {
 	below := m.estimate - mul(m.estimate, m.Ramp.RefineTo)/2
 	above := m.estimate + mul(m.estimate, m.Ramp.RefineTo)*9/20
 	switch {
-	case m.estimate == 0 || m.doubted:
+	case m.estimate == 0 || m.shortDistrusted:
 	case floor < below && below < m.ceiling:
 		return below, true
 	case floor >= below && floor < above && above < m.ceiling:
@@ -293,22 +289,22 @@ func (m *machine) between(floor units.Ratio) (at units.Ratio, guess bool) {
 	return floor + (m.ceiling-floor)/2, false
 }
 
-// sure says that a clean window lost no more than the limit in any direction, whatever its edges hide; where not one frame may be lost, whatever frames of others may stand for, too.
-func (m *machine) sure(w report.Window) bool {
-	return !slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+// surelyWithinLimit says that a clean window lost no more than the limit in any direction, whatever its edges hide; where not one frame may be lost, whatever frames of others hide, too.
+func (m *machine) surelyWithinLimit(w report.Window) bool {
+	return !slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
 		return !measure.SurelyWithin(d, m.MaxLossRatio) || m.MaxLossRatio == 0 && d.MostLost() > 0
 	})
 }
 
-// longerTells says that a short window leaves open whether too many frames were lost, as its edges may account for them, and one of the search that is as long as may be would not.
-func (m *machine) longerTells(w report.Window) bool {
-	return slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+// longerWindowHelps says that a short window leaves open whether too many frames were lost, as its edges may account for them, and that the longest window of the search would not.
+func (m *machine) longerWindowHelps(w report.Window) bool {
+	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
 		return measure.OnlyEdgesSay(d, m.MaxLossRatio) && !measure.EdgesCover(d, w.Duration.Std(), longest*judged(m.Ramp), m.MaxLossRatio)
 	})
 }
 
-// edgesCover says that the edges of a held window of the confirmation's length may hide or feign more loss than the limit allows, by how counters were read in windows at that load; where there is
-// none, in the last one that was held.
+// edgesCover says that the edges of a held window of the confirmation's length may hide or feign more loss than the limit allows, by how counters were read in windows at that load, or else in the
+// last held window.
 func (m *machine) edgesCover(at units.Ratio) bool {
 	var atLoad, last []report.Window
 	for _, w := range m.history {
@@ -323,7 +319,7 @@ func (m *machine) edgesCover(at units.Ratio) bool {
 		atLoad = last
 	}
 	return slices.ContainsFunc(atLoad, func(w report.Window) bool {
-		return slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+		return slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
 			return measure.EdgesCover(d, w.Duration.Std(), m.Ramp.ConfirmDuration.Std(), m.MaxLossRatio)
 		})
 	})
@@ -341,8 +337,8 @@ func (m *machine) judgeFor(at units.Ratio) time.Duration {
 	return judge
 }
 
-// resolvable says that a window at this load has enough frames to tell the loss limit from none: one for each share of the limit, and
-// at most fewFrames. Below that, a window without loss is chance.
+// resolvable says that a window at this load has enough frames to tell the loss limit from no loss: one for each share of the limit, and at most fewFrames. With fewer, a window without loss is
+// chance.
 func (m *machine) resolvable(at units.Ratio, judge time.Duration) bool {
 	needed := int64(fewFrames)
 	if m.MaxLossRatio > 0 {
@@ -357,8 +353,8 @@ func (m *machine) resolvable(at units.Ratio, judge time.Duration) bool {
 	return true
 }
 
-// because joins what led into the search with what the search does first.
-func (m *machine) because(s string) string {
+// withReason joins what led into the search with what the search does first.
+func (m *machine) withReason(s string) string {
 	if m.reason == "" {
 		return s
 	}

@@ -18,7 +18,7 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	if m.hi != nil {
 		c.Lossy = m.hi.window
-		c.NonMonotonic = m.recovered()
+		c.NonMonotonic = m.cleanAboveSaturation()
 	}
 	lo := m.lo()
 	if m.confirmed != nil {
@@ -26,7 +26,7 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	unheld := lo == nil
 	if unheld {
-		lo = m.unheld()
+		lo = m.highestUnheldClean()
 	}
 	switch {
 	case m.unproven(lo):
@@ -42,13 +42,13 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 		c.Resolution = max(width(lo.asked, m.hi.asked), width(lo.load, m.hi.load), width(m.reallyOffered(lo), m.mostOffered()))
 		c.Saturated, c.Reason = true, report.LossAboveLimit
 		if between := m.unclearAbove(lo); between != nil && (p.Ramp.RefineTo <= 0 || c.Resolution > tolerated*p.Ramp.RefineTo) {
-			c.Saturated, c.Reason = false, blame(*between)
+			c.Saturated, c.Reason = false, reasonOfUnclear(*between)
 		}
-		if m.outrun(lo, c.Resolution) {
+		if m.generatorOutrun(lo, c.Resolution) {
 			c.Saturated, c.Reason = false, report.GeneratorLimited
 		}
 		if unheld {
-			c.Saturated, c.Reason = false, m.whyUnheld()
+			c.Saturated, c.Reason = false, m.reasonOfUnheld()
 		}
 	}
 	c.Confirmed = m.confirmed != nil
@@ -59,8 +59,8 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 	return together(c)
 }
 
-// unheld is the highest clean load, below the lowest that lost frames when held, of those that couldn't be judged when they were held; nil if there is none.
-func (m *machine) unheld() *point {
+// highestUnheldClean is the highest clean load, below the lowest that lost frames when held, of those that could not be judged when they were held; nil: there is none.
+func (m *machine) highestUnheldClean() *point {
 	lowest := units.Ratio(1<<63 - 1)
 	for _, p := range m.looks {
 		if p.lossy {
@@ -79,18 +79,18 @@ func (m *machine) unheld() *point {
 	return best
 }
 
-// unproven says that nobody knows whether the load that would be the answer is clean: edges of its window may hide more loss than the limit allows, and that load, or a higher one that had
-// looked as clean, lost frames when it was held. So it is with a device that loses a little of every load and carries none as cleanly as is asked for: there is no answer, not even a lower bound.
+// unproven says that the load that would be the answer is not known to be clean: the edges of its window may hide more loss than the limit allows, and that load, or a higher one that had looked
+// as clean, lost frames when it was held. A device that loses a little of every load has no answer, not even a lower bound.
 func (m *machine) unproven(lo *point) bool {
-	lost := m.doubted || slices.ContainsFunc(m.looks, func(p point) bool { return p.lossy })
-	return lo != nil && m.confirmed == nil && lost && !m.sure(m.history[lo.window])
+	lost := m.shortDistrusted || slices.ContainsFunc(m.looks, func(p point) bool { return p.lossy })
+	return lo != nil && m.confirmed == nil && lost && !m.surelyWithinLimit(m.history[lo.window])
 }
 
-// whyUnheld is the reason that the last unclear window gives.
-func (m *machine) whyUnheld() report.Reason {
+// reasonOfUnheld is the reason of the last unclear window.
+func (m *machine) reasonOfUnheld() report.Reason {
 	for i := len(m.history) - 1; i >= 0; i-- {
 		if p := pointOf(m.history[i], i); p.unclear() {
-			return blame(p)
+			return reasonOfUnclear(p)
 		}
 	}
 	return report.Inconclusive
@@ -115,8 +115,7 @@ func (m *machine) outvoted(lo *point) (all []report.Outvoted) {
 	return all
 }
 
-// reallyOffered is a point's load as it was really offered, to the last frame: what a search forgives as noise of the reading is not resolved
-// all the same.
+// reallyOffered is a point's load as it was offered, to the last frame: a difference that the search ignores as noise of the reading still widens the resolution.
 func (m *machine) reallyOffered(p *point) units.Ratio {
 	w := m.history[p.window]
 	least := w.Load
@@ -128,8 +127,7 @@ func (m *machine) reallyOffered(p *point) units.Ratio {
 	return least
 }
 
-// mostOffered is the lossy end's load as it was asked for, or as it was really offered if that is more: a generator that makes up for a stall
-// sends a little faster for a while.
+// mostOffered is the lossy end's load as it was asked for, or as it was offered if that is more: a generator that catches up after a stall sends a little faster for a while.
 func (m *machine) mostOffered() units.Ratio {
 	most := m.hi.asked
 	for _, d := range m.history[m.hi.window].Directions {
@@ -140,15 +138,14 @@ func (m *machine) mostOffered() units.Ratio {
 	return most
 }
 
-// outrun says that the loss above the answer may be the doing of a generator that was asked for more than it can send, and sends what it
-// can in bursts: it sent less than asked, and what it left out is wider than the bracket was to be. Where frames were lost at a load
-// that was offered, and not only asked for, above the answer, a few percent are a stumble: the limit lies between.
-func (m *machine) outrun(lo *point, resolution units.Ratio) bool {
-	return m.isOutrun(lo.short, m.hi.short, m.lostAtMore(lo), resolution)
+// generatorOutrun says that the loss above the answer may come from a generator that was asked for more than it can send, and sends what it can in bursts: it sent less than asked, and the
+// difference is wider than the bracket was to be. Where frames were lost at a load that was offered, not only asked for, above the answer, a few percent are a stumble: the limit lies between.
+func (m *machine) generatorOutrun(lo *point, resolution units.Ratio) bool {
+	return m.isGeneratorOutrun(lo.short, m.hi.short, m.lostAtHigherOffer(lo), resolution)
 }
 
-// isOutrun judges by whether less than asked was sent at the answer, or at the lossy end, and by whether frames were lost where more was offered than at the answer.
-func (m *machine) isOutrun(answerShort, lossyShort, more bool, resolution units.Ratio) bool {
+// isGeneratorOutrun judges by whether less than asked was sent at the answer, or at the lossy end, and by whether frames were lost where more was offered than at the answer.
+func (m *machine) isGeneratorOutrun(answerShort, lossyShort, more bool, resolution units.Ratio) bool {
 	switch {
 	case !answerShort && !lossyShort:
 		return false
@@ -160,8 +157,8 @@ func (m *machine) isOutrun(answerShort, lossyShort, more bool, resolution units.
 	return resolution > tolerated*m.Ramp.RefineTo
 }
 
-// lostAtMore says that some window lost frames while noticeably more was really offered than at the answer.
-func (m *machine) lostAtMore(lo *point) bool {
+// lostAtHigherOffer says that some window lost frames while noticeably more was offered than at the answer.
+func (m *machine) lostAtHigherOffer(lo *point) bool {
 	for i := range m.history {
 		p := pointOf(m.history[i], i)
 		if m.history[i].Phase != report.WarmUp && p.lossy && noticeablyLess(lo.load, p.load) {
@@ -178,8 +175,8 @@ const stumble = units.One / 20
 // called a lower bound.
 const tolerated = 4
 
-// recovered says that after saturation was marked, a higher load of the staircase was clean.
-func (m *machine) recovered() bool {
+// cleanAboveSaturation says that after saturation was marked, a higher load of the staircase was clean.
+func (m *machine) cleanAboveSaturation() bool {
 	for _, p := range m.points {
 		phase := m.history[p.window].Phase
 		if p.window > m.first.window && p.clean && p.load > m.first.load && (phase == report.Ramping || phase == report.Hold) {
@@ -201,7 +198,7 @@ func (m *machine) unsaturated(lo *point) report.Reason {
 	for _, p := range m.points {
 		switch {
 		case p.asked <= lo.asked:
-		case p.short || p.generators():
+		case p.short || p.isGenerators():
 			return report.GeneratorLimited
 		case p.machine:
 			reason = report.MachineLimited
@@ -222,8 +219,7 @@ func (m *machine) unclearAbove(lo *point) *point {
 	return found
 }
 
-// judgedAt says that the last window at this load was clean or lossy: one that was lossy before, and could not be judged when it was looked at
-// again, proves nothing.
+// judgedAt says that the last window at this load was clean or lossy: a window that was lossy before, and could not be judged when it was looked at again, proves nothing.
 func (m *machine) judgedAt(asked units.Ratio) bool {
 	judged := false
 	for i := range m.history {
@@ -234,10 +230,10 @@ func (m *machine) judgedAt(asked units.Ratio) bool {
 	return judged
 }
 
-// blame is the reason that an unclear window gives.
-func blame(p point) report.Reason {
+// reasonOfUnclear is the reason that an unclear window gives.
+func reasonOfUnclear(p point) report.Reason {
 	switch {
-	case p.generators():
+	case p.isGenerators():
 		return report.GeneratorLimited
 	case p.machine:
 		return report.MachineLimited

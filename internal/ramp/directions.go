@@ -16,7 +16,7 @@ import (
 //	west→east  ───────── answer ┊ lost ✗✗ ─────────────▶ load       a limit
 //	east→west  ───────── answer ┊ clean ───────────────▶ load       a lower bound: OtherDirection
 
-// directions are the conclusions of each direction, of an answer that all of them share. What holds for the whole holds for the only one.
+// directions are the conclusions of each direction, for an answer that all of them share. With a single direction, it has the conclusion of the whole.
 func (m *machine) directions(whole procedure.Conclusion, lo *point, unheld bool) []procedure.DirectionConclusion {
 	all := make([]procedure.DirectionConclusion, len(m.history[lo.window].Directions))
 	if len(all) == 1 {
@@ -37,16 +37,16 @@ func (m *machine) direction(d int, whole procedure.Conclusion, lo *point, unheld
 	if whole.Reason == report.LossAboveLimit {
 		c.Reason = report.OtherDirection
 	}
-	lossy := m.lostIn(d, lo)
+	lossy := m.windowOfOwnLoss(d, lo)
 	if unheld || m.hi == nil || lossy == procedure.None {
 		return c
 	}
-	resolution := m.resolvedIn(d, lo, lossy)
-	if blamed := m.unclearIn(d, lo, lossy, resolution); blamed != "" {
+	resolution := m.resolutionIn(d, lo, lossy)
+	if blamed := m.reasonOfUnclearIn(d, lo, lossy, resolution); blamed != "" {
 		c.Reason = blamed
 		return c
 	}
-	if m.outrunIn(d, lo, lossy, resolution) {
+	if m.generatorOutrunIn(d, lo, lossy, resolution) {
 		c.Reason = report.GeneratorLimited
 		return c
 	}
@@ -61,12 +61,12 @@ func (m *machine) direction(d int, whole procedure.Conclusion, lo *point, unheld
 	return c
 }
 
-// cleanBelow says that above the answer, and below the load of the window at which the direction itself lost frames, it was clean: its limit lies there, and not at the answer.
+// cleanBelow says that the direction was clean above the answer and below the load at which it lost frames: its limit lies there, and not at the answer.
 func (m *machine) cleanBelow(d int, lo *point, lossy int) bool {
 	return slices.ContainsFunc(m.ballots(d, lo), func(b ballot) bool { return b.load < m.history[lossy].Load && b.clean > len(b.lossy) })
 }
 
-// together says of the answer as a whole what holds for all its directions: it is the device's limit only if each direction's figure is.
+// together makes the answer as a whole say what holds for all its directions: it is the device's limit only if each direction's figure is.
 func together(whole procedure.Conclusion) procedure.Conclusion {
 	open := slices.IndexFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
 	if open < 0 {
@@ -96,18 +96,18 @@ type ballot struct {
 	void   int
 }
 
-// votes is how many windows count as loss: those of a generator that stumbles only where it does so each time.
+// votes is how many windows count as loss: those of a generator that stumbles count only where it does so each time.
 func (b ballot) votes() int {
 	return len(b.lossy) - min(b.shorts, invalidRepeats)
 }
 
-// believed says that the loss repeated at this very load, and wasn't outvoted.
+// believed says that the loss repeated at this load, and was not outvoted.
 func (b ballot) believed() bool { return b.votes() >= 2 && b.votes() > b.clean }
 
-// counts says that the windows at this load speak for loss, if only together with those at another.
+// counts says that the windows at this load speak for loss, if only together with those at another load.
 func (b ballot) counts() bool { return b.votes() >= 1 && b.clean == 0 }
 
-// open says that another window at this load would tell more.
+// open says that another window at this load would show more.
 func (b ballot) open() bool {
 	switch {
 	case b.believed(), b.void > invalidRepeats, len(b.lossy)+b.clean >= bestOf+invalidRepeats:
@@ -118,8 +118,7 @@ func (b ballot) open() bool {
 	return b.votes() == 1 && b.clean == 1
 }
 
-// ballots are what the windows above the answer show of a direction, by load, the lowest first. A clean window that is shorter than the confirmation shows
-// nothing where such windows are known to be fooled.
+// ballots are what the windows above the answer show of a direction, by load, the lowest first. A clean window shorter than the confirmation does not count where short windows are distrusted.
 func (m *machine) ballots(d int, lo *point) []ballot {
 	withdrawn := map[int]bool{}
 	for _, p := range m.points {
@@ -142,7 +141,7 @@ func (m *machine) ballots(d int, lo *point) []ballot {
 				b.shorts++
 			}
 		case report.Good, report.Short:
-			if !m.doubted || w.Duration >= m.Ramp.ConfirmDuration {
+			if !m.shortDistrusted || w.Duration >= m.Ramp.ConfirmDuration {
 				b.clean++
 			}
 		case report.Invalid:
@@ -154,10 +153,10 @@ func (m *machine) ballots(d int, lo *point) []ballot {
 	return all
 }
 
-// lostIn is the window of the lowest load above the answer at which the direction itself lost frames, as far as that is believed: it repeated at that load; or it is
-// where a run of the staircase's windows began that lost frames in the direction; or it lost frames at a lower load, too, and was clean nowhere from there on. None: no loss is.
-func (m *machine) lostIn(d int, lo *point) int {
-	ballots, begun := m.ballots(d, lo), m.runBegins(d, lo)
+// windowOfOwnLoss is the window of the lowest load above the answer at which the direction itself lost frames, as far as that is believed: the loss repeated at that load; or a run of lossy
+// windows of the staircase began there; or frames were lost at a lower load, too, and the direction was clean nowhere from there on. None: no loss is believed.
+func (m *machine) windowOfOwnLoss(d int, lo *point) int {
+	ballots, begun := m.ballots(d, lo), m.runBeginsAt(d, lo)
 	cleanest := units.Ratio(0) // the highest load at which the direction was clean
 	for _, b := range ballots {
 		if b.clean > 0 {
@@ -182,8 +181,8 @@ func (m *machine) mostOfferedOf(d int, lossy []int) int {
 	})
 }
 
-// runBegins is the load above the answer at which the direction's first run of Lossy windows in the staircase began, by the same rule as saturation; 0: there is none.
-func (m *machine) runBegins(d int, lo *point) units.Ratio {
+// runBeginsAt is the load above the answer at which the direction's first run of lossy windows in the staircase began, by the same rule as saturation; 0: there is none.
+func (m *machine) runBeginsAt(d int, lo *point) units.Ratio {
 	var run []int
 	for i, p := range m.points {
 		w := m.history[p.window]
@@ -198,21 +197,21 @@ func (m *machine) runBegins(d int, lo *point) units.Ratio {
 		case report.Invalid, report.Unjudged:
 		}
 		if len(run) == lossyRun {
-			carried := m.middleOf(run, func(p point) units.Ratio { return m.forwardedIn(d, p.window) })
-			return m.points[m.beginning(run, carried)].asked
+			carried := m.medianOf(run, func(p point) units.Ratio { return m.forwardedIn(d, p.window) })
+			return m.points[m.firstCredible(run, carried)].asked
 		}
 	}
 	return 0
 }
 
-// forwardedIn is the share of what was asked for that the device carried of a direction in a window.
+// forwardedIn is the share of the intended load that the device carried of a direction in a window.
 func (m *machine) forwardedIn(d, window int) units.Ratio {
 	w := m.history[window]
 	return mul(w.Load, units.One-min(w.Directions[d].LossRatio, units.One))
 }
 
-// resolvedIn is how far the direction's answer may lie below the load of the lossy window, as a share of that.
-func (m *machine) resolvedIn(d int, lo *point, lossy int) units.Ratio {
+// resolutionIn is how far the direction's answer may lie below the load of the lossy window, as a share of that.
+func (m *machine) resolutionIn(d int, lo *point, lossy int) units.Ratio {
 	low, high := m.history[lo.window], m.history[lossy]
 	of, at := low.Directions[d], high.Directions[d]
 	most := high.Load
@@ -226,9 +225,9 @@ func (m *machine) resolvedIn(d int, lo *point, lossy int) units.Ratio {
 	return max(width(low.Load, high.Load), width(offeredLoad(of, low.Load), offeredLoad(at, high.Load)), width(least, most))
 }
 
-// unclearIn is why a direction's limit can't be told although it lost frames: a load below that, at which no window of the direction could be judged, leaves what is
-// unresolved much wider than asked for. Empty: nothing does.
-func (m *machine) unclearIn(d int, lo *point, lossy int, resolution units.Ratio) report.Reason {
+// reasonOfUnclearIn is why a direction's limit is unknown although it lost frames: at a load below that no window of the direction could be judged, which leaves much more unresolved than asked
+// for. Empty: there is no such load.
+func (m *machine) reasonOfUnclearIn(d int, lo *point, lossy int, resolution units.Ratio) report.Reason {
 	if m.Ramp.RefineTo > 0 && resolution <= tolerated*m.Ramp.RefineTo {
 		return ""
 	}
@@ -238,15 +237,15 @@ func (m *machine) unclearIn(d int, lo *point, lossy int, resolution units.Ratio)
 		}
 		for i, w := range m.history {
 			if w.Load == b.load && w.Phase != report.WarmUp && d < len(w.Directions) && w.Directions[d].Quality == report.Invalid {
-				return blame(pointOf(w, i))
+				return reasonOfUnclear(pointOf(w, i))
 			}
 		}
 	}
 	return ""
 }
 
-// outrunIn says that what the direction lost above the answer may be the doing of a generator that was asked for more than it can send there; see outrun.
-func (m *machine) outrunIn(d int, lo *point, lossy int, resolution units.Ratio) bool {
+// generatorOutrunIn is generatorOutrun for one direction.
+func (m *machine) generatorOutrunIn(d int, lo *point, lossy int, resolution units.Ratio) bool {
 	short := func(window int) bool {
 		w := m.history[window]
 		return offeredLoad(w.Directions[d], w.Load) < w.Load || w.Directions[d].Quality == report.Short
@@ -255,7 +254,7 @@ func (m *machine) outrunIn(d int, lo *point, lossy int, resolution units.Ratio) 
 	more := slices.ContainsFunc(m.history, func(w report.Window) bool {
 		return w.Phase != report.WarmUp && d < len(w.Directions) && w.Directions[d].Quality == report.Lossy && noticeablyLess(held, offeredLoad(w.Directions[d], w.Load))
 	})
-	return m.isOutrun(short(lo.window), short(lossy), more, resolution)
+	return m.isGeneratorOutrun(short(lo.window), short(lossy), more, resolution)
 }
 
 // The search ends when the direction that lost frames first is resolved. Of a device that carries as much in every direction, noise decides which one that is, and another would
@@ -268,59 +267,59 @@ func (m *machine) outrunIn(d int, lo *point, lossy int, resolution units.Ratio) 
 // closerWindows is how many windows may be spent on that. They count as windows of the search, or of the confirmation's length.
 const closerWindows = 6
 
-// end finishes the run, once no direction's own limit is within a look.
-func (m *machine) end(reason string) {
+// endSearch finishes the run, after looking for directions' own limits just above the answer.
+func (m *machine) endSearch(reason string) {
 	m.ending = reason
-	m.close()
+	m.lookForOwnLimits()
 }
 
-// close looks at the next load that may show a direction's own limit, or finishes.
-func (m *machine) close() {
-	d, at := m.within()
+// lookForOwnLimits looks at the next load that may show a direction's own limit, or finishes.
+func (m *machine) lookForOwnLimits() {
+	d, at := m.directionToLookAt()
 	if d == procedure.None {
 		m.finish(m.ending)
 		return
 	}
 	m.stage = closing
 	m.target = target{phase: report.Refine, load: at, judge: m.judgeFor(at)}
-	if m.doubted {
+	if m.shortDistrusted {
 		m.target.judge, m.target.drained = m.Ramp.ConfirmDuration.Std(), m.edgesCover(at)
 	}
 	dir := m.history[m.answer().window].Directions[d]
 	m.reason = fmt.Sprintf("%s; looking whether %s→%s, too, loses frames just above that, at %s", m.ending, dir.From, dir.To, percent(at))
 }
 
-// closed takes a window of such a look.
-func (m *machine) closed(p point) {
+// observeCloser takes in a window that looks for a direction's own limit.
+func (m *machine) observeCloser(p point) {
 	m.closers++
-	if p.long = m.doubted; p.long {
+	if p.long = m.shortDistrusted; p.long {
 		m.long++
 	} else {
 		m.refined++
 	}
-	m.close()
+	m.lookForOwnLimits()
 }
 
-// within finds a direction whose own limit may be told by a look just above the answer, and the load; None: there is none, or too many windows were spent.
-func (m *machine) within() (direction int, at units.Ratio) {
+// directionToLookAt finds a direction whose own limit may show just above the answer, and the load; None: there is none, or too many windows were spent.
+func (m *machine) directionToLookAt() (direction int, at units.Ratio) {
 	lo := m.answer()
-	spent := m.closers >= closerWindows || m.refined >= refineWindows || m.doubted && m.long >= longWindows
+	spent := m.closers >= closerWindows || m.refined >= refineWindows || m.shortDistrusted && m.long >= longWindows
 	if lo == nil || m.hi == nil || m.Ramp.RefineTo <= 0 || spent {
 		return procedure.None, 0
 	}
 	for d := range m.history[lo.window].Directions {
-		if at := m.closer(d, lo); at > 0 {
+		if at := m.loadForOwnLimit(d, lo); at > 0 {
 			return d, at
 		}
 	}
 	return procedure.None, 0
 }
 
-// closer is the load at which a direction's own limit may show, and is narrower than what is known; 0: none. A direction of which no window lost frames has its limit
-// above all that was looked at, and one that carried clearly more than the answer in windows that lost frames has it there.
-func (m *machine) closer(d int, lo *point) units.Ratio {
+// loadForOwnLimit is the load at which a direction's own limit may show and be narrower than known so far; 0: there is none. A direction without any lossy window has its limit above all loads
+// tried, and one that carried clearly more than the answer in lossy windows has it there.
+func (m *machine) loadForOwnLimit(d int, lo *point) units.Ratio {
 	known := units.Ratio(1<<63 - 1)
-	if lossy := m.lostIn(d, lo); lossy != procedure.None {
+	if lossy := m.windowOfOwnLoss(d, lo); lossy != procedure.None {
 		known = m.history[lossy].Load
 		if width(lo.asked, known) <= 2*m.Ramp.RefineTo {
 			return 0
@@ -330,7 +329,7 @@ func (m *machine) closer(d int, lo *point) units.Ratio {
 	for _, b := range ballots {
 		for _, i := range b.lossy {
 			lost = true
-			if !m.doubted || m.history[i].Duration >= m.Ramp.ConfirmDuration { // else some of it may have been saved up
+			if !m.shortDistrusted || m.history[i].Duration >= m.Ramp.ConfirmDuration { // else some of it may have been saved up
 				carried = max(carried, m.forwardedIn(d, i))
 			}
 		}
@@ -352,7 +351,7 @@ func (m *machine) closer(d int, lo *point) units.Ratio {
 	return 0
 }
 
-// answer is the clean window that the run's figures come from, as far as the search has got; nil if there is none.
+// answer is the clean window that the run's figures come from, as far as the search has got; nil: there is none.
 func (m *machine) answer() *point {
 	if m.confirmed != nil {
 		return m.confirmed

@@ -73,7 +73,7 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 		if len(c.Outvoted) != 1 || len(c.Outvoted[0].Lossy) != 1 || c.Outvoted[0].Of != 3 || history[c.Outvoted[0].Lossy[0]-1].Quality != report.Lossy || c.Outvoted[0].Load != history[c.Window].Load {
 			t.Errorf("outvoted: %+v", c.Outvoted)
 		}
-		for _, says := range []string{"once more, to believe it", "the next decides", "confirmed at"} {
+		for _, says := range []string{"tried again, as loss is believed when it repeats", "the next decides", "confirmed at"} {
 			if !strings.Contains(strings.Join(trace, "\n"), says) {
 				t.Errorf("%q is not said in\n%s", says, strings.Join(trace, "\n"))
 			}

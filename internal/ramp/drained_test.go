@@ -154,7 +154,7 @@ func TestALongerWindowTellsWhatShortEdgesLeaveOpen(t *testing.T) {
 					m.Returned.Packets = m.Sent.Packets - m.EdgeFrames
 				}
 			})
-			if got := strings.Contains(strings.Join(trace, "\n"), "is repeated, a longer one tells more"); got != c.repeated {
+			if got := strings.Contains(strings.Join(trace, "\n"), "is repeated for longer, which shows more"); got != c.repeated {
 				t.Errorf("repeated: %v\n%s", got, strings.Join(trace, "\n"))
 			}
 		})

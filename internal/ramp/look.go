@@ -7,40 +7,39 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// narrowed takes a window of the search.
-func (m *machine) narrowed(p point) {
-	isLong := m.Ramp.ConfirmDuration > 0 && m.target.judge >= m.Ramp.ConfirmDuration.Std() && (m.doubted || m.target.phase == report.Confirm)
-	p.long = isLong && (!p.clean || m.sure(m.history[p.window]))
+// observeSearch takes in a window of the search.
+func (m *machine) observeSearch(p point) {
+	isLong := m.Ramp.ConfirmDuration > 0 && m.target.judge >= m.Ramp.ConfirmDuration.Std() && (m.shortDistrusted || m.target.phase == report.Confirm)
+	p.long = isLong && (!p.clean || m.surelyWithinLimit(m.history[p.window]))
 	if isLong {
 		m.long++
-		m.keepHeld(p)
+		m.keepHeldWindow(p)
 	} else {
 		m.refined++
 	}
 	if m.wantsAnother(p, isLong) {
 		return
 	}
-	m.settle(p, isLong)
+	m.settleLoad(p, isLong)
 	m.votes, m.repeats = votes{}, 0
 	if m.stage == narrowing {
-		m.aim()
+		m.chooseNextLoad()
 	}
 }
 
-// keepHeld keeps a window in which a load was held, for the conclusion: also one that is outvoted.
-func (m *machine) keepHeld(p point) {
+// keepHeldWindow keeps a window in which a load was held for the conclusion, even one that is outvoted.
+func (m *machine) keepHeldWindow(p point) {
 	if !p.unclear() {
 		m.looks = append(m.looks, p)
 	}
 }
 
-// wantsAnother says that the same load is to be looked at again: the window says nothing or less than it should, or windows don't agree
-// yet.
+// wantsAnother says that the same load needs another window: this one could not be judged or shows less than it should, or windows don't agree yet.
 func (m *machine) wantsAnother(p point, isLong bool) bool {
 	switch {
 	case p.unclear():
 		return m.repeatUnclear(p, isLong)
-	case p.lossy && p.short && m.mayRepeat(isLong) && m.stumbled(m.history[p.window]):
+	case p.lossy && p.short && m.mayRepeat(isLong) && m.repeatStumble(m.history[p.window]):
 		return true
 	case p.clean && m.mayRepeat(isLong) && m.repeatClean(p, isLong):
 		return true
@@ -51,18 +50,18 @@ func (m *machine) wantsAnother(p point, isLong bool) bool {
 // repeatClean repeats a clean window that proves less than it was to prove.
 func (m *machine) repeatClean(p point, isLong bool) bool {
 	switch {
-	case isLong && m.fellShort(p):
+	case isLong && m.sentTooLittle(p):
 		return m.repeatShort(p)
 	case isLong && !p.long:
 		return m.repeatDrained(p)
-	case !isLong && m.repeats < invalidRepeats && m.longerTells(m.history[p.window]):
+	case !isLong && m.repeats < invalidRepeats && m.longerWindowHelps(m.history[p.window]):
 		return m.repeatLonger(p)
 	}
 	return false
 }
 
 func (m *machine) repeatUnclear(p point, isLong bool) bool {
-	if !m.mayRepeat(isLong) || !m.again(m.history[p.window]) {
+	if !m.mayRepeat(isLong) || !m.repeatInvalid(m.history[p.window]) {
 		return false
 	}
 	if !isLong && !p.bursts && !p.machine { // a longer window has more of them
@@ -75,37 +74,36 @@ func (m *machine) repeatUnclear(p point, isLong bool) bool {
 func (m *machine) repeatShort(p point) bool {
 	m.points = append(m.points, p)
 	m.repeats++
-	m.reason = fmt.Sprintf("window %d lost nothing, but the generator sent less than the %s that was asked for; once more",
+	m.reason = fmt.Sprintf("window %d lost nothing, but the generator sent less than the %s that was asked for; tried again",
 		m.history[p.window].Number, percent(p.asked))
 	return true
 }
 
-// repeatLonger asks for a load once more of which more frames are missing than the limit allows, all of which the edges of so short a window may account for.
+// repeatLonger asks for a load once more, for longer: more frames are missing than the limit allows, and the edges of so short a window may account for all of them.
 func (m *machine) repeatLonger(p point) bool {
 	w := m.history[p.window]
 	m.repeats++
 	m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
-	m.reason = fmt.Sprintf("window %d is repeated, a longer one tells more: %s", w.Number, w.Reason)
+	m.reason = fmt.Sprintf("window %d is repeated for longer, which shows more: %s", w.Number, w.Reason)
 	return true
 }
 
 // othersCame is why a trial without loss proves nothing where not one frame may be lost.
-const othersCame = "frames of others may stand for lost ones"
+const othersCame = "frames of others may have taken the place of lost ones"
 
-// repeatDrained asks for a load that was clean as far as the window's edges tell once more, by a trial that has none.
+// repeatDrained asks once more for a load that was clean as far as the window's edges show, by a trial, which has no edges.
 func (m *machine) repeatDrained(p point) bool {
 	m.repeats++
 	m.target.drained = true
 	w := m.history[p.window]
-	m.reason = fmt.Sprintf("window %d lost none as far as its edges tell, which may hide more than the loss limit; once more, counted after the last frame", w.Number)
+	m.reason = fmt.Sprintf("window %d lost none as far as its edges show, but they may hide more than the loss limit; tried again by a trial, counted after its last frame", w.Number)
 	if !w.HasEdges() {
 		m.reason = fmt.Sprintf("window %d is repeated, %s: %s", w.Number, othersCame, w.Reason)
 	}
 	return true
 }
 
-// vote is best of three: loss in one window may be chance, or the doing of a machine that was busy for a moment, however long the window. It says
-// that another window is needed, within what may be looked at.
+// vote is best of three: loss in one window may be chance, or come from a machine that was busy for a moment, however long the window. It says that another window is needed and allowed.
 //
 //	lossy ─┬─ lossy: believed
 //	       └─ clean ── the third decides
@@ -121,7 +119,7 @@ func (m *machine) vote(p point, may bool) bool {
 	switch {
 	case !may:
 	case p.lossy && m.votes.lossy == 1 && !m.votes.clean:
-		m.reason = fmt.Sprintf("window %d lost frames at %s of the target; once more, to believe it", w.Number, percent(p.asked))
+		m.reason = fmt.Sprintf("window %d lost frames at %s of the target; tried again, as loss is believed when it repeats", w.Number, percent(p.asked))
 		return true
 	case p.clean && m.votes.lossy == 1 && !m.votes.clean:
 		m.votes.clean = true
@@ -131,9 +129,9 @@ func (m *machine) vote(p point, may bool) bool {
 	return false
 }
 
-// stumbled repeats a step, within its bound, because loss and a generator that sends less than asked came together: one that stands still
-// for a moment and then catches up sends a burst that a device may well lose.
-func (m *machine) stumbled(w report.Window) bool {
+// repeatStumble repeats a step, within its bound, because frames were lost while the generator sent less than asked: one that stands still for a moment and then catches up sends a burst that a
+// device may well lose.
+func (m *machine) repeatStumble(w report.Window) bool {
 	if m.repeats >= invalidRepeats {
 		return false
 	}
@@ -142,8 +140,8 @@ func (m *machine) stumbled(w report.Window) bool {
 	return true
 }
 
-// fellShort says that so much less was sent than asked for that the answer would be wider than it is to be: what was not sent was not proven.
-func (m *machine) fellShort(p point) bool {
+// sentTooLittle says that so much less was sent than asked for that the answer would be wider than it is to be: what was not sent was not proven.
+func (m *machine) sentTooLittle(p point) bool {
 	return m.hi != nil && m.Ramp.RefineTo > 0 && width(m.reallyOffered(&p), p.asked) > m.Ramp.RefineTo/2
 }
 
@@ -154,8 +152,8 @@ func (m *machine) mayRepeat(isLong bool) bool {
 	return m.refined < refineWindows
 }
 
-// settle moves the end of the bracket that the point belongs to.
-func (m *machine) settle(p point, isLong bool) {
+// settleLoad moves the end of the bracket that the point belongs to.
+func (m *machine) settleLoad(p point, isLong bool) {
 	w := m.history[p.window]
 	switch {
 	case p.lossy && (!isLong || m.votes.lossy > 1):
@@ -172,7 +170,7 @@ func (m *machine) settle(p point, isLong bool) {
 	}
 }
 
-// settleLossy believes the loss, and the long window that lost least: a disturbance adds to what the device loses.
+// settleLossy believes the loss, and takes the long window that lost least: a disturbance adds to what the device loses.
 func (m *machine) settleLossy(p point, isLong bool) {
 	if isLong {
 		p = m.votes.least
@@ -183,7 +181,7 @@ func (m *machine) settleLossy(p point, isLong bool) {
 		m.estimate = m.forwarded(p)
 	}
 	if isLong {
-		m.doubt(p, m.history[p.window])
+		m.goOnBelowHeldLoss(p, m.history[p.window])
 	}
 }
 
@@ -192,38 +190,36 @@ func (m *machine) settleClean(p point) {
 	if m.hi == nil {
 		return
 	}
-	m.surprised = m.target.guess && m.estimate == 0 && p.asked < m.hi.asked
+	m.bothSidesClean = m.target.guess && m.estimate == 0 && p.asked < m.hi.asked
 	if p.asked >= m.ceiling {
 		m.ceiling = m.hi.asked
 	}
 	if p.asked == m.hi.asked {
-		m.withdraw(p)
+		m.withdrawSaturation(p)
 	}
 }
 
 func (m *machine) settleUnclear(p point, isLong bool) {
-	m.unclear = !p.tools() && p.asked < m.ceiling
+	m.unclear = !p.isGeneratorsOrMachines() && p.asked < m.ceiling
 	m.ceiling = min(m.ceiling, p.asked)
 	m.proven = m.proven || p.asked >= m.hi.asked // looking again does not tell
 	if isLong {
-		m.setAside(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
+		m.goOnBelowUnclear(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
 	}
 	m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), m.history[p.window].Reason)
 }
 
-// doubt draws the lesson of long windows that lost frames where short ones lost none: the device forwarded that share of the better one, so
-// the limit is near there.
-func (m *machine) doubt(p point, w report.Window) {
+// goOnBelowHeldLoss goes on after long windows lost frames where short ones lost none: the device forwarded that share of the better one, so the limit is near there.
+func (m *machine) goOnBelowHeldLoss(p point, w report.Window) {
 	if m.marker == "" {
 		m.marker = "the confirmation"
 	}
-	m.distrust(min(max(m.forwarded(p), m.closeTo(p)), p.asked-mul(p.asked, m.Ramp.RefineTo)/2))
-	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held, and so did another: %s", w.Number, percent(p.asked), w.Reason)
+	m.distrustShortWindows(min(max(m.forwarded(p), m.loadJustBelow(p)), p.asked-mul(p.asked, m.Ramp.RefineTo)/2))
+	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held, and so did another window: %s", w.Number, percent(p.asked), w.Reason)
 }
 
-// closeTo is the load just so far below a lossy one that the bracket is as narrow as it is to be, if so little more than the device
-// carried is well within the loss limit; else 0.
-func (m *machine) closeTo(p point) units.Ratio {
+// loadJustBelow is the load just far enough below a lossy one that the bracket is as narrow as asked for, if that little more than the device carried is well within the loss limit; else 0.
+func (m *machine) loadJustBelow(p point) units.Ratio {
 	at := p.asked - mul(p.asked, m.Ramp.RefineTo) + 1
 	if width(m.forwarded(p), at) > m.MaxLossRatio/2 {
 		return 0
@@ -231,19 +227,18 @@ func (m *machine) closeTo(p point) units.Ratio {
 	return at
 }
 
-// setAside goes on with long windows at the hint, as those above it can't be judged. Short ones above it weren't refuted: where nothing else is clean in the
-// end, they are the lower bounds that they are.
-func (m *machine) setAside(hint units.Ratio) {
+// goOnBelowUnclear goes on with long windows at the hint, as those above it can't be judged. Short ones above it were not refuted: if nothing else is clean in the end, they are lower bounds.
+func (m *machine) goOnBelowUnclear(hint units.Ratio) {
 	for i := range m.points {
 		p := &m.points[i]
 		p.unheld = p.unheld || p.clean && !p.fooled && !p.long && p.asked > hint
 	}
-	m.distrust(hint)
+	m.distrustShortWindows(hint)
 }
 
-// distrust goes on with long windows at the hint; short ones above it were fooled.
-func (m *machine) distrust(hint units.Ratio) {
-	m.doubted, m.hint = true, hint
+// distrustShortWindows goes on with long windows at the hint; short ones above it missed the loss.
+func (m *machine) distrustShortWindows(hint units.Ratio) {
+	m.shortDistrusted, m.hint = true, hint
 	for i := range m.points {
 		m.points[i].fooled = m.points[i].fooled || !m.points[i].long && m.points[i].asked > hint
 	}

@@ -61,40 +61,40 @@ func replay(p plan.Procedure, history []report.Window) *machine {
 	return m
 }
 
-// observe takes the window of the step that the machine would have taken next.
+// observe takes in the window of the step that the machine would have taken next.
 func (m *machine) observe(i int) {
 	p := pointOf(m.history[i], i)
 	switch m.stage {
 	case warming:
-		m.warmed(p)
+		m.observeWarmUp(p)
 	case climbing:
-		m.climbed(p)
+		m.observeClimb(p)
 	case holding:
-		m.held(p)
+		m.observeHold(p)
 	case narrowing:
-		m.narrowed(p)
+		m.observeSearch(p)
 	case closing:
-		m.closed(p)
+		m.observeCloser(p)
 	case finished:
 	}
 }
 
-// warmed judges the warm-up: it proves that traffic passes, and nothing else.
-func (m *machine) warmed(p point) {
+// observeWarmUp judges the warm-up: it proves that traffic passes, and nothing else.
+func (m *machine) observeWarmUp(p point) {
 	w := m.history[p.window]
-	if silent := procedure.NothingCameBack(w); silent != "" {
-		m.finish(silent)
+	if lost := procedure.NothingCameBack(w); lost != "" {
+		m.finish(lost)
 		return
 	}
-	if w.Quality == report.Invalid && m.again(w) {
+	if w.Quality == report.Invalid && m.repeatInvalid(w) {
 		return
 	}
-	m.enter(climbing)
+	m.enterStage(climbing)
 }
 
-// climbed takes a window of the staircase.
-func (m *machine) climbed(p point) {
-	if p.unclear() && m.budget > 0 && m.again(m.history[p.window]) {
+// observeClimb takes in a window of the staircase.
+func (m *machine) observeClimb(p point) {
+	if p.unclear() && m.budget > 0 && m.repeatInvalid(m.history[p.window]) {
 		m.budget--
 		return
 	}
@@ -121,8 +121,8 @@ func (m *machine) climbed(p point) {
 	}
 }
 
-// again repeats the present step within the bound.
-func (m *machine) again(w report.Window) bool {
+// repeatInvalid repeats the present step within the bound.
+func (m *machine) repeatInvalid(w report.Window) bool {
 	if m.repeats >= invalidRepeats {
 		return false
 	}
@@ -144,8 +144,8 @@ func (m *machine) countRuns() (marked bool) {
 		case report.Invalid, report.Unjudged:
 		}
 		if m.hi == nil && len(m.runs[i]) == lossyRun {
-			carried := m.middleOf(m.runs[i], m.forwarded)
-			m.mark(m.points[m.beginning(m.runs[i], carried)], d.Name())
+			carried := m.medianOf(m.runs[i], m.forwarded)
+			m.mark(m.points[m.firstCredible(m.runs[i], carried)], d.Name())
 			m.estimate, m.proven = carried, false
 			marked = true
 		}
@@ -153,9 +153,9 @@ func (m *machine) countRuns() (marked bool) {
 	return marked
 }
 
-// beginning is the first window of a run that the run itself doesn't contradict: a device that carried more than a window's load later, though it lost
-// frames of the rest, doesn't lose frames at that load. Something else took them, such as a machine that was busy for a moment.
-func (m *machine) beginning(run []int, carried units.Ratio) int {
+// firstCredible is the first window of a run that the run itself doesn't contradict: a device that carried more than a window's load later, though it lost frames of the rest, doesn't lose frames
+// at that load. Something else took them, such as a machine that was busy for a moment.
+func (m *machine) firstCredible(run []int, carried units.Ratio) int {
 	for _, i := range run {
 		if m.points[i].asked > carried {
 			return i
@@ -164,9 +164,8 @@ func (m *machine) beginning(run []int, carried units.Ratio) int {
 	return run[0]
 }
 
-// middleOf is the middle one of what the device forwarded in a run's windows: the first may hold a saved-up burst, and any of them a
-// hiccup of the lab.
-func (m *machine) middleOf(run []int, forwarded func(point) units.Ratio) units.Ratio {
+// medianOf is the median of what the device forwarded in a run's windows: the first may hold a saved-up burst, and any of them a hiccup of the lab.
+func (m *machine) medianOf(run []int, forwarded func(point) units.Ratio) units.Ratio {
 	var all []units.Ratio
 	for _, i := range run {
 		all = append(all, forwarded(m.points[i]))
@@ -185,8 +184,7 @@ func (m *machine) undecidedRun() bool {
 	return false
 }
 
-// plateau says that the generator is at its end: over the last steps, all short, the load asked for grew by a tenth and the load
-// offered by less than a hundredth.
+// plateau says that the generator is at its limit: over the last steps, all short, the intended load grew by a tenth and the offered load by less than a hundredth.
 func (m *machine) plateau() bool {
 	n := len(m.points)
 	if n < plateauSteps {
@@ -219,11 +217,11 @@ func (m *machine) plateauSentence() string {
 		(units.PacketRate(m.offered(p)) * units.PacketPerSecond).FormatSI())
 }
 
-// held takes the hold at the top. It is longer than a step: loss there that repeats is believed, though no step lost frames.
-func (m *machine) held(p point) {
-	p.long = m.Ramp.HoldDuration >= m.Ramp.ConfirmDuration && (!p.clean || m.sure(m.history[p.window]))
-	m.keepHeld(p)
-	if p.unclear() && m.again(m.history[p.window]) || m.hi == nil && m.vote(p, true) {
+// observeHold takes in the hold at the top. It is longer than a step: loss there that repeats is believed, though no step lost frames.
+func (m *machine) observeHold(p point) {
+	p.long = m.Ramp.HoldDuration >= m.Ramp.ConfirmDuration && (!p.clean || m.surelyWithinLimit(m.history[p.window]))
+	m.keepHeldWindow(p)
+	if p.unclear() && m.repeatInvalid(m.history[p.window]) || m.hi == nil && m.vote(p, true) {
 		return
 	}
 	unheard := p.unclear() && !m.votes.clean // what was lost once could not be looked at again
@@ -231,25 +229,25 @@ func (m *machine) held(p point) {
 		p = m.votes.least
 		m.mark(p, "the hold")
 		m.proven = true
-		m.doubt(p, m.history[p.window])
+		m.goOnBelowHeldLoss(p, m.history[p.window])
 	}
 	m.points = append(m.points, p)
-	m.enter(narrowing)
+	m.enterStage(narrowing)
 }
 
 func (m *machine) enterHold(reason string) {
 	m.reason = reason
 	if m.Ramp.HoldDuration <= 0 || m.resumed > 0 {
-		m.enter(narrowing)
+		m.enterStage(narrowing)
 		return
 	}
-	m.enter(holding)
+	m.enterStage(holding)
 }
 
-func (m *machine) enter(s stage) {
+func (m *machine) enterStage(s stage) {
 	m.stage, m.repeats, m.votes = s, 0, votes{}
 	if s == narrowing {
-		m.aim()
+		m.chooseNextLoad()
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// point is a window as the search sees it. Asked is the load that was asked for, load the one really offered: they differ where the
-// generator could not keep up, and loss is judged at the load that the device really got.
+// point is a window as the search sees it. Asked is the intended load, load the offered one: they differ where the generator could not keep up, and loss is judged at the load that the device
+// really got.
 type point struct {
 	window      int // index into the history
 	asked, load units.Ratio
@@ -39,9 +39,8 @@ func pointOf(w report.Window, i int) point {
 	return p
 }
 
-// offeredLoad is the direction's load as it was really offered. Differences up to 1 % are noise of the reading, and the load counts
-// as asked for.
-func offeredLoad(d report.Measured, asked units.Ratio) units.Ratio {
+// offeredLoad is the direction's load as it was offered. Differences up to 1 % are noise of the reading, and the load counts as asked for.
+func offeredLoad(d report.Direction, asked units.Ratio) units.Ratio {
 	share := units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
 	if d.Intended.PacketsPerSecond == 0 || share >= units.One*99/100 {
 		return asked
@@ -49,17 +48,17 @@ func offeredLoad(d report.Measured, asked units.Ratio) units.Ratio {
 	return mul(asked, share)
 }
 
-// noticeablyLess says that two loads really offered differ by more than the noise of the reading.
+// noticeablyLess says that two offered loads differ by more than the noise of the reading.
 func noticeablyLess(a, than units.Ratio) bool { return a < than-than/100 }
 
 // unclear says that the window neither shows loss nor its absence.
 func (p point) unclear() bool { return !p.lossy && !p.clean }
 
-// generators says that the window is unclear for something that the generator did.
-func (p point) generators() bool { return p.dropped || p.bursts }
+// isGenerators says that the window is unclear because of the generator.
+func (p point) isGenerators() bool { return p.dropped || p.bursts }
 
-// tools says that it is for something that either the generator did, or the machine that plays the device.
-func (p point) tools() bool { return p.generators() || p.machine }
+// isGeneratorsOrMachines says that the window is unclear because of the generator, or of the machine that plays the device.
+func (p point) isGeneratorsOrMachines() bool { return p.isGenerators() || p.machine }
 
 // mul is a share of a share; both are at most about one.
 func mul(a, b units.Ratio) units.Ratio {

@@ -1,6 +1,5 @@
-// Package ramp decides the next load from the windows measured so far: a staircase up to the target, bisection below the point where
-// frames are lost, and a long look at the answer. It is a pure function of procedure and history, so a run can be replayed from its
-// Report, and a decision can be tested without a generator.
+// Package ramp decides the next load from the windows measured so far: a staircase up to the target, bisection below the point where frames are lost, and a long window at the answer. It is a pure
+// function of procedure and history, so a run can be replayed from its Report, and a decision can be tested without a generator.
 //
 //	load
 //	target ┤                    ┌──  hold
@@ -129,7 +128,7 @@ func (r Ramp) Remaining(history []report.Window) time.Duration {
 	return 0
 }
 
-// judged is the part of a step that becomes a window; a settle that leaves nothing is the schema's to refuse, and half is used.
+// judged is the part of a step that becomes a window; the schema refuses a settle that leaves nothing, and half is used then.
 func judged(r plan.Ramp) time.Duration {
 	if r.Settle >= r.StepDuration {
 		return r.StepDuration.Std() / 2

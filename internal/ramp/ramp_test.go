@@ -66,7 +66,7 @@ func (d device) window(s procedure.Step, number int) report.Window {
 	w := report.Window{Number: number, Phase: s.Phase, Load: s.Load, Duration: plan.Duration(s.Judge), Quality: report.Good}
 	offered, received := d(s, asked)
 	for _, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
-		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked), Offered: flow(offered), Received: flow(received), Quality: report.Good}
+		m := report.Direction{From: names[0], To: names[1], Intended: flow(asked), Offered: flow(offered), Received: flow(received), Quality: report.Good}
 		m.Sent.Packets, m.Returned.Packets = int64(offered*s.Judge.Seconds()), int64(received*s.Judge.Seconds())
 		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)
 		switch {

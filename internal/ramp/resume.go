@@ -8,11 +8,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// withdraw takes back a saturation that was marked in the staircase: the same load is clean now. What the staircase saw above counts
-// as before; without another run of Lossy windows there, the climb goes on where it was broken off.
-func (m *machine) withdraw(p point) {
+// withdrawSaturation takes back a saturation that was marked in the staircase, because the same load is clean now. What the staircase saw above counts as before; without another run of lossy
+// windows there, the climb goes on where it was broken off.
+func (m *machine) withdrawSaturation(p point) {
 	m.resumed++
-	reason := fmt.Sprintf("%s of the target is clean now: what was lost there was a passing trouble", percent(p.asked))
+	reason := fmt.Sprintf("%s of the target is clean now, so the loss there had a cause that has passed", percent(p.asked))
 	for i := range m.points {
 		q := &m.points[i]
 		q.withdrawn = q.withdrawn || q.lossy && q.asked >= p.asked && q.window < m.first.window+lossyRun
@@ -32,7 +32,7 @@ func (m *machine) withdraw(p point) {
 	}
 }
 
-// rescan looks for the first run of Lossy windows among the staircase's windows that still count.
+// rescan looks for the first run of lossy windows among the staircase's windows that still count.
 func (m *machine) rescan() {
 	all := m.points
 	m.points = nil
@@ -62,7 +62,7 @@ func (m *machine) bisectionsLeft() int {
 	return min(n, usualLooks)
 }
 
-// usualLooks is how many loads the search usually has to look at.
+// usualLooks is how many loads the search usually tries.
 const usualLooks = 3
 
 func (m *machine) confirmLeft() time.Duration {

@@ -107,11 +107,11 @@ func atLoadWarnings(r *report.Report) (out []string) {
 	return out
 }
 
-// percentileText is a percentile of frames for people; empty: it isn't told.
+// percentileText is a percentile of frames for people; empty: there is none.
 func percentileText(l report.Latency, share string) string {
-	p, told := l.Of(share)
+	p, known := l.Of(share)
 	switch {
-	case !told:
+	case !known:
 		return ""
 	case p.Open:
 		return "over " + wording.Nanoseconds(p.Nanoseconds)
@@ -143,9 +143,9 @@ type distribution struct {
 // distributionsOf are those of a direction at each load, in the Result's order. What the Result has no latency of, and frames whose distribution the Report doesn't have, leave theirs out.
 func distributionsOf(r *report.Report, direction string) (all []distribution) {
 	for _, l := range r.Result.Latency {
-		told := slices.ContainsFunc(l.Directions, func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
+		measured := slices.ContainsFunc(l.Directions, func(d report.LatencyOfDirection) bool { return d.Name() == direction && d.Missing == "" })
 		for _, w := range r.Windows {
-			if !told || w.Number != l.Window {
+			if !measured || w.Number != l.Window {
 				continue
 			}
 			for _, d := range w.Directions {
@@ -158,7 +158,7 @@ func distributionsOf(r *report.Report, direction string) (all []distribution) {
 	return all
 }
 
-func appendWhole(all []distribution, at units.Ratio, d report.Measured) []distribution {
+func appendWhole(all []distribution, at units.Ratio, d report.Direction) []distribution {
 	out, missing := distribution{At: at}, int64(0)
 	for _, l := range d.Latency {
 		if missing += l.Came() - l.Timed(); l.Timed() <= 0 {
@@ -281,8 +281,8 @@ func newByLoad(of []distribution, name string, narrow bool) drawing {
 		var p pen
 		last := math.NaN()
 		for _, one := range slices.SortedFunc(slices.Values(of), func(a, b distribution) int { return cmp.Compare(a.At, b.At) }) {
-			within, told := arrivalOf(one, s)
-			if !told {
+			within, known := arrivalOf(one, s)
+			if !known {
 				continue
 			}
 			last = y.at(within)
@@ -303,8 +303,8 @@ func newByLoad(of []distribution, name string, narrow bool) drawing {
 	return d
 }
 
-// arrivalOf is the time within which a share of the frames came, where that is told.
-func arrivalOf(d distribution, s transit.Share) (within time.Duration, told bool) {
+// arrivalOf is the time within which a share of the frames came; false: unknown.
+func arrivalOf(d distribution, s transit.Share) (within time.Duration, known bool) {
 	for _, a := range d.reading.Shares {
 		if a.Share == s {
 			return a.Within, true

@@ -26,7 +26,7 @@ func burstsTable(r *report.Report) *table {
 	return t
 }
 
-func burstCells(d report.Measured, b report.BackToBackFrames) []string {
+func burstCells(d report.Direction, b report.BackToBackFrames) []string {
 	least, most, sign := int64(math.MaxInt64), int64(0), ""
 	for _, s := range b.Searches {
 		least, most = min(least, s.Clean), max(most, s.Clean)

@@ -61,7 +61,7 @@ func rowRemarks(c *report.Comparison, r report.ComparisonRow) (remarks []remark)
 		}
 		remarks = append(remarks, warningsOf(at, s.Doubts)...)
 		for _, o := range s.Outliers {
-			remarks = append(remarks, warning(at, o+" lies far from the others, and counts all the same"))
+			remarks = append(remarks, warning(at, o+" lies far from the others, but counts"))
 		}
 		remarks = append(remarks, warningsOf(at, gaps(s.Missing, s.Repeated))...)
 	}
@@ -88,7 +88,7 @@ func comparisonFootnotes(c *report.Comparison) []string {
 		}
 	}
 	words := []string{rateWords(trafficOf(headlines(figures))) + "; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
-		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by medians and their bounds, with 95 % confidence."}
+		"Changes are against " + first(c.Sides) + ". A difference is claimed only where the runs show it, by medians and their bounds, with 95 % confidence."}
 	words = append(words, signWords(headlines(figures))...)
 	return append(words, imageWords(comparisonImages(c))...)
 }
@@ -173,7 +173,7 @@ func judgementWords(j report.Judgement) string {
 // judgedWords are the words of a side's judgement. Where lower bounds hide any difference, that none is shown would read as if there were none.
 func judgedWords(c report.Compared) string {
 	if c.Judgement == report.NotShown && c.Change == nil {
-		return "can't be told"
+		return "unknown"
 	}
 	return judgementWords(c.Judgement)
 }

@@ -45,7 +45,7 @@ func otherDirectionWords(r *report.Report) string {
 	}
 	is := "the device's limit is here in "
 	if r.Unconfirmed() {
-		is = "short windows say that the device's limit is here in "
+		is = "short windows show the device's limit here in "
 	}
 	return is + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") + ": measure each direction by itself (procedure.directions: Each) to know it."
 }

@@ -36,7 +36,7 @@ func TestASuiteInEachFormat(t *testing.T) {
 		s := reporttest.Night()
 		s.Finished = time.Time{}
 		for _, format := range []string{"text", "markdown", "html"} {
-			if got := written(t, format, report.Documents{Suites: []*report.Suite{s}}); !strings.Contains(strings.ReplaceAll(got, "&#39;", "'"), "the suite isn't over") {
+			if got := written(t, format, report.Documents{Suites: []*report.Suite{s}}); !strings.Contains(strings.ReplaceAll(got, "&#39;", "'"), "the suite has not ended") {
 				t.Errorf("%s doesn't say that it isn't over:\n%s", format, got)
 			}
 		}

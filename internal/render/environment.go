@@ -99,7 +99,7 @@ func merged(before string, facts []fact) (out []fact) {
 	return out
 }
 
-// imageFacts are the images of generators; the device's are told as what was measured.
+// imageFacts are the images of generators; the device's are shown as what was measured.
 func imageFacts(e *report.Environment) []fact {
 	var images []fact
 	for _, g := range e.Generators {

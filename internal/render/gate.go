@@ -46,7 +46,7 @@ func viewOfGate(g *report.Gate) view {
 		}
 	}
 	n := min(len(v.remarks), gateLines)
-	v.remarks, v.unsaid = v.remarks[:n], len(v.remarks)-n
+	v.remarks, v.leftOut = v.remarks[:n], len(v.remarks)-n
 	return v
 }
 
@@ -74,7 +74,7 @@ func gateRemarks(r report.GateRow) (remarks []remark) {
 		judged(report.Undecided, words)
 	}
 	if more := len(missing) - gateMissing; more > 0 {
-		judged(report.Undecided, fmt.Sprintf("and %d runs more were not measured", more))
+		judged(report.Undecided, fmt.Sprintf("and %d more runs were not measured", more))
 	}
 	for _, words := range gaps(nil, repeated[:min(len(repeated), gateMissing)]) {
 		doubt(words)
@@ -83,12 +83,12 @@ func gateRemarks(r report.GateRow) (remarks []remark) {
 		doubt(words)
 	}
 	for _, o := range r.Candidate.Outliers {
-		doubt(o + " lies far from the others, and counts all the same")
+		doubt(o + " lies far from the others, but counts")
 	}
 	return remarks
 }
 
-// anchorWords are what changed since the anchor; empty: there is none, or nothing can be told of it.
+// anchorWords are what changed since the anchor; empty: there is none, or its change is unknown.
 func anchorWords(r report.GateRow) string {
 	if r.Anchor == nil || r.Anchor.Change == nil {
 		return ""

@@ -243,27 +243,6 @@ func cut(name string, letters int) string {
 	return name
 }
 
-// heatRecords are the spots of all maps.
-func heatRecords(h *report.Heatmap) (rows []record) {
-	for i := range h.Maps {
-		g := &h.Maps[i]
-		for _, s := range g.Spots {
-			row := about(g.Of, at(g.Columns, s.Column)).with("spot").text("series", g.RowsAre).text("of", at(g.Rows, s.Row))
-			switch g.Metric {
-			case figures.LossRatio:
-				row["loss_percent"] = hundredfold(s.Value)
-				row["loss_at_least_percent"] = hundredfold(s.Least)
-			case figures.GoodputBitsPerSecond:
-				row.text("goodput_bits_per_second", string(s.Value)).yes("lower_bound", s.LowerBound)
-			default:
-				row.text("received_packets_per_second", string(s.Value)).yes("lower_bound", s.LowerBound)
-			}
-			rows = append(rows, row)
-		}
-	}
-	return append(rows, record{}.gaps("missing", h.Without)...)
-}
-
 func at(names []string, i int) string {
 	if i < 0 || i >= len(names) {
 		return ""

@@ -12,14 +12,14 @@ import (
 
 func TestFiguresThatCanNotBeAreToldAsTheyAre(t *testing.T) {
 	for name, tt := range map[string]struct {
-		change func(*report.Report, *report.Measured)
+		change func(*report.Report, *report.Direction)
 		want   string
 	}{
-		"a full line":              {func(_ *report.Report, d *report.Measured) { d.LineRatePercent = units.Hundred + 9_000_000 }, ""},
-		"more than a line":         {func(_ *report.Report, d *report.Measured) { d.LineRatePercent = units.Hundred * 1042 / 1000 }, "more than a line can carry: 104.20% of line rate came back from west→east; the line rate of east, "},
-		"ports that leave out FCS": {func(_ *report.Report, d *report.Measured) { d.Sent.Packets, d.MiscountedBytes = 1000, -4000 }, "the ports that send west→east count 4.0 bytes less a frame than the profile's frames have"},
-		"longer frames":            {func(_ *report.Report, d *report.Measured) { d.Returned.Packets, d.ResizedBytes = 1000, 4000 }, "frames came back 4.0 bytes longer from west→east than they were sent, on average: a VLAN tag was added"},
-		"of a tunnel": {func(r *report.Report, d *report.Measured) {
+		"a full line":              {func(_ *report.Report, d *report.Direction) { d.LineRatePercent = units.Hundred + 9_000_000 }, ""},
+		"more than a line":         {func(_ *report.Report, d *report.Direction) { d.LineRatePercent = units.Hundred * 1042 / 1000 }, "more than a line can carry: 104.20% of line rate came back from west→east; the line rate of east, "},
+		"ports that leave out FCS": {func(_ *report.Report, d *report.Direction) { d.Sent.Packets, d.MiscountedBytes = 1000, -4000 }, "the ports that send west→east count 4.0 bytes less a frame than the profile's frames have"},
+		"longer frames":            {func(_ *report.Report, d *report.Direction) { d.Returned.Packets, d.ResizedBytes = 1000, 4000 }, "frames came back 4.0 bytes longer from west→east than they were sent, on average: a VLAN tag was added"},
+		"of a tunnel": {func(r *report.Report, d *report.Direction) {
 			d.Returned.Packets, d.ResizedBytes, r.Plan.DUT.Forwarding = 1000, 50_000, plan.AsConfigured
 		}, "frames came back 50.0 bytes longer from west→east than they were sent, on average: the device wraps"},
 	} {

@@ -266,7 +266,7 @@ func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 				continue
 			}
 			add(name+"retransmittedSegments", strconv.FormatInt(s.RetransmittedSegments, 10))
-			if s.RoundTrip != nil && figures.NotThePaths(d) == "" {
+			if s.RoundTrip != nil && figures.PathDoubt(d) == "" {
 				add(name+"roundTripMicroseconds", strconv.FormatInt(s.RoundTrip.MeanMicroseconds, 10))
 			}
 			continue

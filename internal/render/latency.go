@@ -74,7 +74,7 @@ func loopbacksOf(r *report.Report, all []*report.Report) (out []*report.Report) 
 	return out
 }
 
-func ofLoopback(loop *report.Report, like report.Measured, size int64) (rows [][]string) {
+func ofLoopback(loop *report.Report, like report.Direction, size int64) (rows [][]string) {
 	for _, d := range loop.Result.Directions {
 		for _, l := range d.Latency {
 			if d.From == like.From && d.To == like.To && l.FrameSize == size {

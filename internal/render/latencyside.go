@@ -13,21 +13,21 @@ import (
 // besideWords say what latency of several runs is.
 const besideWords = "Latency is the median of the runs that tell it, at shares of the rate that each found; less is better. Each row is judged for itself. JSON and CSV have all percentiles and the jitter."
 
-// toldBeside are the metrics of latency that tables of several runs have.
-var toldBeside = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
+// shownMetrics are the metrics of latency that tables of several runs show.
+var shownMetrics = []report.Metric{figures.LatencyP50, figures.LatencyP99, figures.LatencyP999}
 
 // latencyHead begins a table of latency: a row is a load, a direction, a frame size and a percentile.
 func latencyHead() *table { return newTable(1, "latency at load") }
 
 func latencyName(m report.LatencyMedian) string {
 	f := report.Figure{Metric: m.Metric, Direction: m.Direction, At: &m.At, FrameSize: m.FrameSize}
-	return figures.Whose(f) + ", " + figures.Statistic(m.Metric)
+	return figures.DirectionText(f) + ", " + figures.StatisticText(m.Metric)
 }
 
 // medianText is a median in a cell: "20.1 µs ±0.31% (5)".
 func medianText(m report.LatencyMedian) string {
 	if m.Runs == 0 {
-		return "not told"
+		return "unknown"
 	}
 	text := wording.Nanoseconds(m.Nanoseconds)
 	if m.Open {
@@ -51,7 +51,7 @@ func latencyBeside(c *report.Comparison, r report.ComparisonRow) *table {
 	var rows []report.LatencyMedian
 	for _, s := range r.Sides {
 		for _, l := range s.Latency {
-			if slices.Contains(toldBeside, l.Metric) && !slices.ContainsFunc(rows, l.Same) {
+			if slices.Contains(shownMetrics, l.Metric) && !slices.ContainsFunc(rows, l.Same) {
 				rows = append(rows, l)
 			}
 		}
@@ -104,7 +104,7 @@ func latencyNow(s *report.Series) *table {
 	for _, f := range point.Latency {
 		of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize, Runs: 1, Open: f.High == ""}
 		i := slices.IndexFunc(stretch.Latency, of.Same)
-		if i < 0 || !slices.Contains(toldBeside, f.Metric) {
+		if i < 0 || !slices.Contains(shownMetrics, f.Metric) {
 			continue
 		}
 		median, away := stretch.Latency[i], "-"

@@ -76,8 +76,8 @@ func (m *markdown) view(v *view) {
 		m.legend(v)
 	}
 	m.remarks(v.remarks)
-	if v.unsaid > 0 {
-		m.line("- ", moreWords(v.unsaid, "line"))
+	if v.leftOut > 0 {
+		m.line("- ", moreWords(v.leftOut, "line"))
 	}
 	for _, n := range v.notes {
 		m.line("- ", sign(toneWarning), markdownText(n))

@@ -21,15 +21,15 @@ import (
 
 // page is what the page's template writes.
 type page struct {
-	Title, Description string
-	Producer           string
-	Style              template.CSS
-	Script             template.JS
-	Tests              []testView
-	Bounds, Loose      bool // some figure is a lower bound, or isn't confirmed
-	Frames, Sessions   bool // some test is of such traffic
-	Datagrams          bool // and some of these of UDP
-	Goodput            string
+	Title, Description  string
+	Producer            string
+	Style               template.CSS
+	Script              template.JS
+	Tests               []testView
+	Bounds, Unconfirmed bool // some figure is a lower bound, or isn't confirmed
+	Frames, Sessions    bool // some test is of such traffic
+	Datagrams           bool // and some of these of UDP
+	Goodput             string
 }
 
 // testView is one report on the page. The report itself is there too: figures that need no thought are read from it.
@@ -41,7 +41,7 @@ type testView struct {
 	Summary            string
 	Standing, Class    string
 	Measured           bool
-	Bound, Loose       bool
+	Bound, Unconfirmed bool
 	Packets, Bits      figure
 	Percent            figure
 	Bar                string // width of the bar, a CSS length
@@ -93,7 +93,7 @@ type directionView struct {
 
 // windowView is a window's row in one direction; First begins a new window, of Rows rows.
 type windowView struct {
-	Of            report.Measured
+	Of            report.Direction
 	In            report.Window
 	First         bool
 	Rows          int
@@ -111,7 +111,7 @@ func newPage(reports []*report.Report) (*page, error) {
 			return nil, fmt.Errorf("report %d: %w", i+1, err)
 		}
 		p.Tests = append(p.Tests, t)
-		p.Bounds, p.Loose = p.Bounds || t.Bound, p.Loose || t.Loose
+		p.Bounds, p.Unconfirmed = p.Bounds || t.Bound, p.Unconfirmed || t.Unconfirmed
 		sessions := report.PlanOf(t.Report).Sessions != nil
 		p.Frames, p.Sessions = p.Frames || !sessions, p.Sessions || sessions
 		p.Datagrams = p.Datagrams || sessions && report.PlanOf(t.Report).Sessions.Protocol == plan.UDP
@@ -136,7 +136,7 @@ func newTestView(r *report.Report, all []*report.Report, id string) (testView, e
 	}
 	h := figures.HeadlineOf(r)
 	v := testView{ID: id, Report: r, Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest, Summary: figures.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
-		Measured: h.Measured, Bound: h.Bound, Loose: h.Loose, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: toneOrNone(outcomeOf(r.Verdict)),
+		Measured: h.Measured, Bound: h.Bound, Unconfirmed: h.Unconfirmed, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: toneOrNone(outcomeOf(r.Verdict)),
 		Warnings: warnings(r), Facts: facts(r), Windows: windowViews(r), Plan: document.String()}
 	if h.Measured {
 		v.Packets, v.Bits, v.Percent = mainFigures(h)

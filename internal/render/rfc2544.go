@@ -115,7 +115,7 @@ func (t *table) orNone() *table {
 }
 
 func pointSign(p report.ThroughputPoint) string {
-	return report.Headline{Measured: true, Bound: p.LowerBound, Loose: p.Unconfirmed}.Sign()
+	return report.Headline{Measured: true, Bound: p.LowerBound, Unconfirmed: p.Unconfirmed}.Sign()
 }
 
 // frameLossTable is section 26.3's of a product; nil: it has no frame loss.

@@ -14,8 +14,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Two of the kinds of answers, as pages name them.
+// The kinds of answers that a single direction may have, too, as pages name them.
 const (
+	estimated  = "estimated"
 	lowerBound = "lower bound"
 	saturated  = "saturated"
 )
@@ -32,7 +33,7 @@ func standing(r *report.Report) string {
 	case r.Result.Saturated:
 		return saturated
 	case r.Result.Reason == report.LoadHeld && report.PlanOf(r).Procedure.Each != nil:
-		return "limits apart"
+		return "limit per direction"
 	case r.Result.Reason == report.LoadHeld:
 		return "frames lost"
 	case r.Result.Reason == report.CurveMeasured:
@@ -41,8 +42,10 @@ func standing(r *report.Report) string {
 		return "overloaded"
 	case r.Result.Reason == report.BurstsMeasured:
 		return "bursts"
+	case r.Result.Reason == report.LoadEstimated && len(openDirections(r)) > 0:
+		return "estimated in part"
 	case r.Result.Reason == report.LoadEstimated:
-		return "estimated"
+		return estimated
 	case r.Result.Reason == report.PathLimited:
 		return "goodput"
 	}
@@ -52,10 +55,10 @@ func standing(r *report.Report) string {
 // answer says in one plain sentence, or two, what the figure is and why: a limit, a lower bound, or nothing.
 func answer(r *report.Report) string { return capital(standing(r)) + ": " + explanation(r) }
 
-// explanation is the answer without the word that it begins with.
+// explanation is the answer without its first word.
 func explanation(r *report.Report) string {
 	if !report.HasFigure(r) {
-		return sentence(cmp.Or(r.Message, r.Result.Message, emptyHanded(r)))
+		return sentence(cmp.Or(r.Message, r.Result.Message, whyNoFigure(r)))
 	}
 	what := limitWords(r)
 	if of := cmp.Or(eachDirectionWords(r), overloadWords(r)); of != "" {
@@ -72,7 +75,7 @@ func boundedByGenerators(r *report.Report) bool {
 	return r.Result.Reason == report.LoadEstimated && len(r.Result.NearGenerators) > 0
 }
 
-// overloadWords say what a figure is that nobody searched for, where frames were lost; empty: it is another kind of figure.
+// overloadWords say what a figure is of a procedure that doesn't search for the limit, where frames were lost; empty: it is another kind of figure.
 func overloadWords(r *report.Report) string {
 	tooMuch := wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio)
 	switch r.Result.Reason {
@@ -83,10 +86,7 @@ func overloadWords(r *report.Report) string {
 	case report.BurstsMeasured:
 		return "the rates are what the device forwards of the bursts' rate, at which it loses frames as soon as its buffer is full."
 	case report.LoadEstimated:
-		if r.Result.LowerBound() {
-			return ""
-		}
-		return "at this load the device loses " + tooMuch + " of its frames on average, as far as trials of finite length tell."
+		return soakAnswerWords(r)
 	case report.MaximumOffered:
 		return "more was offered than the device carries, and this is what came back."
 	default:
@@ -94,7 +94,7 @@ func overloadWords(r *report.Report) string {
 	}
 }
 
-// limitWords say what a figure says of the device's limit.
+// limitWords say what a figure shows about the device's limit.
 func limitWords(r *report.Report) string {
 	what := "the device's limit lies at this rate or above."
 	if report.PlanOf(r).Sessions != nil {
@@ -102,13 +102,13 @@ func limitWords(r *report.Report) string {
 	}
 	switch {
 	case r.Result.Saturated && r.Unconfirmed():
-		what = "short windows say that the device's limit is here, and none of " + wording.Span(report.PlanOf(r).Procedure.Confirmation()) + " has shown that it keeps this up: it may be less."
+		what = "short windows show the device's limit here, but no window of " + wording.Span(report.PlanOf(r).Procedure.Confirmation()) + " has shown that it keeps this up: it may be less."
 	case r.Result.Saturated && ownKernel(r):
 		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Saturated:
 		what = "this is the device's limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 		if dropsAreHidden(r) {
-			what = "above this rate more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost, by the device or by the generator's own ports, which don't tell what they drop."
+			what = "above this rate more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost, by the device or by the generator's own ports, which don't count what they drop."
 		}
 	case r.Result.Reason == report.OtherDirection:
 		what = otherDirectionWords(r)
@@ -117,9 +117,9 @@ func limitWords(r *report.Report) string {
 	case boundedByGenerators(r):
 		what = "about as much came back as the generators do by themselves, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited && lostAbove(r, report.Window.LostToDisturbance):
-		what = "above this rate frames were lost while others had processors of this machine that the test needed, so the device's limit lies at this rate or above."
+		what = "above this rate frames were lost while other programs used processors that the test needed, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited:
-		what = "above this rate the machine that forwards lost frames itself, which the Reference's limit lets through, so that limit lies at this rate or above."
+		what = "above this rate the machine that forwards lost frames that the Reference's limit lets through, so that limit lies at this rate or above."
 	case r.Result.Reason == report.Inconclusive:
 		what = "nothing above this rate could be judged, so the device's limit lies here or above."
 	case r.Result.Reason == report.ReachedTarget:
@@ -153,12 +153,12 @@ func lostAbove(r *report.Report, way func(report.Window) bool) bool {
 
 func sentInBursts(w report.Window) bool { return len(w.Bursts) > 0 && w.LostToBursts() }
 
-// emptyHanded is why there is no figure, where the report itself has no words for it.
-func emptyHanded(r *report.Report) string {
+// whyNoFigure is why there is no figure, for a report without a message.
+func whyNoFigure(r *report.Report) string {
 	if r.Result.Reason == report.NoCleanWindow {
 		return "even the lowest step lost frames, or could not be judged"
 	}
-	return "the run ended before there was anything to say"
+	return "the run ended before anything was measured"
 }
 
 // sentence begins a message with a capital and ends it with a full stop, once.
@@ -178,7 +178,7 @@ func capital(s string) string {
 	return string(unicode.ToUpper(r)) + s[size:]
 }
 
-// warnings are the reasons to doubt a figure, or to look twice, most serious first. A report that deserves none has none.
+// warnings are the reasons to doubt a figure, or to look twice, most serious first.
 func warnings(r *report.Report) []string {
 	var out []string
 	out = append(out, endingWarnings(r)...)
@@ -208,7 +208,7 @@ func endingWarnings(r *report.Report) []string {
 	return []string{w}
 }
 
-// deviceTexts say which images ran as the device: nothing else tells later what was measured.
+// deviceTexts say which images ran as the device, as nothing else shows later what was measured.
 func deviceTexts(r *report.Report) []string {
 	if r.Device == nil {
 		return nil
@@ -220,7 +220,7 @@ func deviceTexts(r *report.Report) []string {
 	return out
 }
 
-// sharedWarnings mark a figure that isn't one of wires of its own.
+// sharedWarnings say which ends shared a physical port.
 func sharedWarnings(r *report.Report) []string {
 	var out []string
 	for _, s := range r.Result.SharedPorts {
@@ -290,7 +290,7 @@ func totalWarnings(r *report.Report) []string {
 	return out
 }
 
-// burstWarnings tell which generators don't send evenly, also where no frame was lost for it.
+// burstWarnings say which generators don't send evenly, even if no frame was lost for it.
 func burstWarnings(r *report.Report) []string {
 	var out []string
 	worst, windows := map[string]report.Burst{}, map[string]int{}
@@ -314,19 +314,19 @@ func burstWarnings(r *report.Report) []string {
 	return out
 }
 
-// From so much on of a processor's time, on average or in the worst second, what the host of a virtual machine takes is told. Below that known answers stay
-// within a percent (internal/awake says where from).
+// What the host of a virtual machine takes of a processor's time is shown from this share on, on average or in the worst second. Below it, known answers stay within a percent (internal/awake has the
+// measurements).
 const (
 	stolenPercent      = 1
 	stolenWorstPercent = 5
 )
 
-// stolenWarnings tell of virtual machines whose hosts had others run.
+// stolenWarnings say which generators' virtual machines lost processor time to their hosts.
 func stolenWarnings(r *report.Report) []string {
 	var out []string
 	for _, s := range r.Stolen {
 		if s.Percent >= stolenPercent || s.WorstPercent >= stolenWorstPercent {
-			out = append(out, fmt.Sprintf("generator %s is on a virtual machine whose host took %s%% of its processors' time while traffic ran, %s%% in the worst second: a figure may be lower than the device's limit; measure where nobody shares the processors",
+			out = append(out, fmt.Sprintf("generator %s is on a virtual machine whose host took %s%% of its processors' time while traffic ran, %s%% in the worst second: a figure may be lower than the device's limit; measure where the processors are not shared",
 				s.Generator, short(r1(s.Percent)), short(r1(s.WorstPercent))))
 		}
 	}
@@ -347,7 +347,7 @@ func windowWarnings(r *report.Report) []string {
 	if had == 0 {
 		return nil
 	}
-	says := fmt.Sprintf("%d of %s %s nothing of the device", had, wording.Counted(of, "window"), wording.Verb(had, "says", "say"))
+	says := fmt.Sprintf("%d of %s %s nothing about the device", had, wording.Counted(of, "window"), wording.Verb(had, "says", "say"))
 	if len(invalid) > 0 {
 		says += fmt.Sprintf("; %s window %d: %s", which, invalid[0].Number, cmp.Or(invalid[0].Reason, "no reason given"))
 	}
@@ -375,13 +375,13 @@ func criteria(n int) string {
 	return fmt.Sprintf("%d criteria", n)
 }
 
-// mostReceived tells the highest rate that came back at any loss, apart from the result.
+// mostReceived is the highest rate that came back at any loss, which is not part of the result.
 func mostReceived(s *report.Sum) string {
 	return fmt.Sprintf("%s, %s at layer 1, at %s loss (window %d, %s offered)", wording.PacketRate(s.Received.PacketsPerSecond), wording.BitRate(s.Received.Layer1BitsPerSecond),
 		wording.Loss(s.LossRatio), s.Window, wording.PacketRate(s.Offered.PacketsPerSecond))
 }
 
-// resolutionText says how narrow the search got, empty where it says nothing.
+// resolutionText says how close the search got to the limit; empty: there is no such figure.
 func resolutionText(r *report.Report) string {
 	if !report.HasFigure(r) || r.Result.Resolution == 0 {
 		return ""
@@ -389,7 +389,7 @@ func resolutionText(r *report.Report) string {
 	return "within " + r.Result.Resolution.Percent().FormatFixed() + "% of the next higher load tried"
 }
 
-// outvotedWarnings tell that the figure, or a load below it, was not held without loss each time, and what was lost.
+// outvotedWarnings say at which loads, the figure's or lower ones, some windows lost frames, and how many.
 func outvotedWarnings(r *report.Report) []string {
 	var out []string
 	for _, o := range r.Result.Outvoted {

@@ -143,9 +143,9 @@ func sessionsTable(r *report.Report) *table {
 		return datagramsTable(r)
 	}
 	t := newTable(1, "direction", "connections", "goodput", "retransmits", "of segments", "rtt least", "mean", "most")
-	row := func(name, sign string, s *report.Sessions, of ...report.Measured) {
+	row := func(name, sign string, s *report.Sessions, of ...report.Direction) {
 		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
-		figure := figures.NotThePaths(of...) == ""
+		figure := figures.PathDoubt(of...) == ""
 		if figure {
 			cells[4] = wording.Loss(s.RetransmitRatio)
 		}
@@ -169,20 +169,20 @@ func sessionsTable(r *report.Report) *table {
 // datagramsTable is the same of UDP: what was sent by the senders' counts, and what came, and did not, by the receivers'.
 func datagramsTable(r *report.Report) *table {
 	t := newTable(1, "direction", "streams", "asked", "goodput", "datagrams sent", "received", "lost", "loss", "late", "jitter")
-	row := func(name, sign string, s *report.Sessions, of ...report.Measured) {
+	row := func(name, sign string, s *report.Sessions, of ...report.Direction) {
 		d := s.Datagrams
 		if d == nil {
 			return
 		}
 		cells := []string{name, wording.Count(int64(s.Connections)), wording.BitRate(s.AskedBitsPerSecond), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(d.Sent), wording.Count(d.Received), wording.Count(d.Lost),
 			"-", wording.Count(d.OutOfOrder), "-"}
-		if figures.NotThePaths(of...) == "" {
+		if figures.PathDoubt(of...) == "" {
 			most := d.MostLossRatio()
 			if cells[7] = wording.Loss(most); most > max(0, d.LossRatio) {
 				cells[7] = "≤" + cells[7]
 			}
 		}
-		if figures.JitterNotThePaths(of...) == "" {
+		if figures.JitterDoubt(of...) == "" {
 			cells[9] = wording.Microseconds(d.JitterMicroseconds)
 		}
 		t.add(cells...)
@@ -233,7 +233,7 @@ func sessionsLimitWords(r *report.Report) string {
 	if report.PlanOf(r).DUT.Endpoint() {
 		words += " What came to the device is its own end's count."
 	}
-	return words + notThePathsWords(r.Result.Directions)
+	return words + pathDoubtWords(r.Result.Directions)
 }
 
 func goodputLimitWords(r *report.Report) string {
@@ -265,45 +265,21 @@ var (
 	toAndFrom = wayOfSessions{"to and from the device", "the device", ", as far as cables and the generator's own network card drop nothing."}
 )
 
-// notThePathsWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
-func notThePathsWords(directions []report.Measured) (words string) {
+// pathDoubtWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
+func pathDoubtWords(directions []report.Direction) (words string) {
 	for _, d := range directions {
-		what, why := "Retransmits and round trips", figures.NotThePaths(d)
+		what, why := "Retransmits and round trips", figures.PathDoubt(d)
 		if d.Sessions != nil && d.Sessions.Datagrams != nil {
 			what = "Loss and jitter"
-			if own := figures.JitterNotThePaths(d); why == "" && own != "" {
-				words += fmt.Sprintf(" Jitter %s is not told as the path's: %s.", wording.Direction(d.From, d.To), own)
+			if own := figures.JitterDoubt(d); why == "" && own != "" {
+				words += fmt.Sprintf(" Jitter %s may not be the path's: %s.", wording.Direction(d.From, d.To), own)
 			}
 		}
 		if why != "" {
-			words += fmt.Sprintf(" %s %s are not told as the path's: %s.", what, wording.Direction(d.From, d.To), why)
+			words += fmt.Sprintf(" %s %s may not be the path's: %s.", what, wording.Direction(d.From, d.To), why)
 		}
 	}
 	return words
-}
-
-// sessions sets what the connections of these directions did. What was sent again is a count, and its share and the round trip are figures: only where they are the path's.
-func (r record) sessions(s *report.Sessions, directions ...report.Measured) record {
-	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections", int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
-	if d := s.Datagrams; d != nil {
-		r.whole("datagrams_sent", d.Sent).whole("datagrams_received", d.Received).whole("datagrams_lost", d.Lost).whole("datagrams_late", d.OutOfOrder)
-		if figures.NotThePaths(directions...) == "" {
-			r.percent("datagram_loss_percent", d.MostLossRatio().Percent())
-		}
-		if figures.JitterNotThePaths(directions...) == "" {
-			r.whole("jitter_microseconds", d.JitterMicroseconds)
-		}
-		return r
-	}
-	r.whole("retransmitted_segments", s.RetransmittedSegments)
-	if figures.NotThePaths(directions...) != "" {
-		return r
-	}
-	r.percent("retransmit_percent", s.RetransmitRatio.Percent())
-	if s.RoundTrip != nil {
-		r.whole("round_trip_microseconds", s.RoundTrip.MeanMicroseconds)
-	}
-	return r
 }
 
 // deviceWords say what the device does with the traffic, after its type.

@@ -2,7 +2,9 @@ package render
 
 import (
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/losscurve"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -11,7 +13,37 @@ import (
 
 // soakWords say what the table of critical loads holds.
 const soakWords = "Critical load: where the device loses the loss ratio on average, as curves fitted to all trials have it. It lies between the two ends with at least 95 % for each of the functions. " +
+
 	"Sent and lost are of all trials. ≥: no load that was offered is known to be too much."
+
+// soakAnswerWords say what the figures of an estimate are; empty: no direction is estimated, and all figures are lower bounds. Where one direction is estimated and another is open above, they name both.
+func soakAnswerWords(r *report.Report) string {
+	if r.Result.LowerBound() {
+		return ""
+	}
+	open := openDirections(r)
+	if len(open) == 0 {
+		return "at this load the device loses " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of its frames on average, as far as trials of finite length show."
+	}
+	var closed []string
+	for _, d := range r.Result.Directions {
+		if name := wording.Direction(d.From, d.To); !slices.Contains(open, name) {
+			closed = append(closed, name)
+		}
+	}
+	return "in " + strings.Join(closed, " and ") + " the device loses " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of its frames on average at this load, as far as trials of finite length show; in " +
+		strings.Join(open, " and ") + " no load that was offered is known to be too much, and the figure is a lower bound."
+}
+
+// openDirections are the directions of a soak whose critical load is bounded from below alone.
+func openDirections(r *report.Report) (names []string) {
+	for _, d := range r.Result.Directions {
+		if l := r.Result.CriticalLoadOf(d); l != nil && l.High == "" {
+			names = append(names, wording.Direction(d.From, d.To))
+		}
+	}
+	return names
+}
 
 // soakTable has the critical load of each direction; nil: there is none.
 func soakTable(r *report.Report) *table {
@@ -27,7 +59,7 @@ func soakTable(r *report.Report) *table {
 	return t
 }
 
-func soakCells(d report.Measured, l report.CriticalLoad) []string {
+func soakCells(d report.Direction, l report.CriticalLoad) []string {
 	text := func(n report.Number) string {
 		if n == "" {
 			return "–"

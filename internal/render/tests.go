@@ -29,7 +29,7 @@ func viewOfReports(reports []*report.Report) view {
 	loose := ""
 	for i, r := range reports {
 		h := all[i]
-		if h.Loose {
+		if h.Unconfirmed {
 			loose = " " + looseWords
 		}
 		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))}, throughputCells(of, h)...)...)
@@ -124,7 +124,7 @@ func standingTone(r *report.Report) tone {
 
 // negativeLoss says that a direction of the result got back more than it sent.
 func negativeLoss(r *report.Report) bool {
-	return slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.LossRatio < 0 })
+	return slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.LossRatio < 0 })
 }
 
 // directionTable has the three figures per direction and summed, with loss and share of line rate; the sign says of each whether it is a limit or a bound.
@@ -163,7 +163,7 @@ func allName(r *report.Report) string {
 // curveTable has what all directions together carried and lost at each load of a curve.
 func curveTable(r *report.Report) *table {
 	t := newTable(0, "load", "offered", "received", "loss")
-	for _, point := range figures.Points(r.Result.Curve) {
+	for _, point := range figures.PointsByLoad(r.Result.Curve) {
 		row := []string{point[0].Load.Percent().FormatFixed() + "%", "", "", ""}
 		for _, f := range point {
 			switch f.Metric {

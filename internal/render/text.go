@@ -34,7 +34,7 @@ func textFormat() format {
 	}}
 }
 
-// writeAll writes at once what was collected in a format: nobody is left with half of it for a fault of ours.
+// writeAll writes a whole document at once: an error of linerate never leaves half a document.
 func writeAll(w io.Writer, format string, from *bytes.Buffer) error {
 	if _, err := w.Write(from.Bytes()); err != nil {
 		return fmt.Errorf("write %s: %w", format, err)
@@ -72,8 +72,8 @@ func (p *printer) view(v *view) {
 		p.gap()
 	}
 	p.remarks(v.remarks)
-	if v.unsaid > 0 {
-		p.paragraph("  ", 2, moreWords(v.unsaid, "line"))
+	if v.leftOut > 0 {
+		p.paragraph("  ", 2, moreWords(v.leftOut, "line"))
 	}
 	for _, n := range v.notes {
 		p.paragraph("  ! ", 4, n)

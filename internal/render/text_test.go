@@ -191,14 +191,14 @@ func TestWhatTheMachineItselfLostIsTold(t *testing.T) {
 			r.Totals = []report.Total{{From: "west", To: "east", Sent: packets(1000), Returned: packets(880), ReceiveErrors: 10, Drained: true, Limiter: &report.Limiter{Passed: 900, Dropped: 100}}}
 		}, "this machine itself lost 10 frames from west→east, beside the 100 that the Reference's limit took"},
 		"where it made a lower bound": {func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.MachineLimited },
-			"above this rate the machine that forwards lost frames itself, which the Reference's limit lets through"},
+			"above this rate the machine that forwards lost frames that the Reference's limit lets"},
 		"where others had its processors": {func(r *report.Report) {
 			r.Result.Saturated, r.Result.Reason = false, report.MachineLimited
 			above := r.Windows[len(r.Windows)-1]
 			above.Number, above.Load = above.Number+1, 2*units.One
-			above.Directions = []report.Measured{{From: "west", To: "east", Quality: report.Invalid, Sent: packets(1000), Returned: packets(900), DisturbedFrames: 100}}
+			above.Directions = []report.Direction{{From: "west", To: "east", Quality: report.Invalid, Sent: packets(1000), Returned: packets(900), DisturbedFrames: 100}}
 			r.Windows = append(r.Windows, above)
-		}, "above this rate frames were lost while others had processors of this machine that the test needed"},
+		}, "above this rate frames were lost while other programs used processors that the test needed"},
 		"where the Reference has no limit": {func(r *report.Report) { r.Plan.DUT = plan.DUT{Type: "Reference"} },
 			"this is what the kernel of the machine itself forwards, as the Reference has no limit"},
 	} {

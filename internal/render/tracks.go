@@ -176,8 +176,10 @@ func (t track) standing(r *report.Report) string {
 	switch h := t.headline(r); {
 	case h.Bound:
 		return lowerBound
-	case h.Loose:
+	case h.Unconfirmed:
 		return notConfirmed
+	case r.Result.Directions[t.index].CriticalLoad != nil:
+		return estimated
 	}
 	return saturated
 }

@@ -23,7 +23,7 @@ type view struct {
 	legend    legend
 	sections  []section
 	remarks   []remark
-	unsaid    int // how many remarks more there are
+	leftOut   int // how many remarks more there are
 	notes     []string
 	heat      *report.Heatmap // drawn below the table where there is a page; nil: there is nothing to see in it
 	// comment says that it has to fit into a comment on a pull request where it is written for one; places are where all of it is found.

@@ -95,7 +95,7 @@ func visibilityWarnings(r *report.Report) []string {
 	var out []string
 	for _, u := range unseenDrops(r) {
 		out = append(out, fmt.Sprintf("receive drops are invisible: the generators' ports on %s (%s) %s how many frames they had no room for, so frames that they dropped look like the device's loss, "+
-			"and its limit may lie above what is told; play the same load over a cable instead of the device, or use ports that count them", strings.Join(u.links, ", "), u.driver, u.does()))
+			"and its limit may lie above the figure; play the same load over a cable instead of the device, or use ports that count them", strings.Join(u.links, ", "), u.driver, u.does()))
 	}
 	pauses := unseenOf(r, func(p report.GeneratorPort) string {
 		if p.FlowControl == "off" { // the port takes no notice of them
@@ -147,5 +147,5 @@ func unseenOf(r *report.Report, what func(report.GeneratorPort) string) (all []u
 	return all
 }
 
-// dropsAreHidden says that a loss can't be told from the generators' own.
+// dropsAreHidden says that a loss may be the generators' own.
 func dropsAreHidden(r *report.Report) bool { return len(unseenDrops(r)) > 0 }

@@ -65,7 +65,7 @@ func TestALimitBehindHiddenDropsIsNotTheDevicesAlone(t *testing.T) {
 	for i := range r.Generators[0].Ports {
 		r.Generators[0].Ports[i].ReceiveDrops = "hidden"
 	}
-	if got := limitWords(r); !strings.Contains(got, "by the device or by the generator's own ports, which don't tell what they drop") {
+	if got := limitWords(r); !strings.Contains(got, "by the device or by the generator's own ports, which don't count what they drop") {
 		t.Error(got)
 	}
 	if p := generatorPort(r, "east"); p.ReceiveDrops != "hidden" {

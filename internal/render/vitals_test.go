@@ -66,7 +66,7 @@ func TestVitalSignsOfSeveralMachinesAreDrawn(t *testing.T) {
 // Where a load was held, criteria are judged by all windows that count together, and the table shows that.
 func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 	window := func(number int, phase report.Phase, quality report.Quality, busy float64) report.Window {
-		return report.Window{Number: number, Phase: phase, Quality: quality, Directions: []report.Measured{{Quality: quality}},
+		return report.Window{Number: number, Phase: phase, Quality: quality, Directions: []report.Direction{{Quality: quality}},
 			Observed: []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(busy)}}}
 	}
 	held := func(r *report.Report) {

@@ -9,13 +9,13 @@ import (
 type Baseline struct {
 	Kind string `json:"kind"` // LoadTest, LoadTestSuite, Report, File
 	Name string `json:"name"`
-	// Digest of the document that served; empty where it is none of one digest.
+	// Digest of the document that served; empty: it is no single document.
 	Digest string `json:"digest,omitempty"`
-	// Message says why nothing can be compared with it: it isn't there, or isn't measured. Empty: Runs can.
+	// Message says why nothing can be compared with it: it doesn't exist, or was not measured. Empty: its Runs can be compared with.
 	Message string `json:"message,omitempty"`
-	// AllowDifferent is what of its runs' environment may be another than the candidate's.
+	// AllowDifferent are the parts of its runs' environment that may differ from the candidate's.
 	AllowDifferent []EnvironmentPart `json:"allowDifferent,omitempty"`
-	// Runs are its runs; not with a suite, whose cells have each their own.
+	// Runs are its runs; empty for a suite, whose cells have runs of their own.
 	Runs []BaselineRun `json:"runs,omitempty"`
 }
 
@@ -26,9 +26,9 @@ type BaselineRun struct {
 	Started time.Time `json:"started,omitzero"`
 	// Message says why this run can't be compared: it has no figure, or was measured in another way. Empty: it can.
 	Message string `json:"message,omitempty"`
-	// LineRates are the line rates it was measured at: figures at others say nothing.
+	// LineRates are the line rates it was measured at: figures at other line rates can't be compared.
 	LineRates []LineRate `json:"lineRates,omitempty"`
-	// Environment is what it was measured in; nil: it isn't known.
+	// Environment is what it was measured in; nil: unknown.
 	Environment *Environment `json:"environment,omitempty"`
 	Result      Result       `json:"result,omitzero"`
 }

@@ -16,7 +16,7 @@ type Comparison struct {
 	Version string   `json:"version"`
 	Title   string   `json:"title,omitempty"`
 	Sides   []string `json:"sides"`
-	// MaxRegressionPercent is by how much less than the first side another may be; nil: nothing is demanded, and there are no verdicts.
+	// MaxRegressionPercent is how much less than the first side another may be; nil: nothing is demanded, and there are no verdicts.
 	MaxRegressionPercent *units.Percent  `json:"maxRegressionPercent,omitempty"`
 	Rows                 []ComparisonRow `json:"rows"`
 	Notes                []string        `json:"notes,omitempty"`
@@ -34,14 +34,14 @@ type ComparisonRow struct {
 type Compared struct {
 	// Figures are the medians of the side's runs that count; nil: none does.
 	Figures *Figures `json:"figures,omitempty"`
-	// Absent says in a word or two why there are no figures, where it isn't that no run was measured.
+	// Absent is a short reason why there are no figures, other than that no run was measured.
 	Absent string `json:"absent,omitempty"`
-	// Missing are the runs that gave no figure, but for those that were repeated; Repeated are those, and the ones whose figure doesn't count for it.
+	// Missing are the runs without a figure that were not repeated; Repeated are those that were, and their figure, if any, doesn't count.
 	Missing  []Missing `json:"missing,omitempty"`
 	Repeated []Missing `json:"repeated,omitempty"`
 	// Doubts are reasons to look twice at the figures, which count nevertheless.
 	Doubts []string `json:"doubts,omitempty"`
-	// SetAside are runs that have a figure which doesn't count, and why. Neither Figures nor the judgement are of them.
+	// SetAside are runs whose figure doesn't count, and why. They are part of neither Figures nor the judgement.
 	SetAside []Missing `json:"setAside,omitempty"`
 	// Images are what the device's pod ran in all runs of the side; empty: it isn't known, or not the same, which Message says then.
 	Images []plan.Container `json:"images,omitempty"`
@@ -49,12 +49,11 @@ type Compared struct {
 	Outliers []string `json:"outliers,omitempty"`
 	// Judgement is how it compares with the first side; empty on the first side.
 	Judgement Judgement `json:"judgement,omitempty"`
-	// Environment is what differs between its runs' environment and the first side's; Message says so, too.
+	// Environment is the differences between the environment of its runs and the first side's; Message names them, too.
 	Environment []EnvironmentDifference `json:"environment,omitempty"`
-	// Change is by how much it differs from the first side; nil where that can't be said.
+	// Change is by how much it differs from the first side; nil: unknown.
 	Change *Change `json:"change,omitempty"`
-	// SmallestPercent is about the smallest regression that runs like these would show, in 95 of 100 cases, to be more than is allowed; nil: no limit was
-	// given, no size would show, or it isn't known.
+	// SmallestPercent is roughly the smallest regression that runs like these would show to be more than is allowed in 95 of 100 cases; nil: no limit was given, no size would show, or it is unknown.
 	SmallestPercent *units.Percent `json:"smallestRegressionPercent,omitempty"`
 	// Each are the side's runs that count, one by one; gates have them.
 	Each []ComparedRun `json:"each,omitempty"`
@@ -65,27 +64,27 @@ type Compared struct {
 	Message string  `json:"message,omitempty"`
 }
 
-// ComparedRun is one run of a side: an interval that the truth lies in, of what is compared, all directions together, in packets per second or, of sessions, bits per second.
+// ComparedRun is one run of a side: an interval that holds the true value of what is compared, all directions together, in packets per second or, for sessions, bits per second.
 type ComparedRun struct {
 	Test string `json:"test"`
-	// Low is the figure as it is told. High is as much for an exact figure, more where a search resolves no finer, and empty for a lower bound.
+	// Low is the figure as it is shown. High is the same for an exact figure, more where the search left an interval, and empty for a lower bound.
 	Low  Number `json:"low"`
 	High Number `json:"high,omitempty"`
 }
 
-// ReasonNotConfirmed is why a run is set aside whose figure a longer window was to confirm, and didn't.
+// ReasonNotConfirmed is why a run is set aside whose figure a longer window was to confirm, but didn't.
 const ReasonNotConfirmed = "NotConfirmed"
 
 // Change is a difference of packet rates in percent of the first side's; less is negative.
 type Change struct {
 	Percent units.Percent `json:"percent"`
-	// LowPercent and HighPercent enclose it; nil: nothing does, at that end.
+	// LowPercent and HighPercent are the interval around it; nil: it is open at that end.
 	LowPercent  *units.Percent `json:"lowPercent,omitempty"`
 	HighPercent *units.Percent `json:"highPercent,omitempty"`
 	Confidence  units.Percent  `json:"confidencePercent,omitempty"`
 }
 
-// Judgement is what the runs show of a difference.
+// Judgement is what the runs show about a difference.
 type Judgement string
 
 // The judgements.

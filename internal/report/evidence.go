@@ -7,7 +7,7 @@ import (
 
 // Evidence is what a window showed besides its counters: together they are all that its judgement needs, for any goal. None of it depends on one.
 type Evidence struct {
-	// Fault is why the counters say nothing of the device, whatever is asked; empty: they are sound.
+	// Fault is why the counters say nothing about the device, whatever is asked; empty: they are sound.
 	Fault string `json:"fault,omitempty"`
 	// Calm is how many times between readings had neither burst nor gap, Gaps how many were gaps; Window.Bursts and Window.Unwatched tell the worst.
 	Calm int64 `json:"calm,omitempty"`
@@ -18,7 +18,7 @@ type Evidence struct {
 
 // DirectionEvidence is that of one direction.
 type DirectionEvidence struct {
-	// Intended and Offered are those of Measured, not rounded to whole packets; MostOffered is what may have been offered, the edges' uncertainty all in
+	// Intended and Offered are those of Direction, not rounded to whole packets; MostOffered is what may have been offered, the edges' uncertainty all in
 	// the generators' favour.
 	Intended    units.PacketRate `json:"intendedPacketsPerSecond"`
 	Offered     units.PacketRate `json:"offeredPacketsPerSecond"`

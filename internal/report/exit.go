@@ -12,16 +12,16 @@ const (
 // ExitCode is the exit code that the Report asks for.
 func (r *Report) ExitCode() int { return Documents{Reports: []*Report{r}}.ExitCode() }
 
-// ExitCode is the exit code that all of them ask for together: the most serious one, where that a criterion failed counts more than that another
-// is undecided, as in a comparison and in a gate. So a pipeline that only warns of 3 doesn't miss what failed.
+// ExitCode is the exit code that all of them ask for together: the most serious one. A failed criterion counts more than an undecided
+// one, as in a comparison and in a gate, so that a pipeline that only warns at 3 doesn't miss a failure.
 func (d Documents) ExitCode() int {
 	code, undecided := ExitOK, false
 	for _, r := range d.Reports {
-		asked, open := r.asks()
+		asked, open := r.ownExitCode()
 		code, undecided = max(code, asked), undecided || open
 	}
 	for _, s := range d.Suites {
-		asked, open := s.asks()
+		asked, open := s.ownExitCode()
 		code, undecided = max(code, asked), undecided || open
 	}
 	if code == ExitOK && undecided {
@@ -30,9 +30,8 @@ func (d Documents) ExitCode() int {
 	return code
 }
 
-// asks is the exit code that the Report asks for by itself, and whether there are criteria of which it shows neither that they are met nor that they
-// aren't.
-func (r *Report) asks() (code int, undecided bool) {
+// ownExitCode is the exit code that the Report by itself asks for, and whether it leaves criteria undecided.
+func (r *Report) ownExitCode() (code int, undecided bool) {
 	switch {
 	case r.Ending == Interrupted:
 		return ExitInterrupted, false

@@ -10,11 +10,11 @@ import (
 // GateVersion is the kind and version of a Gate as JSON; its fields stay.
 const GateVersion = "linerate.dev/gate.v1alpha1"
 
-// Gate is the judgement on a release: what was measured of it, what it was compared with, and whether it may go on.
+// Gate is the judgement on a release: what was measured, what it was compared with, and whether the release may go on.
 //
-//	Passed      every criterion is met, and the runs show it
-//	Failed      one isn't, and the runs show it
-//	Undecided   they show neither, or something was not measured: no gate opens for that
+//	Passed      the runs show that every criterion is met
+//	Failed      the runs show that some criterion is not met
+//	Undecided   the runs show neither, or something was not measured: the release may not go on
 type Gate struct {
 	Version  string  `json:"version"`
 	Producer string  `json:"producer"` // linerate's own version
@@ -25,7 +25,7 @@ type Gate struct {
 	Message   string    `json:"message"`
 	Namespace string    `json:"namespace,omitempty"`
 	Rows      []GateRow `json:"rows"`
-	// Notes are what else is to be said of all.
+	// Notes are remarks that concern no single row.
 	Notes []string `json:"notes,omitempty"`
 	// Suites are what was measured, each with its cells, runs and verdicts.
 	Suites []*Suite `json:"suites"`
@@ -33,7 +33,7 @@ type Gate struct {
 
 // GateRow is one cell that was judged.
 type GateRow struct {
-	// Test is what its file calls the LoadTest or the suite; Suite is what was made of it, and has a name for each content.
+	// Test is the name of the LoadTest or suite in its file; Suite is the name of the suite that was measured, which depends on its content.
 	Test     string  `json:"test"`
 	Suite    string  `json:"suite"`
 	Cell     string  `json:"cell"`
@@ -43,26 +43,26 @@ type GateRow struct {
 	// Criteria are the criteria's results; Message says why there are none.
 	Criteria []CriterionResult `json:"criteria,omitempty"`
 	Message  string            `json:"message,omitempty"`
-	// Candidate is what was measured, and by how much it differs; Baseline what it is compared with, nil where nothing was asked for.
+	// Candidate is what was measured, and by how much it differs from Baseline; nil: it is compared with nothing.
 	Candidate Compared  `json:"candidate"`
 	Baseline  *Compared `json:"baseline,omitempty"`
 	// BaselineName says what the baseline is: a cell's name, a file's, a suite's.
 	BaselineName string `json:"baselineName,omitempty"`
-	// Anchor is what is compared with besides, an earlier reference that doesn't move: the change of the candidate since then; nil: there is none. AnchorName says what it is.
+	// Anchor is the change of the candidate since an earlier baseline that doesn't move; nil: there is none. AnchorName says which.
 	Anchor     *Compared `json:"anchor,omitempty"`
 	AnchorName string    `json:"anchorName,omitempty"`
-	// Witness says what the row is of, where that isn't the device's limit or whatever else its file asks for: Overload, what came back of more than the device carries.
+	// Witness says what the row measures where that is not what its file asks for: Overload is what came back of more than the device carries. Empty: it is what the file asks for.
 	Witness string `json:"witness,omitempty"`
-	// Beside says what a witness shows beside its search, and which of the two decides.
+	// Beside says what a witness and its search show together, and which of the two decides.
 	Beside string `json:"beside,omitempty"`
-	// Silent: the row decides nothing, as it is of a witness that shows nothing beside a search.
+	// Silent: the row decides nothing, as it is a witness that is undecided, and its search decides.
 	Silent bool `json:"silent,omitempty"`
 }
 
 // WitnessOverload is the Witness that measures the forwarding rate at overload.
 const WitnessOverload = "Overload"
 
-// Conclude makes outcome, exit code and message of the rows: one that failed fails all, else one that is undecided leaves all undecided.
+// Conclude makes outcome, exit code and message of the rows: one failed row fails the gate, else one undecided row leaves the gate undecided.
 func (g *Gate) Conclude() {
 	count, n := map[Outcome]int{}, 0
 	for _, r := range g.Rows {
@@ -75,7 +75,7 @@ func (g *Gate) Conclude() {
 	switch {
 	case failed > 0 && !g.failedTogether():
 		g.Outcome, g.ExitCode = Undecided, ExitNotMeasured
-		g.Message = fmt.Sprintf("%s %s the criteria alone, but among so many comparisons chance shows as much too often: more runs would tell", shareOfAll(failed, n), wording.Verb(failed, "doesn't meet", "don't meet"))
+		g.Message = fmt.Sprintf("by itself, %s %s the criteria, but among so many comparisons chance too often shows as much: more runs would decide", shareOfAll(failed, n), wording.Verb(failed, "doesn't meet", "don't meet"))
 	case failed > 0:
 		g.Outcome, g.ExitCode, g.Message = DidFail, ExitFailed, fmt.Sprintf("%s %s the criteria", shareOfAll(failed, n), wording.Verb(failed, "doesn't meet", "don't meet"))
 		if undecided > 0 {
@@ -91,7 +91,7 @@ func (g *Gate) Conclude() {
 	}
 }
 
-// failedTogether says that what failed is shown for all rows together.
+// failedTogether says that the failures are shown for all rows together, not only for each row by itself.
 func (g *Gate) failedTogether() bool {
 	var verdicts []*Verdict
 	for _, r := range g.Rows {
@@ -107,11 +107,11 @@ func (g *Gate) JSON(w io.Writer) error {
 	return writeDocument(w, &out)
 }
 
-// Doubt adds what went wrong beside the measurement: what would have passed is undecided then. What was shown to fail has failed.
+// Doubt adds something that went wrong outside of the measurement: a gate that would have passed is undecided then. A failed one stays failed.
 func (g *Gate) Doubt(why string) {
 	g.Notes = append(g.Notes, why)
 	if g.Outcome == Passed {
-		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured, "not everything was seen to its end: "+why
+		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured, "not all tests were followed to their end: "+why
 	}
 }
 
@@ -122,10 +122,10 @@ func shareOfAll(some, all int) string {
 	return wording.ShareOf(some, all) + " tests"
 }
 
-// Headline is the verdict in a line.
+// Headline is the verdict in one line.
 func (g *Gate) Headline() string { return string(g.Outcome) + ": " + g.Message }
 
-// Words is all that is said of a row.
+// Words is all that a row says.
 func (r GateRow) Words() string {
 	return joinedWords(joinedWords(Verdict{Criteria: r.Criteria}.Words(), r.Message), r.Beside)
 }

@@ -87,7 +87,7 @@ func TestWhatFailsAloneAmongManyComparisonsFailsNotAllOfThem(t *testing.T) {
 	}
 	g := report.Gate{Rows: []report.GateRow{{Outcome: report.DidFail, Criteria: verdict(report.DidFail, share(20)).Criteria}, {Outcome: report.Passed, Criteria: verdict(report.Passed, units.One).Criteria}}}
 	g.Conclude()
-	if g.Outcome != report.Undecided || g.ExitCode != report.ExitNotMeasured || !strings.Contains(g.Message, "chance shows as much too often") {
+	if g.Outcome != report.Undecided || g.ExitCode != report.ExitNotMeasured || !strings.Contains(g.Message, "chance too often shows as much") {
 		t.Errorf("%s, %d: %s", g.Outcome, g.ExitCode, g.Message)
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Headline is a report's line in a table of many: who was tested with what, and the answer.
+// Headline is a Report's line in a table of many: what was tested with what, and the answer.
 type Headline struct {
 	Name     string // the test's own name
 	Product  string
 	Loadtest string
 	Measured bool
-	// Bound says that the figures are a lower bound: nothing here may then read as the device's limit.
+	// Bound says that the figures are a lower bound, and must not read as the device's limit.
 	Bound bool
-	// Loose says that the figures are no lower bound, and were to be confirmed by a longer window, and were not.
-	Loose bool
-	// PacketsPerSecond and Layer1BitsPerSecond are what was received, summed over the directions of one moment.
+	// Unconfirmed says that the figures are no lower bound, but a longer window that was to confirm them didn't.
+	Unconfirmed bool
+	// PacketsPerSecond and Layer1BitsPerSecond are what was received, summed over the directions of one window.
 	PacketsPerSecond    int64
 	Layer1BitsPerSecond int64
 	// Percent is the share of what all directions could carry; PercentSum adds the directions' shares instead, so that
@@ -42,19 +42,19 @@ func HasFigure(r *Report) bool {
 	return r.Result.Measured && r.Result.Total != nil && len(r.Result.Directions) > 0
 }
 
-// Unconfirmed says that the figures were to be confirmed by a longer window, and were not: nothing is claimed from them.
+// Unconfirmed says that a longer window was to confirm the figures, but didn't: nothing is claimed from them.
 func (r *Report) Unconfirmed() bool {
-	return r.Unheld(r.Result.Confirmed)
+	return r.LacksConfirmation(r.Result.Confirmed)
 }
 
-// Unheld says of a figure that is confirmed, or isn't, that the run was to hold it for longer and didn't, or that a Soak sent too few frames there: of directions that were found one after another each
-// has its own confirmation.
-func (r *Report) Unheld(confirmed bool) bool {
+// LacksConfirmation says whether a figure that is confirmed or not lacks the confirmation that its procedure asks for: a longer window at the same load, or, of a Soak, enough frames near the load. Directions
+// that were measured one after another have a confirmation each.
+func (r *Report) LacksConfirmation(confirmed bool) bool {
 	p := PlanOf(r).Procedure
 	return !confirmed && (p.Confirmation() > 0 || p.Type == plan.TypeSoak)
 }
 
-// Signed writes a figure of the result with its sign, and what was not measured says so.
+// Signed is a figure of the result with its sign, or that nothing was measured.
 func (h Headline) Signed(figure string) string {
 	if !h.Measured {
 		return wording.NotMeasured
@@ -67,7 +67,7 @@ func (h Headline) Sign() string {
 	switch {
 	case h.Bound:
 		return "≥"
-	case h.Loose:
+	case h.Unconfirmed:
 		return "~"
 	}
 	return ""

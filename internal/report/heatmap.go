@@ -54,7 +54,7 @@ type Spot struct {
 
 // Headline has the sign that goes before the spot's figure.
 func (s *Spot) Headline() Headline {
-	return Headline{Measured: true, Bound: s.LowerBound, Loose: s.Unconfirmed}
+	return Headline{Measured: true, Bound: s.LowerBound, Unconfirmed: s.Unconfirmed}
 }
 
 // At is the spot in a place; nil: nothing was measured there.

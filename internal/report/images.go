@@ -8,8 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// ImagesOf are what the device's pod ran; nil where that says nothing: it wasn't told, or the device isn't a pod. Of the built-in forwarder the image
-// doesn't matter: the node's kernel forwards.
+// ImagesOf is the images that the device's pod ran; nil: they are unknown, or the device is no pod. The image of the built-in forwarder doesn't matter, as the node's kernel forwards.
 func ImagesOf(r *Report) []plan.Container {
 	if r.Device == nil || r.Plan == nil || r.Plan.DUT.Type != "Pod" {
 		return nil
@@ -17,7 +16,7 @@ func ImagesOf(r *Report) []plan.Container {
 	return r.Device.Containers
 }
 
-// Builds are a pod's images by what tells them from others.
+// Builds is a pod's images, each by what distinguishes its build.
 func Builds(of []plan.Container) string {
 	var words []string
 	for _, c := range of {
@@ -26,12 +25,12 @@ func Builds(of []plan.Container) string {
 	return strings.Join(words, ", ")
 }
 
-// mostImageDifferences is how many differences between two runs' images are told.
+// mostImageDifferences is how many differences between two runs' images are named.
 const mostImageDifferences = 3
 
-// OneDevice are the images of several runs, which are named in the same order. Where they aren't the same it says so: figures of two builds have no
-// common median. Runs whose images aren't known say nothing.
-func OneDevice(names []string, images [][]plan.Container) (common []plan.Container, apart string) {
+// CommonImages are the images of several runs, which are named in the same order. Where they differ, apart says how: figures of two builds have no
+// common median. Runs whose images are unknown are passed over.
+func CommonImages(names []string, images [][]plan.Container) (common []plan.Container, apart string) {
 	first := slices.IndexFunc(images, func(i []plan.Container) bool { return len(i) > 0 })
 	if first < 0 {
 		return nil, ""
@@ -41,7 +40,7 @@ func OneDevice(names []string, images [][]plan.Container) (common []plan.Contain
 			continue
 		}
 		if d := plan.ImageDifferences(&plan.Device{Containers: images[first]}, &plan.Device{Containers: images[i]}, mostImageDifferences); len(d) > 0 {
-			return nil, fmt.Sprintf("its runs are of several devices: of %s and %s, %s", names[first], names[i], strings.Join(d, "; "))
+			return nil, fmt.Sprintf("its runs are of several devices: in %s and %s, %s", names[first], names[i], strings.Join(d, "; "))
 		}
 	}
 	return images[first], ""

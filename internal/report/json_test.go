@@ -204,8 +204,8 @@ func TestSessionsWriteNoMemberOfFrames(t *testing.T) {
 
 // Of frames each member is written, zero or not, and signs as they are.
 func TestFramesWriteAllTheirMembers(t *testing.T) {
-	type plain report.Measured
-	m := report.Measured{From: "west", To: "east", Quality: report.Good, Reason: "1 < 2 & 3 > 2"}
+	type plain report.Direction
+	m := report.Direction{From: "west", To: "east", Quality: report.Good, Reason: "1 < 2 & 3 > 2"}
 	var out, want bytes.Buffer
 	for to, value := range map[*bytes.Buffer]any{&out: m, &want: plain(m)} {
 		enc := json.NewEncoder(to)

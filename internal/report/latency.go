@@ -5,25 +5,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Latency is how long frames of one size were under way in one direction of a window: from the stamp, which is written right before a frame is sent, to the receiving port's program. What the generator itself takes of that is in
-// it: the same test with a Loopback shows it, and nothing is ever subtracted.
+// Latency is how long frames of one size were under way in one direction of a window: from the stamp, which is written right before a frame is sent, to the receiving port's program. The generator's own part
+// is included: the same test with a Loopback shows how long that is. Nothing is ever subtracted.
 type Latency struct {
 	// FrameSize is in bytes, FCS included; 0: it varies.
 	FrameSize int64 `json:"frameSize,omitempty"`
-	// Frames came and were timed. Duplicates had come before, Late ones came behind a later one of their stream, and of Stale ones nobody knows which: too many had come since. All three are among Frames.
+	// Frames came and were timed. Duplicates had come before, Late ones came after a later one of their stream, and Stale ones are either of the two, too long after to tell. All three are among Frames.
 	Frames     int64 `json:"frames"`
 	Duplicates int64 `json:"duplicates,omitempty"`
 	Late       int64 `json:"late,omitempty"`
 	Stale      int64 `json:"stale,omitempty"`
 	// Sample is which frames these are where only some are timed; nil: every frame of this size is.
 	Sample *LatencySample `json:"sample,omitempty"`
-	// Merged came and were not timed: the kernel had made one buffer of several.
+	// Merged frames came, but could not be timed: the kernel had merged several into one buffer.
 	Merged int64 `json:"merged,omitempty"`
-	// Uncounted came and were timed, and the time of each was lost: the generator had no room for it.
+	// Uncounted frames came and were timed, but the generator had no room to keep their times.
 	Uncounted int64 `json:"uncounted,omitempty"`
-	// Within are the percentiles, at most 1 % too long, from the median to the longest time. They are of all frames that came: one that fewer than ten frames lie above isn't told, nor one that the Merged and
-	// Uncounted frames could change. Of several windows together each is the longest of theirs,
-	// which is at least that of all of their frames.
+	// Within are the percentiles, at most 1 % too long, from the median to the longest time. They are of all frames that came: a percentile with fewer than ten frames above it is
+	// left out, and so is one that the Merged and Uncounted frames could change. For several windows together, each is the longest of theirs, and the percentile of all their frames is no longer than that.
 	Within []Percentile `json:"within,omitempty"`
 	// JitterNanoseconds is the mean difference between the latencies of two frames of a stream that followed each other (RFC 4689); nil: no two did, or an older linerate wrote the Report.
 	JitterNanoseconds *int64 `json:"jitterNanoseconds,omitempty"`
@@ -34,7 +33,7 @@ type Latency struct {
 // LatencySample is a latency stream: frames of one flow that the generator sends besides the load, and times.
 type LatencySample struct {
 	PacketsPerSecond int64 `json:"packetsPerSecond"`
-	// ResolutionNanoseconds is how finely their times are told, each rounded up to a whole one.
+	// ResolutionNanoseconds is the resolution of their times, each rounded up to a multiple of it.
 	ResolutionNanoseconds int64 `json:"resolutionNanoseconds"`
 }
 
@@ -72,18 +71,18 @@ func (d LatencyOfDirection) Name() string { return plan.Direction{From: d.From, 
 type Percentile struct {
 	// Share is p50, p90, p99, p99.9, p99.99, p99.999, or all.
 	Share string `json:"share"`
-	// Nanoseconds is that time; Open: it was that or longer, and nobody knows by how much.
+	// Nanoseconds is that time. Open: it was at least that, and how much longer is unknown.
 	Nanoseconds int64 `json:"nanoseconds"`
 	Open        bool  `json:"open,omitempty"`
 }
 
-// Came is how many frames came, and Timed of how many of them it is known how long they took.
+// Came is how many frames came, timed or not.
 func (l Latency) Came() int64 { return l.Frames + l.Merged }
 
-// Timed are the frames that the percentiles were read of.
+// Timed is how many frames have a known time, from which the percentiles are taken.
 func (l Latency) Timed() int64 { return l.Frames - l.Uncounted }
 
-// Of is the percentile of a share; false: it isn't told.
+// Of is the percentile of a share; false: there is none.
 func (l Latency) Of(share string) (Percentile, bool) {
 	for _, p := range l.Within {
 		if p.Share == share {
@@ -93,7 +92,7 @@ func (l Latency) Of(share string) (Percentile, bool) {
 	return Percentile{}, false
 }
 
-// Untimed is why a generator's frames of a direction were sent without the stamps that were asked for.
+// Untimed is why a generator's frames of a direction were sent without the time stamps that were asked for.
 type Untimed struct {
 	Generator string `json:"generator"`
 	From      string `json:"from"`
@@ -108,24 +107,24 @@ type LatencyMedian struct {
 	Direction string      `json:"direction"`
 	At        units.Ratio `json:"at"`
 	FrameSize int64       `json:"frameSize,omitempty"`
-	// Runs tell the figure; Without is how many don't.
+	// Runs is how many runs have the figure, Without how many don't.
 	Runs    int `json:"runs"`
 	Without int `json:"without,omitempty"`
-	// Nanoseconds is the median of those that do, the true one in an interval of so much confidence, and how far the runs are apart; 0: none tells it.
+	// Nanoseconds is the median of those that have it; the true median lies from Low to High with this confidence; Spread is how far the runs are apart. 0: no run has it.
 	Nanoseconds     int64         `json:"nanoseconds,omitempty"`
 	LowNanoseconds  int64         `json:"lowNanoseconds,omitempty"`
 	HighNanoseconds int64         `json:"highNanoseconds,omitempty"`
 	Confidence      units.Percent `json:"confidencePercent,omitempty"`
 	SpreadPercent   units.Percent `json:"spreadPercent,omitempty"`
-	// Open: of a run nobody knows by how much it was longer.
+	// Open: for some run it is unknown how much longer it was.
 	Open bool `json:"open,omitempty"`
-	// Judgement, Change and Message say how it compares with the first side's, as in Compared; empty where it is held against none. Less is better.
+	// Judgement, Change and Message say how it compares with the first side's, as in Compared; empty where it is compared with nothing. Less is better.
 	Judgement Judgement `json:"judgement,omitempty"`
 	Change    *Change   `json:"change,omitempty"`
 	Message   string    `json:"message,omitempty"`
 }
 
-// Same says that two are of one figure.
+// Same says whether two are of the same figure.
 func (m LatencyMedian) Same(o LatencyMedian) bool {
 	return m.Metric == o.Metric && m.Direction == o.Direction && m.At == o.At && m.FrameSize == o.FrameSize
 }

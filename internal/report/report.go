@@ -1,6 +1,5 @@
-// Package report is the documents of what was measured, as plain data: the Report of a run, and what is made of several: a suite's report, a table,
-// a comparison, a trend, a gate's judgement. It reads and writes them as JSON; package render writes them for people. The runner writes a Report
-// once; the operator, the command line and people read it. A Report is always written, whatever became of the run.
+// Package report has the documents of what was measured, as plain data: the Report of a run, and those made of several Reports: a suite's report, a table, a comparison, a trend, a gate's judgement. It
+// reads and writes them as JSON; package render writes them for people. The runner writes a Report once; the operator, the command line and people read it. A Report is written however the run ended.
 package report
 
 import (
@@ -31,7 +30,7 @@ type Report struct {
 	Generators []Generator `json:"generators,omitempty"`
 	// Device is what ran as the device under test, where it is a pod of the test's; nil: it isn't, or an older linerate wrote the Report.
 	Device *plan.Device `json:"device,omitempty"`
-	// Environment is what comparisons hold against that of another run; nil: an older linerate wrote the Report, or no generator was reached. It follows from
+	// Environment is what the run was measured in, which comparisons check; nil: an older linerate wrote the Report, or no generator was reached. It follows from
 	// Generators and Device.
 	Environment *Environment `json:"environment,omitempty"`
 	// LineRates are the line rates used, per link.
@@ -41,32 +40,32 @@ type Report struct {
 	Windows   []Window    `json:"windows,omitempty"`
 	// Samples are raw counters about once a second, for graphs; the windows' own counters are the evidence of the result. Those of sessions are at each step's end, too.
 	Samples []Sample `json:"samples,omitempty"`
-	// Stolen is what hosts of virtual machines took of generators' processors while they sent; none: nothing, or nobody says it.
+	// Stolen is the processor time that hosts of virtual machines took from generators while they sent; none: nothing, or it is unknown.
 	Stolen []Stolen `json:"stolen,omitempty"`
 	// Observations are what the Plan's observers read beside the traffic, one for each.
 	Observations []Observation `json:"observations,omitempty"`
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
 	Totals []Total `json:"totals,omitempty"`
-	// Numbered is what became of frames that carry sequence numbers, which latency streams of the profile do: counters alone don't tell a frame that was lost from one that came twice. None: the
-	// profile has none.
+	// Numbered is what became of frames that carry sequence numbers, which latency streams of the profile do: counters alone can't distinguish a lost frame from one that came twice. None: the
+	// profile has no such streams.
 	Numbered []Numbered `json:"numbered,omitempty"`
-	// Untimed is why frames that were to bear stamps (traffic.stamps) were sent without; none: none were to, or all were timed.
+	// Untimed is why frames were sent without the time stamps that traffic.stamps asks for; none: no stamps were asked for, or all frames had theirs.
 	Untimed []Untimed `json:"untimed,omitempty"`
 	Result  Result    `json:"result"`
-	// Figures are what the run claims, for whoever reads the document: they follow from Result, LineRates and Windows, and nothing here reads them back.
+	// Figures are what the run claims, for readers of the document: they follow from Result, LineRates and Windows, and linerate never reads them back.
 	Figures []Figure `json:"figures,omitempty"`
 	// Baseline is what relative criteria were judged against; nil: nothing was given.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Verdict  Verdict   `json:"verdict"`
 	Notes    []Note    `json:"notes,omitempty"`
-	// Thinned is what there was before detail was given up so that the Report fits where it is kept; nil: all of it is here.
+	// Thinned is how much detail there was before some was left out to make the Report fit where it is kept; nil: nothing was left out.
 	Thinned *Thinned `json:"thinned,omitempty"`
 }
 
 // Thinned counts what a run had, where its Report has less.
 type Thinned struct {
 	Windows int `json:"windows"`
-	// InvalidWindows are those of them that say nothing of the DUT.
+	// InvalidWindows are those of them that say nothing about the DUT.
 	InvalidWindows int `json:"invalidWindows"`
 	Samples        int `json:"samples"`
 	Notes          int `json:"notes"`
@@ -85,7 +84,7 @@ const (
 	Failed           Ending = "Failed" // anything else; Message says what and the way out
 )
 
-// Generator is what a generator said of itself, and how well it started together with the others.
+// Generator is what a generator reported about itself, and how far its start was apart from the others'.
 type Generator struct {
 	Name     string `json:"name"`
 	Product  string `json:"product"`
@@ -120,16 +119,16 @@ type GeneratorPort struct {
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
 	FlowControl string `json:"flowControl,omitempty"`
-	// ReceiveQueues is how many queues the port receives by: frames that came by several may be seen in another order than they came in. 0: nobody knows.
+	// ReceiveQueues is how many queues the port receives by: frames that arrive by several may be seen in another order. 0: unknown.
 	ReceiveQueues int `json:"receiveQueues,omitempty"`
 	// ReceiveDrops says whether the port counts frames that it had no room for, and PauseFrames whether it counts received pause frames: "counted", "hidden"
 	// (its driver has no counter for them), "unknown", or "none" where there can't be any. Empty: an older linerate wrote the Report.
 	ReceiveDrops string `json:"receiveDrops,omitempty"`
 	PauseFrames  string `json:"pauseFrames,omitempty"`
-	// CongestionControl is what the sessions that are sent from here really used, as Linux names it: "cubic". Empty: none are, or nobody knows.
+	// CongestionControl is what the sessions that are sent from here really used, as Linux names it: "cubic". Empty: there are none, or it is unknown.
 	CongestionControl string `json:"congestionControl,omitempty"`
 	// Network is the link's network in the cluster, Device the PCI address of what the pod was given of it, and PhysicalPort that of the
-	// port behind a virtual function: functions of one port share its wire.
+	// port behind a virtual function: functions of one port share its bandwidth.
 	Network      string `json:"network,omitempty"`
 	Device       string `json:"device,omitempty"`
 	PhysicalPort string `json:"physicalPort,omitempty"`
@@ -161,7 +160,7 @@ type Repeats struct {
 	Twice    int `json:"twice"`
 }
 
-// Silence is the background traffic that a port received while we sent nothing.
+// Silence is the background traffic that a port received while linerate sent nothing.
 type Silence struct {
 	Link             string        `json:"link"`
 	Generator        string        `json:"generator"`
@@ -203,9 +202,9 @@ const (
 	Good    Quality = "Good"
 	Short   Quality = "Short"   // offered more than 1 % under intended, and no loss: a lower bound only
 	Lossy   Quality = "Lossy"   // loss above the limit, surely the DUT's
-	Invalid Quality = "Invalid" // says nothing of the DUT
-	// Unjudged is of a direction alone, while another one varied, or where another one ended the trial before its time: what it lost is told, and neither the window's quality nor a claim
-	// rests on it.
+	Invalid Quality = "Invalid" // says nothing about the DUT
+	// Unjudged is a direction's quality while the load of another one varied, or where another one ended the trial early: the Report has its loss, but neither the window's quality nor a claim depends
+	// on it.
 	Unjudged Quality = "Unjudged"
 )
 
@@ -215,34 +214,34 @@ type Window struct {
 	Phase  Phase `json:"phase"`
 	// Load is the step's height as a share of the target rate: of the direction that varied, or of the highest where each had its own.
 	Load units.Ratio `json:"load"`
-	// Varied is the direction whose load varied, "west→east", while the others were held and not judged; empty: all directions were judged, but in a trial that was Decided those that
-	// didn't decide it.
+	// Varied is the direction whose load varied, "west→east", while the others were held and not judged; empty: all directions were judged, except, in a trial that was Decided, those that didn't decide
+	// it.
 	Varied string `json:"varied,omitempty"`
 	// Start is the time since Report.Started at which the judged part begins (after settling); Duration its length.
 	Start    plan.Duration `json:"start"`
 	Duration plan.Duration `json:"duration"`
-	// Took is how long a trial took from its first frame until its last one had come back or never would; 0: it was no trial, or an older linerate wrote the Report.
+	// Took is how long a trial took from its first frame until its last one had come back or was given up; 0: it was no trial, or an older linerate wrote the Report.
 	Took plan.Duration `json:"took,omitempty"`
-	// Reset is how the device's tables were emptied before the trial; nil: nobody asked for that.
+	// Reset is how the device's tables were emptied before the trial; nil: the test doesn't ask for that.
 	Reset *Reset `json:"reset,omitempty"`
-	// Decided is set of a trial that was ended before its time, as it had lost too much already: Duration is for how long it was sent, and all figures are of that time. Nil: it went to its end.
-	Decided    *Decided   `json:"decided,omitempty"`
-	Quality    Quality    `json:"quality"` // the worst of the directions that are judged
-	Reason     string     `json:"reason"`
-	Directions []Measured `json:"directions"`
-	// Generators is what each generator had of it, where there are several.
+	// Decided is set for a trial that was ended early, as it had lost too much already: Duration is how long frames were sent, and all figures are of that time. Nil: it went to its end.
+	Decided    *Decided    `json:"decided,omitempty"`
+	Quality    Quality     `json:"quality"` // the worst of the directions that are judged
+	Reason     string      `json:"reason"`
+	Directions []Direction `json:"directions"`
+	// Generators is each generator's share of it, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// GeneratorCPUPercent is the busiest generator's; -1 unknown.
 	GeneratorCPUPercent float64 `json:"generatorCPUPercent"`
-	// Bursts is the worst of what each sending port sent faster than asked for a moment; none: all sent evenly, as far as readings show.
+	// Bursts are, for each sending port, the worst moment in which it sent faster than asked; none: all ports sent evenly, as far as readings show.
 	Bursts []Burst `json:"bursts,omitempty"`
-	// Unwatched is the longest time in which nobody saw how evenly generators sent, as one of them or the runner was held up; 0: they were watched.
+	// Unwatched is the longest time in which nothing was read of how evenly generators sent, as one of them or the runner was held up; 0: they were watched throughout.
 	Unwatched plan.Duration `json:"unwatched,omitempty"`
 	// Observed is what the series of the Plan's observers were meanwhile.
 	Observed []Observed `json:"observed,omitempty"`
-	// Disturbance is what kept threads from running that the window needed; nil: nothing worth telling did, or nobody can tell of a machine's threads.
+	// Disturbance is what kept threads from running that the window needed; nil: nothing that matters did, or it can't be read.
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
-	// Evidence is what judging the window by another goal needs besides; nil: it was not kept, or an older linerate wrote the Report.
+	// Evidence is what else is needed to judge the window by another goal; nil: it was not kept, or an older linerate wrote the Report.
 	Evidence *Evidence `json:"evidence,omitempty"`
 }
 
@@ -254,53 +253,53 @@ type Reset struct {
 	Forwards plan.Duration `json:"forwards"`
 }
 
-// Decided is how a trial was ended before its time.
+// Decided is when and why a trial was ended early.
 type Decided struct {
-	// At is for how long it was sent when it was ended, Planned for how long it was to be sent.
+	// At is for how long frames had been sent when it was ended, Planned for how long they were to be sent.
 	At      plan.Duration `json:"at"`
 	Planned plan.Duration `json:"planned"`
-	// Above is the share of the frames planned for the whole trial of which more was lost already, in one direction at least.
+	// Above is a share of the frames planned for the whole trial: more than that was lost already, in at least one direction.
 	Above units.Ratio `json:"above"`
 }
 
-// Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
+// Counts says that a window's figures may be used: it has directions, and none is Invalid. Loss, however high, counts.
 func (w Window) Counts() bool {
 	counted := func(q Quality) bool { return q == Good || q == Short || q == Lossy }
-	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return !counted(d.Quality) && d.Quality != Unjudged })
+	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Direction) bool { return !counted(d.Quality) && d.Quality != Unjudged })
 }
 
-// HasEdges says that frames were on their way while the window's edges were read, as in one that was held: a trial that was drained has none.
+// HasEdges says that frames were under way while counters were read at the window's edges, as where a load is held: a drained trial has no edges.
 func (w Window) HasEdges() bool {
-	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.EdgeFrames > 0 })
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.EdgeFrames > 0 })
 }
 
-// SaysNothing says that the window counts for nothing. One that is Invalid for one direction, and Lossy for another, is above the device's limit.
+// SaysNothing says that the window shows nothing about the device. One that is Invalid in one direction, but Lossy in another, is above the device's limit.
 func (w Window) SaysNothing() bool {
-	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Lossy })
+	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.Quality == Lossy })
 }
 
-// LostToBursts says that the window lost frames, but says nothing of the device, as a generator sent in bursts, or may have.
+// LostToBursts says that the window lost frames, but says nothing about the device, as a generator sent in bursts, or may have.
 func (w Window) LostToBursts() bool {
 	if len(w.Bursts) == 0 && w.Unwatched == 0 {
 		return false
 	}
-	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })
 }
 
-// LostToMachine says that the window lost frames, but says nothing of the device, as its limit would have let them through: the machine that
+// LostToMachine says that the window lost frames, but says nothing about the device, whose limit would have let them through: the machine that
 // plays the device lost them.
 func (w Window) LostToMachine() bool {
-	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.MachineLost > 0 })
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool { return d.MachineLost > 0 })
 }
 
-// LostToDisturbance says that the window lost frames, but says nothing of the device, as those who carry frames waited for processors that others had.
+// LostToDisturbance says that the window lost frames, but says nothing about the device, as threads that carry frames waited for processors.
 func (w Window) LostToDisturbance() bool {
-	return slices.ContainsFunc(w.Directions, func(d Measured) bool {
+	return slices.ContainsFunc(w.Directions, func(d Direction) bool {
 		return d.Quality == Invalid && d.DisturbedFrames > 0 && d.Sent.Packets-d.Returned.Packets-d.GeneratorDrops() > d.EdgeFrames
 	})
 }
 
-// Burst is a moment in which a generator's port sent clearly more than was due: it had stood still and caught up, or keeps its pace badly. A
+// Burst is a moment in which a generator's port sent clearly more than was due: it had stood still and caught up, or it sends unevenly. A
 // device may lose such frames at any mean load.
 type Burst struct {
 	Generator string `json:"generator"`
@@ -308,7 +307,7 @@ type Burst struct {
 	// At is the time since the window's start, Duration how long it took.
 	At       plan.Duration `json:"at"`
 	Duration plan.Duration `json:"duration"`
-	// Sent is how many frames left in it, Due how many should have.
+	// Sent is how many frames left in that time, Due how many should have.
 	Sent int64 `json:"sent"`
 	Due  int64 `json:"due"`
 	// Paused is for how long before that it had sent less than half of what was due.

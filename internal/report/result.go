@@ -13,25 +13,25 @@ type Reason string
 // The reasons. Each is documented in docs/measurement.md.
 const (
 	LossAboveLimit   Reason = "LossAboveLimit"   // saturated: above this, frames are lost
-	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked came back
+	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked for came back
 	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
-	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine lost frames, as others had its processors or below a Reference's limit; a lower bound
+	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine lost frames, as others had its processors, or at a load below the limit of a Reference; a lower bound
 	OtherDirection   Reason = "OtherDirection"   // not saturated: another direction lost frames first, and set the load of all; a lower bound
-	NearGenerators   Reason = "NearGenerators"   // about as much came back as the generators do by themselves (a suite's calibration), so that the limit may be theirs; a lower bound
+	NearGenerators   Reason = "NearGenerators"   // about as much came back as the generators can do without a device (a suite's calibration), so the limit may be theirs; a lower bound
 	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended, and the figure is a lower bound; or no figure, as no load is known to be clean
 	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
 	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
 	MaximumOffered   Reason = "MaximumOffered"   // no search: frames were lost of all that the generators could offer, and the figures are what came back
-	BurstsMeasured   Reason = "BurstsMeasured"   // no search for a rate: frames were lost at the bursts' rate, the rates are what came back of it, and bursts say how much the device buffers
-	LoadEstimated    Reason = "LoadEstimated"    // no search: frames were lost, and trials say at which load a small share is lost on average, with an interval; the figures are of that load, lower bounds where it is open above
-	PathLimited      Reason = "PathLimited"      // no search: what is between the ends of sessions held them back, and the figures are what came through
+	BurstsMeasured   Reason = "BurstsMeasured"   // no search for a rate: frames were lost at the bursts' rate, the rates are what came back of it, and the bursts show how much the device buffers
+	LoadEstimated    Reason = "LoadEstimated"    // no search: frames were lost, and trials show at which load a small share is lost on average, with an interval; the figures are of that load, and lower bounds where no load is shown to be too much
+	PathLimited      Reason = "PathLimited"      // no search: the path between the ends of sessions held them back, and the figures are what came through
 	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
-	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say
+	NotMeasured      Reason = "NotMeasured"      // the run ended before any window could be judged
 )
 
 // Result is the answer.
 type Result struct {
-	Measured     bool        `json:"measured"`  // a figure is given at all
+	Measured     bool        `json:"measured"`  // there is a figure
 	Saturated    bool        `json:"saturated"` // the figure is the DUT's limit, not a lower bound
 	Confirmed    bool        `json:"confirmed"` // held for the confirmation's duration
 	NonMonotonic bool        `json:"nonMonotonic,omitempty"`
@@ -41,24 +41,24 @@ type Result struct {
 	// Window is the number of the window that Directions and Total come from.
 	Window int `json:"window,omitempty"`
 	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.
-	Directions []Measured `json:"directions,omitempty"`
+	Directions []Direction `json:"directions,omitempty"`
 	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them; empty: none did, or an older linerate wrote the Report.
 	SetBy []string `json:"setBy,omitempty"`
 	Total *Sum     `json:"total,omitempty"`
-	// NearGenerators are the directions, "west→east", whose figures come so close to what the generators did by themselves that the limit may be theirs: these figures are lower bounds, and frames that
-	// were lost beside them may be the generators'. A suite says so of what its runs found; a Report by itself doesn't.
+	// NearGenerators are the directions, "west→east", whose figures come so close to what the generators did without a device that the limit may be theirs: these figures are lower bounds, and the
+	// generators may have lost the frames that were lost. A suite finds this out about its runs; a single Report can't.
 	NearGenerators []string `json:"nearGenerators,omitempty"`
 	// Generators is what each generator had of that window, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
-	// Together is what came of the figures of Directions that were found one after another, all at once; nil: they weren't, or weren't held so.
+	// Together is what came back when the loads that were found of each direction by itself were sent all at once; nil: directions were not measured one after another, or this was not tried.
 	Together *Together `json:"together,omitempty"`
 	// MaxReceived is the highest rate that came back at any loss.
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
-	// Outvoted is where the load of Window, or a lower one, was held, and some window lost frames: others outvoted it, or could not be judged.
+	// Outvoted are the loads, Window's or lower ones, at which some window lost frames and others outvoted it, or could not be judged.
 	Outvoted []Outvoted `json:"outvoted,omitempty"`
 	// Observed is what the series of the Plan's observers were in the window, or in all windows together, that Directions and Total are of.
 	Observed []Observed `json:"observed,omitempty"`
-	// Curve are the figures of each load, where the procedure measured several for their own sake, the highest first.
+	// Curve are the figures of each load where the procedure measures a curve, the highest load first.
 	Curve []Figure `json:"curve,omitempty"`
 	// Goals is what was found of each goal, in the Plan's order, where the procedure is a search for several; the Result's own figures are the first one's.
 	Goals []GoalResult `json:"goals,omitempty"`
@@ -72,16 +72,16 @@ type Result struct {
 // GoalResult is what a search found of one of its goals.
 type GoalResult struct {
 	Name string `json:"name"`
-	// Irregular is why the goal has no two bounds that are near enough (MinimumLossy, MaximumClean, Unfinished); empty: it has.
+	// Irregular is why the goal has no two bounds close enough to each other (MinimumLossy, MaximumClean, Unfinished); empty: it has.
 	Irregular string `json:"irregular,omitempty"`
-	// Lower is the relevant lower bound, the highest load that met the goal with none below it that didn't; Upper the lowest that didn't. nil: there is none.
+	// Lower is the relevant lower bound: the highest load that met the goal, as did all lower ones. Upper is the lowest load that didn't meet it. nil: there is none.
 	Lower *GoalBound `json:"lower,omitempty"`
 	Upper *GoalBound `json:"upper,omitempty"`
 	// ConditionalThroughput is a share of the full rate, in each direction: what comes back at Lower in the least of those trials that the goal asks for (draft-ietf-bmwg-mlrsearch).
 	ConditionalThroughput units.Ratio `json:"conditionalThroughput,omitempty"`
-	// InitialTrialDuration is how long the shortest trials were, which look ahead; all else that was asked of the goal stands in the Plan. 0: an older linerate wrote the Report.
+	// InitialTrialDuration is how long the shortest trials were, which explore; the Plan has everything else about the goal. 0: an older linerate wrote the Report.
 	InitialTrialDuration plan.Duration `json:"initialTrialDuration,omitempty"`
-	// WrongClass is the chance that one load is put on the wrong side of the goal, where each trial there is bad with a probability of 0.2, or of 0.8, whatever the others are; 0: it wasn't computed.
+	// WrongClass is the probability that one load is put on the wrong side of the goal if each trial there is bad with a probability of 0.2, or of 0.8, independently of the others; 0: it wasn't computed.
 	WrongClass units.Ratio `json:"wrongClass,omitempty"`
 	// Result is the goal's own answer, with figures as the Report's has them.
 	Result Result `json:"result"`
@@ -92,7 +92,7 @@ type GoalBound struct {
 	// Load is a share of the full rate, Intended what that is in all directions together.
 	Load     units.Ratio `json:"load"`
 	Intended Flow        `json:"intended"`
-	// Windows are the numbers of all trials at this load, Good how many of them lost no more than the goal allows. Open is how many were ended early for another goal, before they showed it.
+	// Windows are the numbers of all trials at this load, Good how many of them lost no more than the goal allows. Open is how many were ended early for another goal, before they showed whether they lost more.
 	Windows []int `json:"windows"`
 	Good    int   `json:"good,omitempty"`
 	Open    int   `json:"open,omitempty"`
@@ -123,9 +123,10 @@ func (r *Report) ForGoal(name string) (*Report, bool) {
 	return &view, true
 }
 
-// DirectionLimit is what a search found of one direction by itself: a direction's figure is a limit only where frames were lost in that very direction, however many another one lost.
+// DirectionLimit is what a procedure found of one direction by itself: a direction's figure is a limit only where frames were lost in that very direction, however many another one lost.
 type DirectionLimit struct {
-	// Reason is LossAboveLimit where the direction lost frames itself, OtherDirection where another one set the load of all, else why there is only a lower bound.
+	// Reason is LossAboveLimit where the direction lost frames itself, LoadEstimated where a Soak estimates its critical load, OtherDirection where another direction set the load of all, else why there
+	// is only a lower bound.
 	Reason    Reason `json:"reason"`
 	Saturated bool   `json:"saturated"` // the direction's figure is the device's limit, not a lower bound
 	Confirmed bool   `json:"confirmed"` // held for the confirmation's duration
@@ -137,8 +138,8 @@ type DirectionLimit struct {
 	Resolution units.Ratio `json:"resolution,omitempty"`
 }
 
-// ResultWindows are the windows that the result's figures are of: of a load that was held each that counts, else the one that was chosen. Empty: there is no
-// figure, or the Report was thinned and has none of them any more.
+// ResultWindows are the windows that the result's figures are of: where a load was held each window that counts, else the one that was chosen. Empty: there is no figure, or the Report was thinned and
+// lacks them.
 func (r *Report) ResultWindows() []Window {
 	if !HasFigure(r) {
 		return nil
@@ -149,8 +150,8 @@ func (r *Report) ResultWindows() []Window {
 	})
 }
 
-// CriticalLoadOf is what may be claimed of a direction's critical load: near the generators' own limit no load is known to be too much for the device. nil: the procedure estimates none.
-func (r Result) CriticalLoadOf(d Measured) *CriticalLoad {
+// CriticalLoadOf is what may be claimed about a direction's critical load: near the generators' own limit no load is known to be too much for the device. nil: the procedure estimates none.
+func (r Result) CriticalLoadOf(d Direction) *CriticalLoad {
 	if d.CriticalLoad == nil || len(r.NearGenerators) == 0 {
 		return d.CriticalLoad
 	}
@@ -161,11 +162,11 @@ func (r Result) CriticalLoadOf(d Measured) *CriticalLoad {
 
 // boundedAbove says that some direction's critical load is known to be below a load that was offered.
 func (r Result) boundedAbove() bool {
-	return slices.ContainsFunc(r.Directions, func(d Measured) bool { return d.CriticalLoad != nil && d.CriticalLoad.High != "" })
+	return slices.ContainsFunc(r.Directions, func(d Direction) bool { return d.CriticalLoad != nil && d.CriticalLoad.High != "" })
 }
 
-// LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a
-// load show what the device makes of that load.
+// LowerBound says that nothing bounds the result's rates from above: the device may do more. Where the procedure doesn't search for the limit and frames were lost, the rates are what the device
+// forwards of that load.
 func (r Result) LowerBound() bool {
 	if r.Reason == LoadEstimated {
 		return len(r.NearGenerators) > 0 || !r.boundedAbove()
@@ -173,7 +174,7 @@ func (r Result) LowerBound() bool {
 	return len(r.NearGenerators) > 0 || !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != BurstsMeasured && r.Reason != PathLimited
 }
 
-// Together is the loads that were found of each direction by itself, all at once. It changes no direction's own figure.
+// Together is the trial that sends the loads found of each direction by itself all at once. It changes no direction's own figure.
 type Together struct {
 	// Window is the number of the window that the figures are of.
 	Window int `json:"window"`
@@ -181,18 +182,18 @@ type Together struct {
 	Quality Quality `json:"quality"`
 	Reason  string  `json:"reason"`
 	// Directions is what came back of each direction's load.
-	Directions []Measured `json:"directions"`
+	Directions []Direction `json:"directions"`
 }
 
-// Sum is all directions of one moment together.
+// Sum is the sum over all directions of one window.
 type Sum struct {
 	Intended Flow `json:"intended"`
 	Offered  Flow `json:"offered"`
 	Received Flow `json:"received"`
-	// LossRatio is all that did not come back as a share of what was sent, LossRatioMin what of it is surely the DUT's.
+	// LossRatio is all that did not come back as a share of what was sent, LossRatioMin the part of it that the DUT surely lost.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
-	// LossRatioMax is the most that may have been lost, as Measured has it; 0: LossRatio is.
+	// LossRatioMax is the most that may have been lost, as in Direction; 0: LossRatio is.
 	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
 	// LineRatePercent is the share of what all directions could carry together.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
@@ -201,10 +202,10 @@ type Sum struct {
 	Sessions *Sessions `json:"sessions,omitempty"`
 }
 
-// MostLost is the upper end of the loss, as Measured has it.
+// MostLost is the most that may have been lost, as in Direction.
 func (s Sum) MostLost() units.Ratio { return max(s.LossRatio, s.LossRatioMax) }
 
-// Outcome is three-valued.
+// Outcome is one of three: the runs may also leave it undecided.
 type Outcome string
 
 // The outcomes.
@@ -225,16 +226,16 @@ type CriterionResult struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
 	Message string  `json:"message"` // "east→west: 93.2 % of line rate, at least 95 demanded"
-	// Chance is, of a relative criterion, the probability with which chance alone would show so much less in any of what it compares, where the candidate has just what
-	// is allowed; 0: nothing was compared.
+	// Chance is, for a relative criterion, the probability that at least one of its comparisons shows so much less by chance, although the candidate is exactly as far below the baseline as is allowed;
+	// 0: nothing was compared.
 	Chance units.Ratio `json:"chance,omitempty"`
 }
 
 // mostChance is how improbable a regression must be by chance alone to be claimed.
 const mostChance = units.One * 25 / 1000
 
-// FailedTogether says that what failed among several verdicts, as of a suite's cells, is shown for them together, too: by a criterion that isn't a matter of chance, or where even the first of as many
-// comparisons as there are would show it by chance in at most 2.5 % (the first step of Holm's procedure). Without that care forty cells without any change would have a false alarm every third night.
+// FailedTogether says that failures among several verdicts, as of a suite's cells, are shown for all of them together: by a criterion in which chance plays no part, or as the least chance, multiplied
+// by the number of comparisons, is at most 2.5 % (the first step of Holm's procedure). Without that, forty cells that didn't change would raise a false alarm every third night.
 func FailedTogether(verdicts []*Verdict) bool {
 	least, compared := units.One, units.Ratio(0)
 	for _, v := range verdicts {

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Run identifies the run that the Report is of, whatever it is called where it is kept: kept twice, it is one run. Empty: that can't be told.
+// Run identifies the run that the Report is of: two copies of a Report have the same. Empty: unknown.
 func (r *Report) Run() string {
 	if r.Plan == nil || r.Started.IsZero() {
 		return ""
@@ -16,9 +16,9 @@ func (r *Report) Run() string {
 	return fmt.Sprintf("%s/%s/%s/%d/%s/%s/%d", t.UID, t.Namespace, t.Name, t.Attempt, t.Product, t.Loadtest, r.Started.UnixNano())
 }
 
-// OnceEach are those whose Reports are of different runs: a Report that was named twice, or is kept under two names, is one run and shows no more than
-// that. What has no Report stays, and so does what can't be told from others.
-func OnceEach[T any](all []T, reportOf func(T) *Report) []T {
+// DistinctRuns keeps one of all whose Reports are of the same run: a Report that was named twice, or is kept under two names, is one run. Those without a Report stay, and so do those whose run is
+// unknown.
+func DistinctRuns[T any](all []T, reportOf func(T) *Report) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(all), func(one T) bool {
 		r := reportOf(one)
@@ -32,8 +32,8 @@ func OnceEach[T any](all []T, reportOf func(T) *Report) []T {
 	})
 }
 
-// LowestLossy is the window of the lowest load that lost frames; nil: there is none. Of directions that vary one after another, one that was clean at that load or above doesn't
-// count: it has a limit of its own, and what it lost below that was outvoted.
+// LowestLossy is the window of the lowest load that lost frames; nil: there is none. Where directions vary one after another, a window doesn't count if its direction was clean at that load or a higher
+// one: its loss was outvoted.
 func (r *Report) LowestLossy() *Window {
 	var lowest *Window
 	for i := range r.Windows {

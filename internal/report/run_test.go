@@ -11,7 +11,7 @@ import (
 func TestTheLowestLossyWindowIsOfADirectionThatWasCleanNowhereAbove(t *testing.T) {
 	window := func(number int, varied string, percent units.Ratio, quality report.Quality) report.Window {
 		return report.Window{Number: number, Phase: report.Refine, Varied: varied, Load: percent * units.One / 100, Quality: quality,
-			Directions: []report.Measured{{From: "west", To: "east", Quality: quality}}}
+			Directions: []report.Direction{{From: "west", To: "east", Quality: quality}}}
 	}
 	r := &report.Report{Windows: []report.Window{
 		window(1, "west→east", 40, report.Lossy), window(2, "west→east", 60, report.Good), window(3, "west→east", 61, report.Lossy),

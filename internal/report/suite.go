@@ -17,20 +17,20 @@ import (
 // SuiteVersion is the kind and version of a Suite as JSON; a reader refuses others.
 const SuiteVersion = "linerate.dev/suite-report.v1alpha1"
 
-// Suite is what became of a suite of load tests: its cells, each with its runs, their figures and the judgement. It refers to the runs'
-// Reports by their digests, and holds enough of them that the table can be made without them.
+// Suite is the result of a suite of load tests: its cells, each with its runs, their figures and the verdict. It refers to the runs' Reports by their digests, and holds enough of them to make the table
+// without them.
 type Suite struct {
 	Version   string `json:"version"`
 	Producer  string `json:"producer"` // linerate's own version
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
 	UID       string `json:"uid,omitempty"`
-	// Generation is that of the suite's spec which all this is of; 0: it isn't a cluster's.
+	// Generation is that of the suite's spec when it was measured; 0: it was not measured in a cluster.
 	Generation int64     `json:"generation,omitempty"`
 	Started    time.Time `json:"started"`
 	// Finished is zero while runs are still to come.
 	Finished time.Time `json:"finished,omitzero"`
-	// Seed is what the order of its tests was drawn by (order: Shuffled); 0: it wasn't drawn.
+	// Seed is that of the random order of its tests (order: Shuffled); 0: the order was not random.
 	Seed int64 `json:"seed,omitempty"`
 	// Axes are what was varied, and the order of its values. The first is the table's rows (product), the others are its columns.
 	Axes     []Axis      `json:"axes,omitempty"`
@@ -59,23 +59,23 @@ type SuiteCell struct {
 	// Product and Loadtest are its place in the table.
 	Product  string `json:"product"`
 	Loadtest string `json:"loadtest"`
-	// Calibration: it has no device, and its figures are what the generators do by themselves. No criterion is of it.
+	// Calibration: it has no device, and its figures are what the generators do by themselves. No criterion judges it.
 	Calibration bool `json:"calibration,omitempty"`
-	// Identity is what tells a calibration from others: two that have the same are of the same traffic, by generators that are asked for in the same way. Empty: it is none, or an older linerate wrote it.
+	// Identity is the same for calibrations of the same traffic by generators that are asked for in the same way. Empty: the cell is no calibration, or an older linerate wrote it.
 	Identity string `json:"identity,omitempty"`
-	// Capacity is what the generators of this cell did by themselves; nil: nobody found out.
+	// Capacity is what the generators of this cell did without a device; nil: unknown.
 	Capacity *Capacity `json:"capacity,omitempty"`
 	// Figures are the medians over the runs that were measured; nil: none was.
 	Figures *Figures `json:"figures,omitempty"`
-	// Goals are the same of each goal of a search for several, in its order; empty: it isn't one, or an older linerate measured it. Figures are the first goal's.
+	// Goals are the same for each goal of a search for several, in its order; empty: it is no such search, or an older linerate measured it. Figures are the first goal's.
 	Goals []GoalFigures `json:"goals,omitempty"`
-	// Curve is what each load of a FrameLoss lost, over the runs that were measured; empty: it is another procedure, the loads are too many for one document, or an older linerate measured it.
+	// Curve is what was lost at each load of a FrameLoss, over the runs that were measured; empty: it is another procedure, the loads are too many for one document, or an older linerate measured it.
 	Curve []CurvePoint `json:"curve,omitempty"`
 	// Outliers are the tests, among the runs, that lie far from the others. They count nevertheless.
 	Outliers []string `json:"outliers,omitempty"`
 	// Verdict is the judgement over all runs; nil: there are no criteria.
 	Verdict *Verdict `json:"verdict,omitempty"`
-	// Message is what else is to be said of the cell.
+	// Message has further remarks on the cell.
 	Message string `json:"message,omitempty"`
 	// Images are what the device's pod ran in all runs of the figures; empty: it isn't known, or not the same, which Message says then.
 	Images []plan.Container `json:"images,omitempty"`
@@ -83,11 +83,11 @@ type SuiteCell struct {
 	Runs []SuiteRun `json:"runs,omitempty"`
 }
 
-// Capacity is what generators do by themselves, which a figure of a device is held against.
+// Capacity is what generators do without a device, beside a device's figure.
 type Capacity struct {
 	Cell             string `json:"cell"` // the calibration
 	PacketsPerSecond int64  `json:"packetsPerSecond"`
-	// Share is the cell's figure as a share of it, and Near says that it is so close that the limit may be the generators': the figure is a lower bound then.
+	// Share is the cell's figure as a share of it. Near says that the two are so close that the limit may be the generators': the figure is a lower bound then.
 	Share units.Percent `json:"sharePercent"`
 	Near  bool          `json:"near,omitempty"`
 }
@@ -101,7 +101,7 @@ type SuiteRun struct {
 	// Report is the digest of its Report, and ConfigMap the one that holds it; empty: there is none.
 	Report    string    `json:"report,omitempty"`
 	ConfigMap string    `json:"configMap,omitempty"`
-	Plan      string    `json:"plan,omitempty"` // plan.Plan.Method of what was run: runs that differ in it aren't of one sample
+	Plan      string    `json:"plan,omitempty"` // plan.Plan.Method of what was run: runs that differ in it can't be combined
 	Started   time.Time `json:"started,omitzero"`
 	Finished  time.Time `json:"finished,omitzero"`
 	// Reason is why the result is what it is, or why there is none; Message says it as a sentence.
@@ -111,9 +111,9 @@ type SuiteRun struct {
 	Figures *Figures `json:"figures,omitempty"`
 	// Goals are those of each goal of a search for several, in its order; Figures are the first goal's.
 	Goals []GoalFigures `json:"goals,omitempty"`
-	// Repeated is why another try takes this one's place although it has figures, which don't count then; empty: they do, if there are any.
+	// Repeated is why another try replaces this one although it has figures, which then don't count; empty: its figures count, if it has any.
 	Repeated string `json:"repeated,omitempty"`
-	// Taken says which suite measured it, earlier; nil: this one did. Its times are those of then.
+	// Taken is the earlier suite that measured it, at the times given here; nil: this suite did.
 	Taken *Taken `json:"taken,omitempty"`
 	// Images are what the device's pod ran; empty: it isn't known, or no pod's.
 	Images []plan.Container `json:"images,omitempty"`
@@ -122,7 +122,7 @@ type SuiteRun struct {
 	Evidence *Report `json:"evidence,omitempty"`
 }
 
-// Taken is where a run comes from that an earlier suite measured.
+// Taken is the earlier suite and the test that a run comes from.
 type Taken struct {
 	Suite string `json:"suite"`
 	Test  string `json:"test"`
@@ -131,11 +131,11 @@ type Taken struct {
 // GoalFigures are the figures of a search's goal.
 type GoalFigures struct {
 	Goal string `json:"goal"`
-	// Figures are nil where no load is known to have met the goal.
+	// Figures are nil if no load is known to meet the goal.
 	Figures *Figures `json:"figures,omitempty"`
 }
 
-// OfGoal are the figures of the goal of this name; nil: it has none.
+// OfGoal is the figures of the goal of this name; nil: there are none.
 func OfGoal(goals []GoalFigures, name string) *Figures {
 	for _, g := range goals {
 		if g.Goal == name {
@@ -145,10 +145,10 @@ func OfGoal(goals []GoalFigures, name string) *Figures {
 	return nil
 }
 
-// Counts says whether the run's figures are among those that its cell's are the medians of.
+// Counts says whether the run's figures are part of its cell's medians.
 func (r *SuiteRun) Counts() bool { return r.Figures != nil && r.Repeated == "" }
 
-// SuiteJSON is the document of a suite, and its digest: the same suite makes the same bytes.
+// SuiteJSON is the document of a suite, and its digest: the same suite always makes the same bytes.
 func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
 	out := *s
 	out.Version = SuiteVersion
@@ -168,13 +168,13 @@ func (s *Suite) JSON(w io.Writer) error {
 	return writeDocument(w, &out)
 }
 
-// Digest is the name of a document's content, as Reports and suites' reports are referred to: "sha256:" and 64 hexadecimal digits.
+// Digest is that of a document, by which Reports and suites' reports are referred to: "sha256:" and 64 hexadecimal digits.
 func Digest(document []byte) string {
 	sum := sha256.Sum256(document)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// ReadSuite reads what SuiteJSON wrote. It refuses what is of another version, or contradicts itself.
+// ReadSuite reads what SuiteJSON wrote. It refuses a document of another version, or one that contradicts itself.
 func ReadSuite(document []byte) (*Suite, error) {
 	s := new(Suite)
 	if err := readDocument(document, s, SuiteVersion); err != nil {
@@ -214,15 +214,15 @@ func (c *SuiteCell) check() error {
 			measured++
 		}
 		if r.Evidence != nil && (r.Evidence.Version != Version && r.Evidence.Version != VersionBefore || r.Evidence.Plan == nil) {
-			return fmt.Errorf("run %s: its evidence is of version %q, and this linerate reads %q, with a plan", r.Test, r.Evidence.Version, Version)
+			return fmt.Errorf("run %s: its evidence is of version %q, but this linerate reads %q, with a plan", r.Test, r.Evidence.Version, Version)
 		}
 	}
 	switch {
 	case measured == 0: // it has none, or they were left out, as there were too many
 	case c.Figures != nil && c.Figures.Runs != measured:
-		return fmt.Errorf("its figures are of %s, and %s has figures", wording.Counted(c.Figures.Runs, "run"), wording.Counted(measured, "run"))
+		return fmt.Errorf("its figures are of %s, but %s has figures", wording.Counted(c.Figures.Runs, "run"), wording.Counted(measured, "run"))
 	case c.Figures == nil && measured > 0:
-		return fmt.Errorf("it has no figures, and %s has", wording.Counted(measured, "run"))
+		return fmt.Errorf("it has no figures, but %s has", wording.Counted(measured, "run"))
 	}
 	if measured > 0 {
 		return c.checkGoals()
@@ -230,7 +230,7 @@ func (c *SuiteCell) check() error {
 	return nil
 }
 
-// checkGoals refuses figures of a goal that aren't those of the runs that have some.
+// checkGoals refuses figures of a goal that combine another number of runs than have such figures.
 func (c *SuiteCell) checkGoals() error {
 	for _, g := range c.Goals {
 		of, measured := 0, 0
@@ -243,20 +243,20 @@ func (c *SuiteCell) checkGoals() error {
 			}
 		}
 		if of != measured {
-			return fmt.Errorf("its figures of goal %q are of %s, and %s has such figures", g.Goal, wording.Counted(of, "run"), wording.Counted(measured, "run"))
+			return fmt.Errorf("its figures of goal %q are of %s, but %s has such figures", g.Goal, wording.Counted(of, "run"), wording.Counted(measured, "run"))
 		}
 	}
 	return nil
 }
 
-// Table is the suite's table. That of a suite which isn't over says so.
+// Table is the suite's table, with a note if the suite has not ended.
 func (s *Suite) Table() *Table {
 	t := &Table{Version: TableVersion, Title: s.Name, Notes: s.Notes}
 	if s.Finished.IsZero() {
-		t.Notes = append([]string{"the suite isn't over: this is what was measured so far"}, s.Notes...)
+		t.Notes = append([]string{"the suite has not ended: this is what was measured so far"}, s.Notes...)
 	}
 	if n := s.unbegun(); n > 0 {
-		t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("of %d of %s no test has ended", n, wording.Counted(len(s.Cells), "cell")))
+		t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("in %d of %s no test has ended yet", n, wording.Counted(len(s.Cells), "cell")))
 	}
 	for i := range s.Cells {
 		t.Cells = append(t.Cells, s.Cells[i].Rows()...)
@@ -264,7 +264,7 @@ func (s *Suite) Table() *Table {
 	return t
 }
 
-// Rows are the cell as it stands in the suite's table: one row, and of a search for several goals one for each further goal. What is said of the whole cell, its verdict too, is in the first.
+// Rows are the cell's rows in the suite's table: one, or for a search for several goals one for each. What concerns the whole cell, such as its verdict, is in the first.
 func (c *SuiteCell) Rows() []Cell {
 	first := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
 	if c.Calibration {
@@ -274,7 +274,7 @@ func (c *SuiteCell) Rows() []Cell {
 		first.Verdict = c.Verdict.Outcome
 		first.Message = joinedWords(c.Verdict.Words(), c.Message)
 	}
-	first.Message = joinedWords(first.Message, c.Figures.ofSeveralWords())
+	first.Message = joinedWords(first.Message, c.Figures.unconfirmedOfSeveral())
 	first.Missing, first.Repeated = c.Gaps()
 	for _, o := range c.Outliers {
 		first.Message = joinedWords(first.Message, OutlierWords(o))
@@ -289,7 +289,7 @@ func (c *SuiteCell) Rows() []Cell {
 		unjudged = "with " + c.Goals[0].Goal
 	}
 	for _, g := range c.Goals[1:] {
-		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Unjudged: unjudged, Message: g.Figures.ofSeveralWords(), Images: c.Images}
+		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Unjudged: unjudged, Message: g.Figures.unconfirmedOfSeveral(), Images: c.Images}
 		for _, r := range c.Runs {
 			if r.Counts() && OfGoal(r.Goals, g.Goal) == nil {
 				row.Missing = append(row.Missing, Missing{Test: r.Test, Reason: string(NotMeasured), Message: "it has no figure of goal " + g.Goal})
@@ -300,8 +300,8 @@ func (c *SuiteCell) Rows() []Cell {
 	return rows
 }
 
-// ofSeveralWords say how many of several runs aren't confirmed: of a single run the sign says it.
-func (f *Figures) ofSeveralWords() string {
+// unconfirmedOfSeveral says how many of several runs are not confirmed; a single run has a sign for that.
+func (f *Figures) unconfirmedOfSeveral() string {
 	if f == nil || f.Runs < 2 {
 		return ""
 	}
@@ -311,7 +311,7 @@ func (f *Figures) ofSeveralWords() string {
 // OutlierWords say that a test is an outlier of its cell.
 func OutlierWords(test string) string { return test + " lies far from the others" }
 
-// unbegun is how many cells have no test that ended: nothing else says why they have no figures.
+// unbegun is how many cells have no test that ended, which explains why they have no figures.
 func (s *Suite) unbegun() (n int) {
 	for i := range s.Cells {
 		if s.Cells[i].Figures == nil && len(s.Cells[i].Runs) == 0 {
@@ -321,7 +321,7 @@ func (s *Suite) unbegun() (n int) {
 	return n
 }
 
-// Words are those of the criteria that weren't met, or of all where they were.
+// Words are those of the criteria that were not met, or of all criteria if all were met.
 func (v Verdict) Words() string {
 	var wrong, all string
 	for _, c := range v.Criteria {

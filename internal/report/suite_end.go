@@ -19,8 +19,8 @@ func (s *Suite) Whole() bool {
 	return !s.Finished.IsZero()
 }
 
-// asks is the exit code that the suite asks for by itself, and whether there are criteria that are undecided of any cell, or of all of them together.
-func (s *Suite) asks() (code int, undecided bool) {
+// ownExitCode is the exit code that the suite by itself asks for, and whether criteria are undecided of any cell, or of all of them together.
+func (s *Suite) ownExitCode() (code int, undecided bool) {
 	if !s.Whole() {
 		code = ExitNotMeasured
 	}
@@ -37,8 +37,8 @@ func (s *Suite) asks() (code int, undecided bool) {
 	return code, undecided
 }
 
-// Gaps are the runs that have no part in the cell's figures, in their order: the last of each repetition that gave none in any of its tries, and those
-// that were repeated, which gave none, or one that doesn't count. A last try that gave none after one that did is neither: the cell's message tells of it.
+// Gaps are the runs that have no part in the cell's figures, in their order. Missing are the last tries of repetitions without any figure; repeated are tries that another one replaced, as they gave no
+// figure, or one that doesn't count. A last try without a figure after one that gave a figure is neither: the cell's message names it.
 func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 	last, measured := map[int]int{}, map[int]bool{}
 	for i, r := range c.Runs {
@@ -63,8 +63,8 @@ func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 	return missing, repeated
 }
 
-// DisturbedWords say why a run is repeated that has figures: its generator was the limit at them, and wasn't in others of the same cell, which measured
-// more, by Figures.Throughput; 0: they don't any more.
+// DisturbedWords say why a run is repeated although it has figures: its generator was the limit, while other runs of the same cell measured more, namely others (by Figures.Throughput); 0: those runs
+// are no longer known.
 func DisturbedWords(lowerBound *Figures, others int64) string {
 	rate := wording.PacketRate
 	if lowerBound.OfSessions() {
@@ -72,9 +72,9 @@ func DisturbedWords(lowerBound *Figures, others int64) string {
 	}
 	limit := lowerBound.Throughput()
 	if others <= limit {
-		return fmt.Sprintf("the generator was the limit at %s, and other runs of it had measured more: it was disturbed", rate(limit))
+		return fmt.Sprintf("the generator was the limit at %s, but other runs had measured more: this run was disturbed", rate(limit))
 	}
-	return fmt.Sprintf("the generator was the limit at %s, and other runs of it measured %s: it was disturbed", rate(limit), rate(others))
+	return fmt.Sprintf("the generator was the limit at %s, but other runs measured %s: this run was disturbed", rate(limit), rate(others))
 }
 
 // whole says whether each of the cell's repetitions gave a figure.

@@ -76,11 +76,11 @@ func TestASuiteThatContradictsItselfIsRefused(t *testing.T) {
 		"a goal of more runs": {func(s *report.Suite) {
 			*s = *searchedNight()
 			s.Cells[0].Goals[1].Figures = &report.Figures{Runs: 2}
-		}, `goal "PDR" are of 2 runs, and 1 run has`},
+		}, `goal "PDR" are of 2 runs, but 1 run has`},
 		"a goal without the median": {func(s *report.Suite) {
 			*s = *searchedNight()
 			s.Cells[0].Goals[1].Figures = nil
-		}, `goal "PDR" are of 0 runs, and 1 run has`},
+		}, `goal "PDR" are of 0 runs, but 1 run has`},
 		"runs without the median": {func(s *report.Suite) { s.Cells[0].Figures = nil }, "no figures"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,15 +104,15 @@ func TestASuiteThatContradictsItselfIsRefused(t *testing.T) {
 
 func TestWhyARunWasDisturbed(t *testing.T) {
 	for others, want := range map[int64]string{
-		21_006: "the generator was the limit at 10.42 Kpps, and other runs of it measured 21.01 Kpps: it was disturbed",
-		9_000:  "the generator was the limit at 10.42 Kpps, and other runs of it had measured more: it was disturbed",
-		0:      "the generator was the limit at 10.42 Kpps, and other runs of it had measured more: it was disturbed",
+		21_006: "the generator was the limit at 10.42 Kpps, but other runs measured 21.01 Kpps: this run was disturbed",
+		9_000:  "the generator was the limit at 10.42 Kpps, but other runs had measured more: this run was disturbed",
+		0:      "the generator was the limit at 10.42 Kpps, but other runs had measured more: this run was disturbed",
 	} {
 		if got := report.DisturbedWords(&report.Figures{PacketsPerSecond: 10_422}, others); got != want {
 			t.Errorf("%d: %s", others, got)
 		}
 	}
-	const want = "the generator was the limit at 40.00 Mbps goodput, and other runs of it measured 90.00 Mbps goodput: it was disturbed"
+	const want = "the generator was the limit at 40.00 Mbps goodput, but other runs measured 90.00 Mbps goodput: this run was disturbed"
 	if got := report.DisturbedWords(&report.Figures{GoodputBitsPerSecond: new(int64(40_000_000))}, 90_000_000); got != want {
 		t.Errorf("of sessions: %s", got)
 	}
@@ -161,7 +161,7 @@ func TestATableTellsOfCellsWithoutATest(t *testing.T) {
 		t.Errorf("each cell has a test, and it says %q", notes)
 	}
 	s.Cells = append(s.Cells, report.SuiteCell{Name: "danos-64b", Product: "danos", Loadtest: "64b"})
-	if notes := s.Table().Notes; len(notes) != 1 || notes[0] != "of 1 of 3 cells no test has ended" {
+	if notes := s.Table().Notes; len(notes) != 1 || notes[0] != "in 1 of 3 cells no test has ended yet" {
 		t.Errorf("it says %q", notes)
 	}
 }

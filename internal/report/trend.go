@@ -22,8 +22,7 @@ type Series struct {
 	Loadtest string `json:"loadtest"`
 	// Points are in the order of time.
 	Points []Point `json:"points"`
-	// Stretches are the parts of it in which neither the way of measuring nor, as far as a Plan knows, the device changed, in the order of
-	// time. They cover all points.
+	// Stretches are the parts of it in which neither the way of measuring nor, as far as a Plan shows, the device changed, in the order of time. They cover all points.
 	Stretches []Stretch `json:"stretches"`
 }
 
@@ -36,27 +35,25 @@ type Point struct {
 	// Figures are the run's own; nil: it was not measured, and Missing says why.
 	Figures *Figures `json:"figures,omitempty"`
 	Missing *Missing `json:"missing,omitempty"`
-	// Latency are its figures of latency that are told.
+	// Latency are its figures of latency.
 	Latency []Figure `json:"latency,omitempty"`
-	// FromMedian is how far the figures lie from the median of their Stretch; nil: that can't be told. Who reads the document has both, and their signs.
+	// FromMedian is how far the figures lie from the median of their Stretch; nil: unknown. Readers of the document have both figures, and their signs.
 	FromMedian *Change `json:"-"`
 	// SharedPort: several ends of its links were on one physical port.
 	SharedPort bool `json:"sharedPort,omitempty"`
 	// Outlier: it lies far from its neighbours.
 	Outlier bool `json:"outlier,omitempty"`
-	// PlanChange is where its Plan measures in another way than the point before, or at another line rate; DeviceChange where the device differs,
-	// as far as a Plan knows.
+	// PlanChange is how its Plan measures in another way than the point before, or at another line rate; DeviceChange is how the device differs, as far as a Plan shows.
 	PlanChange   []string `json:"planChange,omitempty"`
 	DeviceChange []string `json:"deviceChange,omitempty"`
-	// ImageChange is where the device's pod ran other images than at the point before. A series goes on there: builds of a device are what it follows.
+	// ImageChange is how the images of the device's pod differ from the point before. No new Stretch begins there: a series follows the builds of a device.
 	ImageChange []string `json:"imageChange,omitempty"`
-	// EnvironmentChange is what it was measured in other than the point before: other network cards, another node. Where a part differs that needs leave, and has
-	// none, a new Stretch begins.
+	// EnvironmentChange is what differs from the point before in the environment: other network cards, another node. Where a part differs that is not allowed to, a new Stretch begins.
 	EnvironmentChange []EnvironmentDifference `json:"environmentChange,omitempty"`
 	Producer          string                  `json:"producer,omitempty"`
 }
 
-// Stretch is a part of a series of one Plan.
+// Stretch is a part of a series in which all Plans measure in the same way.
 type Stretch struct {
 	// First and Last are indices of its points.
 	First int `json:"first"`

@@ -12,8 +12,8 @@ import (
 // traffic is sessions, and write all of them, zero or not, where it is frames.
 
 // MarshalJSON writes the members of frames, or of sessions.
-func (m Measured) MarshalJSON() ([]byte, error) {
-	type frames Measured
+func (m Direction) MarshalJSON() ([]byte, error) {
+	type frames Direction
 	if m.Sessions == nil {
 		return written(frames(m))
 	}

@@ -22,28 +22,28 @@ import (
 // apartWidths is how many of the goal's widths these trials lie above the upper bound. With the width between the bounds that is less than near.
 const apartWidths = 2
 
-// apart is the next of these trials; false: none is left that could show anything.
-func (s Search) apart(c *course, history []report.Window) (goals.Ask, bool) {
+// nextOwnLimitTrial is the next of these trials; false: none is left that could show anything.
+func (s Search) nextOwnLimitTrial(c *course, history []report.Window) (goals.Ask, bool) {
 	for i, v := range s.verdicts(c, history) {
 		found := v.found
 		if found.Lower == nil || found.Upper == nil {
 			continue
 		}
 		load := found.Upper.Load / math.Pow(1-share(v.goal.Width), apartWidths)
-		if load > s.settings.MaxLoad || v.playedAt(load) >= v.goal.DurationSum.Std() {
+		if load > s.settings.MaxLoad || v.timePlayedAt(load) >= v.goal.DurationSum.Std() {
 			continue
 		}
-		if d := v.unexplained(load); d >= 0 {
+		if d := v.directionWithoutLimit(load); d >= 0 {
 			name := v.history[v.worstOf(found.Upper, d)].Directions[d].Name()
 			return goals.Ask{Load: load, Duration: v.goal.FinalTrialDuration.Std(), Goal: i,
-				Reason: fmt.Sprintf("%s: whether %s has its own limit here: a little above the load that was not met", v.goal.Name, name)}, true
+				Reason: fmt.Sprintf("%s: does %s have its own limit here? tried a little above the load that did not meet the goal", v.goal.Name, name)}, true
 		}
 	}
 	return goals.Ask{}, false
 }
 
-// playedAt is the duration of all whole trials at a load together.
-func (v verdict) playedAt(load float64) (span time.Duration) {
+// timePlayedAt is the duration of all whole trials at a load together.
+func (v verdict) timePlayedAt(load float64) (span time.Duration) {
 	for _, t := range v.trials {
 		if t.Load == load && !t.Stopped {
 			span += t.Duration
@@ -52,27 +52,28 @@ func (v verdict) playedAt(load float64) (span time.Duration) {
 	return span
 }
 
-// unexplained is the first direction that lost too much in a trial of the upper bound, isn't shown to have its limit there, and isn't known to meet the goal at that higher load; -1: none.
-func (v verdict) unexplained(load float64) int {
+// directionWithoutLimit is the first direction that lost too much in a trial of the upper bound, is not shown to have its limit there, and is not known to meet the goal at that higher load; -1:
+// there is none.
+func (v verdict) directionWithoutLimit(load float64) int {
 	for d, shown := range v.conclusion().Directions {
 		if shown.Saturated || !slices.ContainsFunc(v.found.Upper.Trials, func(i int) bool { return v.lostTooMuch(i, d) }) {
 			continue
 		}
-		if lower := v.ofDevice(d).Lower; lower == nil || lower.Load < load {
+		if lower := v.bySureLossOf(d).Lower; lower == nil || lower.Load < load {
 			return d
 		}
 	}
 	return -1
 }
 
-// lostTooMuch says that more was lost in a direction of a trial than the goal allows, whoever lost it.
+// lostTooMuch says that a direction of a trial lost more than the goal allows, whoever lost it.
 func (v verdict) lostTooMuch(trial, direction int) bool {
 	directions := v.history[v.trials[trial].window].Directions
 	return direction < len(directions) && directions[direction].LossRatio > v.goal.LossRatio
 }
 
-// mostApart is how many of these trials there can be, and how long they are together: of each goal as many as decide a load.
-func (s Search) mostApart() (trials int, span time.Duration) {
+// mostOwnLimitTrials is how many of these trials there can be, and how long they take together: for each goal as many as decide a load.
+func (s Search) mostOwnLimitTrials() (trials int, span time.Duration) {
 	for _, g := range s.plan.Goals {
 		most := int((g.DurationSum + g.FinalTrialDuration - 1) / g.FinalTrialDuration)
 		trials += most

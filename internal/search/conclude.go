@@ -55,8 +55,7 @@ func (s Search) verdicts(c *course, history []report.Window) (all []verdict) {
 	return all
 }
 
-// conclusion is a limit only where each direction's own loss bounds it: what generators left out, or lost themselves, makes a bound in the reference's arithmetic,
-// and is none of the device.
+// conclusion is a limit only where each direction's own loss bounds it: what generators did not send, or lost themselves, makes a bound in the reference's arithmetic, but none of the device.
 func (v verdict) conclusion() procedure.GoalConclusion {
 	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower), Upper: v.bound(v.found.Upper),
 		InitialTrial: v.settings.Goals[v.index].InitialTrial, WrongClass: chance(v.found.WrongClass)}
@@ -68,16 +67,16 @@ func (v verdict) conclusion() procedure.GoalConclusion {
 	case v.found.Lower != nil:
 		g.Window, g.Confirmed = v.median(), true
 		g.Throughput = units.Ratio(math.Floor(v.found.ConditionalThroughput * float64(units.One)))
-		v.directions(&g.Conclusion)
-	case v.found.Upper != nil && v.ofDevice(-1).Upper != nil:
+		v.concludeDirections(&g.Conclusion)
+	case v.found.Upper != nil && v.bySureLossOf(-1).Upper != nil:
 		g.Reason = report.NoCleanWindow
 	case v.found.Upper != nil:
-		g.Reason = v.blamed()
+		g.Reason = v.reasonOfUpperBound()
 	}
 	return g
 }
 
-// chance is a probability as documents have it; 0: it isn't known.
+// chance is a probability as documents have it; 0: unknown.
 func chance(p float64) units.Ratio {
 	if math.IsNaN(p) || p <= 0 {
 		return 0
@@ -104,7 +103,7 @@ func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
 	return out
 }
 
-// median is the window of the trial that the conditional throughput is of: of the whole trials at the lower bound, the one of that loss ratio.
+// median is the window of the trial that the conditional throughput is of: of the whole trials at the lower bound, the one with that loss ratio.
 func (v verdict) median() int {
 	best, off := procedure.None, math.Inf(1)
 	for _, i := range v.found.Lower.Trials {
@@ -135,8 +134,8 @@ func (v verdict) worst(b *goals.Bound) int {
 	})].window
 }
 
-// ofDevice is what the trials show by the frames alone that the device surely lost, in one direction, or with -1 in the direction that lost most of them.
-func (v verdict) ofDevice(direction int) goals.Result {
+// bySureLossOf is what the trials show by the frames alone that the device surely lost, in one direction, or with -1 in the direction that lost most of them.
+func (v verdict) bySureLossOf(direction int) goals.Result {
 	trials := v.counted()
 	for i := range trials {
 		w := v.history[v.trials[i].window]
@@ -150,15 +149,15 @@ func (v verdict) ofDevice(direction int) goals.Result {
 	return v.settings.Conclude(trials)[v.index]
 }
 
-// near is how many goals' widths a direction's own upper bound may lie above the answer, for the answer to be that direction's limit.
+// near is how many of the goal's widths a direction's own upper bound may lie above the answer, for the answer to be that direction's limit.
 const near = 4
 
-// directions says of each direction whether its own loss bounds the answer, and of the whole what holds for all of them.
-func (v verdict) directions(c *procedure.Conclusion) {
+// concludeDirections says of each direction whether its own loss bounds the answer, and of the whole what holds for all of them.
+func (v verdict) concludeDirections(c *procedure.Conclusion) {
 	answer := v.history[c.Window]
 	for i := range answer.Directions {
-		d := procedure.DirectionConclusion{Reason: v.open(), Confirmed: true, Window: c.Window, Lossy: procedure.None}
-		if upper := v.ofDevice(i).Upper; upper != nil && loadOf(upper.Load) > answer.Load {
+		d := procedure.DirectionConclusion{Reason: v.reasonOfLowerBound(), Confirmed: true, Window: c.Window, Lossy: procedure.None}
+		if upper := v.bySureLossOf(i).Upper; upper != nil && loadOf(upper.Load) > answer.Load {
 			d.Lossy = v.worstOf(upper, i)
 			d.Resolution = width(min(answer.Load, offeredLoad(answer, i)), max(v.history[d.Lossy].Load, offeredLoad(v.history[d.Lossy], i)))
 			if d.Saturated = d.Resolution <= near*v.goal.Width; d.Saturated {
@@ -206,26 +205,26 @@ func (v verdict) worstOf(b *goals.Bound, direction int) int {
 	return at
 }
 
-// open is why an answer is a lower bound where no direction's own loss bounds it.
-func (v verdict) open() report.Reason {
+// reasonOfLowerBound is why an answer is a lower bound where no direction's own loss bounds it.
+func (v verdict) reasonOfLowerBound() report.Reason {
 	switch {
 	case v.found.Upper != nil:
-		return v.blamed()
+		return v.reasonOfUpperBound()
 	case v.found.Irregular == goals.MaximumClean:
 		return report.ReachedTarget
 	}
 	return report.Inconclusive
 }
 
-// blamed is who made the upper bound, where the device alone didn't: generators that sent or received too little, the machine that plays the device, or nobody knows.
-func (v verdict) blamed() report.Reason {
+// reasonOfUpperBound says who made the upper bound where the device alone did not: generators that sent or received too little, the machine that plays the device, or it is unknown.
+func (v verdict) reasonOfUpperBound() report.Reason {
 	reason := report.Inconclusive
 	for _, i := range v.found.Upper.Trials {
 		w := v.history[v.trials[i].window]
 		judged := judgedBy(w, v.goal)
 		switch {
-		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Measured) bool {
-			left, _ := leftOut(w, d)
+		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Direction) bool {
+			left, _ := notSent(w, d)
 			return left > 0 && w.Decided == nil || d.GeneratorDrops() > 0
 		}):
 			return report.GeneratorLimited
@@ -236,7 +235,7 @@ func (v verdict) blamed() report.Reason {
 	return reason
 }
 
-// offeredLoad is a direction's load as it was really offered.
+// offeredLoad is a direction's load as it was offered.
 func offeredLoad(w report.Window, direction int) units.Ratio {
 	d := w.Directions[direction]
 	if d.Intended.PacketsPerSecond <= 0 {
@@ -248,12 +247,12 @@ func offeredLoad(w report.Window, direction int) units.Ratio {
 // width is how far lo lies below hi, as a share of hi.
 func width(lo, hi units.Ratio) units.Ratio { return units.RatioOf(int64(hi-lo), int64(hi)) }
 
-// sentence tells a goal's bounds with the trials behind them.
+// sentence has a goal's bounds with the trials behind them.
 func (v verdict) sentence(g procedure.GoalConclusion) string {
 	said := g.Name + ": "
 	switch {
 	case g.Lower != nil:
-		said += fmt.Sprintf("met at %s (%s)", asked(v.history[g.Lower.Windows[0]]), v.within(g.Lower))
+		said += fmt.Sprintf("met at %s (%s)", intendedText(v.history[g.Lower.Windows[0]]), v.goodTrialsText(g.Lower))
 	case g.Reason == report.NoCleanWindow:
 		said += "irregular, no load met it"
 	case g.Upper != nil:
@@ -264,20 +263,20 @@ func (v verdict) sentence(g procedure.GoalConclusion) string {
 	switch {
 	case g.Upper != nil:
 		w := v.history[g.Lossy]
-		said += fmt.Sprintf(", not met at %s (%s; window %d, %s)", asked(w), v.within(g.Upper), w.Number, worstLoss(w))
+		said += fmt.Sprintf(", not met at %s (%s; window %d, %s)", intendedText(w), v.goodTrialsText(g.Upper), w.Number, worstLoss(w))
 	case g.Irregular == goals.MaximumClean:
 		said += ", which is the highest load: irregular, the limit lies there or above"
 	default:
 		said += ", and what lies above was not decided"
 	}
 	if g.Lower != nil && g.Upper != nil && !g.Saturated {
-		said += fmt.Sprintf(", of which the device's part is not shown in each direction (%s): a lower bound", g.Reason)
+		said += fmt.Sprintf(", but not every direction is shown to lose frames of the device (%s): a lower bound", g.Reason)
 	}
 	return said
 }
 
-// within says how many of a bound's trials lost no more than the goal allows, of those that show it.
-func (v verdict) within(b *procedure.GoalBound) string {
+// goodTrialsText says how many of a bound's trials lost no more than the goal allows, of those that show it.
+func (v verdict) goodTrialsText(b *procedure.GoalBound) string {
 	said := fmt.Sprintf("%d of %s lost at most %s %%", b.Good, wording.Counted(len(b.Windows)-b.Open, "trial"), v.goal.LossRatio.Percent())
 	if b.Open > 0 {
 		said += fmt.Sprintf(", %d more ended early for another goal", b.Open)
@@ -285,8 +284,8 @@ func (v verdict) within(b *procedure.GoalBound) string {
 	return said
 }
 
-// asked is what all directions were asked for together.
-func asked(w report.Window) string {
+// intendedText is what all directions together were asked for.
+func intendedText(w report.Window) string {
 	return wording.PacketRate(measure.Sum(w.Directions, nil).Intended.PacketsPerSecond)
 }
 
@@ -295,6 +294,6 @@ func worstLoss(w report.Window) string {
 	if len(w.Directions) == 0 {
 		return w.Reason
 	}
-	d := slices.MaxFunc(w.Directions, func(a, b report.Measured) int { return int(a.LossRatio - b.LossRatio) })
+	d := slices.MaxFunc(w.Directions, func(a, b report.Direction) int { return int(a.LossRatio - b.LossRatio) })
 	return d.Name() + ": " + measure.CameBack(d, 1)
 }

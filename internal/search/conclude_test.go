@@ -19,7 +19,7 @@ func TestTrialsEndedForAnotherGoalAreNotGood(t *testing.T) {
 	if len(b.Windows) != 4 || b.Good != 2 || b.Open != 1 {
 		t.Errorf("%+v", b)
 	}
-	if said, want := v.within(b), "2 of 3 trials lost at most 0.5 %, 1 more ended early for another goal"; said != want {
+	if said, want := v.goodTrialsText(b), "2 of 3 trials lost at most 0.5 %, 1 more ended early for another goal"; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 }

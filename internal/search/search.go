@@ -1,5 +1,5 @@
-// Package search finds, for each of several goals, the highest load at which a device meets it: NDR, PDR, and what else a lab publishes. Which load is tried next,
-// and what trials show of a goal, package goals decides; this package makes steps of what it asks for, and conclusions of what it finds.
+// Package search finds, for each of several goals, the highest load at which a device meets it: NDR, PDR, and others that a lab publishes. Package goals decides which load is tried next, and what
+// trials show of a goal; this package turns its questions into steps and its findings into conclusions.
 //
 //	            lost more than the goal allows
 //	load  ──────────┬──────────────────────────▶
@@ -32,7 +32,7 @@ const (
 	repeatBudget   = 40 // such repeats in the whole search
 )
 
-// initialTrial is how long trials are that only look ahead, where those that decide aren't shorter.
+// initialTrial is how long trials are that only look ahead, unless those that decide are shorter.
 const initialTrial = time.Second
 
 // Search is the procedure of a Plan.
@@ -59,10 +59,10 @@ func New(p plan.Procedure) Search {
 	return s
 }
 
-// share is a ratio for reckoning.
+// share is a ratio as a floating-point number.
 func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }
 
-// loadOf is a load of package goals, a share of the highest, as steps have it. It is never nothing: the lowest load is more than that.
+// loadOf is a load of package goals, a share of the highest, as steps have it. It is never 0: the lowest load is more than that.
 func loadOf(load float64) units.Ratio {
 	return max(1, min(units.One, units.Ratio(math.Round(load*float64(units.One)))))
 }
@@ -76,7 +76,7 @@ func (s Search) warmUp() procedure.WarmUp {
 	return procedure.WarmUp{Kind: procedure.Trial, Lasts: s.plan.WarmupDuration.Std()}
 }
 
-// course is where replaying the trials leads to.
+// course is the state that replaying the trials leads to.
 type course struct {
 	trials  []trial
 	walked  int // how many of them the search asked for; those after them only show whose limit it is
@@ -87,7 +87,7 @@ type course struct {
 	ended   bool   // there is no next trial
 }
 
-// trial is one that counts.
+// trial is a trial that counts.
 type trial struct {
 	goals.Trial
 	window int // its index in the history
@@ -109,8 +109,8 @@ func (s Search) replay(history []report.Window) course {
 		c.ended, c.reason = true, "the search has no goal"
 		return c
 	}
-	if silent := s.warmUp().Silent(history); silent != "" {
-		c.ended, c.reason = true, silent
+	if lost := s.warmUp().NothingCameBack(history); lost != "" {
+		c.ended, c.reason = true, lost
 		return c
 	}
 	c.ended = true
@@ -130,7 +130,7 @@ func (s Search) replay(history []report.Window) course {
 	s.settings.Walk(play)
 	c.walked = len(c.trials)
 	for c.ended {
-		ask, wanted := s.apart(&c, history)
+		ask, wanted := s.nextOwnLimitTrial(&c, history)
 		if !wanted {
 			break
 		}
@@ -142,17 +142,17 @@ func (s Search) replay(history []report.Window) course {
 	return c
 }
 
-// observe takes in a window of the trial that was asked for, and says whether it counts. Where trials were disturbed however often they were repeated, the
-// last one counts as it is: what it is missing bounds nothing (see blamed), and the search comes to an end.
+// observe takes in a window of the trial that was asked for, and says whether it counts. A trial that stays disturbed however often it is repeated counts as it is: what it lacks bounds nothing
+// (see reasonOfUpperBound), and the search comes to an end.
 func (s Search) observe(c *course, w report.Window) (t goals.Trial, counts bool) {
-	if why := s.disturbed(w); why != "" && c.repeats < invalidRepeats && c.budget > 0 {
+	if why := s.whyDisturbed(w); why != "" && c.repeats < invalidRepeats && c.budget > 0 {
 		c.repeats++
 		c.budget--
 		c.reason = why
 		return t, false
 	}
-	t = s.counts(c.ask, w)
-	if !s.meansAnything(w) {
+	t = s.trialOf(c.ask, w)
+	if !s.countsForSomeGoal(w) {
 		t.LossRatio = 1
 	}
 	return t, true
@@ -174,7 +174,7 @@ func (s Search) Next(history []report.Window) procedure.Step {
 	return step
 }
 
-// decidedAbove is the loss ratio above which a trial is bad for every goal that it may show something of, so that the rest of it would tell nothing; false: it is played to its end.
+// decidedAbove is the loss ratio above which a trial is bad for every goal that it may show something of, so that the rest of it would show nothing; false: it is played to its end.
 func decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
 	if ask.StopAbove == nil {
 		return 0, false
@@ -182,13 +182,13 @@ func decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
 	return units.Ratio(math.Ceil(*ask.StopAbove * float64(units.One))), true
 }
 
-// Bound is the most that the search asks for, and every repeat.
+// Bound is the most that the search asks for, with every repeat.
 func (s Search) Bound() procedure.Bound {
 	if len(s.settings.Goals) == 0 {
 		return procedure.Bound{Steps: s.warmUp().Steps(), Time: s.plan.WarmupDuration.Std(), Trials: s.warmUp().Steps(), Trial: s.plan.WarmupDuration.Std()}
 	}
 	trials, span, longest := s.settings.Longest()
-	apart, apartSpan := s.mostApart()
+	apart, apartSpan := s.mostOwnLimitTrials()
 	trials, span = trials+apart, span+apartSpan
 	repeats := min(repeatBudget, invalidRepeats*trials)
 	steps := s.warmUp().Steps() + trials + repeats

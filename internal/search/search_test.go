@@ -248,7 +248,7 @@ func TestDisturbedTrialsAreRepeated(t *testing.T) {
 	if len(some) != len(calm)+3 || p.Conclude(some).Goals[0].Lower.Load != p.Conclude(calm).Goals[0].Lower.Load {
 		t.Errorf("%d windows after %d", len(some), len(calm))
 	}
-	if !slices.Contains(trace, "window 4 is repeated, it says nothing: link west was down") {
+	if !slices.Contains(trace, "window 4 is repeated, as it could not be judged: link west was down") {
 		t.Errorf("%q", trace)
 	}
 	history, _ := CarryOut(t, p, Limited(5_000), func(_ int, w *report.Window) {

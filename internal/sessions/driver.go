@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/disturbed"
+	"github.com/linerate-dev/linerate/internal/disturbance"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/pause"
@@ -61,7 +61,7 @@ const (
 
 // New is the driver of the ends at these places, for one run. There is a place for each link that a direction uses.
 func New(places []Place, o Options) runner.Driver {
-	return &run{places: places, opts: o, machine: disturbed.Follow(o.Machine)}
+	return &run{places: places, opts: o, machine: disturbance.Follow(o.Machine)}
 }
 
 // run is the state of one run. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
@@ -71,7 +71,7 @@ type run struct {
 	places []Place
 	ends   []*remote // in the places' order; nil: the end was not reached
 
-	machine disturbed.Machine
+	machine disturbance.Machine
 	vitals  *observe.Log
 	sending bool
 	last    []Reading // of each end, at the last edge

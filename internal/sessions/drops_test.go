@@ -72,7 +72,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 			r := newRig(t, nil, iperf3Of(protocol, 20), func(_ *plan.Plan, ends []End) { narrow(t, ends[0]) })
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
 			d := rep.Result.Directions[0]
-			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.NotThePaths(d) == "" {
+			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.PathDoubt(d) == "" {
 				t.Errorf("%d packets dropped by the sender's queue; %s: %s", n, rep.Result.Reason, rep.Result.Message)
 			}
 			if g := d.Sessions.Datagrams; protocol == plan.UDP && g.Lost < g.Sent/10 {

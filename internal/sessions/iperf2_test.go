@@ -154,7 +154,7 @@ func TestIperf2(t *testing.T) {
 			t.Log(rep.Result.Message)
 			r.awaitSilence(t, DriverSilence)
 			if !rep.Result.Measured { // iperf had no processor to tell anything in
-				if !strings.Contains(rep.Result.Message, "nothing of the device") {
+				if !strings.Contains(rep.Result.Message, "nothing about the device") {
 					t.Error("it isn't said why there is no figure")
 				}
 				return

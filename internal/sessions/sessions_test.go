@@ -77,7 +77,7 @@ func TestTheGoodputIsWhatTheDeviceForwarded(t *testing.T) {
 	if last := rep.Samples[len(rep.Samples)-1].Directions[0].Sessions; len(rep.Samples) < 5 || last.ReceivedBytes < received || last.ReceivedBytes > forwarded.Bytes {
 		t.Errorf("%d samples, the last with %d bytes; windows have %d", len(rep.Samples), last.ReceivedBytes, received)
 	}
-	path := figures.NotThePaths(rep.Result.Directions...) == "" // not where this machine was too busy for the ends
+	path := figures.PathDoubt(rep.Result.Directions...) == "" // not where this machine was too busy for the ends
 	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "bps goodput, ") || strings.Contains(got, ", rtt ") != path {
 		t.Errorf("the summary is %q", got)
 	}

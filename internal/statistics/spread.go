@@ -6,8 +6,8 @@ import (
 	"github.com/aclements/go-moremath/mathx"
 )
 
-// SpreadInterval encloses the spread of all runs, in percent of their median, where these are some of them: each end is wrong with a probability of (1 - Confidence) / 2, as far as runs are
-// normal around the truth. Each value was found on a grid of a width, in the values' unit, and the truth lies up to that above it; 0 is exact. Fewer than two values, or a median of 0, say
+// SpreadInterval encloses the spread of all possible runs, in percent of their median, of which these are some: each end is wrong with a probability of (1 - Confidence) / 2, if runs are normally
+// distributed around the truth. Each value was found on a grid of this width, in the values' unit, and the truth lies up to that above it; 0: exact. Fewer than two values, or a median of 0, show
 // nothing: from 0 to infinity.
 //
 //	s² + width²/12 ≥ what a grid hides: runs of which all are the same may still differ
@@ -25,7 +25,7 @@ func SpreadInterval(values []float64, width float64) (low, high float64) {
 	return percent(least, (1+Confidence)/2), percent(most, (1-Confidence)/2)
 }
 
-// chiSquared is the quantile of the χ² distribution: the value that it stays below with a probability of p.
+// chiSquared is the quantile of the χ² distribution: the value below which it stays with the probability p.
 func chiSquared(free, p float64) float64 {
 	low, high := 0.0, free+100*math.Sqrt(2*free)
 	for range 200 { // halving: the distribution ascends

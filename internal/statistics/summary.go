@@ -1,5 +1,5 @@
-// Package statistics says what one set of repeated measurements shows. It knows neither clock nor network nor what it is that was measured.
-// Package comparison holds two sets against each other; docs/statistics.md has the method.
+// Package statistics says what one set of repeated measurements shows. It knows no clock, no network, and not what was measured. Package comparison compares two sets; docs/statistics.md has the
+// method.
 //
 //	runs ─▶ Summarize ─▶ median, spread, interval, outliers
 package statistics
@@ -12,10 +12,10 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Confidence is what every interval is made to have at least, that of a median as that of a change.
+// Confidence is the least confidence of every interval, a median's as a change's.
 const Confidence = 0.95
 
-// Summary is what a set of runs shows. All of its figures have the runs' own unit, but for the spread, which is in percent.
+// Summary is what a set of runs shows, in the runs' own unit, except for the spread, which is in percent.
 type Summary struct {
 	// N is how many runs there are; the others are 0 where it is 0.
 	N      int
@@ -51,9 +51,8 @@ func Summarize(values []float64) Summary {
 	return s
 }
 
-// medianOf is the sample's median and what encloses the true one. Where the runs are too few for the confidence that is wanted, it is their
-// range, and the confidence what that has: each run lies above the median with a probability of a half, and the range misses it where all do,
-// or none does.
+// medianOf is the sample's median and the interval of the true one. Where the runs are too few for the confidence wanted, the interval is their range, with the confidence that this has: each run
+// lies above the true median with a probability of a half, and the range misses it where all do, or none does.
 func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
 	of := benchmath.AssumeNothing.Summary(sample, Confidence)
 	if !math.IsInf(of.Lo, 0) && !math.IsInf(of.Hi, 0) {
@@ -63,8 +62,7 @@ func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
 	return of.Center, sample.Values[0], sample.Values[n-1], 1 - math.Pow(2, float64(1-n))
 }
 
-// Spared is how many of n runs may be on the other side where the median is claimed to be on one: as many as the median's interval leaves out at
-// an end. It is 0 up to 8 runs.
+// Spared is how many of n runs may be on the other side where the median is claimed to be on one: as many as the median's interval leaves out at an end. It is 0 up to 8 runs.
 func Spared(n int) int {
 	return max(0, stats.QuantileCI(n, 0.5, Confidence).LoOrder-1)
 }
@@ -77,7 +75,7 @@ func spreadPercent(values []float64, median float64) float64 {
 	return 100 * math.Sqrt(variance(values)) / math.Abs(median)
 }
 
-// variance of a population, estimated from a sample of at least two.
+// variance is that of a population, estimated from a sample of at least two.
 func variance(values []float64) float64 {
 	mean, sum := meanOf(values), 0.0
 	for _, v := range values {
@@ -105,7 +103,7 @@ const (
 	outlierLeast = 0.01
 )
 
-// outliersOf finds the values that lie far from the median, in their own order. Of two, nobody can say which is the odd one.
+// outliersOf finds the values that lie far from the median, in their own order. Of two values neither is the odd one.
 func outliersOf(values, sorted []float64, median float64) []Outlier {
 	if len(sorted) < 3 {
 		return nil

@@ -315,7 +315,7 @@ func (v *view) awaitedCalibration(number int) string {
 }
 
 // nearInAny are the directions in which the generators may have been the limit of any of these runs; of one goal if it is named.
-func (c *capacity) nearInAny(runs []analysis.Kept, goal string) (names []string) {
+func (c *capacity) nearInAny(runs []analysis.KeptReport, goal string) (names []string) {
 	for _, k := range runs {
 		r, has := k.Report.ForGoal(goal)
 		if !has {

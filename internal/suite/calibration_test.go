@@ -120,7 +120,7 @@ func TestNothingFailsNearTheGeneratorsOwn(t *testing.T) {
 func inDirections(name string, there, back int64) *report.Report {
 	r := figureOf(name, there)
 	other := report.Flow{PacketsPerSecond: back, Layer1BitsPerSecond: back * 672}
-	r.Result.Directions = append(r.Result.Directions, report.Measured{From: "east", To: "west", Received: other})
+	r.Result.Directions = append(r.Result.Directions, report.Direction{From: "east", To: "west", Received: other})
 	r.Result.Total.Received = report.Flow{PacketsPerSecond: there + back, Layer1BitsPerSecond: (there + back) * 672}
 	return r
 }
@@ -243,7 +243,7 @@ func TestTheGeneratorsLimitIsNotCompared(t *testing.T) {
 	measured := func(main, other int64, with *Reference) *report.Suite {
 		return measuredAlone(t, calibratedImages, map[string]int64{"generator": 10_000, "main": main, "other": other}, with)
 	}
-	const theirs = "lower bound only, and more runs won't tell: they are close to what the generators reach by themselves, and the limit may be theirs, so give them more"
+	const theirs = "lower bound only, and more runs won't help: they are close to what the generators reach by themselves, and the limit may be theirs, so give them more"
 	said := func(s *report.Suite, cell int) string {
 		c := s.Cells[cell].Verdict.Criteria[0]
 		return string(c.Outcome) + ": " + c.Message

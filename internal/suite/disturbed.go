@@ -92,7 +92,7 @@ func (r *Run) limited() bool { return generatorWasTheLimit(r.Figures, r.Reason, 
 func Disturbed(runs []*report.Report) (which int, why string) {
 	var all []measuredRun
 	for i, r := range runs {
-		if f := figures.RowOf(r); f != nil && r.Ending == report.Completed {
+		if f := figures.TableFigures(r); f != nil && r.Ending == report.Completed {
 			limited := generatorWasTheLimit(f, string(r.Result.Reason), r)
 			all = append(all, measuredRun{repetition: i, figures: f, limited: limited, weak: limited, unsure: f.Unconfirmed > 0})
 		}

@@ -92,7 +92,7 @@ func TestWhichRunWasDisturbed(t *testing.T) {
 		}
 	})
 	_, why := Disturbed(runsOf(t, "21010 21000 ≥10420 21020 20990"))
-	if want := "the generator was the limit at 10.42 Kpps, and other runs of it measured 21.01 Kpps: it was disturbed"; why != want {
+	if want := "the generator was the limit at 10.42 Kpps, but other runs measured 21.01 Kpps: this run was disturbed"; why != want {
 		t.Errorf("it says %q, want %q", why, want)
 	}
 }
@@ -140,7 +140,7 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 		bound   bool
 	}{
 		"one is, and no more part of median and verdict": {spec: five, bounds: map[string]int64{"r3": 500_000}, made: "r3t2", verdict: v1alpha1.VerdictPassed,
-			says: []string{"all 5 runs meet it", "night-test-r3 was repeated: GeneratorLimited: the generator was the limit at 500.00 Kpps, and other runs of it measured 1.00 Mpps: it was disturbed"}, runs: 5},
+			says: []string{"all 5 runs meet it", "night-test-r3 was repeated: GeneratorLimited: the generator was the limit at 500.00 Kpps, but other runs measured 1.00 Mpps: this run was disturbed"}, runs: 5},
 		"what comes of it counts, whatever it is": {spec: five, bounds: map[string]int64{"r3": 500_000, "r3t2": 400_000}, made: "r3t2", verdict: v1alpha1.VerdictUndecided, runs: 5, bound: true,
 			says: []string{"1 of 5 runs leave it open (west→east: 400.00 Kpps"}},
 		"as often as it may be": {spec: five + "invalidRetries: 3\n", bounds: map[string]int64{"r3": 500_000, "r3t2": 400_000, "r5": 300_000}, made: "r5t2 r3t2 r3t3", verdict: v1alpha1.VerdictPassed, runs: 5,
@@ -239,7 +239,7 @@ func TestACellIsNotJudgedBeforeItsRepeatsAreIn(t *testing.T) {
 	if w.complete() || !slices.Contains(w.made, "night-test-r1t2") || row.Verdict != "" || row.Runs != 2 || row.LowerBound || !strings.Contains(row.Message, "2 of 3 repetitions are in, no verdict yet") {
 		t.Errorf("made %q; %+v", w.made, row)
 	}
-	if run.Test != "night-test-r1" || run.Figures == nil || run.Figures.PacketsPerSecond != 500_000 || !strings.Contains(run.Repeated, "it was disturbed") {
+	if run.Test != "night-test-r1" || run.Figures == nil || run.Figures.PacketsPerSecond != 500_000 || !strings.Contains(run.Repeated, "this run was disturbed") {
 		t.Errorf("the report has it as %+v", run)
 	}
 	if c := w.suite.Status.Counts; c.Measured != 2 || c.Retried != 1 {
@@ -276,7 +276,7 @@ func TestWhatIsOverIsNotRepeated(t *testing.T) {
 	w.live(newRandom(1))
 	run := w.runs["night-test-r2"]
 	bounded(run.Evidence, 500_000)
-	run.Reason, run.Figures = string(report.GeneratorLimited), figures.RowOf(run.Evidence)
+	run.Reason, run.Figures = string(report.GeneratorLimited), figures.TableFigures(run.Evidence)
 	w.runs["night-test-r2"] = run
 	if d := w.pass(); d.Rule != "finished" || len(w.made) != 3 {
 		t.Errorf("%s, made %q", d.Rule, w.made)

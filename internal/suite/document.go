@@ -201,16 +201,16 @@ func imagesOf(runs []Run) (common []plan.Container, apart string) {
 	for _, r := range runs {
 		names, images = append(names, r.Test), append(images, r.Images)
 	}
-	return report.OneDevice(names, images)
+	return report.CommonImages(names, images)
 }
 
 // severalEnvironments says how the environments of one cell's runs differ, such as their nodes; empty: in nothing that is known.
-func severalEnvironments(runs []analysis.Kept) string {
+func severalEnvironments(runs []analysis.KeptReport) string {
 	all := make([]*report.Environment, len(runs))
 	for i, k := range runs {
 		all[i] = report.EnvironmentOf(k.Report)
 	}
-	return comparison.Several(all)
+	return comparison.SeveralEnvironments(all)
 }
 
 // medians are the figures of several runs together, and which of them lie far from the others.

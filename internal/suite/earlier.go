@@ -144,7 +144,7 @@ func (v *view) apart(was, is []*report.Environment) string {
 		return ""
 	}
 	links := v.spec.Calibration.Network == "" // with a network of its own the calibration has other ports
-	apart := comparison.Apart(ofGenerators(was, links), ofGenerators(is, links))
+	apart := comparison.EnvironmentDifferences(ofGenerators(was, links), ofGenerators(is, links))
 	var words []string
 	for _, d := range apart {
 		words = append(words, d.String())

@@ -17,7 +17,7 @@ type Judged struct {
 // JudgedCell is a cell, and what it was compared with.
 type JudgedCell struct {
 	// Runs were judged; Baseline are the comparable runs that they were compared with, and BaselineName says whose these are.
-	Runs, Baseline []analysis.Kept
+	Runs, Baseline []analysis.KeptReport
 	BaselineName   string
 	// AllowDifferent are the parts of the environment that may differ from the baseline's.
 	AllowDifferent []report.EnvironmentPart
@@ -45,7 +45,7 @@ func (v *view) sides(cell int) JudgedCell {
 	if len(out.Runs) == 0 || out.Itself {
 		return out
 	}
-	how := analysis.Measured{Plan: out.Runs[0].Report.Plan, Method: out.Runs[0].Method}
+	how := analysis.Candidate{Plan: out.Runs[0].Report.Plan, Method: out.Runs[0].Method}
 	switch {
 	case ref != nil:
 		runs, _ := ref.runsOf(v.Matrix.Cells[cell].Values, how)
@@ -57,10 +57,10 @@ func (v *view) sides(cell int) JudgedCell {
 }
 
 // comparableRuns are those with a figure that were measured in the same way as the candidate.
-func comparableRuns(how analysis.Measured, runs []analysis.Kept) []analysis.Kept {
-	var out []analysis.Kept
+func comparableRuns(how analysis.Candidate, runs []analysis.KeptReport) []analysis.KeptReport {
+	var out []analysis.KeptReport
 	for _, k := range runs {
-		if b := analysis.BaselineOf("", "", how, []analysis.Kept{k}); k.Report != nil && b.Runs[0].Message == "" {
+		if b := analysis.BaselineOf("", "", how, []analysis.KeptReport{k}); k.Report != nil && b.Runs[0].Message == "" {
 			out = append(out, k)
 		}
 	}

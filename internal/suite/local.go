@@ -57,7 +57,7 @@ func (a *Local) Note(words string) { a.notes = append(a.notes, words) }
 func (a *Local) Next(now time.Time) (Wanted, bool) {
 	a.o.Now = now
 	if b := a.o.Suite.Spec.Baseline; a.o.Reference == nil && b != nil && b.Suite != "" {
-		a.o.Reference = &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is in a cluster, and was not at hand here: give its Reports with --baseline"}
+		a.o.Reference = &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
 	}
 	d := Decide(a.o)
 	a.o.Suite.Status = d.Status

@@ -19,7 +19,7 @@ func figureOf(name string, packetsPerSecond int64) *report.Report {
 	return &report.Report{
 		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: name}}, Ending: report.Completed,
 		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Resolution: units.One / 1000, Reason: report.LossAboveLimit,
-			Directions: []report.Measured{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
+			Directions: []report.Direction{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
 	}
 }
 
@@ -85,12 +85,12 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 			runs[r.Test] = Run{SuiteRun: r, Ended: v1alpha1.ReasonMeasured}
 		}
 	}
-	var loose []analysis.Kept
+	var loose []analysis.KeptReport
 	for name, rate := range rates(10_000, 20_000, 30_000, 40_000) {
 		for range 5 {
 			r := figureOf("loose-"+name, rate)
 			r.Plan.Test.Product, r.Plan.Test.Loadtest, _ = strings.Cut(name, "-")
-			loose = append(loose, analysis.Kept{Report: r})
+			loose = append(loose, analysis.KeptReport{Report: r})
 		}
 	}
 	turned := strings.Replace(nightly, "- {name: image, values: [{name: main}, {name: other}]}\n- {name: frames, values: [{name: imix}, {name: 64b}]}",

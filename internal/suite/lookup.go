@@ -13,12 +13,12 @@ import (
 // lookup finds the baseline of cells. It is made once for a decision, since every cell is looked up.
 type lookup struct {
 	*Reference
-	cells   map[string][]analysis.Kept // of suites, by their values
-	columns map[string][]analysis.Kept // of no suite, by their load test
+	cells   map[string][]analysis.KeptReport // of suites, by their values
+	columns map[string][]analysis.KeptReport // of no suite, by their load test
 }
 
 func newLookup(r *Reference) *lookup {
-	l := &lookup{Reference: r, cells: make(map[string][]analysis.Kept, len(r.Cells)), columns: map[string][]analysis.Kept{}}
+	l := &lookup{Reference: r, cells: make(map[string][]analysis.KeptReport, len(r.Cells)), columns: map[string][]analysis.KeptReport{}}
 	for _, c := range r.Cells {
 		key := keyOf(c.Values)
 		l.cells[key] = append(l.cells[key], c.Runs...) // a cell without runs counts as known, too
@@ -31,12 +31,12 @@ func newLookup(r *Reference) *lookup {
 }
 
 // ofCell is the baseline of a cell that was measured in this way.
-func (l *lookup) ofCell(values []v1alpha1.CellValue, how analysis.Measured) *report.Baseline {
-	return l.baseline(how, func() ([]analysis.Kept, string) { return l.runsOf(values, how) })
+func (l *lookup) ofCell(values []v1alpha1.CellValue, how analysis.Candidate) *report.Baseline {
+	return l.baseline(how, func() ([]analysis.KeptReport, string) { return l.runsOf(values, how) })
 }
 
 // runsOf are the runs that a cell is compared with; or why there are none.
-func (l *lookup) runsOf(values []v1alpha1.CellValue, how analysis.Measured) (runs []analysis.Kept, why string) {
+func (l *lookup) runsOf(values []v1alpha1.CellValue, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
 	runs, known := l.cells[keyOf(values)]
 	switch {
 	case known && len(runs) == 0:

@@ -13,11 +13,11 @@ func TestCellsAreKnownByTheirValuesInAnyOrder(t *testing.T) {
 	value := func(axis, value string) v1alpha1.CellValue {
 		return v1alpha1.CellValue{Axis: v1alpha1.AxisName(axis), Value: v1alpha1.AxisName(value)}
 	}
-	run := analysis.Kept{Report: &report.Report{Plan: &plan.Plan{}}, Digest: "sha256:1"}
+	run := analysis.KeptReport{Report: &report.Report{Plan: &plan.Plan{}}, Digest: "sha256:1"}
 	l := newLookup(&Reference{Cells: []ReferenceCell{
-		{Values: []v1alpha1.CellValue{value("system", "a"), value("frames", "b")}, Runs: []analysis.Kept{run}},
+		{Values: []v1alpha1.CellValue{value("system", "a"), value("frames", "b")}, Runs: []analysis.KeptReport{run}},
 		{Values: []v1alpha1.CellValue{value("system", "b"), value("frames", "a")}},
-		{Values: []v1alpha1.CellValue{value("frames", "b"), value("system", "a")}, Runs: []analysis.Kept{run}},
+		{Values: []v1alpha1.CellValue{value("frames", "b"), value("system", "a")}, Runs: []analysis.KeptReport{run}},
 	}})
 	for name, c := range map[string]struct {
 		values []v1alpha1.CellValue
@@ -29,7 +29,7 @@ func TestCellsAreKnownByTheirValuesInAnyOrder(t *testing.T) {
 		"with fewer axes":        {[]v1alpha1.CellValue{value("system", "a")}, 0, "it has no cell system a"},
 		"of other values":        {[]v1alpha1.CellValue{value("system", "a"), value("frames", "a")}, 0, "it has no cell system a, frames a"},
 	} {
-		if runs, why := l.runsOf(c.values, analysis.Measured{}); len(runs) != c.runs || why != c.why {
+		if runs, why := l.runsOf(c.values, analysis.Candidate{}); len(runs) != c.runs || why != c.why {
 			t.Errorf("%s: %d runs, %q; want %d, %q", name, len(runs), why, c.runs, c.why)
 		}
 	}
@@ -51,7 +51,7 @@ func BenchmarkTenTimesAsManyBaselines(b *testing.B) {
 				if number, name := v.baselineOf(cell); number != cell%50 || name == "" {
 					b.Fatalf("cell %d is compared with %d", cell, number)
 				}
-				if _, why := v.lookup().runsOf(m.Cells[cell].Values, analysis.Measured{}); why == "" {
+				if _, why := v.lookup().runsOf(m.Cells[cell].Values, analysis.Candidate{}); why == "" {
 					b.Fatal("a cell without runs has some")
 				}
 			}

@@ -25,7 +25,7 @@ type Reference struct {
 	// Cells are cells of suites: a cell is compared with the one that has the same values. Reports belong to no suite, and are found by their product
 	// and loadtest.
 	Cells   []ReferenceCell
-	Reports []analysis.Kept
+	Reports []analysis.KeptReport
 	// AllowDifferent are the parts of its environment that may differ from the candidate's.
 	AllowDifferent []report.EnvironmentPart
 }
@@ -33,7 +33,7 @@ type Reference struct {
 // ReferenceCell is a cell of a suite that serves as baseline, with the runs that stand for its repetitions.
 type ReferenceCell struct {
 	Values []v1alpha1.CellValue
-	Runs   []analysis.Kept
+	Runs   []analysis.KeptReport
 }
 
 // ReferenceOf is a finished suite in the cluster, with its stored runs.
@@ -58,7 +58,7 @@ func (r *Reference) Add(s *report.Suite) error {
 				return fmt.Errorf("suite %s has the figures of %s without what a comparison needs: give the Reports of its runs", s.Name, run.Test)
 			}
 			if run.Evidence != nil {
-				cell.Runs = append(cell.Runs, analysis.Kept{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
+				cell.Runs = append(cell.Runs, analysis.KeptReport{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
 			}
 		}
 		r.Cells = append(r.Cells, cell)
@@ -80,16 +80,16 @@ func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 }
 
 // OfTest is the baseline of a test that belongs to no suite: all runs of the Reference, of suites or not.
-func (r *Reference) OfTest(how analysis.Measured) *report.Baseline {
+func (r *Reference) OfTest(how analysis.Candidate) *report.Baseline {
 	all := slices.Clone(r.Reports)
 	for _, c := range r.Cells {
 		all = append(all, c.Runs...)
 	}
-	return r.baseline(how, func() ([]analysis.Kept, string) { return ofReports(all, how) })
+	return r.baseline(how, func() ([]analysis.KeptReport, string) { return ofReports(all, how) })
 }
 
 // baseline is made of the chosen runs, or says why there are none.
-func (r *Reference) baseline(how analysis.Measured, choose func() (runs []analysis.Kept, why string)) *report.Baseline {
+func (r *Reference) baseline(how analysis.Candidate, choose func() (runs []analysis.KeptReport, why string)) *report.Baseline {
 	if r.Fault != "" {
 		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
 	}
@@ -104,13 +104,13 @@ func (r *Reference) baseline(how analysis.Measured, choose func() (runs []analys
 
 // ofReports chooses the runs of the same row and column of the table or, if there are none, those of its column if these are all of one row: a row's name may
 // include the release.
-func ofReports(all []analysis.Kept, how analysis.Measured) (runs []analysis.Kept, why string) {
+func ofReports(all []analysis.KeptReport, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
 	loadtest := how.Plan.Test.Loadtest
 	return ofColumn(filtered(all, func(t plan.Test) bool { return t.Loadtest == loadtest }), how)
 }
 
 // ofColumn chooses among those of the same column.
-func ofColumn(column []analysis.Kept, how analysis.Measured) (runs []analysis.Kept, why string) {
+func ofColumn(column []analysis.KeptReport, how analysis.Candidate) (runs []analysis.KeptReport, why string) {
 	test := how.Plan.Test
 	same := filtered(column, func(t plan.Test) bool { return t.Product == test.Product })
 	switch rows := products(column); {
@@ -125,11 +125,11 @@ func ofColumn(column []analysis.Kept, how analysis.Measured) (runs []analysis.Ke
 	}
 }
 
-func filtered(all []analysis.Kept, of func(plan.Test) bool) []analysis.Kept {
-	return slices.DeleteFunc(slices.Clone(all), func(k analysis.Kept) bool { return !of(k.Report.Plan.Test) })
+func filtered(all []analysis.KeptReport, of func(plan.Test) bool) []analysis.KeptReport {
+	return slices.DeleteFunc(slices.Clone(all), func(k analysis.KeptReport) bool { return !of(k.Report.Plan.Test) })
 }
 
-func products(all []analysis.Kept) []string {
+func products(all []analysis.KeptReport) []string {
 	var names []string
 	for _, k := range all {
 		if !slices.Contains(names, k.Report.Plan.Test.Product) {

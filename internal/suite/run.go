@@ -119,7 +119,7 @@ func (r *Run) found(from *report.Report) {
 		r.Reason, r.Message = string(from.Result.Reason), limited(from.Result.Message, maxMessage)
 	}
 	if r.Ended == v1alpha1.ReasonMeasured && from.Ending == report.Completed {
-		r.Figures, r.Goals = figures.RowOf(from), figures.RowsOfGoals(from)
+		r.Figures, r.Goals = figures.TableFigures(from), figures.TableFiguresByGoal(from)
 	}
 }
 
@@ -150,7 +150,7 @@ func (r *Run) unconfirmed() bool {
 	if r.Evidence == nil {
 		return r.Figures.Unconfirmed > 0
 	}
-	f := figures.RowOf(r.Evidence)
+	f := figures.TableFigures(r.Evidence)
 	return f != nil && f.Unconfirmed > 0
 }
 

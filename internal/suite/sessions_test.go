@@ -11,7 +11,7 @@ import (
 
 func TestADisturbedRunOfSessionsIsToldByItsGoodput(t *testing.T) {
 	which, why := Disturbed([]*report.Report{reporttest.Sessions(46_500_000), reporttest.SessionsBound(20_000_000), reporttest.Sessions(46_600_000), reporttest.Sessions(46_400_000)})
-	if want := "the generator was the limit at 40.00 Mbps goodput, and other runs of it measured 93.00 Mbps goodput: it was disturbed"; which != 1 || why != want {
+	if want := "the generator was the limit at 40.00 Mbps goodput, but other runs measured 93.00 Mbps goodput: this run was disturbed"; which != 1 || why != want {
 		t.Errorf("run %d: %q, want %q", which, why, want)
 	}
 }

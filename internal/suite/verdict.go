@@ -15,7 +15,7 @@ import (
 
 // evidence are the runs that a cell is judged by: one for each repetition that has one, and earlier tries that show that the device loses frames at any load. If a run is lost there are none, since
 // whoever removed it may have chosen which runs are left. Each marks the directions in which the generators may have been the limit.
-func (v *view) evidence(cell int) (all []analysis.Kept) {
+func (v *view) evidence(cell int) (all []analysis.KeptReport) {
 	can := v.capacityOf(cell)
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
@@ -23,7 +23,7 @@ func (v *view) evidence(cell int) (all []analysis.Kept) {
 			return nil
 		}
 		if known && run.Evidence != nil && (v.representsRepetition(cell, name, &run) || run.lostAtAnyLoad()) {
-			all = append(all, analysis.Kept{Report: can.mark(run.Evidence), Digest: run.Report, Method: run.Plan})
+			all = append(all, analysis.KeptReport{Report: can.mark(run.Evidence), Digest: run.Report, Method: run.Plan})
 		}
 	}
 	return all
@@ -45,7 +45,7 @@ func (v *view) verdict(cell int) *report.Verdict {
 		judged := v.Judge(criteria, runs)
 		return &judged
 	}
-	judged := v.compared(cell, criteria, runs, analysis.Measured{Plan: evidence[0].Report.Plan, Method: evidence[0].Method})
+	judged := v.compared(cell, criteria, runs, analysis.Candidate{Plan: evidence[0].Report.Plan, Method: evidence[0].Method})
 	return &judged
 }
 
@@ -89,7 +89,7 @@ func (v *view) toCome(cell int) int {
 }
 
 // compared judges a cell against its baseline: a cell of this suite or of an earlier one. The baseline cell itself always meets relative criteria.
-func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Measured) report.Verdict {
+func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Candidate) report.Verdict {
 	if ref := v.lookup(); ref != nil {
 		baseline := ref.ofCell(v.Matrix.Cells[cell].Values, how)
 		baseline.AllowDifferent = v.allowDifferent()
@@ -155,7 +155,7 @@ func judgeBaseline(criteria []plan.Criterion, runs []*report.Report, baseline *r
 			continue
 		}
 		result := report.CriterionResult{Name: c.Name, Outcome: report.Passed, Message: "it is the baseline itself"}
-		if why := analysis.NoneFor(baseline, c); why != "" {
+		if why := analysis.WhyNoRunAnswers(baseline, c); why != "" {
 			result.Outcome, result.Message = report.Undecided, result.Message+", and has no figure: "+why
 			if own.Outcome == report.Passed {
 				own.Outcome = report.Undecided

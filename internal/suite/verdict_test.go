@@ -34,7 +34,7 @@ func TestCellsAreComparedWithThoseOfTheBaseline(t *testing.T) {
 			"main-64b": "Passed", "same-64b": "Passed the baseline is Cell main-64b", "slow-64b": "Failed the baseline is Cell main-64b",
 		}},
 		"one run doesn't": {releases, map[string]string{
-			"main-imix": "Passed", "same-imix": "Undecided about 5 runs of each would do", "slow-imix": "Undecided too few runs to tell it from chance",
+			"main-imix": "Passed", "same-imix": "Undecided about 5 runs of each would decide", "slow-imix": "Undecided too few runs to tell it from chance",
 		}},
 		"a baseline that is excluded": {releases + "repetitions: 5\nexclude: [{image: main, frames: imix}]\n", map[string]string{
 			"same-imix": "Undecided Cell image main: it is excluded from the suite", "slow-64b": "Failed",
@@ -271,7 +271,7 @@ func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 func TestAPageThatNoOperatorWroteIsRefused(t *testing.T) {
 	for name, evidence := range map[string]*report.Report{
 		"without a plan":    {Ending: report.Completed},
-		"without a total":   {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Directions: []report.Measured{{}}}},
+		"without a total":   {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Directions: []report.Direction{{}}}},
 		"without direction": {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Total: &report.Sum{}}},
 	} {
 		m := Expand(written(t, "template: {spec: {}}\n"))

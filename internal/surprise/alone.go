@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// alone are the surprises of a cell by itself.
+// alone is the surprises of a cell by itself.
 func (c *cell) alone() (all []Surprise) {
 	if words := c.lossFalls(); words != "" {
 		all = append(all, Surprise{Rule: "loss grows with load", Cells: []string{c.Name}, Words: words})
@@ -20,7 +20,7 @@ func (c *cell) alone() (all []Surprise) {
 	return all
 }
 
-// lossFalls names the smallest load of a curve, of the runs' medians, that surely lost more than a larger one may have.
+// lossFalls names the smallest load of the runs' median curve that surely lost more than a larger load lost at most.
 func (c *cell) lossFalls() string {
 	curve := slices.SortedFunc(slices.Values(c.Curve), func(a, b report.CurvePoint) int { return int(min(max(a.Load.Micros-b.Load.Micros, -1), 1)) })
 	for i, small := range curve {

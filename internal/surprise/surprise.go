@@ -1,5 +1,5 @@
-// Package surprise says what of a suite's figures goes against expectation: a filter that is faster than none, more loss at a smaller load. It is pure. What is expected follows from
-// the tests' Plans alone, by the rules in rules.go; a sentence names both figures, and claims nothing of why they are so.
+// Package surprise finds figures of a suite that go against expectation: a device that is faster with a filter than without, more loss at a smaller load. It is pure. What is expected follows from the
+// tests' Plans alone, by the rules in rules.go; a sentence names both figures, and claims nothing about the cause.
 package surprise
 
 import (
@@ -12,19 +12,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Surprise is what goes against an expectation.
+// Surprise is a finding that goes against an expectation.
 type Surprise struct {
 	// Rule is the expectation's name, and Cells are those whose figures it is about.
 	Rule  string
 	Cells []string
-	// Words say it as a sentence.
+	// Words is the finding as a sentence.
 	Words string
 }
 
-// mostCells is of how many cells at most pairs are looked at: these grow with the square, and nobody reads that many sentences.
+// mostCells is how many cells there may be for pairs to be compared: the number of pairs grows with the square, and nobody reads that many sentences.
 const mostCells = 256
 
-// Of are the surprises of suites, each of a cell by itself and then of pairs: of cells that differ in one axis at most.
+// Of is the surprises in suites: first of each cell by itself, then of pairs of cells that differ in at most one axis.
 func Of(suites ...*report.Suite) (all []Surprise) {
 	cells := cellsOf(suites)
 	for i := range cells {
@@ -36,7 +36,7 @@ func Of(suites ...*report.Suite) (all []Surprise) {
 	for i := range cells {
 		for j := range cells[i+1:] {
 			a, b := &cells[i], &cells[i+1+j]
-			if apart(a.Values, b.Values) <= 1 {
+			if differingAxes(a.Values, b.Values) <= 1 {
 				all = append(all, pair(a, b)...)
 			}
 		}
@@ -47,8 +47,8 @@ func Of(suites ...*report.Suite) (all []Surprise) {
 // cell is a cell of a suite that was measured, with its Plan.
 type cell struct {
 	*report.SuiteCell
-	plan       *plan.Plan // nil: it isn't kept
-	generators int        // how many there were; 0: it isn't known
+	plan       *plan.Plan // nil: it was not kept
+	generators int        // how many there were; 0: unknown
 }
 
 // cellsOf are the measured cells of suites, without calibrations: these have no device.
@@ -64,7 +64,7 @@ func cellsOf(suites []*report.Suite) (all []cell) {
 	return all
 }
 
-// evidenceOf is that of the first run of a cell that counts and has a Plan; nil: there is none.
+// evidenceOf is the evidence of a cell's first run that counts and has a Plan; nil: there is none.
 func evidenceOf(c *report.SuiteCell) *report.Report {
 	for i := range c.Runs {
 		if r := &c.Runs[i]; r.Counts() && r.Evidence != nil && r.Evidence.Plan != nil {
@@ -88,7 +88,7 @@ func generatorsOf(r *report.Report) int {
 	return len(r.Environment.Generators)
 }
 
-// otherImages says that two cells' devices surely ran different images: these may do more, or less, than each other whatever the Plans say.
+// otherImages says that two cells' devices surely ran different images: then the Plans say nothing about which does more.
 func otherImages(a, b *cell) bool {
 	var first []plan.Container
 	for _, c := range []*cell{a, b} {
@@ -107,8 +107,8 @@ func otherImages(a, b *cell) bool {
 
 func (c *cell) title() string { return c.Product + " " + c.Loadtest }
 
-// apart is in how many axes two cells differ.
-func apart(a, b []report.AxisValue) (n int) {
+// differingAxes is in how many axes two cells differ.
+func differingAxes(a, b []report.AxisValue) (n int) {
 	for _, v := range a {
 		if !slices.Contains(b, v) {
 			n++
@@ -117,7 +117,7 @@ func apart(a, b []report.AxisValue) (n int) {
 	return n + max(0, len(b)-len(a))
 }
 
-// pair are the surprises of two cells, whichever of them an expectation takes for the stronger.
+// pair is the surprises of two cells, whichever of them is expected to carry more.
 func pair(a, b *cell) (all []Surprise) {
 	if a.plan == nil || b.plan == nil || a.Figures.OfSessions() != b.Figures.OfSessions() || otherImages(a, b) {
 		return nil

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// mostFindings is how many findings a check tells; what is more is counted.
+// mostFindings is how many findings a check lists; further ones are only counted.
 const mostFindings = 200
 
 // mostShown is how many bytes of a value a finding shows.
 const mostShown = 120
 
-// differ holds values against each other as JSON has them, and collects where they differ.
+// differ compares values as JSON, and collects where they differ.
 type differ struct {
 	check Check
 	more  int
-	// earlier: the document is of a version before evidence. What it lacks altogether its linerate didn't write yet, and is no difference: absent are the names of these members.
+	// earlier: the document is of a version before evidence. A member that it lacks is no difference, as its linerate didn't write it yet: absent are the names of these members.
 	earlier bool
 	absent  map[string]bool
 }
@@ -35,7 +35,7 @@ func (s *subject) differ(name CheckName) *differ {
 // done is the check with all that was found.
 func (d *differ) done() Check {
 	if len(d.absent) > 0 {
-		d.open("the linerate that wrote it didn't write %s yet", strings.Join(slices.Sorted(maps.Keys(d.absent)), ", "))
+		d.notVerified("the linerate that wrote it didn't write %s yet", strings.Join(slices.Sorted(maps.Keys(d.absent)), ", "))
 	}
 	if d.more > 0 {
 		d.check.Findings = append(d.check.Findings, Finding{Object: "the report", Message: fmt.Sprintf("%d more differences are not listed", d.more)})
@@ -43,8 +43,8 @@ func (d *differ) done() Check {
 	return d.check
 }
 
-// say adds a finding in words alone.
-func (d *differ) say(object, field, format string, args ...any) {
+// found adds a finding that is only a sentence.
+func (d *differ) found(object, field, format string, args ...any) {
 	d.add(Finding{Object: object, Field: field, Message: object + ": " + fmt.Sprintf(format, args...)})
 }
 
@@ -56,20 +56,20 @@ func (d *differ) add(f Finding) {
 	d.check.Findings = append(d.check.Findings, f)
 }
 
-// open says what can't be verified.
-func (d *differ) open(format string, args ...any) {
+// notVerified notes what can't be verified, and why.
+func (d *differ) notVerified(format string, args ...any) {
 	d.check.NotVerified = append(d.check.NotVerified, fmt.Sprintf(format, args...))
 }
 
-// hold finds where what stands in the document isn't what was made anew.
-func (d *differ) hold(object string, stands, gives any) { d.holdAt(object, "", stands, gives) }
+// compare finds where what the document says differs from what was recomputed.
+func (d *differ) compare(object string, stands, gives any) { d.compareAt(object, "", stands, gives) }
 
-// holdAt is hold of a member of the object.
-func (d *differ) holdAt(object, field string, stands, gives any) {
+// compareAt compares a member of the object.
+func (d *differ) compareAt(object, field string, stands, gives any) {
 	a, errA := json.Marshal(stands)
 	b, errB := json.Marshal(gives)
 	if errA != nil || errB != nil {
-		d.say(object, field, "it holds a number that no document can hold")
+		d.found(object, field, "it holds a number that no document can hold")
 		return
 	}
 	if !bytes.Equal(a, b) {
@@ -87,7 +87,7 @@ func generic(document []byte) (v any) {
 	return v
 }
 
-// values walks two values side by side.
+// values compares two values, and what they consist of.
 func (d *differ) values(object, path string, stands, gives any) {
 	switch a := stands.(type) {
 	case map[string]any:
@@ -108,6 +108,7 @@ func (d *differ) values(object, path string, stands, gives any) {
 	}
 }
 
+// members compares the members of two objects.
 func (d *differ) members(object, path string, a, b map[string]any) {
 	both := maps.Clone(a)
 	maps.Copy(both, b)
@@ -120,6 +121,7 @@ func (d *differ) members(object, path string, a, b map[string]any) {
 	}
 }
 
+// differs adds a difference between two values.
 func (d *differ) differs(object, field, stands, gives string) {
 	if d.earlier && stands == "" {
 		d.absent[field[strings.LastIndexByte(field, '.')+1:]] = true
@@ -132,17 +134,17 @@ func (d *differ) differs(object, field, stands, gives string) {
 	}
 	switch {
 	case stands == "":
-		f.Message = fmt.Sprintf("%s is missing, and %s %s", where, d.source(), brief(gives))
+		f.Message = fmt.Sprintf("%s is missing, but %s %s", where, d.source(), brief(gives))
 	case gives == "":
-		f.Message = fmt.Sprintf("%s is %s, and %s none", where, brief(stands), d.source())
+		f.Message = fmt.Sprintf("%s is %s, but %s none", where, brief(stands), d.source())
 	default:
-		stands, gives = apart(stands, gives)
-		f.Message = fmt.Sprintf("%s is %s, and %s %s", where, brief(stands), d.source(), brief(gives))
+		stands, gives = fromDifference(stands, gives)
+		f.Message = fmt.Sprintf("%s is %s, but %s %s", where, brief(stands), d.source(), brief(gives))
 	}
 	d.add(f)
 }
 
-// source says what a value that should stand there follows from.
+// source says where the expected value comes from.
 func (d *differ) source() string {
 	switch d.check.Name {
 	case CheckEnvironment:
@@ -154,7 +156,7 @@ func (d *differ) source() string {
 	}
 }
 
-// shown is a value as JSON; empty: it isn't there.
+// shown is a value as JSON; empty: there is none.
 func shown(v any) string {
 	if v == nil {
 		return ""
@@ -168,8 +170,8 @@ func shown(v any) string {
 	return string(bytes.TrimSpace(out.Bytes()))
 }
 
-// apart are two long texts from shortly before the place on where they part.
-func apart(a, b string) (restA, restB string) {
+// fromDifference cuts two long texts to begin shortly before their first difference.
+func fromDifference(a, b string) (restA, restB string) {
 	const before = 30
 	x, y := []rune(a), []rune(b)
 	if len(a) <= mostShown && len(b) <= mostShown {
@@ -185,7 +187,7 @@ func apart(a, b string) (restA, restB string) {
 	return "…" + string(x[same-before:]), "…" + string(y[same-before:])
 }
 
-// brief is a value that isn't too long for a sentence.
+// brief is a value, cut to a length that fits into a sentence.
 func brief(text string) string {
 	runes := []rune(text)
 	if len(runes) <= mostShown {

@@ -77,7 +77,7 @@ func TestDocumentsThatNoRunWrote(t *testing.T) {
 		"nothing":       {},
 		"no plan":       {Version: report.Version, Windows: make([]report.Window, 3)},
 		"unknown type":  {Plan: &plan.Plan{Procedure: plan.Procedure{Type: "Guess"}}},
-		"no directions": {Plan: &plan.Plan{}, Windows: []report.Window{{Number: 1, Directions: []report.Measured{{From: "west", To: "east"}}}}},
+		"no directions": {Plan: &plan.Plan{}, Windows: []report.Window{{Number: 1, Directions: []report.Direction{{From: "west", To: "east"}}}}},
 		"too many":      {Plan: &plan.Plan{}, Windows: make([]report.Window, 20_000)},
 		"finished only": {Plan: &plan.Plan{}, Ending: report.Completed},
 		"another each":  {Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east"}}, Procedure: plan.Procedure{Each: &plan.Each{Directions: []string{"a", "b"}}}}},

@@ -11,35 +11,35 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// result holds the result against what the windows show.
+// result compares the result with what the windows show.
 func (s *subject) result() Check {
 	d := s.differ(CheckResult)
 	switch {
 	case !s.whole():
-		s.anew.Result = s.partialResult()
-		d.open("windows were given up so that the report fits where it is kept: of the result, what is of a window that was kept was verified, and not which window is the answer")
+		s.recomputed.Result = s.partialResult()
+		d.notVerified("windows were left out to make the report fit where it is kept: of the result, only figures of windows that were kept were verified, but not which window is the answer")
 	case s.after == nil:
-		s.anew.Result = s.partialResult()
-		d.open("the procedure could not be replayed: of the result, what is of a window was verified, and not which window is the answer")
+		s.recomputed.Result = s.partialResult()
+		d.notVerified("the procedure could not be replayed: the result's figures were verified, but not which window is the answer")
 	default:
-		s.anew.Result = analysis.Result(&s.anew)
-		s.anew.Result.SharedPorts = s.Result.SharedPorts // who places pods knows them, and no counter
-		if s.goalsOfOld() {
-			d.open("the linerate that wrote it didn't write of goals how many trials were good, how long the shortest were, how often a load is on the wrong side, and a sentence of each goal's own")
+		s.recomputed.Result = analysis.Result(&s.recomputed)
+		s.recomputed.Result.SharedPorts = s.Result.SharedPorts // no counter shows them, only the pods' places
+		if s.withoutNewGoalMembers() {
+			d.notVerified("the linerate that wrote it didn't write, for each goal, how many trials were good, how long the shortest were, how probable a wrong class is, and a sentence")
 		}
 	}
-	d.hold("result", s.Result, s.anew.Result)
+	d.compare("result", s.Result, s.recomputed.Result)
 	return d.done()
 }
 
-// goalsOfOld takes out of the goals made anew what an older linerate didn't write of them; false: this one did.
-func (s *subject) goalsOfOld() bool {
-	stands, anew := s.Result.Goals, s.anew.Result.Goals
+// withoutNewGoalMembers takes out of the recomputed goals what an older linerate didn't write; false: this one wrote it.
+func (s *subject) withoutNewGoalMembers() bool {
+	stands, recomputed := s.Result.Goals, s.recomputed.Result.Goals
 	if len(stands) == 0 || slices.ContainsFunc(stands, func(g report.GoalResult) bool { return g.InitialTrialDuration > 0 }) {
 		return false
 	}
-	for i := range anew {
-		g := &anew[i]
+	for i := range recomputed {
+		g := &recomputed[i]
 		g.InitialTrialDuration, g.WrongClass = 0, 0
 		for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
 			if b != nil {
@@ -53,11 +53,11 @@ func (s *subject) goalsOfOld() bool {
 	return true
 }
 
-// partialResult is the result as it stands, with each part made anew that is of a window that there is.
+// partialResult is the document's result, with each part recomputed whose window was kept.
 func (s *subject) partialResult() report.Result {
 	result, line := s.Result, s.RateOfEachLink()
 	of := map[int]report.Window{}
-	for _, w := range s.anew.Windows {
+	for _, w := range s.recomputed.Windows {
 		of[w.Number] = w
 	}
 	sum := func(stands *report.Sum) *report.Sum {
@@ -83,7 +83,7 @@ func (s *subject) partialResult() report.Result {
 		return result
 	}
 	result.Total = sum(result.Total)
-	result.Directions = append([]report.Measured{}, result.Directions...)
+	result.Directions = append([]report.Direction{}, result.Directions...)
 	for i, m := range result.Directions {
 		number := result.Window
 		if m.Limit != nil {
@@ -97,19 +97,19 @@ func (s *subject) partialResult() report.Result {
 	return result
 }
 
-// figures holds the figures against the result.
+// figures compares the figures with those that follow from the result.
 func (s *subject) figures() Check {
 	d := s.differ(CheckFigures)
-	s.anew.Figures = figures.Of(&s.anew)
+	s.recomputed.Figures = figures.Of(&s.recomputed)
 	if len(s.Figures) == 0 && !recent(s.Report) {
-		d.open("the report has no figures: the linerate that wrote it had none yet")
+		d.notVerified("the report has no figures: the linerate that wrote it had none yet")
 		return d.done()
 	}
-	if len(s.Figures) != len(s.anew.Figures) {
-		d.hold("figures", s.Figures, s.anew.Figures)
+	if len(s.Figures) != len(s.recomputed.Figures) {
+		d.compare("figures", s.Figures, s.recomputed.Figures)
 		return d.done()
 	}
-	for i, f := range s.anew.Figures {
+	for i, f := range s.recomputed.Figures {
 		object := fmt.Sprintf("figure %s, %s", f.Metric, f.Direction)
 		if f.Goal != "" {
 			object += " of goal " + f.Goal
@@ -117,22 +117,22 @@ func (s *subject) figures() Check {
 		if f.Load != 0 {
 			object += " at " + measure.Percent(f.Load) + " of the target"
 		}
-		d.hold(object, s.Figures[i], f)
+		d.compare(object, s.Figures[i], f)
 	}
 	return d.done()
 }
 
-// verdict holds the verdict against figures, criteria and baseline.
+// verdict compares the verdict with what figures, criteria and baseline give.
 func (s *subject) verdict() Check {
 	d := s.differ(CheckVerdict)
-	s.anew.Verdict = analysis.Verdict(&s.anew)
-	if len(s.Verdict.Criteria) != len(s.anew.Verdict.Criteria) {
-		d.hold("verdict", s.Verdict, s.anew.Verdict)
+	s.recomputed.Verdict = analysis.Verdict(&s.recomputed)
+	if len(s.Verdict.Criteria) != len(s.recomputed.Verdict.Criteria) {
+		d.compare("verdict", s.Verdict, s.recomputed.Verdict)
 		return d.done()
 	}
-	d.holdAt("verdict", "outcome", s.Verdict.Outcome, s.anew.Verdict.Outcome)
-	for i, c := range s.anew.Verdict.Criteria {
-		d.hold("criterion "+c.Name, s.Verdict.Criteria[i], c)
+	d.compareAt("verdict", "outcome", s.Verdict.Outcome, s.recomputed.Verdict.Outcome)
+	for i, c := range s.recomputed.Verdict.Criteria {
+		d.compare("criterion "+c.Name, s.Verdict.Criteria[i], c)
 	}
 	return d.done()
 }

@@ -120,13 +120,13 @@ func inBubble(t testing.TB, fn func(*testing.T)) {
 // compared is the scene with a baseline of three runs of it, so that the relative criterion is judged.
 func (s scene) compared(t testing.TB) scene {
 	t.Helper()
-	var kept []analysis.Kept
+	var kept []analysis.KeptReport
 	for range 3 {
 		r := s.run(t)
 		r.Started = r.Started.Add(-time.Duration(len(kept)+1) * time.Hour)
-		kept = append(kept, analysis.Kept{Report: r})
+		kept = append(kept, analysis.KeptReport{Report: r})
 	}
-	s.baseline = analysis.BaselineOf("File", "before", analysis.Measured{Plan: kept[0].Report.Plan}, kept)
+	s.baseline = analysis.BaselineOf("File", "before", analysis.Candidate{Plan: kept[0].Report.Plan}, kept)
 	return s
 }
 

@@ -14,28 +14,28 @@ import (
 // subject is a Report that is verified.
 type subject struct {
 	*report.Report
-	// anew is the Report as the counters give it: its windows, and then, as they are made, result, figures and verdict.
-	anew report.Report
-	by   procedure.Procedure
-	// steps are what the procedure asked for, one for each window up to the first that isn't of its step; none: windows are missing. After is what it asks for after the last
-	// window; nil: some window isn't of its step.
+	// recomputed is the Report as its counters give it: first its windows, then result, figures and verdict.
+	recomputed report.Report
+	by         procedure.Procedure
+	// steps are what the procedure asked for, one for each window up to the first that doesn't match its step; none: windows are missing. After is the step after the last window; nil: some window doesn't
+	// match its step.
 	steps []procedure.Step
 	after *procedure.Step
-	// full and warmUp are what loads of one mean in each direction; nil: a line rate is unknown.
+	// full and warmUp are each direction's rate at a load of 1, and in the warm-up; nil: a line rate is unknown.
 	full, warmUp []units.PacketRate
 }
 
-// newSubject makes the windows anew, and replays the procedure beside them.
+// newSubject recomputes the windows, and replays the procedure along with them.
 func newSubject(r *report.Report) *subject {
-	s := &subject{Report: r, anew: *r, by: procedures.Of(r.Plan.Procedure)}
+	s := &subject{Report: r, recomputed: *r, by: procedures.Of(r.Plan.Procedure)}
 	s.full, s.warmUp = ratesOf(r, s.by.Rates())
-	s.anew.Windows = slices.Clone(r.Windows)
+	s.recomputed.Windows = slices.Clone(r.Windows)
 	setup, goal, following := setupOf(r), measure.Goal{MaxLossRatio: r.Plan.Procedure.MaxLossRatio}, s.whole()
 	for i := range r.Windows {
-		w := &s.anew.Windows[i]
+		w := &s.recomputed.Windows[i]
 		var intended []units.PacketRate
 		if following {
-			step := s.by.Next(s.anew.Windows[:i])
+			step := s.by.Next(s.recomputed.Windows[:i])
 			s.steps = append(s.steps, step)
 			if following = s.follows(i, step); following {
 				w.Number, w.Phase, w.Load, w.Varied = i+1, step.Phase, s.load(i), step.Varied
@@ -45,13 +45,13 @@ func newSubject(r *report.Report) *subject {
 		*w = setup.Recount(*w, intended, goal)
 	}
 	if following {
-		after := s.by.Next(s.anew.Windows)
+		after := s.by.Next(s.recomputed.Windows)
 		s.after = &after
 	}
 	return s
 }
 
-// follows says that window i is of a step, or was: what it asked for is that step's, whatever the window says of its phase and load.
+// follows says whether window i matches a step: by phase and load or, whatever the window says about these, by the rates that were asked for.
 func (s *subject) follows(i int, step procedure.Step) bool {
 	w := s.Windows[i]
 	if step.Done {
@@ -68,7 +68,7 @@ func (s *subject) follows(i int, step procedure.Step) bool {
 	return s.full != nil
 }
 
-// intended is what each direction is asked to send in a step; nil: nobody knows.
+// intended is what each direction is asked to send in a step; nil: unknown.
 func (s *subject) intended(step procedure.Step) []units.PacketRate {
 	if s.full == nil {
 		return nil
@@ -76,10 +76,10 @@ func (s *subject) intended(step procedure.Step) []units.PacketRate {
 	return step.Intended(s.full, s.warmUp)
 }
 
-// whole says that no window was given up.
+// whole says that no window was left out.
 func (s *subject) whole() bool { return s.Thinned == nil || len(s.Windows) >= s.Thinned.Windows }
 
-// setupOf is how a Report's windows were measured, as far as counters don't say it.
+// setupOf is how a Report's windows were measured, apart from their counters.
 func setupOf(r *report.Report) measure.Setup {
 	s := measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.SharesGeneratorsKernel()}
 	for _, g := range r.Generators {
@@ -97,9 +97,9 @@ func setupOf(r *report.Report) measure.Setup {
 				}
 			}
 		}
-		for _, heard := range r.Silence {
-			if heard.Link == d.To {
-				m.Hear(heard.Received, heard.Duration.Std())
+		for _, silence := range r.Silence {
+			if silence.Link == d.To {
+				m.AddSilence(silence.Received, silence.Duration.Std())
 			}
 		}
 		s.Directions = append(s.Directions, m)
@@ -107,7 +107,7 @@ func setupOf(r *report.Report) measure.Setup {
 	return s
 }
 
-// ratesOf is what loads of one mean in each direction; nil: traffic is sessions, or a line rate that says it is unknown.
+// ratesOf is each direction's rate at a load of 1, and in the warm-up; nil: traffic is sessions, or a line rate that they depend on is unknown.
 func ratesOf(r *report.Report, rates procedure.Rates) (full, warmUp []units.PacketRate) {
 	if r.Plan.Sessions != nil {
 		return nil, nil

@@ -9,15 +9,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// clocks is by how much the runner's clock and a generator's may be apart over a run, and how long the last reading may take to be told.
+// clocks is how far the runner's clock and a generator's may be apart over a run, plus the time that the last reading may take to arrive.
 const clocks = time.Second
 
-// times holds the run's parts against the run, in order.
+// times finds parts of the run that are out of order, or outside of the run.
 func (s *subject) times() Check {
 	d := s.differ(CheckTimes)
 	took := s.Finished.Sub(s.Started)
 	if took < 0 {
-		d.say("the report", "finished", "it ends at %s, before it begins at %s", s.Finished.UTC().Format(time.RFC3339), s.Started.UTC().Format(time.RFC3339))
+		d.found("the report", "finished", "it ends at %s, before it begins at %s", s.Finished.UTC().Format(time.RFC3339), s.Started.UTC().Format(time.RFC3339))
 		return d.done()
 	}
 	var last *report.Window
@@ -25,41 +25,41 @@ func (s *subject) times() Check {
 		w := &s.Windows[i]
 		object := fmt.Sprintf("window %d", w.Number)
 		if end := w.Start.Std() + w.Duration.Std(); end > took+took/100+clocks {
-			d.say(object, "start", "it ends %s after the run began, and the run took %s", end, took)
+			d.found(object, "start", "it ends %s after the run began, but the run took %s", end, took)
 		}
 		if last != nil && (w.Number <= last.Number || w.Start < last.Start+last.Duration*9/10) {
-			d.say(object, "start", "it starts at %s, and window %d before it starts at %s and lasts %s", w.Start.Std(), last.Number, last.Start.Std(), last.Duration.Std())
+			d.found(object, "start", "it starts at %s, but window %d before it starts at %s and lasts %s", w.Start.Std(), last.Number, last.Start.Std(), last.Duration.Std())
 		}
 		last = w
 	}
 	for i, sample := range s.Samples {
 		if at := sample.At.Std(); at < 0 || at > took+took/100+clocks {
-			d.say(fmt.Sprintf("sample %d", i+1), "at", "it is of %s after the run began, and the run took %s", at, took)
+			d.found(fmt.Sprintf("sample %d", i+1), "at", "it was taken %s after the run began, but the run took %s", at, took)
 		}
 	}
 	return d.done()
 }
 
-// totals holds the sums of the windows' counters against those of the whole run, of which windows are a part.
+// totals compares the sums of the windows' counters with those of the whole run, of which windows are a part.
 func (s *subject) totals() Check {
 	d := s.differ(CheckTotals)
 	if s.Plan.Sessions != nil {
-		d.open("sessions have no totals")
+		d.notVerified("sessions have no totals")
 		return d.done()
 	}
 	if len(s.Totals) == 0 {
 		if len(s.Windows) > 0 {
-			d.open("the report has no totals: traffic wasn't stopped in order")
+			d.notVerified("the report has no totals, as traffic was not stopped properly")
 		}
 		return d.done()
 	}
 	if len(s.Totals) != len(s.Plan.Directions) {
-		d.say("totals", "", "they are of %d directions, and the plan has %d", len(s.Totals), len(s.Plan.Directions))
+		d.found("totals", "", "they are of %d directions, but the plan has %d", len(s.Totals), len(s.Plan.Directions))
 		return d.done()
 	}
 	for i, t := range s.Totals {
 		if name := s.Plan.Directions[i].Name(); (plan.Direction{From: t.From, To: t.To}).Name() != name {
-			d.say("totals", "", "direction %d is %s→%s, and the plan's is %s", i+1, t.From, t.To, name)
+			d.found("totals", "", "direction %d is %s→%s, but the plan's is %s", i+1, t.From, t.To, name)
 			continue
 		}
 		s.total(d, i)
@@ -67,7 +67,7 @@ func (s *subject) totals() Check {
 	return d.done()
 }
 
-// total holds the windows of direction i against its total. Counters of a window with a fault of the readings may have been cleared.
+// total compares the windows of direction i with its total, except windows with faulty readings, whose counters may have been cleared.
 func (s *subject) total(d *differ, i int) {
 	var sum report.Total
 	for _, w := range s.Windows {
@@ -90,44 +90,44 @@ func (s *subject) total(d *differ, i int) {
 	} {
 		if of.windows > of.runs {
 			d.add(Finding{Object: object, Field: of.field, Stands: fmt.Sprint(of.runs), Gives: fmt.Sprint(of.windows),
-				Message: fmt.Sprintf("%s: %s is %d, and the windows alone counted %d", object, of.field, of.runs, of.windows)})
+				Message: fmt.Sprintf("%s: %s is %d, but the windows alone counted %d", object, of.field, of.runs, of.windows)})
 		}
 	}
 }
 
-// environment holds what follows from what generators, ports and silence told.
+// environment compares environment, line rates and background traffic with what generators and ports reported.
 func (s *subject) environment() Check {
 	d := s.differ(CheckEnvironment)
 	without := *s.Report
 	without.Environment = nil
-	switch anew := report.EnvironmentOf(&without); {
-	case s.Environment == nil && anew != nil:
-		d.open("the report has no environment block: the linerate that wrote it had none yet")
-	case s.Environment != nil && anew == nil:
-		d.open("what generators said of themselves was not kept, so the environment was not verified")
+	switch recomputed := report.EnvironmentOf(&without); {
+	case s.Environment == nil && recomputed != nil:
+		d.notVerified("the report has no environment block: the linerate that wrote it had none yet")
+	case s.Environment != nil && recomputed == nil:
+		d.notVerified("what generators reported about themselves was not kept, so the environment was not verified")
 	case s.Environment != nil:
-		if imagesOf(s.Environment) == 0 && imagesOf(anew) > 0 {
-			d.open("the environment has no images: the linerate that wrote it didn't put them there yet")
-			anew.DeviceImages = nil
+		if countImages(s.Environment) == 0 && countImages(recomputed) > 0 {
+			d.notVerified("the environment has no images: the linerate that wrote it didn't put them there yet")
+			recomputed.DeviceImages = nil
 		}
-		d.hold("environment", s.Environment, anew)
+		d.compare("environment", s.Environment, recomputed)
 	}
 	for _, l := range s.LineRates {
 		for _, of := range s.Plan.Links {
 			if of.Name == l.Link && l.Source == "spec" {
-				d.holdAt("line rate of "+l.Link, "bitsPerSecond", l.BitsPerSecond, of.LineRate)
+				d.compareAt("line rate of "+l.Link, "bitsPerSecond", l.BitsPerSecond, of.LineRate)
 			}
 		}
 	}
-	for _, heard := range s.Silence {
-		d.holdAt(fmt.Sprintf("silence on %s of generator %s", heard.Link, heard.Generator), "packetsPerSecond", heard.PacketsPerSecond,
-			units.PacketRateOver(heard.Received.Packets, int64(heard.Duration)).Whole())
+	for _, silence := range s.Silence {
+		d.compareAt(fmt.Sprintf("silence on %s of generator %s", silence.Link, silence.Generator), "packetsPerSecond", silence.PacketsPerSecond,
+			units.PacketRateOver(silence.Received.Packets, int64(silence.Duration)).Whole())
 	}
 	return d.done()
 }
 
-// imagesOf is how many images an environment knows.
-func imagesOf(e *report.Environment) int {
+// countImages is how many images an environment has.
+func countImages(e *report.Environment) int {
 	n := len(e.DeviceImages)
 	for _, g := range e.Generators {
 		n += len(g.Images)

@@ -1,12 +1,11 @@
-// Package verify recomputes a saved Report from its raw counters, and says where the document says something else. It measures nothing and judges nobody: every figure is made anew by
-// the code that made it when the run was measured, and held against what stands in the document. It is pure.
+// Package verify recomputes a saved Report from its raw counters, and finds where the document says something else. It measures nothing: the code that made every figure when the run was measured makes it
+// once more, and the two are compared. It is pure.
 //
 //	counters of windows ──measure──▶ rates, loss, quality ──procedures, analysis──▶ result ──figures──▶ figures ──analysis──▶ verdict
 //	       │                              │                                            │                   │                   │
-//	       └ totals, times                └──────────────── what stands in the document must be the same ──┴───────────────────┘
+//	       └ totals, times                └──────────────── the document must say the same ──┴───────────────────┘
 //
-// What is made anew follows from the counters alone, never from what stands further on in the document: so a changed figure is one finding, and a changed counter
-// contradicts all that follows from it.
+// Everything is recomputed from the counters alone, never from later parts of the document: so a changed figure is one finding, and a changed counter contradicts all that follows from it.
 package verify
 
 import (
@@ -18,13 +17,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Verification is what became of verifying one Report.
+// Verification is the result of verifying one Report.
 type Verification struct {
-	// Name is what the Report is called where it was read, and its test's name: "imix.json: imix".
+	// Name is where the Report was read, and its test's name: "imix.json: imix".
 	Name string `json:"name"`
-	// Outcome is Verified where nothing differs, also where something was not kept; else Differs.
+	// Outcome is Verified where nothing differs, even if something can't be verified; else Differs.
 	Outcome Outcome `json:"outcome"`
-	// Producer is the linerate that wrote the Report. Remark says that it is another one than this, where it is: then differences may come from what changed between the two.
+	// Producer is the linerate that wrote the Report. Remark says if it is another one than this: then differences may come from changes between the two.
 	Producer string `json:"producer"`
 	Remark   string `json:"remark,omitempty"`
 	// Windows, Figures and Criteria are how many of each the document has.
@@ -43,12 +42,12 @@ const (
 	Differs  Outcome = "Differs"
 )
 
-// Check is one thing that was held against the counters.
+// Check is one part of the Report that was compared with what its counters give.
 type Check struct {
 	Name CheckName `json:"name"`
 	// Findings are what differs; none: nothing does.
 	Findings []Finding `json:"findings,omitempty"`
-	// NotVerified says what the document holds too little for, and why; empty: all that the check is about was verified.
+	// NotVerified says what could not be verified, as the document lacks something, and why; empty: everything was.
 	NotVerified []string `json:"notVerified,omitempty"`
 }
 
@@ -57,12 +56,12 @@ type CheckName string
 
 // The checks, in their order.
 const (
-	CheckDocument    CheckName = "Document"    // it is a Report of a procedure that is known here, with all that the procedure needs
+	CheckDocument    CheckName = "Document"    // it is a Report of a known procedure, with all that the procedure needs
 	CheckTimes       CheckName = "Times"       // the run's parts are in order, and within the run
-	CheckEnvironment CheckName = "Environment" // environment, line rates and background traffic follow from what generators and ports told
+	CheckEnvironment CheckName = "Environment" // environment, line rates and background traffic follow from what generators and ports reported
 	CheckWindows     CheckName = "Windows"     // rates and loss of each window follow from its counters, quality and reason from its evidence
 	CheckProcedure   CheckName = "Procedure"   // each window is of the step that the procedure asks for after the windows before it
-	CheckTotals      CheckName = "Totals"      // windows counted no more than the run
+	CheckTotals      CheckName = "Totals"      // all windows together counted no more than the whole run
 	CheckResult      CheckName = "Result"      // the result follows from the windows
 	CheckFigures     CheckName = "Figures"     // the figures follow from the result
 	CheckVerdict     CheckName = "Verdict"     // the verdict follows from the figures, the Plan's criteria and the baseline
@@ -70,17 +69,17 @@ const (
 
 // Finding is one thing that differs.
 type Finding struct {
-	// Object is what it is found in: "window 12, west→east". Field is its member there, as the document calls it: "received.packetsPerSecond".
+	// Object is where it was found: "window 12, west→east". Field is the member there, by its name in the document: "received.packetsPerSecond".
 	Object string `json:"object"`
 	Field  string `json:"field,omitempty"`
-	// Stands is what the document says, Gives what was made anew, both as JSON has them; empty: it isn't there.
+	// Stands is what the document says, Gives what was recomputed, both as JSON; empty: there is none.
 	Stands string `json:"stands,omitempty"`
 	Gives  string `json:"gives,omitempty"`
 	// Message is the finding in a sentence.
 	Message string `json:"message"`
 }
 
-// Report verifies a Report. By is the producer that this linerate writes into Reports.
+// Report verifies a Report. By is this linerate, as it names itself as the producer of Reports.
 func Report(r *report.Report, by string) Verification {
 	v := Verification{Name: report.PlanOf(r).Test.Name, Outcome: Verified, Producer: r.Producer, Remark: remark(r, by),
 		Windows: len(r.Windows), Figures: len(r.Figures), Criteria: len(r.Verdict.Criteria)}
@@ -133,13 +132,13 @@ func countedCriteria(n int) string {
 	return wording.Count(int64(n)) + " criteria"
 }
 
-// remark says that another linerate wrote a Report than verifies it; empty: the same one did.
+// remark says that another linerate wrote a Report than the one that verifies it; empty: the same one did.
 func remark(r *report.Report, by string) string {
 	switch {
 	case r.Producer != by:
-		return fmt.Sprintf("%s wrote it, and %s verifies it: a difference may come from what changed between the two; verify it with the linerate that wrote it", cmp.Or(r.Producer, "an unnamed linerate"), by)
+		return fmt.Sprintf("%s wrote it, but %s verifies it: a difference may come from changes between the two; verify it with the linerate that wrote it", cmp.Or(r.Producer, "an unnamed linerate"), by)
 	case !recent(r) && len(r.Windows) > 0:
-		return "its windows have no evidence, as those of an earlier linerate: a difference may come from what changed since; verify it with the linerate that wrote it"
+		return "an earlier linerate wrote its windows without evidence: a difference may come from later changes; verify it with the linerate that wrote it"
 	}
 	return ""
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// windows holds each window against what its counters give.
+// windows compares each window with what its counters give.
 func (s *subject) windows() Check {
 	d := s.differ(CheckWindows)
 	without := 0
 	for i, w := range s.Windows {
-		s.window(d, w, s.anew.Windows[i])
+		s.window(d, w, s.recomputed.Windows[i])
 		if w.Evidence == nil && s.Plan.Sessions == nil {
 			without++
 		}
 	}
 	if without > 0 {
-		d.open("evidence of %s was not kept, so quality and reason there were not verified", wording.ShareOf(without, len(s.Windows))+" windows")
+		d.notVerified("evidence of %s was not kept, so quality and reason there were not verified", wording.ShareOf(without, len(s.Windows))+" windows")
 	}
 	if len(s.Generators) > 1 && len(s.Windows) > 0 && s.Plan.Sessions == nil {
-		d.open("%d generators' counters stand added up, and each had a time of its own: rates were verified within what those times explain", len(s.Generators))
+		d.notVerified("the counters of %d generators are summed, but each was read at its own time: rates were verified as closely as that allows", len(s.Generators))
 	}
 	ended := 0
 	for _, w := range s.Windows {
@@ -34,33 +34,33 @@ func (s *subject) windows() Check {
 		}
 	}
 	if ended > 0 {
-		d.open("%s ended before their time, each port at a moment of its own: rates were verified within what those explain", wording.ShareOf(ended, len(s.Windows))+" trials were")
+		d.notVerified("%s ended early, each port at its own time: rates were verified as closely as that allows", wording.ShareOf(ended, len(s.Windows))+" trials were")
 	}
 	return d.done()
 }
 
-// window holds one window against what its counters give.
+// window compares one window with what its counters give.
 func (s *subject) window(d *differ, is, gives report.Window) {
 	object := fmt.Sprintf("window %d", is.Number)
 	for i := range is.Directions {
 		of := object + ", " + is.Directions[i].Name()
 		latency(d, of, is.Directions[i].Latency)
-		d.hold(of, is.Directions[i], gives.Directions[i])
+		d.compare(of, is.Directions[i], gives.Directions[i])
 		if is.Evidence != nil {
-			d.holdAt(of, "evidence", is.Evidence.Directions[i], gives.Evidence.Directions[i])
+			d.compareAt(of, "evidence", is.Evidence.Directions[i], gives.Evidence.Directions[i])
 		}
 	}
 	if is.Evidence != nil {
-		d.holdAt(object, "evidence.fault", is.Evidence.Fault, gives.Evidence.Fault)
+		d.compareAt(object, "evidence.fault", is.Evidence.Fault, gives.Evidence.Fault)
 	}
-	d.holdAt(object, "quality", is.Quality, gives.Quality)
-	d.holdAt(object, "reason", is.Reason, gives.Reason)
+	d.compareAt(object, "quality", is.Quality, gives.Quality)
+	d.compareAt(object, "reason", is.Reason, gives.Reason)
 	if len(is.Generators) > 0 {
 		s.shares(d, object, is)
 	}
 }
 
-// latency holds percentiles against the distributions that they were read of, where the document has those.
+// latency compares percentiles with the distributions that they come from, where the document has those.
 func latency(d *differ, object string, sizes []report.Latency) {
 	for i, l := range sizes {
 		if l.Histogram == "" {
@@ -69,17 +69,17 @@ func latency(d *differ, object string, sizes []report.Latency) {
 		field := fmt.Sprintf("latency[%d]", i)
 		h, err := transit.Decode(l.Histogram)
 		if err != nil {
-			d.say(object, field+".histogram", "it is no distribution: %v", err)
+			d.found(object, field+".histogram", "it is no distribution: %v", err)
 			continue
 		}
-		d.holdAt(object, field+".within", l.Within, measure.PercentilesOf(h, l.Came()-l.Timed()))
+		d.compareAt(object, field+".within", l.Within, measure.PercentilesOf(h, l.Came()-l.Timed()))
 		if frames := int64(h.Frames()); frames != l.Timed() {
-			d.say(object, field+".frames", "%d frames were timed, and the distribution has %d", l.Timed(), frames)
+			d.found(object, field+".frames", "%d frames were timed, but the distribution has %d", l.Timed(), frames)
 		}
 	}
 }
 
-// shares holds the sum of the generators' shares of a window against that of its directions: rounded each by itself, they are apart by no more than a packet per second each.
+// shares compares the sum of the generators' shares of a window with that of its directions: as each is rounded by itself, the sums differ by no more than a packet per second for each.
 func (s *subject) shares(d *differ, object string, w report.Window) {
 	var offered, received, ofOffered, ofReceived int64
 	for _, g := range w.Generators {
@@ -94,39 +94,39 @@ func (s *subject) shares(d *differ, object string, w report.Window) {
 		of, shares int64
 	}{{"offered", offered, ofOffered}, {"received", received, ofReceived}} {
 		if off := sum.of - sum.shares; off > most || off < -most {
-			d.say(object, "generators", "the generators together %s %d packets/s, and the directions together %d", sum.what, sum.shares, sum.of)
+			d.found(object, "generators", "the generators together %s %d packets/s, but the directions together %d", sum.what, sum.shares, sum.of)
 		}
 	}
 }
 
-// procedure replays the procedure: each window is of the step that it asks for after the windows before.
+// procedure replays the procedure: each window must be of the step that it asks for after the windows before.
 func (s *subject) procedure() Check {
 	d := s.differ(CheckProcedure)
 	if !s.whole() {
-		d.open("%d of %d windows were given up so that the report fits where it is kept, so the procedure was not replayed", s.Thinned.Windows-len(s.Windows), s.Thinned.Windows)
+		d.notVerified("%d of %d windows were left out to make the report fit where it is kept, so the procedure was not replayed", s.Thinned.Windows-len(s.Windows), s.Thinned.Windows)
 		return d.done()
 	}
 	for i, step := range s.steps {
 		w, object := s.Windows[i], fmt.Sprintf("window %d", s.Windows[i].Number)
 		if step.Done {
-			d.say(object, "phase", "the procedure was at its end before it: %s", step.Reason)
+			d.found(object, "phase", "the procedure had ended before it: %s", step.Reason)
 			break
 		}
-		d.holdAt(object, "number", w.Number, i+1)
-		d.holdAt(object, "phase", w.Phase, step.Phase)
-		d.holdAt(object, "load", w.Load, s.load(i))
-		d.holdAt(object, "varied", w.Varied, step.Varied)
+		d.compareAt(object, "number", w.Number, i+1)
+		d.compareAt(object, "phase", w.Phase, step.Phase)
+		d.compareAt(object, "load", w.Load, s.load(i))
+		d.compareAt(object, "varied", w.Varied, step.Varied)
 		s.length(d, object, i)
 	}
 	if s.after == nil {
-		d.open("after window %d the procedure was not replayed, as that window isn't of the step that it asks for", len(s.steps))
+		d.notVerified("after window %d the procedure was not replayed, as that window isn't of the step that it asks for", len(s.steps))
 	} else if s.Ending == report.Completed && !s.after.Done {
-		d.say("the report", "ending", "it says Completed, and after its last window the procedure asks for another one, %s at %s of the target: windows were taken out, or the run ended otherwise", s.after.Phase, measure.Percent(s.after.Load))
+		d.found("the report", "ending", "it is Completed, but after its last window the procedure asks for another one, %s at %s of the target: windows were removed, or the run ended otherwise", s.after.Phase, measure.Percent(s.after.Load))
 	}
 	return d.done()
 }
 
-// load is that of the step of window i; in frames' warm-up what its rate is of the full one.
+// load is that of the step of window i; in a warm-up of frames its rate as a share of the full rate.
 func (s *subject) load(i int) units.Ratio {
 	step := s.steps[i]
 	switch {
@@ -138,7 +138,7 @@ func (s *subject) load(i int) units.Ratio {
 	return units.RatioOf(int64(s.warmUp[0]), int64(s.full[0]))
 }
 
-// length holds a window's duration against its step's.
+// length compares a window's duration with its step's.
 func (s *subject) length(d *differ, object string, i int) {
 	w, judge := s.Windows[i], s.steps[i].Judge
 	if s.steps[i].Frames != nil {
@@ -150,24 +150,24 @@ func (s *subject) length(d *differ, object string, i int) {
 		if above := s.steps[i].StopAbove; above != nil {
 			gives.Above = *above
 		} else {
-			d.say(object, "decided", "it was ended before its time, and the procedure doesn't end its step so")
+			d.found(object, "decided", "it was ended early, but the procedure never ends such a step early")
 		}
-		d.holdAt(object, "decided", *w.Decided, gives)
+		d.compareAt(object, "decided", *w.Decided, gives)
 		return
 	}
 	if w.Evidence == nil || w.Evidence.Fault != "" {
 		return
 	}
 	if measure.Stretched(w.Duration, judge) || !w.HasEdges() && w.Duration.Std() != judge {
-		d.say(object, "duration", "duration is %s, and the procedure asks for %s", w.Duration.Std(), judge)
+		d.found(object, "duration", "duration is %s, but the procedure asks for %s", w.Duration.Std(), judge)
 	}
 }
 
-// bursts holds the lengths of a window's bursts against their step's. How long they took is the generators' to say.
+// bursts compares the lengths of a window's bursts with their step's. How long they took is known from the generators only.
 func (s *subject) bursts(d *differ, object string, i int) {
 	for n, m := range s.Windows[i].Directions {
 		if m.Burst != nil && n < len(s.steps[i].Frames) {
-			d.holdAt(object+", "+m.Name(), "burst.frames", m.Burst.Frames, s.steps[i].Frames[n])
+			d.compareAt(object+", "+m.Name(), "burst.frames", m.Burst.Frames, s.steps[i].Frames[n])
 		}
 	}
 }

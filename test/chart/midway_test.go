@@ -210,7 +210,7 @@ func (m *midway) report() {
 	both := report.Flow{PacketsPerSecond: 20_000, Layer1BitsPerSecond: 60_000_000, Layer2BitsPerSecond: 56_000_000}
 	document.Result.Total = &report.Sum{Intended: both, Offered: both, Received: both}
 	for _, d := range p.Directions {
-		document.Result.Directions = append(document.Result.Directions, report.Measured{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow})
+		document.Result.Directions = append(document.Result.Directions, report.Direction{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow})
 	}
 	data, annotations, err := delivery.EncodeReport(document, true, 1)
 	must(m.T, err)

@@ -91,7 +91,7 @@ func TestABaselineThatAnOldOperatorPackedJudgesANewRunAsBefore(t *testing.T) {
 }
 
 func TestOldReportsAreTheSameBaseline(t *testing.T) {
-	var kept []analysis.Kept
+	var kept []analysis.KeptReport
 	for document := json.NewDecoder(bytes.NewReader(unpacked(t, read(t, "reports/v1.4.json.gz")))); document.More(); {
 		var text json.RawMessage
 		if err := document.Decode(&text); err != nil {
@@ -105,10 +105,10 @@ func TestOldReportsAreTheSameBaseline(t *testing.T) {
 		if err := json.Compact(&compact, text); err != nil {
 			t.Fatal(err)
 		}
-		kept = append(kept, analysis.Kept{Report: all[0], Digest: report.Digest(compact.Bytes())}) // of what was stored, which the old version stands in
+		kept = append(kept, analysis.KeptReport{Report: all[0], Digest: report.Digest(compact.Bytes())}) // of what was stored, which the old version stands in
 	}
 	candidate := reports(t, "slower-than-its-baseline")[0]
-	b := analysis.BaselineOf("LoadTest", "router-v1.4", analysis.Measured{Plan: candidate.Plan}, kept)
+	b := analysis.BaselineOf("LoadTest", "router-v1.4", analysis.Candidate{Plan: candidate.Plan}, kept)
 	for i := range b.Runs { // what a run was measured in is told since: an old Report's other members tell some of it
 		if e := b.Runs[i].Environment; e == nil || len(e.Generators) != 1 || e.Generators[0].Product == "" {
 			t.Errorf("run %d was measured in %+v", i, e)

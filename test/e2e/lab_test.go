@@ -103,7 +103,7 @@ func (s *scene) truth(t *lineratev1alpha1.LoadTest, limit int64) {
 func (s *scene) passed(t *lineratev1alpha1.LoadTest, status string, demanded int64) {
 	s.Helper()
 	r := s.report(t)
-	if !r.Result.Measured || r.Unconfirmed() || slices.ContainsFunc(r.Result.Directions, func(m report.Measured) bool { return m.Received.PacketsPerSecond < demanded }) {
+	if !r.Result.Measured || r.Unconfirmed() || slices.ContainsFunc(r.Result.Directions, func(m report.Direction) bool { return m.Received.PacketsPerSecond < demanded }) {
 		status = "Unknown"
 	}
 	reason := map[string]string{"True": "CriteriaMet", "False": "CriteriaNotMet", "Unknown": "Undecided"}[status]

@@ -49,7 +49,7 @@ func Faults(r Render, cells ...string) (faults []string) {
 
 func suiteFaults(s *report.Suite, want []Answer) (faults []string) {
 	if s.Finished.IsZero() {
-		faults = append(faults, "the suite isn't over")
+		faults = append(faults, "the suite has not ended")
 	}
 	found := map[string]*report.SuiteCell{}
 	for i := range s.Cells {

@@ -55,7 +55,7 @@ func TestFaults(t *testing.T) {
 		{"a cell without a figure", func(s *report.Suite) { s.Cells[7].Figures = nil }, "danos-64b is not measured"},
 		{"a cell that isn't there", func(s *report.Suite) { s.Cells = s.Cells[:7] }, "markdown: 7 rows, want 8"},
 		{"a table in another order", func(s *report.Suite) { s.Cells[0], s.Cells[1] = s.Cells[1], s.Cells[0] }, "html: row 1 is"},
-		{"a suite that isn't over", func(s *report.Suite) { s.Finished = time.Time{} }, "the suite isn't over"},
+		{"a suite that isn't over", func(s *report.Suite) { s.Finished = time.Time{} }, "the suite has not ended"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			s := measured()

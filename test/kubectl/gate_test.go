@@ -111,7 +111,7 @@ func runReport(test *v1alpha1.LoadTest, packets int64) *report.Report {
 	r := &report.Report{Version: report.Version, Plan: plan, Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 		Resolution: units.One / 1000, Total: &report.Sum{Received: flow}}}
 	for _, d := range plan.Directions {
-		r.Result.Directions = append(r.Result.Directions, report.Measured{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
+		r.Result.Directions = append(r.Result.Directions, report.Direction{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
 	}
 	return r
 }

@@ -258,7 +258,7 @@ func TestTheReportOfASuite(t *testing.T) {
 	p.saysSuiteRuns("four-systems", 1, 2)
 	p.keepsTable(s, 1)
 	t.Run("what was measured so far", func(t *testing.T) {
-		p.types("kubectl linerate report four-systems").wants(t, 0, "! the suite isn't over: this is what was measured so far", "four-systems isn't over (2 of 4 tests measured, 1 under way)")
+		p.types("kubectl linerate report four-systems").wants(t, 0, "! the suite has not ended: this is what was measured so far", "four-systems isn't over (2 of 4 tests measured, 1 under way)")
 	})
 	p.saysSuiteEnded(s, v1alpha1.ReasonMeasured)
 	for format, want := range map[string]string{

@@ -122,7 +122,7 @@ func (r *runner) measured() *report.Report {
 	sum := &report.Sum{Intended: both, Offered: both, Received: both, Window: 1}
 	w := report.Window{Number: 1, Phase: report.Confirm, Duration: plan.Duration(10 * time.Second), Quality: report.Good}
 	for _, d := range r.plan.Directions {
-		w.Directions = append(w.Directions, report.Measured{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow, Quality: report.Good})
+		w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow, Quality: report.Good})
 	}
 	now := r.l.clock.now().UTC()
 	return &report.Report{
@@ -147,6 +147,6 @@ func (r *runner) measuredSessions() *report.Report {
 func (r *runner) interrupted() *report.Report {
 	document := r.measured()
 	document.Ending, document.Message, document.Windows = report.Interrupted, "the run was interrupted", nil
-	document.Result = report.Result{Reason: report.NotMeasured, Message: "the run ended before there was anything to say"}
+	document.Result = report.Result{Reason: report.NotMeasured, Message: "the run ended before anything was measured"}
 	return document
 }

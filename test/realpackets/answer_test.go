@@ -119,7 +119,7 @@ func (a answer) unit() string {
 
 // faults are what keeps a Report from being the known answer.
 func (a answer) faults(r *report.Report) (faults []string) {
-	if r.Ending != report.Completed || !r.Result.Confirmed || !slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return saturated(r, d) }) {
+	if r.Ending != report.Completed || !r.Result.Confirmed || !slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return saturated(r, d) }) {
 		return []string{fmt.Sprintf("ending %s, saturated %v, confirmed %v: %s %s", r.Ending, r.Result.Saturated, r.Result.Confirmed, r.Message, r.Result.Message)}
 	}
 	for _, d := range r.Result.Directions {
@@ -143,7 +143,7 @@ func (a answer) faults(r *report.Report) (faults []string) {
 }
 
 // off is how far a direction's received rate is from the known limit, as a share of it.
-func (a answer) off(d report.Measured) float64 {
+func (a answer) off(d report.Direction) float64 {
 	got := d.Received.PacketsPerSecond
 	if a.bits {
 		got = d.Received.Layer2BitsPerSecond

@@ -107,7 +107,7 @@ func atOnce(r *report.Report, shared bool, want int64) (faults []string) {
 // full then as the time before left it, so a load so little above the limit is clean now and lossy then, and either is told as it was.
 func queueful(r *report.Report) bool {
 	const most = units.One/1000 + units.One*10/5000
-	return !slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.LossRatio > most })
+	return !slices.ContainsFunc(r.Result.Directions, func(d report.Direction) bool { return d.LossRatio > most })
 }
 
 // strayed are windows in which something was sent where nothing was to be.

@@ -260,16 +260,16 @@ func (d impairedDevice) missing(a impairedAnswer) (missing []string) {
 
 func (d impairedDevice) searches() bool { return d.mode == together || d.mode == each }
 
-func directionOf(r *report.Report, direction string) (m report.Measured, found bool) {
-	i := slices.IndexFunc(r.Result.Directions, func(m report.Measured) bool { return truth.Direction(m.From, m.To) == direction })
+func directionOf(r *report.Report, direction string) (m report.Direction, found bool) {
+	i := slices.IndexFunc(r.Result.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == direction })
 	if i < 0 || !r.Result.Measured {
-		return report.Measured{}, false
+		return report.Direction{}, false
 	}
 	return r.Result.Directions[i], true
 }
 
 // saturated says whether the Report claims that a direction's figure is the device's limit.
-func saturated(r *report.Report, m report.Measured) bool {
+func saturated(r *report.Report, m report.Direction) bool {
 	if m.Limit != nil {
 		return m.Limit.Saturated
 	}
@@ -323,7 +323,7 @@ func (d impairedDevice) said(a impairedAnswer) string {
 }
 
 // found is a direction's figure, by its interval.
-func (d impairedDevice) found(r *report.Report, m report.Measured) string {
+func (d impairedDevice) found(r *report.Report, m report.Direction) string {
 	name := truth.Direction(m.From, m.To)
 	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool {
 		return f.Metric == figures.PacketsPerSecond && f.Direction == name && f.Load == 0
@@ -343,7 +343,7 @@ func (d impairedDevice) found(r *report.Report, m report.Measured) string {
 }
 
 // loads are the directions at each load that was given: of a curve its trials', the highest first.
-func (d impairedDevice) loads(r *report.Report) (all []report.Measured) {
+func (d impairedDevice) loads(r *report.Report) (all []report.Direction) {
 	switch {
 	case d.searches():
 		return nil
@@ -359,7 +359,7 @@ func (d impairedDevice) loads(r *report.Report) (all []report.Measured) {
 }
 
 // loses is the share that the device loses of what a direction was offered.
-func (d impairedDevice) loses(m report.Measured) float64 {
+func (d impairedDevice) loses(m report.Direction) float64 {
 	load := float64(max(1, m.Offered.PacketsPerSecond))
 	return max(0, 1-d.ports[entry[m.From]].Forwards(load)/load)
 }

@@ -95,7 +95,7 @@ func (a liveAnswer) faults(r *report.Report) (faults, missing []string) {
 		if name == back && !a.bothWays {
 			continue
 		}
-		at := slices.IndexFunc(r.Result.Directions, func(m report.Measured) bool { return truth.Direction(m.From, m.To) == name })
+		at := slices.IndexFunc(r.Result.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == name })
 		if at < 0 {
 			missing = append(missing, name+": no figure: "+r.Result.Message)
 			continue
@@ -111,7 +111,7 @@ func (a liveAnswer) faults(r *report.Report) (faults, missing []string) {
 	return faults, missing
 }
 
-func (a liveAnswer) off(d report.Measured) float64 {
+func (a liveAnswer) off(d report.Direction) float64 {
 	return float64(d.Received.PacketsPerSecond-a.limit) / float64(a.limit)
 }
 

@@ -225,20 +225,20 @@ func (g given) loads(r *report.Report) int {
 
 // point is a direction's result at a load, and how far it may be off.
 type point struct {
-	report.Measured
+	report.Direction
 	limit int64
 	curve bool
 }
 
 // points are each load's directions, the highest load first: of a curve its trials', else the result's.
 func (g given) points(r *report.Report) (points []point) {
-	all, curve := [][]report.Measured{r.Result.Directions}, r.Plan.Procedure.Type == plan.TypeFrameLoss
+	all, curve := [][]report.Direction{r.Result.Directions}, r.Plan.Procedure.Type == plan.TypeFrameLoss
 	if curve {
 		all = nil
 		var loads []units.Ratio
 		for _, w := range slices.Backward(r.Windows) {
 			if w.Phase == report.Trial && w.Quality != report.Invalid && !slices.Contains(loads, w.Load) {
-				all, loads = append([][]report.Measured{w.Directions}, all...), append(loads, w.Load)
+				all, loads = append([][]report.Direction{w.Directions}, all...), append(loads, w.Load)
 			}
 		}
 	}

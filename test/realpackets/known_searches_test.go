@@ -132,7 +132,7 @@ func (d searchedDevice) held(r *report.Report, why string) (faults, missing []st
 			continue
 		}
 		for name, limit := range d.limits() {
-			at := slices.IndexFunc(g.Result.Directions, func(m report.Measured) bool { return truth.Direction(m.From, m.To) == name })
+			at := slices.IndexFunc(g.Result.Directions, func(m report.Direction) bool { return truth.Direction(m.From, m.To) == name })
 			if at < 0 {
 				missing = append(missing, fmt.Sprintf("%s, %s: no answer", g.Name, name))
 				continue

@@ -182,7 +182,7 @@ func asRecorded(t *testing.T, where string, l report.Latency, want transit.Histo
 }
 
 // timedDirections are the directions of the Report's result, in each of which all that came back was timed.
-func timedDirections(t *testing.T, r *report.Report) []report.Measured {
+func timedDirections(t *testing.T, r *report.Report) []report.Direction {
 	t.Helper()
 	if len(r.Untimed) > 0 || len(r.Result.Directions) != 2 {
 		t.Fatalf("%d directions, untimed %+v", len(r.Result.Directions), r.Untimed)

@@ -92,7 +92,7 @@ func voidedWindows(r *report.Report) (n int) {
 // wrongIfBelieved are those of them at loads that the device forwards: without a look at who waited they would be a wrong limit.
 func wrongIfBelieved(r *report.Report, limit int64) (n int) {
 	for _, w := range r.Windows {
-		if w.LostToDisturbance() && slices.ContainsFunc(w.Directions, func(m report.Measured) bool { return m.Intended.PacketsPerSecond < limit*99/100 }) {
+		if w.LostToDisturbance() && slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.Intended.PacketsPerSecond < limit*99/100 }) {
 			n++
 		}
 	}

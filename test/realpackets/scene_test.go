@@ -145,8 +145,8 @@ func same(t *testing.T, what string, counted, crossed int64) {
 // decides nothing. Where the machine stood still for half of the time, less may have come back of a load that was given: then the verdict follows that.
 func decided(t *testing.T, r *report.Report, code int, bound string, demanded int64) {
 	t.Helper()
-	less := func(m report.Measured) bool { return m.Received.PacketsPerSecond < demanded }
-	some, all := slices.ContainsFunc(r.Result.Directions, less), !slices.ContainsFunc(r.Result.Directions, func(m report.Measured) bool { return !less(m) })
+	less := func(m report.Direction) bool { return m.Received.PacketsPerSecond < demanded }
+	some, all := slices.ContainsFunc(r.Result.Directions, less), !slices.ContainsFunc(r.Result.Directions, func(m report.Direction) bool { return !less(m) })
 	outcome, exit := report.Undecided, report.ExitNotMeasured
 	switch {
 	case !r.Result.Measured || r.Unconfirmed():

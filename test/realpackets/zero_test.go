@@ -120,7 +120,7 @@ func zeroFaults(r *report.Report, oneIn int64) (faults []string) {
 }
 
 // lossOf is the share that a device lost of what a direction sent, which counts from any frame on: give or take one frame.
-func lossOf(d report.Measured, oneIn int64) (least, most float64) {
+func lossOf(d report.Direction, oneIn int64) (least, most float64) {
 	sent := float64(d.Sent.Packets)
 	if oneIn == 0 || sent == 0 {
 		return 0, 0

@@ -106,7 +106,7 @@ func (r *run) measured() *report.Report {
 	sum := &report.Sum{Intended: both, Offered: both, Received: both, Window: 1}
 	w := report.Window{Number: 1, Phase: report.Confirm, Duration: plan.Duration(10 * time.Second), Quality: report.Good}
 	for _, d := range r.plan.Directions {
-		w.Directions = append(w.Directions, report.Measured{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow, Quality: report.Good})
+		w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow, Quality: report.Good})
 	}
 	now := time.Now().UTC()
 	document := &report.Report{

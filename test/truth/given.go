@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -51,7 +50,7 @@ func (d Device) reason(r *report.Report) []string {
 	if r.Result.LowerBound() {
 		return lowerBound("the result", r.Result.Reason, r.Result.Message)
 	}
-	above := func(m report.Measured) bool {
+	above := func(m report.Direction) bool {
 		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
 		return float64(load) >= float64(d.Limits[Direction(m.From, m.To)])*(1-room)
 	}
@@ -67,7 +66,7 @@ func curve(r *report.Report) (windows []report.Window) {
 		return nil
 	}
 	for _, w := range r.Windows {
-		if w.Phase == report.Trial && measure.Counts(w) {
+		if w.Phase == report.Trial && w.Counts() {
 			windows = append(slices.DeleteFunc(windows, func(o report.Window) bool { return o.Load == w.Load }), w)
 		}
 	}
@@ -75,7 +74,7 @@ func curve(r *report.Report) (windows []report.Window) {
 }
 
 // figuresOf holds the figures of a direction at a load against the device: what came back, and what was lost of what was sent.
-func (d Device) figuresOf(r *report.Report, m report.Measured, load units.Ratio, where string) (faults []string) {
+func (d Device) figuresOf(r *report.Report, m report.Direction, load units.Ratio, where string) (faults []string) {
 	name := Direction(m.From, m.To)
 	limit, known := d.Limits[name]
 	if !known {
@@ -107,7 +106,7 @@ func (d Device) figuresOf(r *report.Report, m report.Measured, load units.Ratio,
 }
 
 // forwards is how many of the sent frames the device forwards at least and at most.
-func (d Device) forwards(name string, limit float64, m report.Measured, lossAllowed float64) (least, most float64) {
+func (d Device) forwards(name string, limit float64, m report.Direction, lossAllowed float64) (least, most float64) {
 	sent, offered := float64(m.Sent.Packets), float64(max(1, m.Offered.PacketsPerSecond))
 	load, seconds := max(offered, float64(m.Intended.PacketsPerSecond)), sent/offered
 	cut := float64(m.EdgeFrames + m.ReceiveErrors + 1)

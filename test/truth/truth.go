@@ -125,7 +125,7 @@ func (d Device) neverClean() bool {
 }
 
 // claim holds a direction's figure against its limit.
-func (d Device) claim(r *report.Report, m report.Measured) (faults []string) {
+func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
 	name := Direction(m.From, m.To)
 	limit, known := d.Limits[name]
 	if !known {
@@ -170,7 +170,7 @@ func (d Device) total(r *report.Report) []string {
 }
 
 // ownLimit is what the Report says of a direction by itself, or of all of them.
-func ownLimit(r *report.Report, m report.Measured) report.DirectionLimit {
+func ownLimit(r *report.Report, m report.Direction) report.DirectionLimit {
 	if m.Limit != nil {
 		return *m.Limit
 	}
@@ -179,7 +179,7 @@ func ownLimit(r *report.Report, m report.Measured) report.DirectionLimit {
 
 // lossBeside holds the loss that is claimed beside a limit against the device: its interval must not lie outside of what the device loses of that load. A load within
 // 1 % of a limit may lose frames or not, so the loss of any load in between will do.
-func (d Device) lossBeside(r *report.Report, m report.Measured) []string {
+func (d Device) lossBeside(r *report.Report, m report.Direction) []string {
 	name, load := Direction(m.From, m.To), float64(m.Offered.PacketsPerSecond)
 	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == figures.LossRatio && f.Direction == name && f.Load == 0 })
 	if d.Forwards == nil || i < 0 || load <= 0 {

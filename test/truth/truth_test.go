@@ -14,11 +14,11 @@ import (
 // measured is a Report of one direction whose only window has the given packets/s.
 func measured(packetsPerSecond int64, change func(*report.Report)) *report.Report {
 	flow := report.Flow{PacketsPerSecond: packetsPerSecond}
-	m := report.Measured{From: "west", To: "east", Offered: flow, Received: flow, Quality: report.Good}
+	m := report.Direction{From: "west", To: "east", Offered: flow, Received: flow, Quality: report.Good}
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: plan.Procedure{MaxLossRatio: units.One / 1000}},
-		Windows: []report.Window{{Number: 1, Duration: plan.Duration(5 * time.Second), Quality: report.Good, Directions: []report.Measured{m}}},
+		Windows: []report.Window{{Number: 1, Duration: plan.Duration(5 * time.Second), Quality: report.Good, Directions: []report.Direction{m}}},
 		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "saturated", Window: 1,
-			Resolution: units.One / 200, Directions: []report.Measured{m}}}
+			Resolution: units.One / 200, Directions: []report.Direction{m}}}
 	change(r)
 	return r
 }
@@ -84,15 +84,15 @@ func given(kind string, trials [][2]int64, change func(*report.Report)) *report.
 	for i, t := range trials {
 		sent, back := t[0], t[1]
 		lost := units.RatioOf(sent-back, sent)
-		m := report.Measured{From: "west", To: "east", Quality: report.Good, Intended: report.Flow{PacketsPerSecond: sent}, Offered: report.Flow{PacketsPerSecond: sent},
+		m := report.Direction{From: "west", To: "east", Quality: report.Good, Intended: report.Flow{PacketsPerSecond: sent}, Offered: report.Flow{PacketsPerSecond: sent},
 			Received: report.Flow{PacketsPerSecond: back}, Sent: units.Traffic{Packets: sent}, Returned: units.Traffic{Packets: back}, LossRatio: lost, LossRatioMin: lost}
 		if lost > r.Plan.Procedure.MaxLossRatio {
 			m.Quality = report.Lossy
 		}
 		r.Windows = append(r.Windows, report.Window{Number: i + 1, Phase: report.Trial, Load: units.RatioOf(sent, trials[0][0]), Duration: plan.Duration(time.Second),
-			Quality: m.Quality, Directions: []report.Measured{m}})
+			Quality: m.Quality, Directions: []report.Direction{m}})
 		if kind == plan.TypeFrameLoss {
-			r.Result.Curve = append(r.Result.Curve, figures.At(r, r.Windows[i])...)
+			r.Result.Curve = append(r.Result.Curve, figures.OfWindow(r, r.Windows[i])...)
 		}
 	}
 	r.Result.Directions = r.Windows[0].Directions

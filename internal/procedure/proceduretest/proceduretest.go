@@ -1,4 +1,4 @@
-// Package proceduretest carries procedures out against devices that are functions: no generator, no clock. Procedures' tests share it.
+// Package proceduretest carries procedures out against devices that are functions, without a generator and a clock. The procedures' tests share it.
 package proceduretest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Device is what a generator and a device make of a load, both in packets per second of one direction. Window counts from 0.
+// Device is what a generator and a device make of a load, in packets per second of one direction. Window counts from 0.
 type Device func(window int, asked float64) (offered, received float64)
 
-// Limited forwards at most so much.
+// Limited forwards at most this rate.
 func Limited(limit float64) Device {
 	return func(_ int, asked float64) (float64, float64) { return asked, min(asked, limit) }
 }
@@ -74,7 +74,7 @@ func (d Both) Window(s procedure.Step, n int) report.Window {
 	asked := [2]float64{Full * float64(s.LoadOf(0)) / float64(units.One), Full * float64(s.LoadOf(1)) / float64(units.One)}
 	offered, received := d(n, asked)
 	for i, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
-		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked[i]), Offered: flow(offered[i]), Received: flow(received[i]), Quality: report.Good}
+		m := report.Direction{From: names[0], To: names[1], Intended: flow(asked[i]), Offered: flow(offered[i]), Received: flow(received[i]), Quality: report.Good}
 		m.Sent.Packets, m.Returned.Packets = int64(offered[i]*s.Judge.Seconds()+0.5), int64(received[i]*s.Judge.Seconds()+0.5)
 		if i < len(s.Frames) {
 			m.Burst = &report.BackToBackBurst{Frames: s.Frames[i]}
@@ -159,8 +159,8 @@ func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
 	}
 }
 
-// check is what every procedure promises at any moment: the same history gives the same step, what remains is within the bound and nothing at the end, and a
-// conclusion's windows are windows of the history.
+// check is what every procedure promises at any moment: the same history gives the same step, what remains is within the bound, nothing remains at the end, and the windows of a conclusion are in
+// the history.
 func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []report.Window) {
 	t.Helper()
 	if again := p.Next(history); !reflect.DeepEqual(s, again) {

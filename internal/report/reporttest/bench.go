@@ -189,9 +189,9 @@ func (b *bench) window(phase report.Phase, load units.Ratio, took time.Duration)
 	return &b.r.Windows[len(b.r.Windows)-1]
 }
 
-func (b *bench) measure(d plan.Direction, intended, offered, received int64, took time.Duration) report.Measured {
+func (b *bench) measure(d plan.Direction, intended, offered, received int64, took time.Duration) report.Direction {
 	sent, back := b.traffic(offered, took), b.traffic(received, took)
-	m := report.Measured{From: d.From, To: d.To, Intended: b.flow(intended), Offered: b.flow(offered), Received: b.flow(received), Sent: sent, Returned: back,
+	m := report.Direction{From: d.From, To: d.To, Intended: b.flow(intended), Offered: b.flow(offered), Received: b.flow(received), Sent: sent, Returned: back,
 		LossRatio: units.RatioOf(sent.Packets-back.Packets, sent.Packets), Quality: report.Good, Reason: "loss within the limit"}
 	m.LossRatioMin = m.LossRatio
 	m.LineRatePercent = units.PercentOf(m.Received.Layer1BitsPerSecond, int64(b.line))

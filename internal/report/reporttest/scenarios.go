@@ -130,7 +130,7 @@ func LimitsApart() *report.Report {
 	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
 	limitBack := limit
 	limitBack.Window = back.Number
-	res.Directions = []report.Measured{r.Windows[answer].Directions[0], back.Directions[1]}
+	res.Directions = []report.Direction{r.Windows[answer].Directions[0], back.Directions[1]}
 	res.Directions[0].Limit, res.Directions[1].Limit = &limit, &limitBack
 	res.Together = &report.Together{Window: atOnce.Number, Quality: report.Lossy, Reason: atOnce.Reason, Directions: atOnce.Directions}
 	res.Saturated, res.Reason, res.Resolution, res.Window = false, report.LoadHeld, 0, atOnce.Number
@@ -145,7 +145,7 @@ func alone(w *report.Window, direction int) {
 	w.Varied = w.Directions[direction].Name()
 	w.Directions = slices.Clone(w.Directions)
 	d := &w.Directions[1-direction]
-	*d = report.Measured{From: d.From, To: d.To, Quality: report.Unjudged, Reason: "nothing was sent, while " + w.Varied + " varied"}
+	*d = report.Direction{From: d.From, To: d.To, Quality: report.Unjudged, Reason: "nothing was sent, while " + w.Varied + " varied"}
 }
 
 func halve(f *report.Flow) {

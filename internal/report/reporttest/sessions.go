@@ -34,7 +34,7 @@ func sessionsHeld(goodput int64, held time.Duration) *report.Report {
 	for i, d := range r.Plan.Directions {
 		generator.Ports = append(generator.Ports, report.GeneratorPort{Link: d.From, Index: i, Name: d.From, Driver: "veth", Path: "TCP sockets", CongestionControl: "cubic", MAC: fmt.Sprintf("02:00:00:00:00:%02x", i+1)})
 		r.Path = append(r.Path, report.PathCheck{From: d.From, To: d.To, Proven: true, Sent: 4, Received: 4, Message: "4 of 4 connections; TTL 63, which was 64"})
-		w.Directions = append(w.Directions, report.Measured{From: d.From, To: d.To, Quality: report.Good, Reason: w.Reason, Sessions: sessionsOf(goodput, 1, duration, held)})
+		w.Directions = append(w.Directions, report.Direction{From: d.From, To: d.To, Quality: report.Good, Reason: w.Reason, Sessions: sessionsOf(goodput, 1, duration, held)})
 	}
 	r.Samples = sessionSamples(r.Plan.Directions, goodput)
 	r.Generators, r.Windows = []report.Generator{generator}, []report.Window{w}

@@ -5,8 +5,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Measured is one direction in one window: what was asked, what was sent, what came back, and the raw counters behind it.
-type Measured struct {
+// Direction is one direction in one window: what was asked, what was sent, what came back, and the raw counters behind it.
+type Direction struct {
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Intended Flow   `json:"intended"`
@@ -59,18 +59,18 @@ type Measured struct {
 }
 
 // Name is the direction for people, and in documents: "west→east".
-func (m Measured) Name() string { return plan.Direction{From: m.From, To: m.To}.Name() }
+func (m Direction) Name() string { return plan.Direction{From: m.From, To: m.To}.Name() }
 
 // UnderOffered says that less than 99 % of what was asked for was offered.
-func (m Measured) UnderOffered() bool {
+func (m Direction) UnderOffered() bool {
 	return 100*m.Offered.PacketsPerSecond < 99*m.Intended.PacketsPerSecond
 }
 
 // GeneratorDrops are frames that the generator itself lost, before they left or after they came back.
-func (m Measured) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }
+func (m Direction) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }
 
 // MostLost is the upper end of the loss: LossRatioMax, or LossRatio where nothing may hide more, or an older linerate wrote the document.
-func (m Measured) MostLost() units.Ratio { return max(m.LossRatio, m.LossRatioMax) }
+func (m Direction) MostLost() units.Ratio { return max(m.LossRatio, m.LossRatioMax) }
 
 // LossLeftOpen says that nobody knows whether loss between these ends is within a limit: it may be, and only what edges and frames of others may hide is beyond it.
 func LossLeftOpen(least, most, limit units.Ratio) bool { return least <= limit && limit < most }

@@ -15,19 +15,19 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// SuiteSuffix is what the names of files end with that hold a suite's document.
+// SuiteSuffix ends the names of files that hold a suite's document.
 const SuiteSuffix = ".suite.json"
 
-// HoldsReports says whether a directory's file may hold Reports, packed with gzip or not, by its name: suites' own documents only tell of them.
+// HoldsReports says whether a directory's file may hold Reports, packed with gzip or not, by its name: a suite's document only refers to them.
 func HoldsReports(name string) bool {
 	name = strings.TrimSuffix(name, packedSuffix)
 	return strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, SuiteSuffix)
 }
 
-// packedSuffix is what the names of files end with that are packed with gzip.
+// packedSuffix ends the names of files that are packed with gzip.
 const packedSuffix = ".gz"
 
-// ReadFile hands a file to read, unpacked where its name says that it is packed.
+// ReadFile passes a file to read, unpacked if its name ends like a packed file's.
 func ReadFile(name string, read func(io.Reader) error) (err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -44,9 +44,8 @@ func ReadFile(name string, read func(io.Reader) error) (err error) {
 	return read(unpacked)
 }
 
-// AddReference adds what a path holds to what is compared with: Reports and suites' documents in a file ("-": stdin), or the Reports of a folder and those
-// below it.
-func AddReference(stdin io.Reader, path string, to *suite.Reference) error {
+// AddBaselineDocuments adds to a baseline what a path holds: Reports and suites' documents in a file ("-": stdin), or the Reports of a folder and the folders below it.
+func AddBaselineDocuments(stdin io.Reader, path string, to *suite.Reference) error {
 	if info, err := os.Stat(path); path == "-" || err != nil || !info.IsDir() {
 		return addFile(stdin, path, to)
 	}
@@ -73,7 +72,7 @@ func addFile(stdin io.Reader, name string, to *suite.Reference) error {
 	}
 	for _, r := range documents.Reports {
 		r.Samples = nil // nothing is compared of them
-		to.Reports = append(to.Reports, analysis.Kept{Report: r})
+		to.Reports = append(to.Reports, analysis.KeptReport{Report: r})
 	}
 	for _, s := range documents.Suites {
 		if err := to.Add(s); err != nil {

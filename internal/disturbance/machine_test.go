@@ -1,4 +1,4 @@
-package disturbed_test
+package disturbance_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/disturbed"
+	"github.com/linerate-dev/linerate/internal/disturbance"
 	"github.com/linerate-dev/linerate/internal/processors"
 )
 
@@ -34,7 +34,7 @@ func (h *host) read(ctx context.Context) (processors.Reading, error) {
 func TestWhatDisturbedIsOfTheTimeAroundAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{began: time.Now(), takes: 10 * time.Millisecond}
-		m := disturbed.Follow(h.read)
+		m := disturbance.Follow(h.read)
 		if err := m.Begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -44,12 +44,12 @@ func TestWhatDisturbedIsOfTheTimeAroundAWindow(t *testing.T) {
 			t.Errorf("the window's first edge was held up for %s", late)
 		}
 		time.Sleep(time.Until(edge) + time.Second/2)
-		if so := m.SoFar(t.Context()); so.Over.Std() < time.Second/2 || so.Over.Std() > time.Second/2+2*disturbed.Lead {
+		if so := m.SoFar(t.Context()); so.Over.Std() < time.Second/2 || so.Over.Std() > time.Second/2+2*disturbance.Lead {
 			t.Errorf("half a second into the window it is of %s", so.Over.Std())
 		}
 		time.Sleep(time.Until(edge) + time.Second)
 		d := m.Since(t.Context())
-		if over := d.Over.Std(); over < time.Second || over > time.Second+2*disturbed.Lead || d.Waited.Std() != over/2 {
+		if over := d.Over.Std(); over < time.Second || over > time.Second+2*disturbance.Lead || d.Waited.Std() != over/2 {
 			t.Errorf("waited %s of %s, want half of a second and a little", d.Waited.Std(), over)
 		}
 		time.Sleep(time.Second)
@@ -70,7 +70,7 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &host{began: time.Now(), takes: 10 * time.Millisecond}
-				m := disturbed.Follow(h.read)
+				m := disturbance.Follow(h.read)
 				if err := m.Begin(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -84,7 +84,7 @@ func TestAMachineThatDoesNotAnswer(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := disturbed.Follow((&host{began: time.Now()}).read)
+	m := disturbance.Follow((&host{began: time.Now()}).read)
 	if d := m.Since(ended); d != nil {
 		t.Errorf("of a run that has ended it says %+v", d)
 	}
@@ -95,7 +95,7 @@ func TestWhereNobodyCanTellNothingIsTold(t *testing.T) {
 		"nobody looks":                  nil,
 		"a kernel that counts no waits": (&host{began: time.Now(), broken: errors.New("this kernel counts no waits")}).read,
 	} {
-		m := disturbed.Follow(read)
+		m := disturbance.Follow(read)
 		if err := m.Begin(t.Context()); (err != nil) != (read != nil) {
 			t.Errorf("%s: %v", name, err)
 		}

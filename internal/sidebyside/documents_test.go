@@ -34,7 +34,7 @@ func TestABaselineInADirectory(t *testing.T) {
 	}
 	t.Run("is all its Reports, packed or not", func(t *testing.T) {
 		var found suite.Reference
-		if err := sidebyside.AddReference(nil, dir, &found); err != nil || len(found.Reports) != 2 {
+		if err := sidebyside.AddBaselineDocuments(nil, dir, &found); err != nil || len(found.Reports) != 2 {
 			t.Errorf("%d Reports: %v", len(found.Reports), err)
 		}
 	})
@@ -43,7 +43,7 @@ func TestABaselineInADirectory(t *testing.T) {
 		if err := os.WriteFile(broken, document.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := sidebyside.AddReference(nil, dir, new(suite.Reference)); err == nil || !strings.Contains(err.Error(), "broken.json.gz: not packed with gzip") {
+		if err := sidebyside.AddBaselineDocuments(nil, dir, new(suite.Reference)); err == nil || !strings.Contains(err.Error(), "broken.json.gz: not packed with gzip") {
 			t.Error(err)
 		}
 	})

@@ -1,6 +1,6 @@
-// Package disturbed follows what disturbs the windows of a run: who of those that carry or send frames waited for a processor meanwhile, by readings of the machine around
+// Package disturbance follows what disturbs the windows of a run: who of those that carry or send frames waited for a processor meanwhile, by readings of the machine around
 // each window. Who drives generators of frames and who drives ends of sessions ask it alike.
-package disturbed
+package disturbance
 
 import (
 	"context"

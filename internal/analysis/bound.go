@@ -1,0 +1,192 @@
+package analysis
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// judgedFigure is a figure that is compared with a criterion, and the run that claims it.
+type judgedFigure struct {
+	report.Figure
+	run *report.Report
+}
+
+// against compares the figure with both bounds of a criterion.
+func (f judgedFigure) against(c plan.Criterion) (report.Outcome, string) {
+	of := figures.DirectionText(f.Figure)
+	outcome, message := report.Passed, of+": "+figures.Text(f.Figure)
+	if f.Missing != "" {
+		return report.Undecided, message
+	}
+	for _, b := range []struct {
+		limit, words string
+		least        bool
+	}{{c.Min, "at least", true}, {c.Max, "at most", false}} {
+		if b.limit == "" {
+			continue
+		}
+		limit, err := decimal(b.limit)
+		if err != nil {
+			return report.Undecided, fmt.Sprintf("%s: %v", of, err)
+		}
+		got, why := f.againstBound(limit, b.least)
+		message += fmt.Sprintf(", %s %s demanded%s", b.words, b.limit, why)
+		if got == report.DidFail || got == report.Undecided && outcome == report.Passed {
+			outcome = got
+		}
+	}
+	return outcome, message
+}
+
+// againstBound compares the figure with one bound: a least one (min), or else a most one (max). A max passes only where the whole interval is within it. A min fails where the figure itself is below
+// it and the interval is no wider than a measurement resolves.
+func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, string) {
+	if f.Metric == figures.LossRatio {
+		return f.againstLossBound(limit, least)
+	}
+	if f.At != nil {
+		return f.againstLatencyBound(limit, least)
+	}
+	low, high := f.Low.Rat(), f.High.Rat()
+	met, missed := high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
+	if least {
+		most := f.mostResolved()
+		met, missed = low.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
+	}
+	switch {
+	case !met && !missed && high == nil:
+		return report.Undecided, f.whyUnbounded()
+	case !met && !missed:
+		return report.Undecided, fmt.Sprintf(", and the true value may be up to %s", figures.Format(f.Metric, f.High.Float()))
+	case f.run.LacksConfirmation(f.Confirmed):
+		return report.Undecided, ", and the figure is not confirmed"
+	case met:
+		return report.Passed, ""
+	}
+	return report.DidFail, ""
+}
+
+// mostResolved is the most that the device may be able to do, as far as the measurement resolves it: the figure itself where the interval is narrower than resolved, else its upper end; nil: nothing
+// bounds the figure from above.
+//
+//	   figure, Short       lost frames
+//	──────┼───── the truth ────┼──────▶ load
+//	      └ Low                └ High
+func (f judgedFigure) mostResolved() *big.Rat {
+	low, high := f.Low.Rat(), f.High.Rat()
+	switch {
+	case high == nil:
+		return nil
+	case f.Direction == report.AllDirections && report.PlanOf(f.run).Procedure.Each != nil:
+		return high // the interval has what generators left out while all limits were held at once, and no search made it narrow
+	}
+	narrow := new(big.Rat).Quo(low, big.NewRat(int64(units.One-resolved), int64(units.One)))
+	slack := new(big.Rat).Mul(narrow, big.NewRat(1, 1_000_000_000)) // High is a decimal, rounded
+	if high.Cmp(narrow.Add(narrow, slack)) <= 0 {
+		return low
+	}
+	return high
+}
+
+// resolved is how wide a figure's interval may be, as a share of its upper end, for the figure itself to count as what the device can do: a measurement promises no more than 1 %. In a wider interval
+// the truth may lie anywhere, as where the generator stumbled at the answer and frames were lost at the next load.
+const resolved = units.One / 100
+
+// againstLatencyBound compares a latency, which is known to the 1 % of its bucket, and above some length only to be longer than that.
+func (f judgedFigure) againstLatencyBound(limit *big.Rat, least bool) (report.Outcome, string) {
+	low, high := f.Low.Rat(), f.High.Rat()
+	atMost, above := high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
+	atLeast, below := low.Cmp(limit) >= 0, high != nil && high.Cmp(limit) < 0
+	switch {
+	case least && atLeast, !least && atMost:
+		return report.Passed, ""
+	case least && below, !least && above:
+		return report.DidFail, ""
+	case high == nil:
+		return report.Undecided, ", and how much longer it is was not measured"
+	}
+	return report.Undecided, ", and it is known to 1 % only"
+}
+
+// againstLossBound compares a loss ratio, which is an interval. Loss at a load below the one asked for shows nothing of the loss at that load.
+func (f judgedFigure) againstLossBound(limit *big.Rat, least bool) (report.Outcome, string) {
+	sureMet, sureMissed := f.High.Rat().Cmp(limit) <= 0, f.Low.Rat().Cmp(limit) > 0
+	if least {
+		sureMet, sureMissed = f.Low.Rat().Cmp(limit) >= 0, f.High.Rat().Cmp(limit) < 0
+	}
+	switch {
+	case f.run.LacksConfirmation(f.Confirmed):
+		return report.Undecided, ", and the figure is not confirmed"
+	case sureMissed:
+		return report.DidFail, ""
+	case !sureMet:
+		return report.Undecided, ", and part of the loss may be the generator's own, or come from the window's edges"
+	case loadNotReached(f.Reason):
+		return report.Undecided, ", and the load asked for was not reached"
+	}
+	return report.Passed, ""
+}
+
+// whyUnbounded says why a figure without an upper end meets no bound: a rate may be higher because the device can do more, a loss or a delay because the device was loaded with less than it can
+// carry.
+func (f judgedFigure) whyUnbounded() string {
+	if m, _ := figures.MetricOf(f.Metric); !m.LessIsBetter {
+		return ", and the figure is a lower bound only" + whyLowerBound(f.Reason)
+	}
+	return belowTheDevicesLimit(f.Reason)
+}
+
+// belowTheDevicesLimit says why a loss or a delay beside sessions may be more than was measured. Sessions may be asked for no load, so there is none that was not reached.
+func belowTheDevicesLimit(reason report.Reason) string {
+	if reason == report.GeneratorLimited {
+		return ", and it was measured at a load below what the device can carry, where it may be more: an end of the sessions was too weak for more"
+	}
+	return ", and it may be more at what the device can carry: that the device was the limit could not be shown"
+}
+
+// whyLowerBound says what limited the load when it was not the device, and the way out.
+func whyLowerBound(reason report.Reason) string {
+	if reason == report.GeneratorLimited {
+		return ": the generator was too weak for more"
+	}
+	if reason == report.MachineLimited {
+		return ": this machine was too busy for more"
+	}
+	if reason == report.NearGenerators {
+		return ": it is close to what the generators do by themselves, and the limit may be theirs"
+	}
+	if reason == report.BurstsMeasured {
+		return ": the longest burst allowed lost nothing, so raise procedure.backToBack.longest"
+	}
+	if reason == report.LoadEstimated {
+		return ": no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration"
+	}
+	if reason == report.OtherDirection {
+		return ": another direction lost frames first and set the load, so measure each direction by itself (procedure.directions: Each)"
+	}
+	return ""
+}
+
+// loadNotReached says that the load asked for was not sent, or that this is not known: what a device loses at that load may not have shown.
+func loadNotReached(reason report.Reason) bool {
+	return slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, reason)
+}
+
+// decimal reads a bound as a criterion writes it.
+func decimal(s string) (*big.Rat, error) {
+	if _, err := strconv.ParseFloat(s, 64); err != nil {
+		return nil, fmt.Errorf("bound %q is no decimal number", s)
+	}
+	v, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return nil, fmt.Errorf("bound %q is no decimal number", s)
+	}
+	return v, nil
+}
