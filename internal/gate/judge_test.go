@@ -427,7 +427,7 @@ func TestTheAllowanceIsOfThroughput(t *testing.T) {
 // Where generators were measured by themselves there was no device, and so nothing that a release is judged by.
 func TestACalibrationIsNoRow(t *testing.T) {
 	s := only(t, matrix+"  baseline: {axis: image, value: main}\n  calibration: {}\n", Options{MaxRegression: "2%"}).Suite
-	g := Judge([]Measured{{Suite: s, Name: "releases"}}, "test")
+	g := Judge([]MeasuredSuite{{Suite: s, Name: "releases"}}, "test")
 	if cells := len(g.Suites[0].Cells); cells != 3 || len(g.Rows) != 2 {
 		t.Errorf("%d cells, of which one is a calibration, have %d rows", cells, len(g.Rows))
 	}
