@@ -22,7 +22,7 @@ const LabelPlan = "linerate.dev/plan"
 // LabelDate is on a kept Report: the day on which the run ended, in UTC, such as 2026-03-14.
 const LabelDate = "linerate.dev/date"
 
-// LabelPinned, set to "true" on a kept Report by a person, keeps the Report from being pruned, and from counting toward the bound on their number.
+// LabelPinned is set to "true" on a kept Report by a person: it keeps the Report from being pruned, and from counting toward the bound on their number.
 const LabelPinned = "linerate.dev/pinned"
 
 // AnnotationFinished is on a kept Report: when the run ended, as RFC 3339 has it.

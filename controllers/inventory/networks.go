@@ -62,7 +62,7 @@ func newNetwork() *unstructured.Unstructured {
 	return definition
 }
 
-// ErrListing: the networks aren't known yet.
+// ErrListing means that the networks aren't known yet.
 var ErrListing = pass.Wait("the networks are being listed", 10*time.Second)
 
 // networkWatch watches NetworkAttachmentDefinitions while the cluster knows the kind, and makes no request that must fail while it doesn't:

@@ -52,7 +52,7 @@ func (w waiting) Error() string { return w.why }
 // Wait is the error of a pass that waits for something: it isn't logged as a fault, and the next pass is due after atMost.
 func Wait(why string, atMost time.Duration) error { return waiting{why, atMost} }
 
-// ErrUndecided: the decision asked for more observations than one pass makes.
+// ErrUndecided means that the decision asked for more observations than one pass makes.
 var ErrUndecided = errors.New("the decision asks for a closer look again and again")
 
 var (

@@ -112,7 +112,7 @@ type packetRow struct {
 	calm   calm.Taken
 }
 
-// searchDevice searches one device in the order A, B, C, C, B, A: by the library, and by linerate with both classifications.
+// searchDevice searches one device by the library and by linerate with both classifications, forwards and then backwards.
 func searchDevice(ctx context.Context, host reallab.Host, library *library, limit int64, watch *calm.Watch) (rows []packetRow, err error) {
 	bench, err := openBench(ctx, host, limit)
 	if err != nil {

@@ -103,7 +103,7 @@ func TestCompare(t *testing.T) {
 		"another plan":                    {"compare main other", 3, []string{"not comparable", "procedure.ramp.targetRate"}},
 		"one of three is slower":          {"compare main one slow --max-regression 2%", 1, []string{"Failed", "Undecided"}},
 		"a side that has a run twice":     {"compare slow copied -o json", 0, []string{"1 of its 2 Reports are copies of others"}},
-		"through another driver":          {"compare main moved --max-regression 10%", 3, []string{"Undecided", "not comparable", "NIC driver of west: veth, then ice", "--allow-different Driver"}},
+		"through another driver":          {"compare main moved --max-regression 10%", 3, []string{"Undecided", "not comparable", "driver of west: veth, then ice", "--allow-different Driver"}},
 		"another driver, allowed":         {"compare main moved --max-regression 10% --allow-different Driver", 0, []string{"Passed", "of the environment, NIC driver of west:"}},
 		"leave for what is no part":       {"compare main moved --allow-different Weather", 2, []string{`--allow-different "Weather"`, "Generator, Path, NIC, Driver, Node, Processor"}},
 		"a trend through two drivers":     {"trend main moved", 0, []string{"of 5 runs", "environment changed", "the environment changed: NIC driver of west: ice, then veth"}},

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// ErrFenced: another runner has replaced this one, or the test has gone on without it. What this runner measures no longer counts.
+// ErrFenced means that another runner has replaced this one, or the test has gone on without it. What this runner measures no longer counts.
 var ErrFenced = errors.New("another runner has taken over")
 
 // Succeed is the first Progress of a runner; earlier is what an earlier runner left, nil if there was none. An earlier runner of the same attempt was lost,

@@ -83,7 +83,7 @@ func TestABurstThatIsCutShortIsInvalid(t *testing.T) {
 	if last := r.Windows[len(r.Windows)-1]; last.Quality != report.Invalid || !strings.Contains(last.Reason, "of a burst of") {
 		t.Errorf("%s: %s", last.Quality, last.Reason)
 	}
-	if !strings.Contains(r.Result.Message, "1 search could not be ended") {
+	if !strings.Contains(r.Result.Message, "1 search could not be finished") {
 		t.Errorf("%s", r.Result.Message)
 	}
 }

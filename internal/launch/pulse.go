@@ -21,7 +21,7 @@ func usual() rhythm {
 	return rhythm{time.Second, 500 * time.Millisecond, DefaultSilence - 2*time.Second}
 }
 
-// ErrNoPulse: the launcher can't be reached any more, or another one answers. Traffic has stopped or is about to.
+// ErrNoPulse means that the launcher can't be reached any more, or another one answers. Traffic has stopped or is about to.
 var ErrNoPulse = errors.New("the generator's launcher is lost")
 
 // Pulse sends beats on a heart until ctx ends (nil), and closes it. It reports a dropped connection, and connects again. If that fails for longer than the launcher

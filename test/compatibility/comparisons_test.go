@@ -10,7 +10,10 @@ import (
 // compared is what comparisons of old Reports say now, and said. Medians are compared by bounds of their own since then, and runs by the middles of their brackets, as ranks were wrong more often
 // than was told where one side spreads more than the other (docs/statistics.md). Outcomes are what they were; how much a change is, and what encloses it, is reckoned anew.
 var compared = []struct{ is, was string }{
-	{"by medians and their bounds, with 95 % confidence.", "by ranks alone, with 95 % confidence at least."},
+	{"difference is claimed only where the runs show it, by medians and their bounds, with 95 %\nconfidence.", "difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."},
+	{"is claimed only where the runs show it, by medians and their bounds, with 95 % confidence.", "is told only where the runs show it, by ranks alone, with 95 % confidence at least."},
+	{"more runs won't\n  help: the generator was the limit", "more runs won't\n  tell: the generator was the limit"},
+	{"so no difference can be shown: the generator", "so that no difference can be told: the generator"},
 	{"(95.0 % interval: 3.17 to 4.43 % less)", "(96.8 % interval: 2.89 to 4.70 % less)"},
 	{"(95.0 %\n  interval: 3.17 to 4.43 % less)", "(96.8 %\n  interval: 2.89 to 4.70 % less)"},
 	{`"percent": "-3.8642508"`, `"percent": "-3.8642507"`},

@@ -24,6 +24,10 @@ var judgedOtherwise = map[string]struct {
 		report.Undecided, "west→east: 10.00 Kpps, at least 10500 demanded, and the figure is a lower bound only",
 		"lost frames at some load bound the device only where the search narrowed it down: comparisons took a result of resolution 1 for a lower bound already, and absolute criteria took it for exact",
 	},
+	"coarse/bits": {
+		report.Undecided, "all directions: 61.09 Mbps, at least 50000000 demanded, at most 70000000 demanded, and the true value may be up to 91.64 Mbps",
+		"a maximum is judged by the upper end of the interval, too, and says so in the words that any interval has",
+	},
 }
 
 func TestOldRunsAreJudgedAsTheyWere(t *testing.T) {

@@ -45,7 +45,7 @@ func TestADeviceThatIsAnEnd(t *testing.T) {
 			s.want(test, "Accepted=True Valid", "Complete=True Measured", "Passed=True CriteriaMet")
 			r := s.report(test)
 			s.countedApart(r)
-			if told := test.Status.Result.Directions; len(told) != len(r.Result.Directions) || told[0].Sessions == nil || int64(told[0].Sessions.GoodputBitsPerSecond) != r.Result.Directions[0].Sessions.GoodputBitsPerSecond {
+			if told := test.Status.Result.Directions; len(told) != len(r.Result.Directions) || told[0].Sessions == nil || told[0].Sessions.GoodputBitsPerSecond != r.Result.Directions[0].Sessions.GoodputBitsPerSecond {
 				t.Errorf("the status has %+v, the Report %+v", told, r.Result.Directions)
 			}
 			t.Log(test.Status.Summary)

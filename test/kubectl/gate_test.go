@@ -259,7 +259,7 @@ func TestAGateRefusesUndecidableCriteria(t *testing.T) {
 		"gate -f router.yaml":  "could never fail",
 		"gate -f suite.yaml":   "could never fail",
 		"gate -f router.yaml --max-regression 2 --baseline nothing":     `--max-regression "2": write a percentage`,
-		"gate -f router.yaml --max-regression 2%":                       "there is nothing to compare with",
+		"gate -f router.yaml --max-regression 2%":                       "there is no baseline",
 		"gate -f router.yaml -o pdf=x":                                  "there is no format",
 		"gate -f router.yaml -o text,json":                              "one format can go to stdout",
 		"gate -f router.yaml -o junit=nowhere/a.xml":                    "there is no folder nowhere",
@@ -270,7 +270,7 @@ func TestAGateRefusesUndecidableCriteria(t *testing.T) {
 		"gate -f router.yaml --max-regression 2% --baseline empty.json": "holds no report",
 		"gate -f router.yaml --max-regression 2% --baseline a=b":        "no Report in namespace",
 		"gate -f router.yaml --max-regression 2% --baseline suite/x":    "no LoadTestSuite x",
-		"gate -f router.yaml --max-regression 2% --image rooter=x":      "they have example.com/router",
+		"gate -f router.yaml --max-regression 2% --image rooter=x":      "the images are example.com/router",
 	} {
 		t.Run(line, func(t *testing.T) { p.types("kubectl linerate "+line).wants(t, 2, "", says) })
 	}
@@ -304,7 +304,7 @@ func TestAGateWithABaselineFromElsewhere(t *testing.T) {
 			t.Errorf("the witness is measured %d times, want 22", witness.Spec.Repetitions)
 		}
 		p.saysMeasuredSuite(witness, v1alpha1.ReasonMeasured, slower(0))
-		gate.ends().wants(t, 0, "the limit didn't move by more than is allowed, and decides", "")
+		gate.ends().wants(t, 0, "the limit is not less than is allowed, and decides", "")
 	})
 	t.Run("and a witness that there isn't", func(t *testing.T) {
 		p.types("kubectl linerate gate -f router.yaml --max-regression 2% --baseline baseline.json --witness neighbour").wants(t, 2, "", `--witness "neighbour"`)

@@ -22,7 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
-// ErrReported: a final Report of this attempt exists already, and nothing is left to do.
+// ErrReported means that a final Report of this attempt exists already, and nothing is left to do.
 var ErrReported = errors.New("a final report of this attempt stands already")
 
 // Client is the part of client-go's ConfigMapInterface that is needed: it creates, reads and updates ConfigMaps of one namespace.

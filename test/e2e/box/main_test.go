@@ -41,7 +41,7 @@ func TestTheBoxTellsWhoCollects(t *testing.T) {
 	answered := make(chan error)
 	go func() { answered <- b.answer(agent) }()
 	controller, server := httptest.NewServer(http.HandlerFunc(b.redfish)), httptest.NewServer(http.HandlerFunc(b.prometheus))
-	t.Cleanup(func() { controller.Close(); server.Close(); _ = agent.Close(); <-answered })
+	t.Cleanup(func() { controller.Close(); server.Close(); _ = agent.Close(); _ = <-answered })
 	collector := collect.Start(t.Context(), []plan.Observer{
 		{Name: "box", Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: controller.URL, Secret: "bmc"}},
 		{Name: "outlet", Every: plan.Duration(time.Second), SNMP: &plan.SNMPObject{Address: agent.LocalAddr().String(), OID: outlet, Unit: "W", Scale: "0.1", Secret: "pdu"}},
