@@ -11,7 +11,7 @@ type LinkSpec struct {
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// lineRate is what 100 % means: the layer-1 rate; of a direction, that of its slower link. Default: the port's speed; needed where it has
+	// lineRate is what 100 % means: the layer-1 rate; what is asked in % is of the slower link of a direction. Default: the port's speed; needed where it has
 	// none (veth, virtio, AF_PACKET). Example: 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
