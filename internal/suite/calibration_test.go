@@ -319,7 +319,7 @@ func TestACellWaitsForItsCalibration(t *testing.T) {
 		return ""
 	}
 	w.live(rand.New(rand.NewPCG(1, 2)))
-	if m := w.suite.Status.Table[2].Message; !strings.Contains(m, "what the generators do by themselves isn't known: generator-imix was not measured") {
+	if m := w.suite.Status.Table[2].Message; !strings.Contains(m, "what the generators reach by themselves isn't known: generator-imix was not measured") {
 		t.Errorf("in the end: %q", m)
 	}
 }
@@ -339,7 +339,7 @@ func TestACalibrationOfWhichARunIsLostIsNotKnown(t *testing.T) {
 	lost := a.o.Matrix.TestName(0, 1, 1)
 	a.o.Runs[lost] = Run{Ended: RunsChanged, SuiteRun: report.SuiteRun{Test: lost, Repetition: 1, Reason: RunsChanged}}
 	s := a.Document(now)
-	if c := s.Cells[1]; s.Cells[0].Figures == nil || c.Capacity != nil || !strings.Contains(c.Message, "what the generators do by themselves isn't known: generator has figures, but not all of the runs that they come from") {
+	if c := s.Cells[1]; s.Cells[0].Figures == nil || c.Capacity != nil || !strings.Contains(c.Message, "what the generators reach by themselves isn't known: generator has figures, but not all of the runs that they come from") {
 		t.Errorf("%+v %q, of %+v", c.Capacity, c.Message, s.Cells[0].Figures)
 	}
 }

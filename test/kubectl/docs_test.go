@@ -72,8 +72,9 @@ func (p *person) files(command string) {
 	if strings.HasPrefix(command, "kubectl linerate run ") { // whatever is run is played as vpp-imix
 		p.write("router.yaml", aTest)
 	}
-	if strings.Contains(command, " --image router=") { // the file names it so
-		p.write("router.yaml", strings.Replace(aRelease, "example.com/router", "router", 1))
+	if _, after, replaced := strings.Cut(command, " --image "); replaced { // the file names the image as the command does
+		image, _, _ := strings.Cut(after, "=")
+		p.write("router.yaml", strings.Replace(aRelease, "example.com/router", image, 1))
 	}
 	if strings.Contains(command, " --anchor releases/1.0/") {
 		p.must(os.MkdirAll(filepath.Join(p.dir, "releases/1.0"), 0o700))

@@ -38,10 +38,10 @@ func TestTheBoxTellsWhoCollects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answered := make(chan error)
-	go func() { answered <- b.answer(agent) }()
+	answered := make(chan struct{})
+	go func() { defer close(answered); _ = b.answer(agent) }()
 	controller, server := httptest.NewServer(http.HandlerFunc(b.redfish)), httptest.NewServer(http.HandlerFunc(b.prometheus))
-	t.Cleanup(func() { controller.Close(); server.Close(); _ = agent.Close(); _ = <-answered })
+	t.Cleanup(func() { controller.Close(); server.Close(); _ = agent.Close(); <-answered })
 	collector := collect.Start(t.Context(), []plan.Observer{
 		{Name: "box", Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: controller.URL, Secret: "bmc"}},
 		{Name: "outlet", Every: plan.Duration(time.Second), SNMP: &plan.SNMPObject{Address: agent.LocalAddr().String(), OID: outlet, Unit: "W", Scale: "0.1", Secret: "pdu"}},
