@@ -3,6 +3,7 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -216,14 +218,22 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, limit := range []*plan.Limit{nil, {PacketsPerSecond: 1000}, {Layer2BitsPerSecond: 1_000_000}} {
 				p := planOf([]string{"west", "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: limit} })
-				interfaces := interfaceNames(t)
+				ns := namespace(t) // in which nobody else adds an interface meanwhile
+				setUp(t, ns, "lo")
+				interfaces := interfaceNames(t, ns)
 				cmd := parentCommand(t, wrap...)
-				started := startParent(t, cmd, nil, topologyOf(t, p, lab.Options{}))
+				started := startParent(t, cmd, ns, topologyOf(t, p, lab.Options{}))
 				if len(started.Missing) > 0 {
 					t.Errorf("not set up: %q", started.Missing)
 				}
 				var v view
-				ask(t, started.Address, "view", &v)
+				do(t, ns, func() error {
+					c, err := net.Dial("tcp", started.Address)
+					if err != nil {
+						return err
+					}
+					return answerQuestions(c, "view", &v)
+				})
 				held := holders(t, v.Namespace)
 				if len(held) == 0 {
 					t.Fatal("nobody holds the generator's namespace")
@@ -235,7 +245,7 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 				eventually(t, "its processes are gone", func() bool { return len(processes(t, cmd.Args[len(cmd.Args)-2])) == 0 })
 				eventually(t, "its namespace is gone", func() bool { return !slices.ContainsFunc(holders(t, v.Namespace), among(held)) })
 				eventually(t, "its kernel threads are gone", func() bool { return !napiThread(t, "west") })
-				if now := interfaceNames(t); !slices.Equal(now, interfaces) {
+				if now := interfaceNames(t, ns); !slices.Equal(now, interfaces) {
 					t.Errorf("interfaces before %v, after %v", interfaces, now)
 				}
 			}
@@ -305,15 +315,14 @@ func napiThread(t *testing.T, link string) bool {
 	})
 }
 
-func interfaceNames(t *testing.T) []string {
+func interfaceNames(t *testing.T, ns *netspace.Namespace) (names []string) {
 	t.Helper()
-	links, err := netlink.LinkList()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, l := range links {
-		names = append(names, l.Attrs().Name)
-	}
+	do(t, ns, func() error {
+		links, err := netlink.LinkList()
+		for _, l := range links {
+			names = append(names, l.Attrs().Name)
+		}
+		return err
+	})
 	return names
 }
