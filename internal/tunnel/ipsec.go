@@ -36,6 +36,9 @@ const (
 // ipsecOpens bounds how long charon may take until the tunnel is there.
 const ipsecOpens = 20 * time.Second
 
+// ipsecEnds bounds how long it is awaited, once swanctl failed, that charon is known to have ended: what it says of that is worth more.
+const ipsecEnds = 100 * time.Millisecond
+
 // proposals are the ciphers of ESP in strongSwan's words.
 var proposals = map[string]string{
 	plan.CipherAES128GCM: "aes128gcm16", plan.CipherAES256GCM: "aes256gcm16", plan.CipherChaCha20: "chacha20poly1305", plan.CipherAES256CBC: "aes256-sha256",
@@ -150,11 +153,12 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 		return fmt.Errorf("start charon: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- daemon.Wait() }()
+	go func() {
+		_ = daemon.Wait() // how it ended, its state says; its words are complete then
+		ended <- fmt.Errorf("charon ended (%s); its last words: %s", daemon.ProcessState, words)
+	}()
 	if err := g.open(ctx, swanctl, ended); err != nil {
-		if errors.Is(daemon.Process.Kill(), os.ErrProcessDone) {
-			return fmt.Errorf("charon ended, and its last words are: %s: %w", words, err)
-		}
+		_ = daemon.Process.Kill() // it may have ended, which err says then
 		return err
 	}
 	if err := ready(); err != nil {
@@ -164,7 +168,7 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 	case <-ctx.Done():
 		return daemon.Process.Kill()
 	case err := <-ended:
-		return fmt.Errorf("charon stopped by itself: %v", err) //nolint:errorlint // nil where it ended well
+		return err
 	}
 }
 
@@ -189,7 +193,7 @@ func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) e
 		}
 		select {
 		case err := <-ended:
-			return fmt.Errorf("charon ended before it listened: %v", err) //nolint:errorlint // nil where it ended well
+			return err
 		default:
 		}
 		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
@@ -208,7 +212,13 @@ func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) e
 		cmd.Env = append(os.Environ(), "STRONGSWAN_CONF="+ipsecDaemon)
 		cmd.Stdout, cmd.Stderr = words, words
 		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("swanctl %s: %w; its last words: %s", arguments[0], err, words)
+			failed := fmt.Errorf("swanctl %s: %w; its last words: %s", arguments[0], err, words)
+			select {
+			case died := <-ended:
+				return errors.Join(died, failed)
+			case <-time.After(ipsecEnds):
+				return failed
+			}
 		}
 	}
 	return g.route(ipsecInterface, plan.LargestOfIPsec)
