@@ -10,6 +10,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // lab is a generator and a device, each in a network namespace without a name: it ends with the last process in it.
@@ -178,12 +180,12 @@ func (l *lab) receiveByNAPI() error {
 // aggregate turns aggregation at the device's ends on or off.
 func (l *lab) aggregate(on bool) error {
 	for _, end := range l.near {
-		if err := feature(end.Attrs().Name, segmentation, !on); err != nil {
+		if err := netif.SetOffload(end.Attrs().Name, netif.TCPSegmentation, !on); err != nil {
 			return err
 		}
 	}
 	return l.in(l.device, func() error {
-		return errors.Join(feature(l.far[0].Attrs().Name, aggregation, on), feature(l.far[1].Attrs().Name, aggregation, on))
+		return errors.Join(netif.SetOffload(l.far[0].Attrs().Name, netif.GenericReceive, on), netif.SetOffload(l.far[1].Attrs().Name, netif.GenericReceive, on))
 	})
 }
 

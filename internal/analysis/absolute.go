@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // judgeAbsolute judges a criterion by all runs. With one run it is that run's own judgement. With several, the criterion speaks of their median: as many runs as the median's interval leaves out
@@ -195,7 +196,7 @@ func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, str
 	}
 	for _, d := range lowest.Directions {
 		if c.Direction != "Total" && d.Quality == report.Lossy && minimum.Cmp(big.NewRat(d.Offered.PacketsPerSecond, 1)) >= 0 {
-			return report.DidFail, fmt.Sprintf("%s→%s: frames were lost at %s already, at least %s demanded", d.From, d.To, rate(d.Offered.PacketsPerSecond), c.Min)
+			return report.DidFail, fmt.Sprintf("%s→%s: frames were lost at %s already, at least %s demanded", d.From, d.To, wording.PacketRate(d.Offered.PacketsPerSecond), c.Min)
 		}
 	}
 	return report.Undecided, "not measured: " + r.Result.Message

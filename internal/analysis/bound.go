@@ -45,8 +45,8 @@ func (f judgedFigure) against(c plan.Criterion) (report.Outcome, string) {
 	return outcome, message
 }
 
-// againstBound compares the figure with one bound: a least one (min), or else a most one (max). A max passes only where the whole interval is within it. A min fails where the figure itself is below
-// it and the interval is no wider than a measurement resolves.
+// againstBound compares the figure with one bound: a least one (min), or else a most one (max). A max passes only where the whole interval is within it. A min fails where the whole
+// interval is below it, or where the figure itself is and the interval is no wider than a measurement resolves.
 func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, string) {
 	if f.Metric == figures.LossRatio {
 		return f.againstLossBound(limit, least)
@@ -55,11 +55,11 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 		return f.againstLatencyBound(limit, least)
 	}
 	low, high := f.Low.Rat(), f.High.Rat()
-	met, missed := high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
+	most := high
 	if least {
-		most := f.mostResolved()
-		met, missed = low.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
+		most = f.mostResolved()
 	}
+	met, missed := compareInterval(low, most, limit, least)
 	switch {
 	case !met && !missed && high == nil:
 		return report.Undecided, f.whyUnbounded()
@@ -71,6 +71,14 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
+}
+
+// compareInterval says whether an interval surely meets a bound, a least one (min) or else a most one (max), or surely misses it. high nil: it has no upper end.
+func compareInterval(low, high, limit *big.Rat, least bool) (met, missed bool) {
+	if least {
+		return low.Cmp(limit) >= 0, high != nil && high.Cmp(limit) < 0
+	}
+	return high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
 }
 
 // mostResolved is the most that the device may be able to do, as far as the measurement resolves it: the figure itself where the interval is narrower than resolved, else its upper end; nil: nothing
@@ -102,12 +110,11 @@ const resolved = units.One / 100
 // againstLatencyBound compares a latency, which is known to the 1 % of its bucket, and above some length only to be longer than that.
 func (f judgedFigure) againstLatencyBound(limit *big.Rat, least bool) (report.Outcome, string) {
 	low, high := f.Low.Rat(), f.High.Rat()
-	atMost, above := high != nil && high.Cmp(limit) <= 0, low.Cmp(limit) > 0
-	atLeast, below := low.Cmp(limit) >= 0, high != nil && high.Cmp(limit) < 0
+	met, missed := compareInterval(low, high, limit, least)
 	switch {
-	case least && atLeast, !least && atMost:
+	case met:
 		return report.Passed, ""
-	case least && below, !least && above:
+	case missed:
 		return report.DidFail, ""
 	case high == nil:
 		return report.Undecided, ", and how much longer it is was not measured"
@@ -117,16 +124,13 @@ func (f judgedFigure) againstLatencyBound(limit *big.Rat, least bool) (report.Ou
 
 // againstLossBound compares a loss ratio, which is an interval. Loss at a load below the one asked for shows nothing of the loss at that load.
 func (f judgedFigure) againstLossBound(limit *big.Rat, least bool) (report.Outcome, string) {
-	sureMet, sureMissed := f.High.Rat().Cmp(limit) <= 0, f.Low.Rat().Cmp(limit) > 0
-	if least {
-		sureMet, sureMissed = f.Low.Rat().Cmp(limit) >= 0, f.High.Rat().Cmp(limit) < 0
-	}
+	met, missed := compareInterval(f.Low.Rat(), f.High.Rat(), limit, least)
 	switch {
 	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
-	case sureMissed:
+	case missed:
 		return report.DidFail, ""
-	case !sureMet:
+	case !met:
 		return report.Undecided, ", and part of the loss may be the generator's own, or come from the window's edges"
 	case loadNotReached(f.Reason):
 		return report.Undecided, ", and the load asked for was not reached"

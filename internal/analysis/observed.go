@@ -90,10 +90,7 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 		if err != nil {
 			return report.Undecided, fmt.Sprintf("%s: %v", whose, err)
 		}
-		met, missed := most.Cmp(limit) <= 0, least.Cmp(limit) > 0
-		if b.least {
-			met, missed = least.Cmp(limit) >= 0, most.Cmp(limit) < 0
-		}
+		met, missed := compareInterval(least, most, limit, b.least)
 		switch {
 		case missed:
 			outcome = report.DidFail

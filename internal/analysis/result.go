@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Result is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its Plan, its windows in order, line rates and Ending; nothing in it is changed.
@@ -46,7 +47,7 @@ func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
 		untimed := slices.IndexFunc(r.Untimed, func(u report.Untimed) bool { return u.From == d.From && u.To == d.To })
 		switch {
 		case d.UnderOffered():
-			of.Missing = fmt.Sprintf("the generator offered %s of %s", rate(d.Offered.PacketsPerSecond), rate(d.Intended.PacketsPerSecond))
+			of.Missing = fmt.Sprintf("the generator offered %s of %s", wording.PacketRate(d.Offered.PacketsPerSecond), wording.PacketRate(d.Intended.PacketsPerSecond))
 		case len(d.Latency) == 0 && untimed >= 0:
 			of.Missing = r.Untimed[untimed].Reason
 		case len(d.Latency) == 0:

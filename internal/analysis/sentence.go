@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // answerSentence is the reason with its figures.
@@ -110,7 +111,7 @@ func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
 		of, said := r.Windows[d.Window].Directions[i], "no loss of its own is shown"
 		if d.Lossy != procedure.None {
 			l := r.Windows[d.Lossy]
-			said = fmt.Sprintf("its own loss is shown at %s (window %d)", rate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
+			said = fmt.Sprintf("its own loss is shown at %s (window %d)", wording.PacketRate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
 		}
 		open = append(open, fmt.Sprintf("%s→%s is a lower bound: %s", of.From, of.To, said))
 	}
@@ -189,15 +190,7 @@ func machineLimitSentence(r *report.Report, w report.Window) string {
 
 // offered is what all directions sent together.
 func offered(w report.Window) string {
-	var sum int64
-	for _, d := range w.Directions {
-		sum += d.Offered.PacketsPerSecond
-	}
-	return rate(sum)
-}
-
-func rate(packetsPerSecond int64) string {
-	return (units.PacketRate(packetsPerSecond) * units.PacketPerSecond).FormatSI()
+	return wording.PacketRate(measure.Sum(w.Directions, nil).Offered.PacketsPerSecond)
 }
 
 func percent(r units.Ratio) string { return r.Percent().FormatFixed() + " %" }

@@ -31,7 +31,7 @@ type measured struct {
 	// ofSoak says that the procedure estimates a critical load, and critical is that; nil: nothing is known of it.
 	ofSoak   bool
 	critical *report.CriticalLoad
-	// sessions is set where traffic is sessions, and held is what limited those, over all directions that the figure is of.
+	// sessions is set where traffic is sessions, and limit is what limited those, over all directions that the figure is of.
 	sessions *report.Sessions
 	limit    measure.SessionLimit
 }

@@ -108,7 +108,7 @@ func (r *replacer) unused(flag string) error {
 	return nil
 }
 
-// differing are the fields of a spec that are otherwise in another one, as a merge patch that makes the other one of it.
+// mergePatch is the merge patch that makes one spec of another: the fields in which they differ.
 func mergePatch(from, to map[string]any) map[string]any {
 	patch := map[string]any{}
 	for key, value := range to {

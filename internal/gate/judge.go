@@ -146,7 +146,7 @@ func nameRow(row *report.GateRow, m MeasuredSuite, cell suite.JudgedCell) {
 	}
 }
 
-// notWhole says why a suite has no whole measurement; empty: it has.
+// whyNotComplete says why a suite has no whole measurement; empty: it has.
 func whyNotComplete(s *v1alpha1.LoadTestSuite) string {
 	c := end(s)
 	switch {

@@ -53,7 +53,7 @@ func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) (in
 	return base
 }
 
-// composed is a suite's name of what it is called in the file, and of the digest of its content or a suffix of one's own.
+// nameFrom is a suite's name of what it is called in the file, and of the digest of its content or a suffix of one's own.
 func nameFrom(base, digest, suffix string) string {
 	const most = maxName - triesRoom
 	end := "-" + cmp.Or(suffix, digest[:digestLetters])

@@ -192,7 +192,7 @@ func templateMetadata(meta *metav1.ObjectMeta) map[string]any {
 	return out
 }
 
-// ofSuite is a suite of a file with the images replaced.
+// contentOfSuite is a suite of a file with the images replaced.
 func contentOfSuite(object admission.Object, o Options, images *replacer) (map[string]any, error) {
 	switch s := object.Suite; {
 	case o.Runs != 0:
@@ -277,7 +277,7 @@ func withCriterion(criteria []any, maxRegression string, metric v1alpha1.Metric)
 	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(metric), "maxRegression": maxRegression})
 }
 
-// withLeave is a suite's baseline, of whose environment what the command line names may differ, too.
+// withAllowDifferent is a suite's baseline, of whose environment what the command line names may differ, too.
 func withAllowDifferent(baseline map[string]any, parts []string) map[string]any {
 	allowed, _ := baseline["allowDifferent"].([]any)
 	for _, part := range parts {

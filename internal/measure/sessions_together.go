@@ -22,10 +22,7 @@ func CombineSessions(parts []*report.Sessions) *report.Sessions {
 
 // SumSessions is the sessions of all directions of one moment: counters, rates and connections are added up; nil: some direction has none.
 func SumSessions(directions []report.Direction) *report.Sessions {
-	var parts []*report.Sessions
-	for _, d := range directions {
-		parts = append(parts, d.Sessions)
-	}
+	parts := sessionsOf(directions)
 	sum := addSessions(parts, true)
 	if sum == nil {
 		return nil
@@ -55,8 +52,10 @@ func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	sum.Device = deviceTogether(parts)
 	for _, p := range parts {
 		ends, disturbances = append(ends, p.Ends), append(disturbances, p.Disturbance)
-		if sum.Disturbed += p.Disturbed; atOneMoment {
-			sum.Disturbed = max(sum.Disturbed-p.Disturbed, p.Disturbed) // it is the same machine's
+		if atOneMoment {
+			sum.Disturbed = max(sum.Disturbed, p.Disturbed) // it is the same machine's
+		} else {
+			sum.Disturbed += p.Disturbed
 		}
 		sum.EndsWaited += p.EndsWaited
 		sum.WrittenBytes, sum.AcknowledgedBytes, sum.ReceivedBytes = sum.WrittenBytes+p.WrittenBytes, sum.AcknowledgedBytes+p.AcknowledgedBytes, sum.ReceivedBytes+p.ReceivedBytes

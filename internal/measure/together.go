@@ -91,7 +91,7 @@ func directionTogether(windows []report.Window, from, to string) report.Directio
 	lost, sent := whole.Sent.Packets-whole.Returned.Packets, whole.Sent.Packets
 	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
 	whole.LossRatioMax = mostRatio(lost, most, sent)
-	for _, rate := range ratesOfMeasured {
+	for _, rate := range ratesOfDirection {
 		*rate(&whole) = weighted(parts, took, func(d report.Direction) int64 { return *rate(&d) })
 	}
 	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Direction) int64 { return int64(d.LineRatePercent) }))
@@ -135,8 +135,8 @@ func generatorTogether(windows []report.Window, name string) report.GeneratorSha
 		ReceivedPacketsPerSecond: weighted(parts, took, func(g report.GeneratorShare) int64 { return g.ReceivedPacketsPerSecond })}
 }
 
-// ratesOfMeasured are a direction's rates that windows together have the mean of.
-var ratesOfMeasured = []func(*report.Direction) *int64{
+// ratesOfDirection are a direction's rates that windows together have the mean of.
+var ratesOfDirection = []func(*report.Direction) *int64{
 	func(m *report.Direction) *int64 { return &m.Intended.PacketsPerSecond },
 	func(m *report.Direction) *int64 { return &m.Intended.Layer1BitsPerSecond },
 	func(m *report.Direction) *int64 { return &m.Intended.Layer2BitsPerSecond },

@@ -97,15 +97,6 @@ func (n *Namespace) ID() (uint64, error) {
 	return st.Ino, nil
 }
 
-// HoldForever makes this process hold the namespace until it ends, whatever becomes of n: a Namespace that nobody refers to any more is
-// collected like any other value, and its hold with it.
-func (n *Namespace) HoldForever() error {
-	if _, err := unix.FcntlInt(uintptr(n.Fd()), unix.F_DUPFD_CLOEXEC, 3); err != nil {
-		return fmt.Errorf("hold the network namespace: %w", err)
-	}
-	return nil
-}
-
 // Close gives up the hold. Without another holder the namespace and its interfaces are gone.
 func (n *Namespace) Close() error {
 	if n == nil {

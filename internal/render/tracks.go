@@ -100,7 +100,7 @@ func (t track) counts(s report.Sample) (intended, sent, returned int64) {
 	return intended, sent, returned
 }
 
-// judged is a window as the track sees it.
+// judgedWindow is a window as the track sees it.
 type judgedWindow struct {
 	number                      int
 	phase                       report.Phase

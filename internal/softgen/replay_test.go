@@ -92,7 +92,7 @@ type replay struct {
 	zipper zipper
 	// names says what a recorded handle is called here, by the parameter that carries it.
 	names map[string]map[string]any
-	// events are what a session was told, there and here.
+	// told is what a session was told, there and here.
 	told map[string]*story
 }
 

@@ -105,7 +105,6 @@ func TestACalibrationOfAnEarlierSuiteIsTaken(t *testing.T) {
 	}
 }
 
-// Who takes what another suite took says who measured it, and when: so nothing is kept alive beyond its age.
 func TestTheNewestCalibrationIsTaken(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }
@@ -122,6 +121,7 @@ func TestTheNewestCalibrationIsTaken(t *testing.T) {
 	}
 }
 
+// Who takes what another suite took says who measured it, and when: so nothing is kept alive beyond its age.
 func TestACalibrationThatWasTakenKeepsItsAge(t *testing.T) {
 	began := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	here := func(string) *report.Environment { return place("lab-1", "8086:1593") }

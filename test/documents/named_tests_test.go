@@ -14,20 +14,12 @@ import (
 // TestEveryTestThatAPageNamesExists: a claim whose proof has another name is a claim without a proof.
 func TestEveryTestThatAPageNamesExists(t *testing.T) {
 	declared := declaredTests(t)
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	named, word := 0, regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w+`)
-	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range word.FindAllString(string(text), -1) {
+	for page, text := range pages(t) {
+		for _, name := range word.FindAllString(text, -1) {
 			named++
 			if !declared[name] && name != v1alpha1.ReasonTestFailed {
-				t.Errorf("%s names %s, and there is no such test", filepath.Base(page), name)
+				t.Errorf("%s names %s, and there is no such test", page, name)
 			}
 		}
 	}
@@ -40,7 +32,7 @@ func TestEveryTestThatAPageNamesExists(t *testing.T) {
 func declaredTests(t *testing.T) map[string]bool {
 	t.Helper()
 	declaration, names := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`), map[string]bool{}
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}

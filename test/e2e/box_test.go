@@ -57,6 +57,7 @@ observers:
 func TestReleasesByTheirVitalSigns(t *testing.T) {
 	s := begin(t)
 	address := s.box()
+	s.must(rig.Build(s.Context(), "./test/e2e/box", filepath.Join(lab.Programs, "box")))
 	s.loadBox(boxInUse, 0, fewWatts)
 	s.loadBox(boxOfRules, manyRules, fewWatts)
 	s.loadBox(boxThatDraws, 0, moreWatts)
@@ -94,9 +95,7 @@ func boxOf(image string) string {
 // loadBox gives the nodes a release of the box.
 func (s *scene) loadBox(image string, rules, watts int) {
 	s.Helper()
-	program := filepath.Join(lab.Programs, "box")
-	s.must(rig.Build(s.Context(), "./test/e2e/box", program))
-	s.must(lab.Load(s.Context(), image, map[string]string{"/router": filepath.Join(lab.Programs, "router"), "/box": program},
+	s.must(lab.Load(s.Context(), image, map[string]string{"/router": filepath.Join(lab.Programs, "router"), "/box": filepath.Join(lab.Programs, "box")},
 		pack.Config{Environment: []string{fmt.Sprintf("RULES=%d", rules), fmt.Sprintf("WATTS=%d", watts)}}))
 }
 

@@ -50,10 +50,10 @@ func TestObservers(t *testing.T) {
 		for _, w := range r.Windows {
 			for _, d := range w.Directions {
 				if of := d.From + "→" + d.To; w.Phase != report.WarmUp { // its edge is where traffic begins
-					s.nearly(of+" passed", rate(w, "limit", "passed", of), float64(d.Received.PacketsPerSecond))
-					s.nearly(of+" came to the device", rate(w, "device", "received", d.From), float64(d.Offered.PacketsPerSecond))
-					s.nearly(of+" left the device", rate(w, "device", "sent", d.To), float64(d.Received.PacketsPerSecond))
-					s.nearly(of+" dropped", rate(w, "limit", "dropped", of), float64(d.Offered.PacketsPerSecond-d.Received.PacketsPerSecond))
+					s.nearly(of+" passed", seenIn(w.Observed, "limit", "passed", of), float64(d.Received.PacketsPerSecond))
+					s.nearly(of+" came to the device", seenIn(w.Observed, "device", "received", d.From), float64(d.Offered.PacketsPerSecond))
+					s.nearly(of+" left the device", seenIn(w.Observed, "device", "sent", d.To), float64(d.Received.PacketsPerSecond))
+					s.nearly(of+" dropped", seenIn(w.Observed, "limit", "dropped", of), float64(d.Offered.PacketsPerSecond-d.Received.PacketsPerSecond))
 				}
 			}
 		}
@@ -166,16 +166,6 @@ func (s *scene) readsBothNodes(r *report.Report) {
 	if got := slices.Compact(named); !slices.Equal(got, []string{"node-1 " + report.AllProcessors, "node-2 " + report.AllProcessors}) {
 		s.Errorf("the nodes are %q", got)
 	}
-}
-
-// rate is what a series was in a window; NaN: it is missing.
-func rate(w report.Window, observer, series, of string) float64 {
-	for _, o := range w.Observed {
-		if o.Observer == observer && o.Series == series && o.Of == of && o.Mean != nil {
-			return *o.Mean
-		}
-	}
-	return math.NaN()
 }
 
 // nearly: within 10 %, as the two are not of quite the same time, and a busy machine's generator doesn't send at one rate.

@@ -50,7 +50,7 @@ func TestTheBoxTellsWhoCollects(t *testing.T) {
 	}, collect.Folder(secrets))
 	t.Cleanup(collector.Close)
 	var all []observe.Answer
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && t.Context().Err() == nil; {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && t.Context().Err() == nil; time.Sleep(5 * time.Millisecond) {
 		if _, all = collector.Answers(); len(all) == 4 && all[0].At > 0 && all[1].At > 0 && all[2].At > 0 && all[3].At > 0 {
 			break
 		}

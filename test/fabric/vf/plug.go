@@ -64,7 +64,7 @@ func (d Device) plug(flags uint32) error {
 	if err := d.pair(bridge.index, flags); err != nil {
 		return fmt.Errorf("plug %s (interface %s): %w", d.ID, d.Interface, err)
 	}
-	plainFrames(d.Interface)
+	netif.DisableOffloads(d.Interface)
 	link, err := netlink.LinkByName(d.Interface)
 	if err == nil {
 		err = netlink.LinkSetAlias(link, d.ID)
@@ -161,14 +161,4 @@ func (w Wire) request(kind, flags int, end wireEnd) *nl.NetlinkRequest {
 	request.AddData(info)
 	request.AddData(nl.NewRtAttr(unix.IFLA_TARGET_NETNSID, nl.Uint32Attr(uint32(w.Namespace))))
 	return request
-}
-
-// plainFrames makes a function send and receive frames as they are on a wire: nothing merged, split or left unfinished. Veth has had all
-// of these switches for longer than we support kernels.
-func plainFrames(name string) {
-	for _, o := range []netif.Offload{
-		netif.TransmitChecksum, netif.TCPSegmentation, netif.GenericSegmentation, netif.GenericReceive,
-	} {
-		_ = netif.SetOffload(name, o, false)
-	}
 }
