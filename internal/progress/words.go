@@ -103,5 +103,5 @@ func Rate(packetsPerSecond int64) string {
 }
 
 func lossPercent(r units.Ratio) string {
-	return fmt.Sprintf("%.2f %%", float64(r)/float64(units.One)*100)
+	return fmt.Sprintf("%.2f %%", r.Float()*100)
 }

@@ -65,11 +65,11 @@ func (d *direction) add(w report.Window, i int) {
 
 // fit fits curves of one shape to trials of the direction.
 func (d direction) fit(shape losscurve.Shape, trials []losscurve.Trial) losscurve.Fit {
-	return losscurve.FitTrials(shape, trials, losscurve.Question{LossRatio: share(d.plan.LossRatio), Least: d.leastRate(), Most: d.full})
+	return losscurve.FitTrials(shape, trials, losscurve.Question{LossRatio: d.plan.LossRatio.Float(), Least: d.leastRate(), Most: d.full})
 }
 
 // leastRate is the lowest load of the soak, in packets per second of the direction.
-func (d direction) leastRate() float64 { return d.full * share(d.lowest()) }
+func (d direction) leastRate() float64 { return d.full * d.lowest().Float() }
 
 // loadOf is the load that asks the direction for so many packets per second.
 func (d direction) loadOf(packetsPerSecond float64) units.Ratio {

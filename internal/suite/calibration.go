@@ -228,7 +228,7 @@ func (v *view) capacityIn(calibration int) *capacity {
 
 // reached says whether a rate is so close to the generators' capacity that they may be the limit.
 func (c *capacity) reached(packetsPerSecond, can int64) bool {
-	return float64(packetsPerSecond) >= float64(can)*(1-float64(c.margin)/float64(units.One))
+	return float64(packetsPerSecond) >= float64(can)*(1-c.margin.Float())
 }
 
 // near are the directions of a result in which the generators may be the limit.

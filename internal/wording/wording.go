@@ -42,7 +42,7 @@ func Loss(r units.Ratio) string {
 	case magnitude < tenThousandth:
 		return "<0.0001%"
 	case magnitude < units.One/100:
-		return strconv.FormatFloat(float64(r)/float64(units.One)*100, 'f', 4, 64) + "%"
+		return strconv.FormatFloat(r.Float()*100, 'f', 4, 64) + "%"
 	default:
 		return r.Percent().FormatFixed() + "%"
 	}
