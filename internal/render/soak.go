@@ -64,7 +64,7 @@ func soakCells(d report.Direction, l report.CriticalLoad) []string {
 		if n == "" {
 			return "–"
 		}
-		return numberRate(n)
+		return wording.RoundedPacketRate(n.Float())
 	}
 	of := map[string]string{string(losscurve.Stretch): "–", string(losscurve.Erf): "–"}
 	for _, s := range l.Shapes {
