@@ -182,14 +182,13 @@ func decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
 // Bound is the most that the search asks for, with every repeat.
 func (s Search) Bound() procedure.Bound {
 	if len(s.settings.Goals) == 0 {
-		return procedure.Bound{Steps: s.warmUp().Steps(), Time: s.plan.WarmupDuration.Std(), Trials: s.warmUp().Steps(), Trial: s.plan.WarmupDuration.Std()}
+		return s.warmUp().Bound(0, 0, 0)
 	}
 	trials, span, longest := s.settings.Longest()
 	apart, apartSpan := s.mostOwnLimitTrials()
 	trials, span = trials+apart, span+apartSpan
 	repeats := min(repeatBudget, invalidRepeats*trials)
-	steps := s.warmUp().Steps() + trials + repeats
-	return procedure.Bound{Steps: steps, Time: s.plan.WarmupDuration.Std() + span + time.Duration(repeats)*longest, Trials: steps, Trial: max(s.plan.WarmupDuration.Std(), longest)}
+	return s.warmUp().Bound(trials+repeats, span+time.Duration(repeats)*longest, longest)
 }
 
 // Usual is the warm-up, three short trials to begin with, and for each goal the trials that decide its two bounds, of which the second half is rarely needed.
