@@ -293,6 +293,28 @@ func middle(runs []comparison.Run) float64 {
 	return statistics.Summarize(lows).Median
 }
 
+// TestWhereTheNextRunOfAModeBegins: near the highest limit that was found, unless the last run found none.
+func TestWhereTheNextRunOfAModeBegins(t *testing.T) {
+	limit := func(low float64) modeRun { return modeRun{counting: []comparison.Run{{Low: low, High: 1.02 * low}}} }
+	bound, unconfirmed := modeRun{counting: []comparison.Run{comparison.AtLeast(900)}}, modeRun{}
+	for _, c := range []struct {
+		name string
+		runs []modeRun
+		want float64
+	}{
+		{"nothing was measured yet", nil, 0},
+		{"the first found a limit", []modeRun{limit(500)}, 500},
+		{"the second was disturbed", []modeRun{limit(500), limit(300)}, 500},
+		{"the last found no limit, so there may be none near", []modeRun{limit(500), bound}, 0},
+		{"the last doesn't count", []modeRun{limit(500), unconfirmed}, 0},
+		{"one before the last found no limit", []modeRun{bound, limit(700)}, 700},
+	} {
+		if got := near(c.runs); got != c.want {
+			t.Errorf("%s: near %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // shortOfMode is a load that any machine carries.
 const shortOfMode = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
