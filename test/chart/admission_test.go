@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 type (
@@ -86,4 +87,53 @@ func TestAdmissionPolicy(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each policy sees every write that it judges, and where it can't be evaluated nothing is written. An API server doesn't play that: a policy that isn't asked refuses nothing, and one that works never fails.
+func TestPoliciesSeeEveryWriteAndFailClosed(t *testing.T) {
+	const name = "linerate-linerate-system"
+	written, also := "CREATE UPDATE", "CREATE UPDATE DELETE"
+	wants := map[string]struct{ group, resources, operations, only, unless string }{
+		name:                   {"linerate.dev", "loadtests loadtestsuites", written, "", "a LoadTest or suite would become pods that its author may not create"},
+		name + "-kept-reports": {"", "configmaps", written, "linerate.dev/role in (kept-report)", "a tenant would write the Reports that verdicts and baselines are made from"},
+		name + "-pods":         {"", "pods pods/ephemeralcontainers", written, "linerate.dev/test-uid", "a tenant would put pods of its own in the place of a test's"},
+		name + "-runners":      {"", "configmaps", also, "", "a runner would write, or delete, another run's documents"},
+		name + "-suites":       {"linerate.dev", "loadtests", written, "", "a tenant would plant LoadTests in a suite"},
+	}
+	for _, o := range objects(t, render(t, "").manifest) {
+		p, is := o.(*policy)
+		if !is {
+			continue
+		}
+		want, known := wants[p.Name]
+		delete(wants, p.Name)
+		if !known {
+			t.Errorf("policy %s: nothing says here what it has to see", p.Name)
+			continue
+		}
+		if fails := p.Spec.FailurePolicy; fails == nil || *fails != admissionregistrationv1.Fail {
+			t.Errorf("policy %s: failurePolicy isn't Fail: where its expressions can't be evaluated, %s", p.Name, want.unless)
+		}
+		m := p.Spec.MatchConstraints
+		only := metav1.FormatLabelSelector(m.ObjectSelector)
+		if m.ObjectSelector == nil {
+			only = ""
+		}
+		if m.MatchPolicy == nil || *m.MatchPolicy != admissionregistrationv1.Equivalent || m.NamespaceSelector != nil || len(m.ExcludeResourceRules) != 0 || only != want.only {
+			t.Errorf("policy %s: matches as %v, in namespaces %v, objects %q without %v; want every version, namespace and object %q: otherwise %s", p.Name, m.MatchPolicy, m.NamespaceSelector, only, m.ExcludeResourceRules,
+				want.only, want.unless)
+		}
+		var operations []string
+		rule := m.ResourceRules[0]
+		for _, o := range rule.Operations {
+			operations = append(operations, string(o))
+		}
+		if len(m.ResourceRules) != 1 || strings.Join(rule.APIGroups, " ") != want.group || strings.Join(rule.APIVersions, " ") != "*" || strings.Join(rule.Resources, " ") != want.resources ||
+			strings.Join(operations, " ") != want.operations || len(rule.ResourceNames) != 0 || rule.Scope != nil {
+			t.Errorf("policy %s: is asked about %+v; want %s of %s in group %q, of every version: otherwise %s", p.Name, m.ResourceRules, want.operations, want.resources, want.group, want.unless)
+		}
+	}
+	for name := range wants {
+		t.Errorf("there is no policy %s", name)
+	}
 }
