@@ -155,7 +155,7 @@ verify: generate ## Fail if generated files are not what the sources say, or if 
 check: ## Run the gate: what must hold on any machine before a change lands (as root; 12 minutes, the first time 35)
 	.ci/run
 
-check-all: ## Run the full tier, part by part, and publish its tables in docs/measured/: for a calm machine (as root; about 3 hours)
+check-all: ## Run the full tier, part by part, and publish its tables in docs/measured/: for a calm machine (as root; about 5 hours)
 	hack/check-all
 
 # The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.

@@ -157,25 +157,22 @@ func belowTheDevicesLimit(reason report.Reason) string {
 
 // whyLowerBound says what limited the load when it was not the device, and the way out.
 func whyLowerBound(reason report.Reason) string {
-	if reason == report.GeneratorLimited {
+	switch reason {
+	case report.GeneratorLimited:
 		return ": the generator was too weak for more"
-	}
-	if reason == report.MachineLimited {
+	case report.MachineLimited:
 		return ": this machine was too busy for more"
-	}
-	if reason == report.NearGenerators {
+	case report.NearGenerators:
 		return ": it is close to what the generators do by themselves, and the limit may be theirs"
-	}
-	if reason == report.BurstsMeasured {
+	case report.BurstsMeasured:
 		return ": the longest burst allowed lost nothing, so raise procedure.backToBack.longest"
-	}
-	if reason == report.LoadEstimated {
+	case report.LoadEstimated:
 		return ": no load that was offered is known to be too much, so raise procedure.soak.maxRate or .duration"
-	}
-	if reason == report.OtherDirection {
+	case report.OtherDirection:
 		return ": another direction lost frames first and set the load, so measure each direction by itself (procedure.directions: Each)"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // loadNotReached says that the load asked for was not sent, or that this is not known: what a device loses at that load may not have shown.

@@ -3,7 +3,6 @@ package aside
 import (
 	"fmt"
 	"net"
-	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
@@ -38,7 +37,7 @@ func Shut(links []string) (shut []string, err error) {
 	})
 	for _, name := range shut {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
-			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: nftrule.Register}, nftrule.Equal(interfaceName(name)),
+			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: nftrule.Register}, nftrule.Equal(nftrule.InterfaceName(name)),
 			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: nftrule.Register}, nftrule.Equal([]byte{unix.IPPROTO_TCP}),
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
@@ -47,9 +46,4 @@ func Shut(links []string) (shut []string, err error) {
 		return nil, fmt.Errorf("install nftables rules: %w", err)
 	}
 	return shut, nil
-}
-
-// interfaceName is a name as nftables compares it: padded with zeros.
-func interfaceName(name string) []byte {
-	return slices.Concat([]byte(name), make([]byte, unix.IFNAMSIZ-len(name)))
 }

@@ -235,9 +235,8 @@ func (s side) durationOf(frames int64) time.Duration {
 // Bound is the trial with its repeats, and as many bursts as searches may take.
 func (b BackToBack) Bound() procedure.Bound {
 	bursts := b.repetitions() * (mostBursts(b.plan.Resolution) + invalidBursts + 1)
-	steps, burst := b.warmUp().Steps()+1+invalidTrials+bursts, 2*b.plan.Longest.Std()+sendingMargin
-	return procedure.Bound{Steps: steps, Time: b.plan.WarmupDuration.Std() + (1+invalidTrials)*b.plan.TrialDuration.Std() + time.Duration(bursts)*burst,
-		Trials: steps, Trial: max(b.plan.WarmupDuration.Std(), b.plan.TrialDuration.Std(), burst)}
+	burst := 2*b.plan.Longest.Std() + sendingMargin
+	return b.warmUp().Bound(1+invalidTrials+bursts, (1+invalidTrials)*b.plan.TrialDuration.Std()+time.Duration(bursts)*burst, max(b.plan.TrialDuration.Std(), burst))
 }
 
 // Usual is warm-up, trial and searches.

@@ -114,10 +114,10 @@ func TestTheIntervalHasTheDevicesTruthInIt(t *testing.T) {
 			if !encloses(f.Frames, longest, slack) || !encloses(f.Buffer, float64(q.held), 3+float64(q.held)/100) {
 				t.Fatalf("%+v behind %.0f/s at resolution %s: %+v, want bursts of %.1f frames", q, most, resolution, f, longest)
 			}
-			if width := f.Frames.High.Float() - f.Frames.Low.Float(); width > 1+float64(resolution)/float64(units.One)*f.Frames.High.Float() {
+			if width := f.Frames.High.Float() - f.Frames.Low.Float(); width > 1+resolution.Float()*f.Frames.High.Float() {
 				t.Fatalf("%+v: the ends lie %.1f frames apart", f, width)
 			}
-			if want := float64(q.held) / sent * 1e6; math.Abs(f.BufferMicroseconds.Low.Float()-want) > want*(0.01+float64(resolution)/float64(units.One))+4e6/sent {
+			if want := float64(q.held) / sent * 1e6; math.Abs(f.BufferMicroseconds.Low.Float()-want) > want*(0.01+resolution.Float())+4e6/sent {
 				t.Fatalf("%+v: the buffer takes %s µs, want %.0f", q, f.BufferMicroseconds.Low, want)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -163,7 +162,7 @@ func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Dur
 	if i := slices.IndexFunc(f.Searches, func(s report.BurstSearch) bool { return s.Lossy == 0 }); i >= 0 {
 		said += ", nor did the longest burst allowed: a lower bound"
 	}
-	said += fmt.Sprintf("; sent at %s", rateOf(f.OfferedPacketsPerSecond))
+	said += fmt.Sprintf("; sent at %s", wording.RoundedPacketRate(f.OfferedPacketsPerSecond.Float()))
 	if !f.Timed {
 		said += " (the trial's rate, as the generators don't report that of a burst)"
 	}
@@ -178,14 +177,10 @@ func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Dur
 	case f.Buffer.Low == "":
 		return said + "; what the device forwards meanwhile isn't below that, so what it holds is unknown"
 	}
-	return said + fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", rateOf(f.ForwardedPacketsPerSecond), rounded(f.Buffer.Low), microsecondsText(f.BufferMicroseconds.Low))
+	return said + fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", wording.RoundedPacketRate(f.ForwardedPacketsPerSecond.Float()), rounded(f.Buffer.Low), microsecondsText(f.BufferMicroseconds.Low))
 }
 
 func rounded(n report.Number) string { return wording.Count(int64(math.Round(n.Float()))) }
-
-func rateOf(n report.Number) string {
-	return (units.PacketRate(math.Round(n.Float())) * units.PacketPerSecond).FormatSI()
-}
 
 func microsecondsText(n report.Number) string {
 	return wording.Microseconds(int64(math.Round(n.Float())))

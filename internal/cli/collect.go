@@ -16,19 +16,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/vitals"
 )
 
-// collectToken is the environment variable with the token that a test's runner shows to its collector.
-const collectToken = plan.CollectorTokenVariable
-
 func newCollect(s Streams) *cobra.Command {
 	var address, observers, credentials, terminationLog string
 	cmd := &cobra.Command{
 		Use:   "collect",
 		Short: "Read a test's observers from servers on the network, and serve the answers to the runner",
-		Example: "  " + collectToken + "=secret linerate collect --vitals 192.0.2.7 --credentials /etc/linerate/credentials --observers '[{\"name\": \"power\", ...}]'\n" +
+		Example: "  " + plan.CollectorTokenVariable + "=secret linerate collect --vitals 192.0.2.7 --credentials /etc/linerate/credentials --observers '[{\"name\": \"power\", ...}]'\n" +
 			"  curl -H 'Authorization: Bearer secret' http://192.0.2.7:4504/vitals",
 		Long: "Asks a Prometheus server, an SNMP agent or a management controller (Redfish) at each observer's own period, with the credentials that are in\n" +
 			"files of the folder --credentials: SECRET/username, SECRET/password, SECRET/token, SECRET/community, SECRET/ca.crt, and of SNMP's version 3\n" +
-			"SECRET/authPassword, SECRET/privPassword, SECRET/authProtocol, SECRET/privProtocol. Whoever asks for the answers must show the token in the variable " + collectToken + "; each credential is sent only to the server that it is for. The command needs no rights.",
+			"SECRET/authPassword, SECRET/privPassword, SECRET/authProtocol, SECRET/privProtocol. Whoever asks for the answers must show the token in the variable " + plan.CollectorTokenVariable + "; each credential is sent only to the server that it is for. The command needs no rights.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTermination(terminationLog, runCollector(cmd.Context(), s, address, observers, credentials))
@@ -56,9 +53,9 @@ func runCollector(ctx context.Context, s Streams, address, observers, credential
 	if i := slices.IndexFunc(all, func(o plan.Observer) bool { return !o.Asks() || o.Every <= 0 }); i >= 0 {
 		return exit.BadInput("--observers: %s doesn't read from the network, or has no period: leave it out", all[i].Name)
 	}
-	token := os.Getenv(collectToken)
+	token := os.Getenv(plan.CollectorTokenVariable)
 	if token == "" {
-		return exit.BadInput("%s is not set: without a token anybody on the pods' network could read the answers", collectToken)
+		return exit.BadInput("%s is not set: without a token anybody on the pods' network could read the answers", plan.CollectorTokenVariable)
 	}
 	l, err := listenVitals(ctx, address, nil)
 	if err != nil {

@@ -39,8 +39,8 @@ func newForwarder(s Streams) *cobra.Command {
 		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
 			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also serves vital signs of this machine, and what its limit\n" +
 			"counted, at that address, but not to clients on its links (see linerate vitals). It forgets what it learned when a client that\n" +
-			"shows the token in the variable " + resetToken + " asks for a reset (see linerate reset). The gateways of a tunnel recognize each other by the\n" +
-			"token in the variable " + tunnelToken + "; each is set up once it has reached the other one.",
+			"shows the token in the variable " + plan.ResetTokenVariable + " asks for a reset (see linerate reset). The gateways of a tunnel recognize each other by the\n" +
+			"token in the variable " + plan.TunnelTokenVariable + "; each is set up once it has reached the other one.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTermination(o.terminationLog, runForwarder(cmd.Context(), s, o))

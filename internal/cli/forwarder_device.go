@@ -13,9 +13,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/tunnel"
 )
 
-// tunnelToken is the environment variable with the token by which a tunnel's gateways recognize each other.
-const tunnelToken = plan.TunnelTokenVariable
-
 // device is what forwards in user space.
 type device interface {
 	Done() <-chan struct{} // closed when it has ended
@@ -45,9 +42,9 @@ type gateway struct {
 
 // openTunnel connects to the other gateway, without a bound of its own: whoever made the pods knows how long to wait for them. It returns once frames can go through the tunnel.
 func openTunnel(ctx context.Context, stderr io.Writer, e tunnel.GatewayInPod) (*gateway, error) {
-	token := os.Getenv(tunnelToken)
+	token := os.Getenv(plan.TunnelTokenVariable)
 	if token == "" {
-		return nil, exit.BadInput("%s is not set: without a token anybody on the cable could be the other gateway", tunnelToken)
+		return nil, exit.BadInput("%s is not set: without a token anybody on the cable could be the other gateway", plan.TunnelTokenVariable)
 	}
 	if e.Kind == plan.TunnelIPsec {
 		if _, _, err := tunnel.FindIPsec(); err != nil {

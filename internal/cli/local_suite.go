@@ -10,7 +10,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -206,7 +205,7 @@ func figuresLine(f *report.Figures) string {
 	if f.OfSessions() {
 		return wording.BitRate(*f.GoodputBitsPerSecond) + " goodput"
 	}
-	return progress.Rate(f.PacketsPerSecond) + ", " + f.LineRatePercent.FormatFixed() + " % of line rate"
+	return wording.PacketRate(f.PacketsPerSecond) + ", " + f.LineRatePercent.FormatFixed() + " % of line rate"
 }
 
 // remaining estimates how long the tests that are still to come will take.

@@ -21,9 +21,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/vitals"
 )
 
-// resetToken is the environment variable with the token that a client must show to have the device reset.
-const resetToken = plan.ResetTokenVariable
-
 // resetOptions are the flags of reset.
 type resetOptions struct {
 	at, terminationLog string
@@ -36,9 +33,9 @@ func newReset(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "reset [flags] -- COMMAND [ARGUMENT...]",
 		Short:   "Serve resets of the device in this pod: run a command each time that a test's runner asks",
-		Example: "  " + resetToken + "=secret linerate reset --at 192.0.2.7 --links west,east -- ip neigh flush all\n  curl -X POST -H 'Authorization: Bearer secret' http://192.0.2.7:4504/reset",
+		Example: "  " + plan.ResetTokenVariable + "=secret linerate reset --at 192.0.2.7 --links west,east -- ip neigh flush all\n  curl -X POST -H 'Authorization: Bearer secret' http://192.0.2.7:4504/reset",
 		Long: "Runs the command on POST /reset, and answers when it has ended: with JSON that says what ran and how long it took, or with its last words if it failed.\n" +
-			"A request must show the token in the variable " + resetToken + ", and can't choose the command. Requests that come in by the\n" +
+			"A request must show the token in the variable " + plan.ResetTokenVariable + ", and can't choose the command. Requests that come in by the\n" +
 			"links aren't answered.",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 {
@@ -62,9 +59,9 @@ func newReset(s Streams) *cobra.Command {
 }
 
 func runReset(ctx context.Context, s Streams, o resetOptions, command []string) error {
-	token := os.Getenv(resetToken)
+	token := os.Getenv(plan.ResetTokenVariable)
 	if token == "" {
-		return exit.BadInput("%s is not set: without a token anybody on the pods' network could reset the device", resetToken)
+		return exit.BadInput("%s is not set: without a token anybody on the pods' network could reset the device", plan.ResetTokenVariable)
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return exit.BadInput("the reset's command: %w; name a program that its image has (procedure.reset.image)", err)
@@ -93,7 +90,7 @@ func runCommand(ctx context.Context, command, variables []string, within time.Du
 
 // referenceResetHandler serves resets of the Reference in this process's namespace; nil where the pod has no token.
 func referenceResetHandler(spec forwarderFile) *reset.Handler {
-	token := os.Getenv(resetToken)
+	token := os.Getenv(plan.ResetTokenVariable)
 	if token == "" {
 		return nil
 	}

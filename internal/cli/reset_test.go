@@ -115,7 +115,7 @@ func beside(t *testing.T, server *vitals.Server) string {
 }
 
 func TestTheRunnerResetsTheDevice(t *testing.T) {
-	t.Setenv(resetToken, "secret")
+	t.Setenv(plan.ResetTokenVariable, "secret")
 	job := func(address, token string) runnerJob {
 		return runnerJob{sites: plan.Sites{Reset: &plan.ResetSite{Address: address, Token: token}}}
 	}
@@ -129,7 +129,7 @@ func TestTheRunnerResetsTheDevice(t *testing.T) {
 	if r := (runnerJob{}).reset(); r != nil {
 		t.Error("nobody is beside the device, and somebody is asked")
 	}
-	t.Setenv(resetToken, "")
+	t.Setenv(plan.ResetTokenVariable, "")
 	if h := referenceResetHandler(forwarderFile{}); h != nil {
 		t.Error("a Reference without a token is reset by whoever asks")
 	}
@@ -146,7 +146,7 @@ func TestAPodThatCannotResetSaysWhy(t *testing.T) {
 		"without a program": {"secret", []string{"no-such-program"}, `executable file not found in $PATH; name a program that its image has (procedure.reset.image)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(resetToken, c.token)
+			t.Setenv(plan.ResetTokenVariable, c.token)
 			last := filepath.Join(t.TempDir(), "log")
 			if err := os.WriteFile(last, nil, 0o600); err != nil {
 				t.Fatal(err)

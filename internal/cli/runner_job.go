@@ -11,7 +11,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -99,8 +98,8 @@ func logWindows(log *slog.Logger, onProgress func(runner.Progress)) func(runner.
 				onProgress(p)
 				return
 			}
-			log.Info("window", "number", w.Number, "phase", w.Phase, "asked", progress.Rate(p.IntendedPacketsPerSecond), "sent", progress.Rate(offered(w)),
-				"received", progress.Rate(received(w)), "quality", w.Quality, "reason", w.Reason)
+			log.Info("window", "number", w.Number, "phase", w.Phase, "asked", wording.PacketRate(p.IntendedPacketsPerSecond), "sent", wording.PacketRate(offered(w)),
+				"received", wording.PacketRate(received(w)), "quality", w.Quality, "reason", w.Reason)
 		}
 		onProgress(p)
 	}

@@ -96,7 +96,7 @@ func (m method) gap(below, above []float64, lower, upper medianBound) gap {
 	if math.IsInf(a+b, 1) { // too many runs of a side have no bound
 		return gap{distance: math.NaN()}
 	}
-	g := gap{distance: middle(above) - middle(below), deviation: math.Sqrt(a+b) / m.usual}
+	g := gap{distance: statistics.Middle(above) - statistics.Middle(below), deviation: math.Sqrt(a+b) / m.usual}
 	if g.deviation > 0 {
 		g.freedom = (a + b) * (a + b) / (a*a/float64(len(below)-1) + b*b/float64(len(above)-1))
 	}
@@ -150,7 +150,7 @@ func changeWithin(ratio float64, under, over gap, tail, common float64) change {
 
 // estimate is the change alone, without an interval.
 func estimate(candidate, baseline sample) change {
-	return change{ratio: math.Exp(middle(candidate.least) - middle(baseline.least)), high: math.Inf(1)}
+	return change{ratio: math.Exp(statistics.Middle(candidate.least) - statistics.Middle(baseline.least)), high: math.Inf(1)}
 }
 
 // bound is an end of an interval, as a ratio; unknown: nothing bounds it.
@@ -164,13 +164,13 @@ func bound(at, reach, unknown float64) float64 {
 // assumedGap is the gap of runs that are too few to show their spread, with a spread that the user vouches for: the standard deviation of a run, as a share. The runs then count as normally
 // distributed around the truth, and what they may err in common is subtracted whole, as nothing shows it to vary.
 func assumedGap(below, above []float64, spread, common float64) gap {
-	return gap{mean(above) - mean(below) - common, spread * math.Sqrt(1/float64(len(below))+1/float64(len(above))), math.Inf(1)}
+	return gap{statistics.Mean(above) - statistics.Mean(below) - common, spread * math.Sqrt(1/float64(len(below))+1/float64(len(above))), math.Inf(1)}
 }
 
 // distanceBeyondAllowed is how far the change lies from the least ratio allowed, on either side, less everything that more runs do not narrow; 0 or less: that hides the difference.
 func distanceBeyondAllowed(candidate, baseline sample, least float64) float64 {
 	far := math.Inf(-1)
-	for _, distance := range []float64{middle(baseline.least) - middle(candidate.most) + math.Log(least), middle(candidate.least) - middle(baseline.most) - math.Log(least)} {
+	for _, distance := range []float64{statistics.Middle(baseline.least) - statistics.Middle(candidate.most) + math.Log(least), statistics.Middle(candidate.least) - statistics.Middle(baseline.most) - math.Log(least)} {
 		if !math.IsNaN(distance) {
 			far = max(far, distance)
 		}

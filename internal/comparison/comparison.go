@@ -110,7 +110,7 @@ type comparison struct {
 
 // allowed is the share by which the candidate's runs may be less than the baseline's: a figure that may be 25 % more has a reciprocal that may be 20 % less.
 func (q Question) allowed() float64 {
-	a := share(q.Allowance.MaxRegression)
+	a := q.Allowance.MaxRegression.Float()
 	if q.Figure.lessIsBetter() {
 		return a / (1 + a)
 	}
@@ -120,7 +120,7 @@ func (q Question) allowed() float64 {
 func newComparison(q Question) *comparison {
 	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}, chance: Chance{Passed: 1, Failed: 1}, tail: worstTail}
 	if a := q.Allowance; a != nil {
-		c.asked, c.allowed, c.spread = share(a.MaxRegression), q.allowed(), share(a.AssumedSpread)
+		c.asked, c.allowed, c.spread = a.MaxRegression.Float(), q.allowed(), a.AssumedSpread.Float()
 		c.tail = worstTail / float64(max(1, a.Tries))
 	}
 	c.is, c.was = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))

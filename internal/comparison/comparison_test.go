@@ -16,7 +16,7 @@ import (
 
 // allow is an allowance of shares.
 func allow(maxRegression, assumedSpread float64) comparison.Allowance {
-	of := func(share float64) units.Ratio { return units.Ratio(math.Round(share * float64(units.One))) }
+	of := units.RatioOfShare
 	return comparison.Allowance{MaxRegression: of(maxRegression), AssumedSpread: of(assumedSpread)}
 }
 

@@ -53,7 +53,7 @@ func Worst(q Question) Answer {
 	worst := slices.MinFunc(candidate, func(a, b Run) int { return cmp.Compare(a.Low, b.Low) })
 	allowed := q.allowed()
 	a.Sentence = fmt.Sprintf("the worst of %s is %s, the median of %s of the baseline is %s (%s), at most %s %% %s allowed", runsText(len(candidate)), q.Figure.formatRun(worst.Low), runsText(len(baseline)),
-		q.Figure.formatRun(was.Median), q.Figure.formatRuns(was.Low, was.High), percent(share(q.Allowance.MaxRegression)), q.Figure.worse())
+		q.Figure.formatRun(was.Median), q.Figure.formatRuns(was.Low, was.High), percent(q.Allowance.MaxRegression.Float()), q.Figure.worse())
 	most := math.Inf(1) // where the baseline's median may be at most
 	if lowerBoundCount(baseline) == 0 {
 		most = statistics.Summarize(highs(baseline)).High

@@ -166,7 +166,7 @@ func searched(t *testing.T, collapses bool) search {
 			t.Fatalf("a limit of %g: %+v", limit, c)
 		}
 		low := float64(history[c.Window].Directions[0].Received.PacketsPerSecond) / limit
-		found[i] = comparison.Run{Low: low, High: low / (1 - float64(c.Resolution)/float64(units.One))}
+		found[i] = comparison.Run{Low: low, High: low / (1 - c.Resolution.Float())}
 	}
 	return func(_ *rand.Rand, limit float64) comparison.Run {
 		truth := math.Exp(limit)

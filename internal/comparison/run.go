@@ -197,6 +197,3 @@ func count(runs []Run, counts func(Run) bool) (n int) {
 	}
 	return n
 }
-
-// share is a ratio as a floating-point number: 0.02 is 2 %.
-func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }

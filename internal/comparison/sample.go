@@ -5,6 +5,7 @@ import (
 
 	"github.com/aclements/go-moremath/mathx"
 	"github.com/aclements/go-moremath/stats"
+	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
 // medianBound is the bound of a median that the runs of a sample give, whatever their distribution: the run below which the median lies with a probability of 1 − medianTail,
@@ -35,11 +36,11 @@ func medianBoundOf(n int) medianBound {
 // above is how far the bound lies above the sample's median, and below how far below it.
 func (b medianBound) above(sorted []float64) float64 {
 	n := len(sorted)
-	return distanceFromMiddle(sorted[n-1-b.rank], sorted[n-1-min(b.rank+1, n-1)], b.share, middle(sorted))
+	return distanceFromMiddle(sorted[n-1-b.rank], sorted[n-1-min(b.rank+1, n-1)], b.share, statistics.Middle(sorted))
 }
 
 func (b medianBound) below(sorted []float64) float64 {
-	return distanceFromMiddle(sorted[b.rank], sorted[min(b.rank+1, len(sorted)-1)], b.share, middle(sorted))
+	return distanceFromMiddle(sorted[b.rank], sorted[min(b.rank+1, len(sorted)-1)], b.share, statistics.Middle(sorted))
 }
 
 // distanceFromMiddle is how far a point between two values lies from the middle. Where the values are the same, even without bound, it is 0.
@@ -51,20 +52,6 @@ func distanceFromMiddle(far, near, share, middle float64) float64 {
 		return math.Inf(1)
 	}
 	return math.Abs(far + share*(near-far) - middle)
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-// middle is the median of sorted values, of which there is at least one.
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // studentT is the quantile of Student's t for a p above a half, and studentCDF the probability below a value. With infinite degrees of freedom it is the normal distribution.

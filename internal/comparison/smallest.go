@@ -1,8 +1,6 @@
 package comparison
 
 import (
-	"math"
-
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -15,12 +13,9 @@ func SmallestRegression(change *report.Change, allowed units.Ratio) units.Ratio 
 	if change == nil || change.LowPercent == nil || change.HighPercent == nil {
 		return 0
 	}
-	low, high := 1+percentShare(*change.LowPercent), 1+percentShare(*change.HighPercent)
+	low, high := 1+change.LowPercent.Ratio().Float(), 1+change.HighPercent.Ratio().Float()
 	if low <= 0 || high <= 0 {
 		return 0
 	}
-	return units.Ratio(math.Round((1 - (1-share(allowed))*low/high) * float64(units.One)))
+	return units.RatioOfShare(1 - (1-allowed.Float())*low/high)
 }
-
-// percentShare is a percentage as a floating-point number: 0.02 is 2 %.
-func percentShare(p units.Percent) float64 { return float64(p) / float64(units.Hundred) }

@@ -294,7 +294,7 @@ func TestPresetsAreTheGoalsOfTheirStandards(t *testing.T) {
 	for _, want := range []goals.Goal{goals.RFC2544(0.005), goals.TST009(0.005)} {
 		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {preset: "+want.Name+"}}\n  activeDeadline: 3h\n"+links))
 		g := p.Procedure.Search.Goals[0]
-		got := goals.Goal{Name: g.Name, LossRatio: float64(g.LossRatio) / float64(units.One), ExceedRatio: float64(g.ExceedRatio) / float64(units.One), Width: float64(g.Width) / float64(units.One),
+		got := goals.Goal{Name: g.Name, LossRatio: g.LossRatio.Float(), ExceedRatio: g.ExceedRatio.Float(), Width: g.Width.Float(),
 			FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()}
 		if len(p.Procedure.Search.Goals) != 1 || got != want {
 			t.Errorf("%+v, want %+v", got, want)

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Conclude says of each direction what its own ramp shows, and of all together what came back when all answers were held at once: no direction's figure depends on that, and the whole claims no
@@ -210,7 +211,7 @@ func directionSentence(d procedure.DirectionConclusion, name string, history []r
 	lossy := ""
 	if d.Lossy != procedure.None {
 		w := history[d.Lossy]
-		lossy = fmt.Sprintf("; the lowest load that lost frames is %s (window %d, %s)", rate(directionNamed(w, name).Offered), w.Number, directionNamed(w, name).Reason)
+		lossy = fmt.Sprintf("; the lowest load that lost frames is %s (window %d, %s)", wording.PacketRate(directionNamed(w, name).Offered.PacketsPerSecond), w.Number, directionNamed(w, name).Reason)
 	}
 	switch {
 	case d.Window == procedure.None && d.Reason == report.Inconclusive:
@@ -226,7 +227,7 @@ func directionSentence(d procedure.DirectionConclusion, name string, history []r
 	if found == "" {
 		found = fmt.Sprintf("a lower bound (%s)", d.Reason)
 	}
-	return fmt.Sprintf("%s, clean for %s in window %d, %s%s", rate(directionNamed(w, name).Offered), w.Duration.Std().Round(1e8), w.Number, found, lossy)
+	return fmt.Sprintf("%s, clean for %s in window %d, %s%s", wording.PacketRate(directionNamed(w, name).Offered.PacketsPerSecond), w.Duration.Std().Round(1e8), w.Number, found, lossy)
 }
 
 // directionNamed is the direction of this name in a window.
@@ -250,10 +251,10 @@ func lossOf(w report.Window) string {
 	return strings.Join(said, ", ")
 }
 
-func rate(f report.Flow) string {
-	return (units.PacketRate(f.PacketsPerSecond) * units.PacketPerSecond).FormatSI()
+func offered(w report.Window) string {
+	return wording.PacketRate(measure.Sum(w.Directions, nil).Offered.PacketsPerSecond)
 }
 
-func offered(w report.Window) string { return rate(measure.Sum(w.Directions, nil).Offered) }
-
-func received(w report.Window) string { return rate(measure.Sum(w.Directions, nil).Received) }
+func received(w report.Window) string {
+	return wording.PacketRate(measure.Sum(w.Directions, nil).Received.PacketsPerSecond)
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Each is the procedure of a Plan.
@@ -149,18 +150,11 @@ func (e Each) varying(i int, s procedure.Step, first bool, before string) proced
 	s.Loads[i] = s.Load
 	switch {
 	case first:
-		s.Reason = joinNonEmpty(before, fmt.Sprintf("varying %s, direction %d of %d, while %s", name, i+1, len(e.directions()), e.others()))
+		s.Reason = wording.JoinNonEmpty("; ", before, fmt.Sprintf("varying %s, direction %d of %d, while %s", name, i+1, len(e.directions()), e.others()))
 	case s.Reason != "":
 		s.Reason = name + ": " + s.Reason
 	}
 	return s
-}
-
-func joinNonEmpty(before, then string) string {
-	if before == "" {
-		return then
-	}
-	return before + "; " + then
 }
 
 // search is one direction's part of the history, as if there were no other direction.

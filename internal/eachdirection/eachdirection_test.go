@@ -68,7 +68,7 @@ func throttled(d proceduretest.Both, most float64) proceduretest.Both {
 func interval(d procedure.DirectionConclusion, i int, history []report.Window) (low, high float64) {
 	low = float64(history[d.Window].Directions[i].Received.PacketsPerSecond)
 	if d.Saturated {
-		high = low / (1 - float64(d.Resolution)/float64(units.One))
+		high = low / (1 - d.Resolution.Float())
 	}
 	return low, high
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // The bounds of what is held together.
@@ -25,7 +26,7 @@ func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 		search := e.searchOf(history, name)
 		c := e.alone.Conclude(search.windows)
 		if c.Window == procedure.None {
-			return procedure.Step{Done: true, Reason: joinNonEmpty(before, "without a clean load of "+name+" there is nothing to hold at once")}
+			return procedure.Step{Done: true, Reason: wording.JoinNonEmpty("; ", before, "without a clean load of "+name+" there is nothing to hold at once")}
 		}
 		loads[i], drained = search.windows[c.Window].Load, drained || e.byTrial(search.windows[c.Window])
 	}
@@ -40,7 +41,7 @@ func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 		s.Kind, s.Settle = procedure.Trial, 0
 	}
 	if v.windows == 0 {
-		s.Reason = joinNonEmpty(before, fmt.Sprintf("all that was found at once, for %s", s.Judge))
+		s.Reason = wording.JoinNonEmpty("; ", before, fmt.Sprintf("all that was found at once, for %s", s.Judge))
 	}
 	return s
 }

@@ -40,7 +40,7 @@ func offeredAt(r *report.Report, load units.Ratio) bool {
 
 // shareOf is a share of a rate, to five digits: shares are exact to a billionth only, and a load that was written as 20kpps is to be read as that.
 func shareOf(r units.Rate, share units.Ratio) units.Rate {
-	micros := float64(r.Micros) * (float64(share) / float64(units.One))
+	micros := float64(r.Micros) * share.Float()
 	if micros <= 0 {
 		return units.Rate{Kind: r.Kind}
 	}

@@ -62,8 +62,7 @@ func scaled(v *big.Rat, parts int64) int64 {
 func Format(metric report.Metric, v float64) string {
 	switch metric {
 	case PacketsPerSecond, OfferedPacketsPerSecond:
-		const most = math.MaxInt64 / int64(units.PacketPerSecond) / 2
-		return (units.PacketRate(math.Round(min(max(v, -float64(most)), float64(most)))) * units.PacketPerSecond).FormatSI()
+		return wording.RoundedPacketRate(v)
 	case Layer1BitsPerSecond, Layer2BitsPerSecond:
 		return units.BitRate(math.Round(v)).FormatSI()
 	case LineRatePercent:

@@ -152,12 +152,10 @@ func translate(spec Spec, info *Info) error {
 
 // toNetwork is a rule that replaces the network part of the address at an offset of the IP header, for frames that don't come in by the inside link, or don't leave by it.
 func toNetwork(way expr.MetaKey, inside string, offset uint32, from, to netip.Prefix, kind expr.NATType) []expr.Any {
-	name := make([]byte, unix.IFNAMSIZ)
-	copy(name, inside)
 	mask := netif.IPNet(from).Mask
 	first, end := firstAndLast(to)
 	rule := []expr.Any{
-		&expr.Meta{Key: way, Register: nftrule.Register}, &expr.Cmp{Op: expr.CmpOpNeq, Register: nftrule.Register, Data: name},
+		&expr.Meta{Key: way, Register: nftrule.Register}, &expr.Cmp{Op: expr.CmpOpNeq, Register: nftrule.Register, Data: nftrule.InterfaceName(inside)},
 		nftrule.Load(expr.PayloadBaseNetworkHeader, offset, 4),
 		&expr.Bitwise{SourceRegister: nftrule.Register, DestRegister: nftrule.Register, Len: 4, Mask: mask, Xor: make([]byte, 4)},
 		nftrule.Equal(from.Masked().Addr().AsSlice()),

@@ -165,9 +165,7 @@ func (f FrameLoss) Next(history []report.Window) procedure.Step {
 // Bound is every load, and every repeat used up.
 func (f FrameLoss) Bound() procedure.Bound {
 	trials := f.loads() + min(repeatBudget, invalidRepeats*f.loads())
-	steps := f.warmUp().Steps() + trials
-	return procedure.Bound{Steps: steps, Time: f.plan.WarmupDuration.Std() + time.Duration(trials)*f.plan.TrialDuration.Std(),
-		Trials: steps, Trial: max(f.plan.WarmupDuration, f.plan.TrialDuration).Std()}
+	return f.warmUp().Bound(trials, time.Duration(trials)*f.plan.TrialDuration.Std(), f.plan.TrialDuration.Std())
 }
 
 // Usual is the warm-up and a trial of every load.

@@ -84,7 +84,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		for _, point := range curve {
 			load := Full * float64(point.Load) / float64(units.One)
 			want := max(0, 1-limit/load)
-			got := float64(point.LossRatio) / float64(units.One)
+			got := point.LossRatio.Float()
 			if math.Abs(got-want) > 1e-4 || point.Clean != (want < 1e-6) && math.Abs(limit-load) > 1 {
 				t.Fatalf("limit %.0f: at %.0f %f is lost, want %f, clean %v", limit, load, got, want, point.Clean)
 			}

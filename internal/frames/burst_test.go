@@ -62,7 +62,7 @@ func neverBelowTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Repo
 	t.Helper()
 	limit := s.world.Directions[0].Device.Limit.PerSecond()
 	for _, m := range rep.Result.Directions {
-		least := limit*(1-float64(rep.Result.Resolution)/float64(units.One)-0.002) - 1
+		least := limit*(1-rep.Result.Resolution.Float()-0.002) - 1
 		if got := float64(m.Received.PacketsPerSecond); rep.Result.Saturated && got < least {
 			t.Fatalf("seed %d: %.0f pps is called the limit, within %s %%; it is %.0f\n%s", seed, got, rep.Result.Resolution.Percent(), limit, trace(rep))
 		}

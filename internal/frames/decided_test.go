@@ -115,7 +115,7 @@ func TestATrialEndsOnceItIsDecided(t *testing.T) {
 					}
 					truth := 1 - 10_000/float64(m.Intended.PacketsPerSecond)
 					least := measure.LeastLossOfPlanned(w, k)
-					if float64(least)/float64(units.One) > truth || m.Quality == report.Lossy && least < c.above {
+					if least.Float() > truth || m.Quality == report.Lossy && least < c.above {
 						t.Errorf("trial %d, %s: at least %s of what was planned is lost, and the device loses %.4f of it", i+1, m.Name(), least, truth)
 					}
 				}
@@ -282,8 +282,8 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 		}
 		for _, w := range trialsOf(r) {
 			for i, m := range w.Directions {
-				truth := 1 - min(1, limit/float64(m.Intended.PacketsPerSecond))*(1-float64(loss)/float64(units.One))
-				least := float64(measure.LeastLossOfPlanned(w, i)) / float64(units.One)
+				truth := 1 - min(1, limit/float64(m.Intended.PacketsPerSecond))*(1-loss.Float())
+				least := measure.LeastLossOfPlanned(w, i).Float()
 				switch {
 				case w.Quality == report.Invalid:
 					t.Errorf("seed %d: window %d, delay %s: %s", seed, w.Number, delay, w.Reason)

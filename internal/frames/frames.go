@@ -11,7 +11,6 @@ package frames
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/disturbance"
@@ -123,13 +122,3 @@ func (r *run) readFirst(ctx context.Context) error {
 	r.drive.baseline, r.drive.last, r.drive.thefts = readings, readings, thefts(readings)
 	return nil
 }
-
-// pathError is a direction whose path is not proven.
-type pathError struct{ check report.PathCheck }
-
-func (e *pathError) Error() string {
-	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
-}
-
-// Ending is how such an error ends a run.
-func (*pathError) Ending() report.Ending { return report.PathNotProven }

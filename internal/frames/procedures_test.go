@@ -95,7 +95,7 @@ func TestTheCurveOfADevice(t *testing.T) {
 					continue
 				}
 				loads[f.Load] = true
-				want := max(0, 1-10_000/(20_000*float64(f.Load)/float64(units.One)))
+				want := max(0, 1-10_000/(20_000*f.Load.Float()))
 				if got := f.High.Float(); math.Abs(got-want) > 0.003 || f.Low != f.High {
 					t.Errorf("%s at %s: %s to %s is lost, want %.4f exactly", f.Direction, f.Load.Percent(), f.Low, f.High, want)
 				}

@@ -83,7 +83,7 @@ func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
 func boundedByItsOwnLoss(t *testing.T, seed uint64, limits [2]units.PacketRate, rep *report.Report) {
 	t.Helper()
 	for i, m := range rep.Result.Directions {
-		high := float64(m.Received.PacketsPerSecond) / (1 - float64(m.Limit.Resolution)/float64(units.One))
+		high := float64(m.Received.PacketsPerSecond) / (1 - m.Limit.Resolution.Float())
 		if m.Limit.Lossy > 0 && high < limits[i].PerSecond()-1 || m.Limit.Saturated && m.Limit.Lossy == 0 {
 			t.Fatalf("seed %d: %s→%s carries %s, and is said to carry at most %.0f: %+v\n%s", seed, m.From, m.To, limits[i], high, m.Limit, trace(rep))
 		}

@@ -45,7 +45,7 @@ func (r *run) provePaths(ctx context.Context) error {
 func firstUnproven(checks []report.PathCheck) error {
 	for _, check := range checks {
 		if !check.Proven {
-			return &pathError{check}
+			return &runner.PathError{Check: check}
 		}
 	}
 	return nil

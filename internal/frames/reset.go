@@ -56,8 +56,8 @@ func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 	reset := &report.Reset{Did: did, Took: plan.Duration(time.Since(began))}
 	began = time.Now()
 	if err := r.relearn(ctx, began.Add(timeout)); err != nil {
-		if wrong, is := errors.AsType[*pathError](err); is {
-			wrong.check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window, did, wrong.check.Message)
+		if wrong, is := errors.AsType[*runner.PathError](err); is {
+			wrong.Check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window, did, wrong.Check.Message)
 			return false, wrong
 		}
 		return false, fmt.Errorf("wait until the device forwards again after its reset before window %d: %w", window, err)

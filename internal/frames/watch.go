@@ -147,7 +147,7 @@ func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
 			Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors})
 	}
 	r.Report.Samples = append(r.Report.Samples, s)
-	live := measure.Judge(r.setup.Window(measure.Span{Readings: pairs(r.drive.last, readings), Intended: r.drive.intended}), r.goal())
+	live := measure.Judge(r.setup.Window(measure.Span{Readings: measure.Pairwise(r.drive.last, readings), Intended: r.drive.intended}), r.goal())
 	r.drive.last = readings
 	r.Estimate(inStep)
 	r.Update(func(p *runner.Progress) {
@@ -155,15 +155,6 @@ func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
 		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond = total.Offered.PacketsPerSecond, total.Received.PacketsPerSecond
 		p.ReceivedLayer1BitsPerSecond, p.LossRatio = total.Received.Layer1BitsPerSecond, total.LossRatio
 	})
-}
-
-// pairs are the two readings of each generator as a span.
-func pairs(a, b []engine.Reading) [][]engine.Reading {
-	spans := make([][]engine.Reading, len(a))
-	for g := range a {
-		spans[g] = []engine.Reading{a[g], b[g]}
-	}
-	return spans
 }
 
 // between is what a direction sent and received between two readings of all generators.

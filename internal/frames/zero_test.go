@@ -128,7 +128,7 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 					}
 				}
 				for _, f := range figures.OfAnswer(rep, figures.LossRatio) {
-					if truth := float64(c.loss) / float64(units.One); f.Low.Float() > truth || f.High.Float() < truth || f.High.Float() > 0.001 {
+					if truth := c.loss.Float(); f.Low.Float() > truth || f.High.Float() < truth || f.High.Float() > 0.001 {
 						t.Errorf("seed %d: %s is told to lose %s to %s", seed, f.Direction, f.Low, f.High)
 					}
 				}

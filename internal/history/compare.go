@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Side is one side of a comparison: the Reports of a file, a directory or some tests, with a name.
@@ -105,7 +106,7 @@ func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.
 		} else {
 			judge(&side, s, baseline, mixed, allowance, allowDifferent)
 		}
-		side.Message = joinNonEmpty(side.Message, copiesText(len(records), s.all))
+		side.Message = wording.JoinNonEmpty("; ", side.Message, copiesText(len(records), s.all))
 		out.Sides = append(out.Sides, side)
 	}
 	return out
@@ -154,13 +155,13 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
 	side.Latency = compareLatency(s.answers, baseline.answers)
-	side.Message = joinNonEmpty(side.Message, comparison.NodeChanged(resultsOf(s.answers), resultsOf(baseline.answers)))
+	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.NodeChanged(resultsOf(s.answers), resultsOf(baseline.answers)))
 	apart := plan.DeviceDifferences(was, is, mostDifferences)
 	apart = append(apart, imageDifferences(baseline.answers[0], s.answers[0])...)
 	if len(apart) > 0 {
 		side.Message += "; of the device, " + strings.Join(apart, "; ")
 	}
-	side.Message = joinNonEmpty(side.Message, comparison.EnvironmentText(side.Environment))
+	side.Message = wording.JoinNonEmpty("; ", side.Message, comparison.EnvironmentText(side.Environment))
 }
 
 // ComparedRuns are the figures that are compared, of each run that counts.
@@ -235,14 +236,6 @@ func copiesText(records, runs int) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of its %d Reports are copies of others: each run counts once", records-runs, records)
-}
-
-// joinNonEmpty joins two sentences, of which either may be empty.
-func joinNonEmpty(sentence, another string) string {
-	if sentence == "" || another == "" {
-		return sentence + another
-	}
-	return sentence + "; " + another
 }
 
 // whichSideLacks says which side has nothing to compare, and why.

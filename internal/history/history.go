@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Record is a Report, and where it is kept: a file's name, or a ConfigMap's.
@@ -207,8 +208,8 @@ func Table(title string, records []Record) *report.Table {
 			cell.Figures, cell.Message = nil, mixed
 		}
 		common, apart := imagesOf(s.measured.records)
-		cell.Images, cell.Message = common, joinNonEmpty(joinNonEmpty(cell.Message, apart), sharedPortsText(s.measured.records))
-		cell.Message = joinNonEmpty(cell.Message, comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
+		cell.Images, cell.Message = common, wording.JoinNonEmpty("; ", wording.JoinNonEmpty("; ", cell.Message, apart), sharedPortsText(s.measured.records))
+		cell.Message = wording.JoinNonEmpty("; ", cell.Message, comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
 		t.Cells = append(t.Cells, cell)
 	}
 	return t

@@ -3,6 +3,7 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -217,7 +218,9 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, limit := range []*plan.Limit{nil, {PacketsPerSecond: 1000}, {Layer2BitsPerSecond: 1_000_000}} {
-				p := planOf([]string{"west", "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: limit} })
+				// Kernel threads are of no namespace, and named after their interface: no other lab on this machine may have a link of this name.
+				west := fmt.Sprintf("w%d", os.Getpid())
+				p := planOf([]string{west, "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: limit} })
 				ns := namespace(t) // in which nobody else adds an interface meanwhile
 				setUp(t, ns, "lo")
 				interfaces := interfaceNames(t, ns)
@@ -238,13 +241,16 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 				if len(held) == 0 {
 					t.Fatal("nobody holds the generator's namespace")
 				}
+				if threaded := napiThread(t, west); threaded != (limit == nil) { // only a Reference without a limit has threads of its own
+					t.Errorf("a kernel thread serves %s: %t", west, threaded)
+				}
 				if err := cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}
 				_ = cmd.Wait()
 				eventually(t, "its processes are gone", func() bool { return len(processes(t, cmd.Args[len(cmd.Args)-2])) == 0 })
 				eventually(t, "its namespace is gone", func() bool { return !slices.ContainsFunc(holders(t, v.Namespace), among(held)) })
-				eventually(t, "its kernel threads are gone", func() bool { return !napiThread(t, "west") })
+				eventually(t, "its kernel threads are gone", func() bool { return !napiThread(t, west) })
 				if now := interfaceNames(t, ns); !slices.Equal(now, interfaces) {
 					t.Errorf("interfaces before %v, after %v", interfaces, now)
 				}

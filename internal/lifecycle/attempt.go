@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // An attempt is a set of pods. An attempt becomes void in three steps: the status counts the next attempt, the old attempt's objects are deleted, and once
@@ -51,7 +52,7 @@ func earlierAttempt(v *view) *step {
 	for _, p := range slices.Concat(v.oldPods, v.formerPods) {
 		names = append(names, p.Name)
 	}
-	message := joinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", v.attempt), listed(names))
+	message := wording.JoinNonEmpty(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", v.attempt), listed(names))
 	reason := v1alpha1.ReasonPending
 	if v.previousCondition(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonGivenBack {
 		reason = v1alpha1.ReasonGivenBack
@@ -157,7 +158,7 @@ func nodeRefusedPod(v *view) *step {
 		if !startsAnew(p) {
 			nodes, next = append(nodes, p.Spec.NodeName), "the next attempt avoids it"
 		}
-		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name, joinNonEmpty(": ", p.Status.Reason, p.Status.Message), next))
+		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name, wording.JoinNonEmpty(": ", p.Status.Reason, p.Status.Message), next))
 	}
 	if len(words) == 0 {
 		return nil
@@ -241,7 +242,7 @@ func (v *view) usableNodes() []Node {
 func jobFailed(j *batchv1.Job) string {
 	for _, c := range j.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
-			return joinNonEmpty(": ", c.Reason, c.Message)
+			return wording.JoinNonEmpty(": ", c.Reason, c.Message)
 		}
 	}
 	return ""

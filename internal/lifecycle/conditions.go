@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // maxMessage is the most bytes that a condition's message may have.
@@ -35,7 +36,7 @@ func set(st *v1alpha1.LoadTestStatus, v *view, kind string, c *statement) {
 		return
 	}
 	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
-		Type: kind, Status: c.status, Reason: c.reason, Message: limited(c.message, maxMessage),
+		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(c.message, maxMessage),
 		ObservedGeneration: v.Test.Generation, LastTransitionTime: metav1.Time{Time: v.Now},
 	})
 }
@@ -238,7 +239,7 @@ func criteriaWords(r *report.Report) string {
 			words = append(words, c.Name+": "+c.Message)
 		}
 	}
-	return cmp.Or(joinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
+	return cmp.Or(wording.JoinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
 }
 
 func reconcilingCondition(v *view, s *step) *statement {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // stopRequested: spec.stop. Before the run there is nothing to keep; in it the runner stops traffic and writes what it has.
@@ -54,7 +55,7 @@ func schedulingDeadlineExceeded(v *view) *step {
 	missing := v.previousCondition(v1alpha1.ConditionScheduled)
 	why := missing.Message
 	if missing.Status == "True" {
-		why = joinNonEmpty("; ", v.missedLast(v1alpha1.ConditionDUTReady), v.missedLast(v1alpha1.ConditionGeneratorsReady))
+		why = wording.JoinNonEmpty("; ", v.missedLast(v1alpha1.ConditionDUTReady), v.missedLast(v1alpha1.ConditionGeneratorsReady))
 	}
 	return v.fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s", v.spec.SchedulingDeadline, why)
 }

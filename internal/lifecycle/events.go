@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // eventsOf are the events of a change of status: a handful in a test's life. They follow from the two statuses, so each is recorded once.
@@ -16,7 +17,7 @@ func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 		out = append(out, Event{true, lostBy(is), fmt.Sprintf("a run came to nothing (%d until now): what it measured doesn't count, the next one begins at warm-up", is.LostRuns)})
 	}
 	if r := is.Report; r != nil && r.NotKept != "" && (was.Report == nil || was.Report.NotKept == "") {
-		out = append(out, Event{true, v1alpha1.EventReportNotKept, limited("the Report goes with its LoadTest, although spec.reportRetention is Keep: "+r.NotKept, 1024)})
+		out = append(out, Event{true, v1alpha1.EventReportNotKept, wording.Limited("the Report goes with its LoadTest, although spec.reportRetention is Keep: "+r.NotKept, 1024)})
 	}
 	for _, kind := range []string{
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
@@ -25,7 +26,7 @@ func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 		if c == nil || !deservesEvent(c) || repeatsEnding(is, c) || unchanged(meta.FindStatusCondition(was.Conditions, kind), c) {
 			continue
 		}
-		out = append(out, Event{Warning: warns(c), Reason: c.Reason, Message: limited(c.Message, 1024)})
+		out = append(out, Event{Warning: warns(c), Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // fault is what happened to a pod that the measurement needs.
@@ -157,7 +158,7 @@ func (v *view) deletedBy(p *corev1.Pod) (reason, message string) {
 		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name, p.Name)
 	}
 	if c := condition(p, corev1.DisruptionTarget); c.Status == corev1.ConditionTrue {
-		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name, joinNonEmpty(": ", c.Reason, c.Message))
+		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name, wording.JoinNonEmpty(": ", c.Reason, c.Message))
 	}
 	return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was deleted by somebody else", p.Name)
 }
@@ -188,7 +189,7 @@ func evictionOf(p *corev1.Pod) string {
 	if reason == "Evicted" {
 		reason = "" // it has been said
 	}
-	return joinNonEmpty(": ", reason, p.Status.Message, c.Message)
+	return wording.JoinNonEmpty(": ", reason, p.Status.Message, c.Message)
 }
 
 // failedRole is Complete's reason for a pod that failed by itself.

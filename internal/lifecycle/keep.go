@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // A Report that is to outlive its test is copied before Complete becomes True: whoever sees Complete may delete the test at once.
@@ -115,7 +116,7 @@ func (k keeping) record(r *v1alpha1.ReportReference) {
 	if k == (keeping{}) {
 		return
 	}
-	r.Kept, r.NotKept, r.KeepTriedSince = "", limited(k.notKept, 1024), nil
+	r.Kept, r.NotKept, r.KeepTriedSince = "", wording.Limited(k.notKept, 1024), nil
 	if k.object != nil {
 		r.Kept = k.object.GetName()
 	}

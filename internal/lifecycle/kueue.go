@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Where the test names a queue of Kueue's, its pods are a group that Kueue admits by taking their gates off, and may evict at any time:
@@ -55,7 +56,7 @@ func (v *view) evictionWords() string {
 	measuringPods := v.measuringPods()
 	for _, p := range measuringPods {
 		if c := condition(p, terminationTarget); c.Status == corev1.ConditionTrue {
-			return fmt.Sprintf("Kueue evicts pod %s: %s", p.Name, joinNonEmpty(": ", c.Reason, c.Message))
+			return fmt.Sprintf("Kueue evicts pod %s: %s", p.Name, wording.JoinNonEmpty(": ", c.Reason, c.Message))
 		}
 	}
 	made := slices.Concat(v.recorded(v1alpha1.RoleDUT), v.recorded(v1alpha1.RoleGenerator))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // podsNeeded: pods of the DUT or the generators are missing. One pod of each kind is tried in a dry run before any device is taken.
@@ -143,7 +144,7 @@ func unscheduled(v *view) *step {
 		s.activity = "Placing"
 		return s.waitUntil(v.givesBackAt())
 	}
-	return v.waits(v1alpha1.ReasonUnschedulable, joinNonEmpty(": ", placeless(refused), why)+
+	return v.waits(v1alpha1.ReasonUnschedulable, wording.JoinNonEmpty(": ", placeless(refused), why)+
 		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(v.givesBackAt())
 }
 
@@ -169,7 +170,7 @@ func unscheduledWords(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" || !no {
 		return ""
 	}
-	return joinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+	return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
 }
 
 // schedulersWords are why no node fits, without the scheduler's remarks on preemption, claims and the like, which no author of a test can act on.

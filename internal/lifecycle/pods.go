@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // roleOf is what a pod is for; empty for one that bears no role of ours.
@@ -88,7 +89,7 @@ func lastWords(p *corev1.Pod) string {
 			}, func(s string) bool { return s == "" }), ": ")
 		}
 	}
-	return strings.TrimSpace(joinNonEmpty(": ", p.Status.Reason, p.Status.Message))
+	return strings.TrimSpace(wording.JoinNonEmpty(": ", p.Status.Reason, p.Status.Message))
 }
 
 // killedBy says what an exit code above 128 means.
@@ -123,11 +124,6 @@ func unlessError(reason string) string {
 	return reason
 }
 
-// joinNonEmpty joins texts with a separator, and leaves out empty ones.
-func joinNonEmpty(separator string, texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
-}
-
 // endedAt is when the last of the pod's containers ended; zero where it isn't known.
 func endedAt(p *corev1.Pod) time.Time {
 	var last time.Time
@@ -145,7 +141,7 @@ func stateOf(p *corev1.Pod) string {
 	case p.DeletionTimestamp != nil:
 		return "Terminating"
 	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
-		return limited(p.Status.Reason, 64)
+		return wording.Limited(p.Status.Reason, 64)
 	case ended(p):
 		return string(p.Status.Phase)
 	case ready(p):
@@ -154,7 +150,7 @@ func stateOf(p *corev1.Pod) string {
 		return "Unscheduled"
 	}
 	if reason := waitingReason(p); reason != "" {
-		return limited(reason, 64)
+		return wording.Limited(reason, 64)
 	}
 	return "Starting"
 }
@@ -167,12 +163,4 @@ func waitingReason(p *corev1.Pod) string {
 		}
 	}
 	return ""
-}
-
-// limited cuts a text to so many bytes, not in the middle of a character, and says that it did.
-func limited(text string, bytes int) string {
-	if len(text) <= bytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:bytes-len("…")], "") + "…"
 }

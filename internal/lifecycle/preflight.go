@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // invalid: the spec can't be measured. A run that has begun goes on even if a newer operator rejects its spec: its Plan is written.
@@ -34,7 +35,7 @@ func faults(errs field.ErrorList) string {
 	for i, err := range errs {
 		words[i] = err.Error()
 	}
-	return joinNonEmpty("; ", words...)
+	return wording.JoinNonEmpty("; ", words...)
 }
 
 // waits is a step of a test that the cluster can't place now, and that goes on by itself once it can.

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // progressOf is what is being done: the runner's own words while it runs, the step's before and after.
@@ -20,7 +20,7 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 	if s.activity == "" {
 		return v.was.Progress.DeepCopy()
 	}
-	p := &v1alpha1.Progress{Step: limited(s.activity, 32)} // what is waited for is Complete's message already
+	p := &v1alpha1.Progress{Step: wording.Limited(s.activity, 32)} // what is waited for is Complete's message already
 	if was := v.was.Progress; s.ending != nil && was != nil {
 		p.Run, p.Percent = was.Run, was.Percent
 	}
@@ -41,18 +41,18 @@ func (v *view) runnersProgress(p *delivery.Progress) *v1alpha1.Progress {
 		intended, received = "", ""
 	}
 	if p.GoodputBitsPerSecond != nil {
-		received = limited(units.BitRate(*p.GoodputBitsPerSecond).FormatSI()+" goodput", 32)
+		received = wording.Limited(wording.BitRate(*p.GoodputBitsPerSecond)+" goodput", 32)
 	}
 	return &v1alpha1.Progress{
-		Step:      limited(p.Phase, 32),
+		Step:      wording.Limited(p.Phase, 32),
 		Run:       int32(max(p.Run, 0)),
 		Percent:   new(int32(min(max(p.Percent, 0), 100))),
 		Intended:  intended,
 		Received:  received,
-		LossRatio: limited(p.LossRatio, 11),
-		Message:   limited(message, 1024),
+		LossRatio: wording.Limited(p.LossRatio, 11),
+		Message:   wording.Limited(message, 1024),
 
-		Number: counted32(p.Step), Of: counted32(p.Steps), Varied: limited(p.Varied, 64), RemainingSeconds: max(p.RemainingSeconds, 0),
+		Number: counted32(p.Step), Of: counted32(p.Steps), Varied: wording.Limited(p.Varied, 64), RemainingSeconds: max(p.RemainingSeconds, 0),
 		IntendedPacketsPerSecond: max(p.IntendedPacketsPerSecond, 0), OfferedPacketsPerSecond: max(p.OfferedPacketsPerSecond, 0),
 		ReceivedPacketsPerSecond: max(p.ReceivedPacketsPerSecond, 0), GoodputBitsPerSecond: atLeastNone(p.GoodputBitsPerSecond),
 	}
@@ -104,5 +104,5 @@ func (v *view) directions() int64 {
 
 // packetRate is a rate for people, of one of so many.
 func packetRate(packetsPerSecond, of int64) string {
-	return limited((units.PacketRate(packetsPerSecond/of) * units.PacketPerSecond).FormatSI(), 32)
+	return wording.Limited(wording.PacketRate(packetsPerSecond/of), 32)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // The Report that counted is copied to the test's namespace before Complete becomes True. The copy is for people and programs. The operator believes only
@@ -78,7 +79,7 @@ func (c copying) record(r *v1alpha1.ReportReference) {
 	if r == nil || c.object == nil && c.why == "" && !c.made {
 		return
 	}
-	r.NotPublished, r.PublishTriedSince = limited(c.why, 1024), nil
+	r.NotPublished, r.PublishTriedSince = wording.Limited(c.why, 1024), nil
 	if !c.triedSince.IsZero() {
 		r.PublishTriedSince = &metav1.Time{Time: c.triedSince}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // reportArrived: the run has ended, and its Report is final. The Report says how it ended, except that it doesn't know of a device's or generator's
@@ -26,7 +27,7 @@ func reportArrived(v *view) *step {
 			return s
 		}
 	case knowsBetter(v.believedReport(), f):
-		e.message = joinNonEmpty(": ", f.message, e.message) // what the runner saw is that nobody answers
+		e.message = wording.JoinNonEmpty(": ", f.message, e.message) // what the runner saw is that nobody answers
 	default:
 		return v.failInRun(f)
 	}
@@ -75,7 +76,7 @@ func (v *view) attachReport(e *ending) {
 	e.figures = publishes(e.reason, e.report.Ending)
 	if f := v.doubt(); f != nil && e.figures {
 		e.figures = false
-		e.message = joinNonEmpty("; ", e.message, f.message+", and nothing came back through it at the end: no figure is claimed")
+		e.message = wording.JoinNonEmpty("; ", e.message, f.message+", and nothing came back through it at the end: no figure is claimed")
 	}
 }
 

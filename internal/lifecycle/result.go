@@ -6,6 +6,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // resultOf is a Report's result in the form of the status: whole numbers with their unit in the name, ratios as text. It keeps the schema's bounds, since the API
@@ -14,8 +15,8 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	out := &v1alpha1.Result{
 		Saturated:   r.Result.Saturated,
 		Confirmed:   r.Result.Confirmed,
-		Reason:      limited(string(r.Result.Reason), 64),
-		Message:     limited(r.Result.Message, 1024),
+		Reason:      wording.Limited(string(r.Result.Reason), 64),
+		Message:     wording.Limited(r.Result.Message, 1024),
 		Total:       totalOf(r.Result.Total, r.Result.Directions),
 		MaxReceived: totalOf(r.Result.MaxReceived, r.Result.Directions),
 	}
@@ -23,20 +24,20 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 		out.Resolution = r.Result.Resolution.String()
 	}
 	for _, s := range r.Result.SharedPorts[:min(len(r.Result.SharedPorts), mostSharedPorts)] {
-		out.SharedPorts = append(out.SharedPorts, limited(s, 1024))
+		out.SharedPorts = append(out.SharedPorts, wording.Limited(s, 1024))
 	}
 	for _, d := range r.Result.Directions {
 		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To, Limit: directionLimit(d.Limit), Figures: directionFigures(&d)})
 	}
 	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), mostDirections)] {
-		out.SetBy = append(out.SetBy, limited(direction, 40))
+		out.SetBy = append(out.SetBy, wording.Limited(direction, 40))
 	}
-	out.Latency = limited(figures.LatencySummary(r), 128)
+	out.Latency = wording.Limited(figures.LatencySummary(r), 128)
 	out.Figures = slices.Concat(curveOf(r.Result.Curve), goalsOf(r), burstsOf(r))
 	out.Figures = append(out.Figures, latencyOf(r, mostFigures-len(out.Figures))...)
 	for _, g := range r.Result.Generators {
 		out.Generators = append(out.Generators, v1alpha1.GeneratorResult{
-			Name:                     limited(g.Name, 63),
+			Name:                     wording.Limited(g.Name, 63),
 			OfferedPacketsPerSecond:  g.OfferedPacketsPerSecond,
 			ReceivedPacketsPerSecond: g.ReceivedPacketsPerSecond,
 			StartSkewMicroseconds:    g.StartSkew.Std().Microseconds(),
@@ -79,7 +80,7 @@ func goalsOf(r *report.Report) (all []v1alpha1.Figure) {
 	}
 	for _, f := range figures.Of(r) {
 		if f.Direction == report.AllDirections && slices.Contains(ofAGoal, f.Metric) && f.Missing == "" && len(all) < mostFigures {
-			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Goal: limited(f.Goal, 20), Low: string(f.Low), High: string(f.High)})
+			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Goal: wording.Limited(f.Goal, 20), Low: string(f.Low), High: string(f.High)})
 		}
 	}
 	return all
@@ -89,7 +90,7 @@ func goalsOf(r *report.Report) (all []v1alpha1.Figure) {
 func burstsOf(r *report.Report) (all []v1alpha1.Figure) {
 	for _, f := range figures.Of(r) {
 		if metric, _ := figures.MetricOf(f.Metric); metric.OfBursts() && f.Missing == "" && f.Direction != report.AllDirections {
-			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Direction: limited(f.Direction, 40), Low: limited(string(f.Low), 40), High: limited(string(f.High), 40)})
+			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Direction: wording.Limited(f.Direction, 40), Low: wording.Limited(string(f.Low), 40), High: wording.Limited(string(f.High), 40)})
 		}
 	}
 	return all
@@ -103,7 +104,7 @@ func latencyOf(r *report.Report, room int) (all []v1alpha1.Figure) {
 	for _, metric := range ofLatency {
 		for _, f := range figures.SlowestSizes(r, metric) {
 			if len(all) < room {
-				all = append(all, v1alpha1.Figure{Metric: string(metric), Direction: limited(f.Direction, 40), Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
+				all = append(all, v1alpha1.Figure{Metric: string(metric), Direction: wording.Limited(f.Direction, 40), Load: f.At.String(), Low: string(f.Low), High: string(f.High)})
 			}
 		}
 	}
@@ -117,7 +118,7 @@ func directionLimit(l *report.DirectionLimit) *v1alpha1.DirectionLimit {
 	if l == nil {
 		return nil
 	}
-	out := &v1alpha1.DirectionLimit{Saturated: l.Saturated, Reason: limited(string(l.Reason), 64)}
+	out := &v1alpha1.DirectionLimit{Saturated: l.Saturated, Reason: wording.Limited(string(l.Reason), 64)}
 	if l.Lossy > 0 {
 		out.Resolution = l.Resolution.String()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // runnerFailed: the Job makes no more runners, or is gone, and no final Report has arrived. Before the test fails for that, the Report is read past the
@@ -186,7 +187,7 @@ func (v *view) runnerWaits() string {
 		return words
 	}
 	if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-		return joinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+		return wording.JoinNonEmpty(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // setupFailed: without the setup there is nothing worth measuring.
@@ -31,7 +32,7 @@ func setupFailed(v *view) *step {
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s was deleted by somebody else", p.Name)
 	case !due.IsZero() && !v.Now.Before(due):
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s didn't end within dut.setup.deadline (%s)", p.Name,
-			joinNonEmpty(": ", stateOf(p), troubleOf(p)))
+			wording.JoinNonEmpty(": ", stateOf(p), troubleOf(p)))
 	}
 	return nil
 }
@@ -64,7 +65,7 @@ func settingUp(v *view) *step {
 	}
 	p := pods[0]
 	message := fmt.Sprintf("the setup pod %s runs first (%s)", p.Name, stateOf(p))
-	if words := joinNonEmpty("; ", unscheduledWords(p), troubleOf(p)); words != "" {
+	if words := wording.JoinNonEmpty("; ", unscheduledWords(p), troubleOf(p)); words != "" {
 		message = words
 	}
 	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // activityStarting is the step of a test whose pods have nodes.
@@ -69,7 +70,7 @@ func starting(v *view) *step {
 	} else if v.Now.Before(at) {
 		s.waitUntil(at)
 	}
-	s.message = joinNonEmpty("; ", words...)
+	s.message = wording.JoinNonEmpty("; ", words...)
 	if len(words) == 0 {
 		s.message = "pods aren't ready yet: " + listed(waiting)
 	}
@@ -84,7 +85,7 @@ func troubleOf(p *corev1.Pod) string {
 			continue
 		}
 		if way := startProblem(w.Reason); way != "" {
-			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c), joinNonEmpty(": ", w.Reason, limited(w.Message, 300)), way)
+			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c), wording.JoinNonEmpty(": ", w.Reason, wording.Limited(w.Message, 300)), way)
 		}
 	}
 	return ""

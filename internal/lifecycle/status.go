@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // statusOf is the whole status after a step: it follows from the last status, what is observed, and the step.
@@ -43,7 +44,7 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 		st.GivenBack = nil
 	}
 	if st.Result == nil {
-		st.Summary = limited(s.brief, 256)
+		st.Summary = wording.Limited(s.brief, 256)
 	}
 	if s.void != nil {
 		voidAttempt(&st, v, s.void)
@@ -83,7 +84,7 @@ func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 func givenBack(v *view, void *voided) *v1alpha1.GivenBack {
 	back := &v1alpha1.GivenBack{
 		Times: v.timesGivenBack() + 1, At: metav1.Time{Time: v.Now}, Until: metav1.Time{Time: v.Now.Add(void.givenBack)},
-		Reason: void.reason, Message: limited(void.lacks, maxLacks), AdmittedSeconds: int64(v.admittedBefore() / time.Second),
+		Reason: void.reason, Message: wording.Limited(void.lacks, maxLacks), AdmittedSeconds: int64(v.admittedBefore() / time.Second),
 	}
 	if at := v.admittedAt(); at != nil {
 		back.AdmittedSeconds += int64(max(v.Now.Sub(at.Time), 0) / time.Second)
@@ -99,10 +100,10 @@ func recordEnding(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 	if r := e.report; r != nil {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(v.Test.Name)}
 		if env := v.Children.Envelope; env != nil {
-			st.Report.Digest = limited(env.Digest, 80)
+			st.Report.Digest = wording.Limited(env.Digest, 80)
 		}
 		if e.figures {
-			st.Result, st.Summary = resultOf(r), limited(figures.Summary(r), 256)
+			st.Result, st.Summary = resultOf(r), wording.Limited(figures.Summary(r), 256)
 		}
 	}
 	e.record(st.Report)
@@ -162,7 +163,7 @@ func containers(p *corev1.Pod) (out []v1alpha1.PodContainer) {
 	}
 	for _, c := range manifests.ContainersOf(p) {
 		if len(out) < mostContainers {
-			out = append(out, v1alpha1.PodContainer{Name: c.Name, Image: limited(c.Image, 1024), ImageID: limited(c.ImageID, 1024)})
+			out = append(out, v1alpha1.PodContainer{Name: c.Name, Image: wording.Limited(c.Image, 1024), ImageID: wording.Limited(c.ImageID, 1024)})
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // tearsDown says whether a teardown is owed: the spec asks for one, and something was made that it may have to undo.
@@ -70,7 +71,7 @@ func (v *view) tearDown(e *ending) *step {
 		return v.tornDown(e, "the teardown pod was deleted before it was seen to end")
 	case len(pods) == 0 && v.teardownRefused() != "":
 		s := v.stepToEnd(e, "TearingDown")
-		s.message = joinNonEmpty("; ", e.message, "the teardown pod is refused, and tried again: "+v.teardownRefused())
+		s.message = wording.JoinNonEmpty("; ", e.message, "the teardown pod is refused, and tried again: "+v.teardownRefused())
 		return s.waitUntil(v.Now.Add(teardownAgain))
 	case len(pods) == 0:
 		s := v.stepToEnd(e, "TearingDown")
@@ -108,7 +109,7 @@ func (v *view) awaitTeardown(e *ending, p *corev1.Pod) *step {
 // tornDown completes the test. The teardown pod stays until that is written, as the proof that the teardown ran.
 func (v *view) tornDown(e *ending, trouble string) *step {
 	if trouble != "" {
-		e.message = joinNonEmpty("; ", e.message, trouble+": look after the device under test")
+		e.message = wording.JoinNonEmpty("; ", e.message, trouble+": look after the device under test")
 	}
 	e.complete = true
 	return v.stepToEnd(e, e.reason)

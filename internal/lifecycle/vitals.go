@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // observerPod is a pod that exists only to read for observers.
@@ -41,7 +42,7 @@ func unobserved(v *view) *step {
 			continue
 		}
 		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf(
-			"pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.does, joinNonEmpty(": ", stateOf(p), vitalsTrouble(p)),
+			"pod %s, which %s, isn't ready yet (%s); the run begins without it at %s", p.Name, o.does, wording.JoinNonEmpty(": ", stateOf(p), vitalsTrouble(p)),
 			v.vitalsUntil(p).UTC().Format(time.TimeOnly))}
 		return s.waitUntil(v.vitalsUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
 	}
@@ -97,7 +98,7 @@ func vitalsTrouble(p *corev1.Pod) string {
 	if gone(p) {
 		return lastWords(p)
 	}
-	return joinNonEmpty("; ", unscheduledWords(p), troubleOf(p))
+	return wording.JoinNonEmpty("; ", unscheduledWords(p), troubleOf(p))
 }
 
 // refusedObserving is why the API server refused an observers' pod; empty: it didn't.
@@ -125,7 +126,7 @@ func (v *view) whyNoReading(o observerPod) string {
 	case p == nil:
 		return fmt.Sprintf("pod %s, which was to %s, was deleted by somebody else", o.pod.Name, o.wasTo)
 	case !ready(p):
-		return joinNonEmpty(": ", fmt.Sprintf("pod %s, which was to %s, was not ready when the run began (%s)", p.Name, o.wasTo, stateOf(p)), vitalsTrouble(p))
+		return wording.JoinNonEmpty(": ", fmt.Sprintf("pod %s, which was to %s, was not ready when the run began (%s)", p.Name, o.wasTo, stateOf(p)), vitalsTrouble(p))
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // A test claims all its wires at once, or none, when its pods are ready and before its runner is made. While it waits for wires its pods stay, but not for
@@ -35,7 +36,7 @@ func portShared(v *view) *step {
 	}
 	return v.fail(v1alpha1.ReasonSharedPort, "%s: they would share its bandwidth, and frames between them may never reach a wire: use networks on ports of their own "+
 		"(a device resource for each physical port), keep device and generators on nodes of their own (generator.placement.separateNodes), or allow it with spec.sharedPort: Allowed, "+
-		"which marks the result", joinNonEmpty("; ", shared...))
+		"which marks the result", wording.JoinNonEmpty("; ", shared...))
 }
 
 // portSpoofed: a pod reported another device than its node gave it. Whoever can do that could keep others off a port, or hide the port that the pod uses.
@@ -51,7 +52,7 @@ func portSpoofed(v *view) *step {
 		return nil
 	}
 	return v.fail(v1alpha1.ReasonPortSpoofed, "%s: the pod or its status was changed, so its physical ports are unknown: find out who may change pods in the namespace, and create the test anew",
-		joinNonEmpty("; ", spoofed...))
+		wording.JoinNonEmpty("; ", spoofed...))
 }
 
 // portsAwaited: an earlier attempt gave its pods back because another test held its ports, and that test still does.

@@ -129,26 +129,6 @@ func TestEveryObjectIsTheTests(t *testing.T) {
 	})
 }
 
-func TestNamesAreAsForetold(t *testing.T) {
-	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		var made, foretold []string
-		for _, o := range everything(t, in) {
-			if manifests.IsOfRun(o) {
-				continue // named after the test's UID, which a test that isn't yet lacks
-			}
-			made = append(made, o.GetObjectKind().GroupVersionKind().Kind+"/"+o.GetName())
-		}
-		for _, ref := range manifests.NamesOf(in) {
-			foretold = append(foretold, ref.String())
-		}
-		slices.Sort(made)
-		slices.Sort(foretold)
-		if !slices.Equal(made, foretold) {
-			t.Errorf("made:\n%s\nforetold:\n%s", strings.Join(made, "\n"), strings.Join(foretold, "\n"))
-		}
-	})
-}
-
 // TestNamesFit: with the longest name of a test, 64 replicas and a link of 13 characters.
 func TestNamesFit(t *testing.T) {
 	in := sample(t, "loadtest_per_link")
@@ -156,24 +136,26 @@ func TestNamesFit(t *testing.T) {
 	in.Test.Spec.Links[0].Name, in.Test.Spec.Links[1].Name = "west-uplink-1", "east-uplink-1"
 	in.Test.Spec.Traffic.Directions = nil
 	in = withReplicas(t, in, 64, v1alpha1.LayoutPerLink)
-	in.Networks = nil // names need none
 	in.Attempt = 100
 	other := in
 	other.Test = in.Test.DeepCopy()
 	other.Test.Name = strings.Repeat("a", 39) + "c"
 	seen := map[string]bool{}
-	refs := append(manifests.NamesOf(in), manifests.NamesOf(other)...)
-	if len(refs) != 2*(2+128) {
-		t.Errorf("%d names", len(refs))
+	for _, o := range append(everything(t, in), everything(t, other)...) {
+		if manifests.IsOfRun(o) {
+			continue // TestNamesOfRuns
+		}
+		name := o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
+		if seen[name] {
+			t.Errorf("%s is there twice", name)
+		}
+		seen[name] = true
+		if faults := validation.IsDNS1123Label(o.GetName()); len(faults) > 0 {
+			t.Errorf("%s: %v", name, faults)
+		}
 	}
-	for _, ref := range refs {
-		if seen[ref.String()] {
-			t.Errorf("%s is there twice", ref)
-		}
-		seen[ref.String()] = true
-		if faults := validation.IsDNS1123Label(ref.Name); len(faults) > 0 {
-			t.Errorf("%s: %v", ref, faults)
-		}
+	if len(seen) != 2*(2+128) {
+		t.Errorf("%d names", len(seen))
 	}
 	for _, pod := range manifests.Generators(in) {
 		for key, value := range pod.Labels {

@@ -113,9 +113,7 @@ func (m MaximumOfferedLoad) Next(history []report.Window) procedure.Step {
 // Bound is every trial with all its repeats.
 func (m MaximumOfferedLoad) Bound() procedure.Bound {
 	most := m.trials() * (1 + invalidRepeats)
-	steps := m.warmUp().Steps() + most
-	return procedure.Bound{Steps: steps, Time: m.plan.WarmupDuration.Std() + time.Duration(most)*m.plan.TrialDuration.Std(),
-		Trials: steps, Trial: max(m.plan.WarmupDuration, m.plan.TrialDuration).Std()}
+	return m.warmUp().Bound(most, time.Duration(most)*m.plan.TrialDuration.Std(), m.plan.TrialDuration.Std())
 }
 
 // Usual is warm-up and trials.

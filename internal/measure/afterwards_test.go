@@ -26,12 +26,12 @@ func (d drawn) meanwhile(limits []units.Ratio) []report.Window {
 	}
 	for _, readings := range d.recorded {
 		if pace.last != nil && fault == "" {
-			fault = Span{Readings: pairwise(pace.last, readings)}.fault(d.setup.Directions)
+			fault = Span{Readings: Pairwise(pace.last, readings)}.fault(d.setup.Directions)
 		}
 		if pace.last != nil && fault == "" {
 			ticks = append(ticks, pace.tick(readings))
 			for i, direction := range d.setup.Directions {
-				f := d.setup.figures(direction, Span{Readings: pairwise(pace.last, readings)}, i, true)
+				f := d.setup.figures(direction, Span{Readings: Pairwise(pace.last, readings)}, i, true)
 				for n, limit := range limits {
 					lossy[n][i] = append(lossy[n][i], exceeds(f.surelyLost(), f.sent.Packets, limit))
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Stop is what ends a trial before its time: more than Above of all frames that a direction is to send in Planned are surely lost, so that the rest of the
@@ -250,7 +251,7 @@ func (d direction) byPlanned() (report.Quality, string) {
 	ended := d.window.Decided
 	if exceeds(d.surelyLost(), d.planned(), d.limit) {
 		return report.Lossy, fmt.Sprintf("%s; ended after %s of %s, as that is more of the %d frames planned than the limit of %s", CameBack(d.measured, 1),
-			milliseconds(ended.At.Std()), ended.Planned.Std(), d.planned(), Percent(d.limit))
+			wording.Span(ended.At.Std()), ended.Planned.Std(), d.planned(), Percent(d.limit))
 	}
 	return report.Unjudged, CameBack(d.measured, 1)
 }
@@ -267,10 +268,10 @@ func settleUndecided(w report.Window, g Goal) {
 		switch {
 		case m.Quality != report.Unjudged || w.Varied != "" && w.Varied != m.Name():
 		case decided:
-			m.Reason = fmt.Sprintf("not judged, as the trial was ended after %s of %s for what another direction lost: %s", milliseconds(w.Decided.At.Std()), w.Decided.Planned.Std(), m.Reason)
+			m.Reason = fmt.Sprintf("not judged, as the trial was ended after %s of %s for what another direction lost: %s", wording.Span(w.Decided.At.Std()), w.Decided.Planned.Std(), m.Reason)
 		default:
 			m.Quality = report.Invalid
-			m.Reason = fmt.Sprintf("the trial was ended after %s of %s, when more than %s of its frames seemed lost, which shows nothing for a limit of %s: %s", milliseconds(w.Decided.At.Std()),
+			m.Reason = fmt.Sprintf("the trial was ended after %s of %s, when more than %s of its frames seemed lost, which shows nothing for a limit of %s: %s", wording.Span(w.Decided.At.Std()),
 				w.Decided.Planned.Std(), Percent(w.Decided.Above), Percent(g.MaxLossRatio), m.Reason)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // grantedWait is how long the threads that carry frames may wait for a processor in a window, all together, before that explains any loss: generators may send batches of as much of their load, so
@@ -74,7 +75,7 @@ func DisturbanceSentence(d report.Disturbance) string {
 	if d.Stolen <= 0 {
 		return said
 	}
-	stolen := fmt.Sprintf("the host of this virtual machine took %s of %s", milliseconds(d.Stolen.Std()), milliseconds(d.Over.Std()))
+	stolen := fmt.Sprintf("the host of this virtual machine took %s of %s", wording.Span(d.Stolen.Std()), wording.Span(d.Over.Std()))
 	if said == "" || d.Waited < d.Stolen {
 		return stolen
 	}
@@ -96,7 +97,7 @@ func lateSentence(w report.Window) string {
 
 // waitSentence says of a thread what it does, for how long it waited for which processor, and who had that.
 func waitSentence(d report.Disturbance, wait report.Wait, does string) string {
-	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, does, milliseconds(wait.Waited.Std()), milliseconds(d.Over.Std()), wait.Processor) +
+	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, does, wording.Span(wait.Waited.Std()), wording.Span(d.Over.Std()), wait.Processor) +
 		whoHadProcessor(d, wait.Processor)
 }
 

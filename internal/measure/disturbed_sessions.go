@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // grantedToSessions is the share of a window for which the threads that carry frames may wait for processors, all together, while the goodput still counts as the path's. While they wait nothing
@@ -57,7 +58,7 @@ func disturbedSessionsSentence(s report.Sessions) string {
 	d := s.Disturbance
 	switch {
 	case d == nil: // of a Report that lost its detail
-		return fmt.Sprintf("the threads that carry frames waited %s for processors that others had: a lower bound", milliseconds(s.Disturbed.Std()))
+		return fmt.Sprintf("the threads that carry frames waited %s for processors that others had: a lower bound", wording.Span(s.Disturbed.Std()))
 	case d.Missing != "" && d.Waited+d.Stolen == 0:
 		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s): a lower bound (keep other work off it)", d.Missing)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // A gap is a time between two readings that is so much longer than usual in its window, and longer than a moment: nobody saw how evenly the
@@ -132,7 +133,7 @@ const ownProcessors = "give the generator processors that nothing else uses"
 // unevenSentence describes the worst of how a window's load was sent, and what to do about it.
 func unevenSentence(w report.Window) string {
 	if len(w.Bursts) == 0 {
-		return fmt.Sprintf("nothing could be read for %s: generator or runner was held up, and what was due may have left in a burst%s; %s", milliseconds(w.Unwatched.Std()), lateSentence(w), ownProcessors)
+		return fmt.Sprintf("nothing could be read for %s: generator or runner was held up, and what was due may have left in a burst%s; %s", wording.Span(w.Unwatched.Std()), lateSentence(w), ownProcessors)
 	}
 	worst := slices.MaxFunc(w.Bursts, func(a, b report.Burst) int { return int((a.Sent - a.Due) - (b.Sent - b.Due)) })
 	asked := units.PacketRateOver(worst.Due, int64(worst.Duration))
@@ -143,11 +144,8 @@ func unevenSentence(w report.Window) string {
 	}
 	pause := ""
 	if worst.Paused > 0 {
-		pause = fmt.Sprintf(" after a pause of %s", milliseconds(worst.Paused.Std()))
+		pause = fmt.Sprintf(" after a pause of %s", wording.Span(worst.Paused.Std()))
 	}
 	return fmt.Sprintf("generator %s sent in bursts, %s in this window: %s for %s on %s%s, where %s was asked for; a device may lose those at any load%s: %s",
-		worst.Generator, times, sent.FormatSI(), milliseconds(worst.Duration.Std()), worst.Link, pause, asked.FormatSI(), lateSentence(w), ownProcessors)
+		worst.Generator, times, sent.FormatSI(), wording.Span(worst.Duration.Std()), worst.Link, pause, asked.FormatSI(), lateSentence(w), ownProcessors)
 }
-
-// milliseconds is a short time for people.
-func milliseconds(d time.Duration) string { return d.Round(time.Millisecond).String() }

@@ -7,6 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // How deep a limit's bucket must be, for the limit to take nothing of what a generator sends below its rate: batches that leave at once, and
@@ -88,9 +89,9 @@ func bunchedText(l *report.Limiter) string {
 
 func rateOf(l plan.Limit) string {
 	if l.PacketsPerSecond > 0 {
-		return (units.PacketRate(l.PacketsPerSecond) * units.PacketPerSecond).FormatSI()
+		return wording.PacketRate(l.PacketsPerSecond)
 	}
-	return units.BitRate(l.Layer2BitsPerSecond).FormatSI()
+	return wording.BitRate(l.Layer2BitsPerSecond)
 }
 
 // offeredOf is what was offered in the unit of a limit.

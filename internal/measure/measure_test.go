@@ -290,7 +290,7 @@ func FuzzQuality(f *testing.F) {
 			uncertainty: time.Duration(bound(micros, 1e5)) * time.Microsecond, intended: units.PacketRate(1)}
 		w := c.window()
 		lost := float64(c.sent - c.returned)
-		allowed := float64(c.limit) / float64(units.One) * float64(c.sent)
+		allowed := c.limit.Float() * float64(c.sent)
 		switch w.Quality {
 		case report.Good, report.Short:
 			if lost > allowed+1e-6*allowed {

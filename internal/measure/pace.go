@@ -98,7 +98,7 @@ func parts(pairs []Pair, rate units.PacketRate) []units.PacketRate {
 // Add takes one reading of each generator, in order of time.
 func (p *Pace) Add(readings []engine.Reading) {
 	if p.last != nil && p.fault == "" {
-		p.fault = Span{Readings: pairwise(p.last, readings)}.fault(p.setup.Directions)
+		p.fault = Span{Readings: Pairwise(p.last, readings)}.fault(p.setup.Directions)
 	}
 	if p.last != nil && p.fault == "" {
 		p.addTick(p.tick(readings))
@@ -118,7 +118,7 @@ func (p *Pace) addTick(t tick) {
 
 func (p *Pace) tick(readings []engine.Reading) tick {
 	t := tick{}
-	span := Span{Readings: pairwise(p.last, readings)}
+	span := Span{Readings: Pairwise(p.last, readings)}
 	for i, d := range p.setup.Directions {
 		f := p.setup.figures(d, span, i, true)
 		t.lost = append(t.lost, f.lost())
@@ -136,7 +136,8 @@ func (p *Pace) tick(readings []engine.Reading) tick {
 	return t
 }
 
-func pairwise(a, b []engine.Reading) [][]engine.Reading {
+// Pairwise are two readings of each generator as a span.
+func Pairwise(a, b []engine.Reading) [][]engine.Reading {
 	spans := make([][]engine.Reading, len(a))
 	for g := range a {
 		spans[g] = []engine.Reading{a[g], b[g]}

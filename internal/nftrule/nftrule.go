@@ -18,6 +18,13 @@ func Load(base expr.PayloadBase, offset, length uint32) expr.Any {
 	return &expr.Payload{DestRegister: Register, Base: base, Offset: offset, Len: length}
 }
 
+// InterfaceName is an interface's name as rules compare it: padded with zeros.
+func InterfaceName(name string) []byte {
+	padded := make([]byte, unix.IFNAMSIZ)
+	copy(padded, name)
+	return padded
+}
+
 // EtherType matches frames of an Ethernet type.
 func EtherType(etherType uint16) []expr.Any {
 	return []expr.Any{&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: Register}, Equal(binaryutil.BigEndian.PutUint16(etherType))}

@@ -39,7 +39,6 @@ type ObservedSeries struct {
 
 // Which of an observer's series a criterion judges, and which number of the series.
 const (
-	ObservedEach = "Each" // each processor's or direction's
 	ObservedAll  = "All"  // that of all of a machine's processors together
 	ObservedMean = "Mean" // over all windows of the answer
 	ObservedMax  = "Max"  // the most in any of them

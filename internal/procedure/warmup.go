@@ -51,6 +51,12 @@ func (w WarmUp) After(history []report.Window) []report.Window {
 	return history[min(w.Steps(), len(history)):]
 }
 
+// Bound is that of the warm-up and so many trials at the most, which together take span, and the longest of which takes longest.
+func (w WarmUp) Bound(trials int, span, longest time.Duration) Bound {
+	steps := w.Steps() + trials
+	return Bound{Steps: steps, Time: w.Lasts + span, Trials: steps, Trial: max(w.Lasts, longest)}
+}
+
 // NothingCameBack says in which direction every frame of the warm-up was lost, so that nothing can be measured; empty: in none.
 func (w WarmUp) NothingCameBack(history []report.Window) string {
 	if w.Steps() == 0 || len(history) == 0 {

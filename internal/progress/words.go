@@ -49,7 +49,7 @@ func Sentence(p runner.Progress) string {
 	if p.OfferedPacketsPerSecond > 0 {
 		b.WriteString(": " + Figures(p))
 	} else {
-		b.WriteString(": asked " + Rate(p.IntendedPacketsPerSecond))
+		b.WriteString(": asked " + wording.PacketRate(p.IntendedPacketsPerSecond))
 	}
 	if p.Remaining > 0 {
 		fmt.Fprintf(&b, ", about %v left", p.Remaining.Round(time.Second))
@@ -59,8 +59,8 @@ func Sentence(p runner.Progress) string {
 
 // Figures are those of one load: asked, sent, received, lost.
 func Figures(p runner.Progress) string {
-	return fmt.Sprintf("asked %s, sent %s, received %s, lost %s", Rate(p.IntendedPacketsPerSecond), Rate(p.OfferedPacketsPerSecond),
-		Rate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))
+	return fmt.Sprintf("asked %s, sent %s, received %s, lost %s", wording.PacketRate(p.IntendedPacketsPerSecond), wording.PacketRate(p.OfferedPacketsPerSecond),
+		wording.PacketRate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))
 }
 
 func phaseWord(p report.Phase) string {
@@ -97,11 +97,6 @@ func phaseWord(p report.Phase) string {
 	return strings.ToLower(string(p))
 }
 
-// Rate is a packet rate with its unit, to three digits or so.
-func Rate(packetsPerSecond int64) string {
-	return (units.PacketRate(packetsPerSecond) * units.PacketPerSecond).FormatSI()
-}
-
 func lossPercent(r units.Ratio) string {
-	return fmt.Sprintf("%.2f %%", float64(r)/float64(units.One)*100)
+	return fmt.Sprintf("%.2f %%", r.Float()*100)
 }

@@ -48,7 +48,7 @@ func interval(history []report.Window, c procedure.DirectionConclusion, d int) (
 	if c.Lossy == procedure.None {
 		return low, 0, false
 	}
-	return low, low / (1 - float64(c.Resolution)/float64(units.One)), true
+	return low, low / (1 - c.Resolution.Float()), true
 }
 
 // holds says in what way claims of a direction aren't true of a device with this limit; empty: they are.

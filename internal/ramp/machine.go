@@ -8,6 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // stage is what the machine is busy with. The order is the order of a run.
@@ -214,7 +215,7 @@ func (m *machine) offered(p point) int64 {
 func (m *machine) plateauSentence() string {
 	p := m.points[len(m.points)-1]
 	return fmt.Sprintf("the climb ends at %s of the target: the generator offers no more than %s, all directions together", percent(p.asked),
-		(units.PacketRate(m.offered(p)) * units.PacketPerSecond).FormatSI())
+		wording.PacketRate(m.offered(p)))
 }
 
 // observeHold takes in the hold at the top. It is longer than a step: loss there that repeats is believed, though no step lost frames.

@@ -269,10 +269,9 @@ func newByLoad(of []distribution, name string, narrow bool) drawing {
 	d.Title, d.Desc = "Latency by load, "+name, "Percentiles of all frames of the direction, at "+wording.Counted(len(of), "load")+"."
 	y, x := timeAxisOf(of, d.Height-plotBottom, plotTop), axis{top: 1, from: left, to: right}
 	d.timeGrid(y, left, right)
-	share := func(at units.Ratio) float64 { return float64(at) / float64(units.One) }
 	for _, one := range of {
-		d.line("tick", x.at(share(one.At)), y.from, x.at(share(one.At)), y.from+5)
-		d.label("mid", x.at(share(one.At)), y.from+20, percentOfRate(one.At))
+		d.line("tick", x.at(one.At.Float()), y.from, x.at(one.At.Float()), y.from+5)
+		d.label("mid", x.at(one.At.Float()), y.from+20, percentOfRate(one.At))
 	}
 	d.label("end faint", right, d.Height-6, "load, as a share of the rate")
 	below := math.Inf(1) // where the last name is
@@ -290,8 +289,8 @@ func newByLoad(of []distribution, name string, narrow bool) drawing {
 			if p.Len() == 0 {
 				command = "M"
 			}
-			p.to(command, x.at(share(one.At)), last)
-			d.Marks = append(d.Marks, shape{D: circle(x.at(share(one.At)), last, 3), Class: class, Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(one.At), wording.Nanoseconds(within.Nanoseconds()))})
+			p.to(command, x.at(one.At.Float()), last)
+			d.Marks = append(d.Marks, shape{D: circle(x.at(one.At.Float()), last, 3), Class: class, Title: fmt.Sprintf("%s at %s: %s", headOf(s.String()), figures.AtText(one.At), wording.Nanoseconds(within.Nanoseconds()))})
 		}
 		if p.Len() == 0 {
 			continue

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -40,18 +39,14 @@ func burstCells(d report.Direction, b report.BackToBackFrames) []string {
 	}
 	forwarded := "unknown"
 	if b.ForwardedPacketsPerSecond != "" {
-		forwarded = numberRate(b.ForwardedPacketsPerSecond)
+		forwarded = wording.RoundedPacketRate(b.ForwardedPacketsPerSecond.Float())
 	}
 	deviation := "–"
 	if b.Deviation != "" {
 		deviation = roundedText(b.Deviation)
 	}
 	return []string{wording.Direction(d.From, d.To), sign + roundedText(b.Frames.Low), wording.Count(least), wording.Count(most), deviation, wording.Count(int64(len(b.Searches))),
-		numberRate(b.OfferedPacketsPerSecond), forwarded, buffer, lasts}
+		wording.RoundedPacketRate(b.OfferedPacketsPerSecond.Float()), forwarded, buffer, lasts}
 }
 
 func roundedText(n report.Number) string { return wording.Count(int64(math.Round(n.Float()))) }
-
-func numberRate(n report.Number) string {
-	return (units.PacketRate(math.Round(n.Float())) * units.PacketPerSecond).FormatSI()
-}

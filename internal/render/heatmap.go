@@ -101,7 +101,7 @@ func spotText(g *report.HeatGrid, s *report.Spot) string {
 		if v == 0 {
 			return "none"
 		}
-		return wording.Loss(units.Ratio(math.Round(bounded(v, 0, 1) * float64(units.One))))
+		return wording.Loss(units.RatioOfShare(bounded(v, 0, 1)))
 	case figures.GoodputBitsPerSecond:
 		return s.Headline().Sign() + wording.BitRate(int64(bounded(v, 0, math.MaxInt64/2)))
 	}

@@ -336,7 +336,7 @@ func windowViews(r *report.Report) []windowView {
 			if d.Burst != nil {
 				phase += " of " + wording.Count(d.Burst.Frames)
 			}
-			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase, LoadText: short(float64(w.Load)/float64(units.One)*100) + "%", CPU: cpu,
+			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phase, LoadText: short(w.Load.Float()*100) + "%", CPU: cpu,
 				Class: qualityClass(d.Quality), Loss: wording.Loss(d.LossRatio)})
 		}
 	}

@@ -130,7 +130,7 @@ func frameLossTable(b *report.RFC2544, product string) *table {
 			input = p.InputPercent.FormatFixed()
 		}
 		t.add(p.Stream.Direction, frameText(p.Stream), mediaText(p.Stream), theoryText(p.Stream), wording.Count(int64(math.Round(p.Offered.Float()))), input,
-			strings.TrimSuffix(wording.Loss(units.Ratio(math.Round(p.LossRatio.Float()*float64(units.One)))), "%"), wording.Span(p.Stream.TrialDuration.Std()))
+			strings.TrimSuffix(wording.Loss(units.RatioOfShare(p.LossRatio.Float())), "%"), wording.Span(p.Stream.TrialDuration.Std()))
 	}
 	return t.orNone()
 }

@@ -213,7 +213,7 @@ func lossGraphs(b *report.RFC2544, product, id string) (whole, near benchmarkGra
 		if p.Stream.Product != product || p.Stream.TheoreticalPacketsPerSecond == 0 {
 			continue
 		}
-		x, y := share(p.InputPercent.Ratio())*100, p.LossRatio.Float()*100
+		x, y := p.InputPercent.Ratio().Float()*100, p.LossRatio.Float()*100
 		most = max(most, x)
 		lines = addTo(lines, frameText(p.Stream)+" bytes, "+p.Stream.Direction, benchmarkPoint{x, y, p.Stream.Direction + ", " + frameText(p.Stream) + " bytes: " + short(rounded(y, 10_000)) + " % lost of an input of " + p.InputPercent.FormatFixed() + " %"})
 	}

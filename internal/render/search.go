@@ -264,11 +264,11 @@ func trialsOf(r *report.Report, varied string) (out []trial) {
 				continue
 			}
 			t.rate += d.Intended.PacketsPerSecond
-			t.loss = max(t.loss, share(figures.LossOfTrial(w, i)))
+			t.loss = max(t.loss, figures.LossOfTrial(w, i).Float())
 		}
 		for _, g := range search.Goals {
 			switch {
-			case t.loss > share(g.LossRatio):
+			case t.loss > g.LossRatio.Float():
 				t.bad = append(t.bad, g.Name)
 			case w.Decided != nil:
 				t.open = append(t.open, g.Name)
@@ -289,11 +289,9 @@ func trialsOf(r *report.Report, varied string) (out []trial) {
 	return out
 }
 
-func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }
-
 // title tells a trial to who points at it.
 func (t trial) title() string {
-	lost := wording.Loss(units.Ratio(t.loss*float64(units.One))) + " lost"
+	lost := wording.Loss(units.RatioOfShare(t.loss)) + " lost"
 	if t.window.Decided != nil {
 		lost = "at least " + lost + " of the frames of " + wording.Span(t.window.Decided.Planned.Std())
 	}

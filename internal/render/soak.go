@@ -64,7 +64,7 @@ func soakCells(d report.Direction, l report.CriticalLoad) []string {
 		if n == "" {
 			return "–"
 		}
-		return numberRate(n)
+		return wording.RoundedPacketRate(n.Float())
 	}
 	of := map[string]string{string(losscurve.Stretch): "–", string(losscurve.Erf): "–"}
 	for _, s := range l.Shapes {
@@ -138,7 +138,7 @@ func newSoakDrawing(r *report.Report, direction int, id string, narrow bool) (dr
 	d.Desc = "A mark for each of " + wording.Counted(len(trials), "trial") + ": what it lost, at which load; with the curve of each function that fits all of them best, and the interval of the critical load."
 	low, high := d.reach(trials)
 	d.base, d.x = low, axis{top: high - low, from: left, to: d.Width - 16}
-	ratios := []float64{share(d.of.LossRatio)}
+	ratios := []float64{d.of.LossRatio.Float()}
 	for _, t := range trials {
 		ratios = append(ratios, t.lost)
 	}
@@ -240,7 +240,7 @@ func (d *soakDrawing) axes(trials []soakTrial) {
 		said += "; " + wording.Counted(beyond, "trial") + " at other loads not drawn"
 	}
 	d.label("end faint", d.x.to, d.Height-4, said)
-	at := d.y.at(share(d.of.LossRatio))
+	at := d.y.at(d.of.LossRatio.Float())
 	d.line("limit", d.x.from, at, d.x.to, at)
 	d.label("end limit", d.x.to, at-4, "loss ratio "+d.of.LossRatio.String())
 }

@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,7 +171,7 @@ func curveTable(r *report.Report) *table {
 			case figures.PacketsPerSecond:
 				row[2] = figures.Text(f)
 			case figures.LossRatio:
-				low, high := units.Ratio(math.Round(f.Low.Float()*float64(units.One))), units.Ratio(math.Round(f.High.Float()*float64(units.One)))
+				low, high := units.RatioOfShare(f.Low.Float()), units.RatioOfShare(f.High.Float())
 				row[3] = lossText(r, high, low, high)
 			}
 		}

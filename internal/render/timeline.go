@@ -208,7 +208,7 @@ func (tl *timeline) topRate() float64 {
 // loss draws the middle panel: a mark per window on a logarithmic scale, and the limit.
 func (tl *timeline) loss() {
 	limit := report.PlanOf(tl.r).Procedure.MaxLossRatio
-	ratios := []float64{float64(limit) / float64(units.One)}
+	ratios := []float64{limit.Float()}
 	for _, w := range tl.windows {
 		ratios = append(ratios, w.loss)
 	}
@@ -227,7 +227,7 @@ func (tl *timeline) loss() {
 func (d *drawing) lossGrid(y lossAxis, from, to float64) {
 	every := (y.decades + 3) / 4
 	for k, ratio := 0, units.One; k <= y.decades; k, ratio = k+1, ratio/10 {
-		at := y.at(share(ratio))
+		at := y.at(ratio.Float())
 		if (y.decades-k)%every == 0 || k == 0 {
 			d.line("grid", from, at, to, at)
 			d.label("end", from-7, at+4, wording.Ratio(ratio))

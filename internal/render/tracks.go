@@ -141,7 +141,7 @@ func (t track) windows(r *report.Report) []judgedWindow {
 				j.quality, j.reason = d.Quality, d.Reason
 			}
 		}
-		j.loss = float64(units.RatioOf(sent-returned, sent)) / float64(units.One)
+		j.loss = units.RatioOf(sent-returned, sent).Float()
 		out = append(out, j)
 	}
 	return out
@@ -209,7 +209,7 @@ func (w judgedWindow) title() string {
 		return w.sessionsTitle()
 	}
 	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": intended " + wording.PacketRate(w.intended) + ", offered " + wording.PacketRate(w.offered) + ", received " + wording.PacketRate(w.received) +
-		", loss " + wording.Loss(units.Ratio(w.loss*float64(units.One))) + ". " + string(w.quality) + ": " + w.reason
+		", loss " + wording.Loss(units.RatioOfShare(w.loss)) + ". " + string(w.quality) + ": " + w.reason
 }
 
 // phaseText is a phase in lower case, as in a sentence.

@@ -63,7 +63,7 @@ func newTrialsDrawing(r *report.Report, id, varied string, narrow bool) (drawing
 	d.Height = top + trialsHeight + trialsFoot
 	ratios := []float64{}
 	for _, g := range report.PlanOf(r).Procedure.Search.Goals {
-		ratios = append(ratios, share(g.LossRatio))
+		ratios = append(ratios, g.LossRatio.Float())
 	}
 	for _, t := range trials {
 		ratios = append(ratios, t.loss)
@@ -115,7 +115,7 @@ func (d *trialsDrawing) axes(r *report.Report, top float64) {
 	}
 	d.label("end faint", right, d.y.none+40, "load, "+name+"pps asked for (in order, not to scale)")
 	for _, g := range report.PlanOf(r).Procedure.Search.Goals {
-		if at := d.y.at(share(g.LossRatio)); g.LossRatio > 0 {
+		if at := d.y.at(g.LossRatio.Float()); g.LossRatio > 0 {
 			d.line("limit", d.left, at, right, at)
 			d.label("end limit", right, at-4, g.Name+" "+wording.Ratio(g.LossRatio))
 		}

@@ -53,3 +53,13 @@ func hint(words string) string {
 	}
 	return " (" + words + ")"
 }
+
+// PathError is a direction whose path is not proven.
+type PathError struct{ Check report.PathCheck }
+
+func (e *PathError) Error() string {
+	return fmt.Sprintf("the path %s→%s is not proven: %s", e.Check.From, e.Check.To, e.Check.Message)
+}
+
+// Ending is how such an error ends a run.
+func (*PathError) Ending() report.Ending { return report.PathNotProven }

@@ -29,7 +29,7 @@ func (s Search) nextOwnLimitTrial(c *course, history []report.Window) (goals.Ask
 		if found.Lower == nil || found.Upper == nil {
 			continue
 		}
-		load := found.Upper.Load / math.Pow(1-share(v.goal.Width), apartWidths)
+		load := found.Upper.Load / math.Pow(1-v.goal.Width.Float(), apartWidths)
 		if load > s.settings.MaxLoad || v.timePlayedAt(load) >= v.goal.DurationSum.Std() {
 			continue
 		}

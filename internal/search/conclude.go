@@ -81,7 +81,7 @@ func chance(p float64) units.Ratio {
 	if math.IsNaN(p) || p <= 0 {
 		return 0
 	}
-	return max(1, units.Ratio(math.Round(min(p, 1)*float64(units.One))))
+	return max(1, units.RatioOfShare(min(p, 1)))
 }
 
 // bound is a bound with its load and the windows of its trials; nil: there is none.
@@ -93,7 +93,7 @@ func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
 	for _, i := range b.Trials {
 		out.Windows = append(out.Windows, v.trials[i].window)
 		switch t := v.trials[i]; {
-		case t.LossRatio > share(v.goal.LossRatio):
+		case t.LossRatio > v.goal.LossRatio.Float():
 		case t.Stopped: // which showed only that it was bad for a stricter goal
 			out.Open++
 		default:

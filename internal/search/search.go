@@ -53,18 +53,15 @@ func New(p plan.Procedure) Search {
 		s.settings.MinLoad = min(1, float64(least.Micros)/float64(most.Micros))
 	}
 	for _, g := range p.Search.Goals {
-		s.settings.Goals = append(s.settings.Goals, goals.Goal{Name: g.Name, LossRatio: share(g.LossRatio), ExceedRatio: share(g.ExceedRatio), Width: share(g.Width),
+		s.settings.Goals = append(s.settings.Goals, goals.Goal{Name: g.Name, LossRatio: g.LossRatio.Float(), ExceedRatio: g.ExceedRatio.Float(), Width: g.Width.Float(),
 			InitialTrial: min(initialTrial, g.FinalTrialDuration.Std()), FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()})
 	}
 	return s
 }
 
-// share is a ratio as a floating-point number.
-func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }
-
 // loadOf is a load of package goals, a share of the highest, as steps have it. It is never 0: the lowest load is more than that.
 func loadOf(load float64) units.Ratio {
-	return max(1, min(units.One, units.Ratio(math.Round(load*float64(units.One)))))
+	return max(1, min(units.One, units.RatioOfShare(load)))
 }
 
 // Rates are the highest load, which all others are shares of, and for the warm-up the lowest.
@@ -185,14 +182,13 @@ func decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
 // Bound is the most that the search asks for, with every repeat.
 func (s Search) Bound() procedure.Bound {
 	if len(s.settings.Goals) == 0 {
-		return procedure.Bound{Steps: s.warmUp().Steps(), Time: s.plan.WarmupDuration.Std(), Trials: s.warmUp().Steps(), Trial: s.plan.WarmupDuration.Std()}
+		return s.warmUp().Bound(0, 0, 0)
 	}
 	trials, span, longest := s.settings.Longest()
 	apart, apartSpan := s.mostOwnLimitTrials()
 	trials, span = trials+apart, span+apartSpan
 	repeats := min(repeatBudget, invalidRepeats*trials)
-	steps := s.warmUp().Steps() + trials + repeats
-	return procedure.Bound{Steps: steps, Time: s.plan.WarmupDuration.Std() + span + time.Duration(repeats)*longest, Trials: steps, Trial: max(s.plan.WarmupDuration.Std(), longest)}
+	return s.warmUp().Bound(trials+repeats, span+time.Duration(repeats)*longest, longest)
 }
 
 // Usual is the warm-up, three short trials to begin with, and for each goal the trials that decide its two bounds, of which the second half is rarely needed.

@@ -85,7 +85,7 @@ func (s Search) trialOf(ask goals.Ask, w report.Window) goals.Trial {
 
 // leastLoss is the least loss ratio that a direction would have had in the whole of a trial that was ended early: what it surely lost by then, of all frames that were planned.
 func leastLoss(w report.Window, direction int) float64 {
-	return min(1, share(measure.LeastLossOfPlanned(w, direction)))
+	return min(1, measure.LeastLossOfPlanned(w, direction).Float())
 }
 
 // plannedFrames is how many frames a direction was asked for in so much time.
@@ -132,5 +132,5 @@ func surelyLost(w report.Window, direction int, g plan.Goal) float64 {
 	if w.Decided != nil {
 		return leastLoss(w, direction)
 	}
-	return share(min(units.One, d.LossRatioMin))
+	return min(units.One, d.LossRatioMin).Float()
 }

@@ -76,16 +76,6 @@ func expectedTTL(forwarding plan.Forwarding, is int) int {
 	}
 }
 
-// pathError is a direction whose path is not proven.
-type pathError struct{ check report.PathCheck }
-
-func (e *pathError) Error() string {
-	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
-}
-
-// Ending is how such an error ends a run.
-func (*pathError) Ending() report.Ending { return report.PathNotProven }
-
 // unansweredError is an end's error that may have come from the path: what it sent through the device got no answer, or nothing arrived.
 type unansweredError string
 

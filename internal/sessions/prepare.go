@@ -200,7 +200,7 @@ func (r *run) connect(ctx context.Context) error {
 		}
 		r.Report.Path = append(r.Report.Path, *check)
 		if !check.Proven {
-			return &pathError{*check}
+			return &runner.PathError{Check: *check}
 		}
 	}
 	return nil

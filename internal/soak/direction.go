@@ -13,15 +13,13 @@ import (
 // direction is what the trials show of one direction.
 type direction struct {
 	Soak
-	// atHighest is the direction in the trial of the highest load, the first of several, and highest that load.
-	atHighest report.Direction
-	highest   units.Ratio
+	// atHighest is the direction in the trial of the highest load, the first of several, and offeredAtHighest what each trial of that load offered, in packets per second.
+	atHighest        report.Direction
+	offeredAtHighest []float64
 	// full is what a load of one asks of the direction, in packets per second.
 	full float64
 	// worst are the trials with every frame as lost that the device may have lost, best with those alone that it surely lost. Frames that the generator itself dropped are neither sent nor lost.
 	worst, best []losscurve.Trial
-	// loads are the trials' intended loads, in the order of worst.
-	loads []units.Ratio
 	// lost is how many frames of worst are lost, doubtful how many of these the device may not have lost.
 	sent, lost, doubtful int64
 	// unsure is how much more or less than the trials' loads may have been offered, in packets per second.
@@ -35,17 +33,17 @@ func (s Soak) directionsOf(trials []report.Window) (all []direction) {
 	}
 	highest := slices.MaxFunc(trials, func(a, b report.Window) int { return cmp.Compare(a.Load, b.Load) })
 	for i, m := range highest.Directions {
-		d := direction{Soak: s, atHighest: m, highest: highest.Load, full: float64(max(1, m.Intended.PacketsPerSecond)) / share(highest.Load)}
+		d := direction{Soak: s, atHighest: m, full: float64(max(1, m.Intended.PacketsPerSecond)) / highest.Load.Float()}
 		for _, w := range trials {
-			d.add(w, i)
+			d.add(w, i, w.Load == highest.Load)
 		}
 		all = append(all, d)
 	}
 	return all
 }
 
-// add takes in direction i of a trial.
-func (d *direction) add(w report.Window, i int) {
+// add takes in direction i of a trial, which is one of the highest load or not.
+func (d *direction) add(w report.Window, i int, highest bool) {
 	m := w.Directions[i]
 	sent := m.Sent.Packets - m.GeneratorDrops()
 	if sent <= 0 || m.Offered.PacketsPerSecond <= 0 {
@@ -55,7 +53,9 @@ func (d *direction) add(w report.Window, i int) {
 	offered := float64(m.Offered.PacketsPerSecond)
 	d.worst = append(d.worst, losscurve.Trial{Load: offered, Sent: sent, Lost: most})
 	d.best = append(d.best, losscurve.Trial{Load: offered, Sent: sent, Lost: surely})
-	d.loads = append(d.loads, w.Load)
+	if highest {
+		d.offeredAtHighest = append(d.offeredAtHighest, offered)
+	}
 	d.sent, d.lost, d.doubtful = d.sent+sent, d.lost+most, d.doubtful+most-surely
 	if w.Evidence != nil && i < len(w.Evidence.Directions) {
 		e := w.Evidence.Directions[i]
@@ -65,11 +65,11 @@ func (d *direction) add(w report.Window, i int) {
 
 // fit fits curves of one shape to trials of the direction.
 func (d direction) fit(shape losscurve.Shape, trials []losscurve.Trial) losscurve.Fit {
-	return losscurve.FitTrials(shape, trials, losscurve.Question{LossRatio: share(d.plan.LossRatio), Least: d.leastRate(), Most: d.full})
+	return losscurve.FitTrials(shape, trials, losscurve.Question{LossRatio: d.plan.LossRatio.Float(), Least: d.leastRate(), Most: d.full})
 }
 
 // leastRate is the lowest load of the soak, in packets per second of the direction.
-func (d direction) leastRate() float64 { return d.full * share(d.lowest()) }
+func (d direction) leastRate() float64 { return d.full * d.lowest().Float() }
 
 // loadOf is the load that asks the direction for so many packets per second.
 func (d direction) loadOf(packetsPerSecond float64) units.Ratio {
@@ -80,5 +80,3 @@ func (d direction) loadOf(packetsPerSecond float64) units.Ratio {
 func (s Soak) onGrid(load units.Ratio) units.Ratio {
 	return min(units.One, max(s.lowest(), (load+grid/2)/grid*grid))
 }
-
-func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }

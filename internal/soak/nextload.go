@@ -27,7 +27,7 @@ func (s Soak) nextLoad(trials []report.Window) (units.Ratio, string) {
 		return units.One, ""
 	case len(trials) <= approaches:
 		last := trials[len(trials)-1]
-		return s.onGrid(units.Ratio(float64(last.Load) * (1 - share(highestLossRatio(last))))), "what came back of the trial before"
+		return s.onGrid(units.Ratio(float64(last.Load) * (1 - highestLossRatio(last).Float()))), "what came back of the trial before"
 	}
 	turn := len(trials) - approaches - 1
 	d := lossy[turn%len(lossy)]

@@ -3,6 +3,7 @@ package soak
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
@@ -68,12 +69,7 @@ func (d direction) answerSentence(l *report.CriticalLoad) string {
 
 // provenAtHighest reports whether a lower end is the load of a trial at the highest load that was asked for.
 func (d direction) provenAtHighest(low float64) bool {
-	for i, t := range d.worst {
-		if d.loads[i] == d.highest && math.Abs(t.Load-d.unsure-low) <= loadsKnownTo {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.offeredAtHighest, func(offered float64) bool { return math.Abs(offered-d.unsure-low) <= loadsKnownTo })
 }
 
 // generatorLimitText says that the generators were the limit of the direction.

@@ -93,9 +93,8 @@ func (s Soak) Next(history []report.Window) procedure.Step {
 // Bound is the warm-up, and all trials.
 func (s Soak) Bound() procedure.Bound {
 	n := s.trialCount()
-	steps := s.warmUp().Steps() + n
 	longest := s.plan.FirstTrial.Std() + time.Duration(max(0, n-1))*s.plan.TrialGrowth.Std()
-	return procedure.Bound{Steps: steps, Time: s.plan.WarmupDuration.Std() + s.plan.Duration.Std(), Trials: steps, Trial: max(s.plan.WarmupDuration.Std(), min(longest, s.plan.Duration.Std()))}
+	return s.warmUp().Bound(n, s.plan.Duration.Std(), min(longest, s.plan.Duration.Std()))
 }
 
 // Usual is the warm-up and the duration.

@@ -79,7 +79,7 @@ func poisson(rnd *rand.Rand, mean float64) int64 {
 
 // shows is what a direction shows of a step.
 func (d device) shows(rnd *rand.Rand, s procedure.Step) report.Direction {
-	asked := float64(s.Load) / float64(units.One) * most
+	asked := s.Load.Float() * most
 	if s.Phase == report.WarmUp {
 		asked = most / 100
 	}

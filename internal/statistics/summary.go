@@ -77,14 +77,15 @@ func spreadPercent(values []float64, median float64) float64 {
 
 // variance is that of a population, estimated from a sample of at least two.
 func variance(values []float64) float64 {
-	mean, sum := meanOf(values), 0.0
+	mean, sum := Mean(values), 0.0
 	for _, v := range values {
 		sum += (v - mean) * (v - mean)
 	}
 	return sum / float64(len(values)-1)
 }
 
-func meanOf(values []float64) float64 {
+// Mean is the mean of values, of which there is at least one.
+func Mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
 		sum += v
@@ -113,7 +114,7 @@ func outliersOf(values, sorted []float64, median float64) []Outlier {
 		apart[i] = math.Abs(v - median)
 	}
 	slices.Sort(apart)
-	limit := max(outlierDeviations*normalPerMAD*middle(apart), outlierLeast*math.Abs(median))
+	limit := max(outlierDeviations*normalPerMAD*Middle(apart), outlierLeast*math.Abs(median))
 	var outliers []Outlier
 	for i, v := range values {
 		if math.Abs(v-median) > limit && !math.IsInf(v, 0) {
@@ -123,8 +124,8 @@ func outliersOf(values, sorted []float64, median float64) []Outlier {
 	return outliers
 }
 
-// middle is the median of sorted values, of which there is at least one.
-func middle(sorted []float64) float64 {
+// Middle is the median of sorted values, of which there is at least one.
+func Middle(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

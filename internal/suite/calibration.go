@@ -228,7 +228,7 @@ func (v *view) capacityIn(calibration int) *capacity {
 
 // reached says whether a rate is so close to the generators' capacity that they may be the limit.
 func (c *capacity) reached(packetsPerSecond, can int64) bool {
-	return float64(packetsPerSecond) >= float64(can)*(1-float64(c.margin)/float64(units.One))
+	return float64(packetsPerSecond) >= float64(can)*(1-c.margin.Float())
 }
 
 // near are the directions of a result in which the generators may be the limit.
@@ -267,7 +267,7 @@ func (v *view) boundByCalibration(number int, out *report.SuiteCell) {
 	c := v.capacityOf(number)
 	if waits := v.awaitedCalibration(number); waits != "" {
 		if len(v.spec.Criteria) == 0 { // else it is said of the verdict
-			out.Message = joinNonEmpty(out.Message, waits)
+			out.Message = wording.JoinNonEmpty("; ", out.Message, waits)
 		}
 		return
 	}
@@ -276,7 +276,7 @@ func (v *view) boundByCalibration(number int, out *report.SuiteCell) {
 		if v.cell(by).Figures != nil {
 			why = "has figures, but not all of the runs that they come from"
 		}
-		out.Message = joinNonEmpty(out.Message, fmt.Sprintf("what the generators reach by themselves isn't known: %s %s", v.Matrix.Cells[by].Name, why))
+		out.Message = wording.JoinNonEmpty("; ", out.Message, fmt.Sprintf("what the generators reach by themselves isn't known: %s %s", v.Matrix.Cells[by].Name, why))
 		return
 	}
 	capacity := &report.Capacity{Cell: c.cell, PacketsPerSecond: c.packetsPerSecond, Share: units.PercentOf(out.Figures.PacketsPerSecond, c.packetsPerSecond)}
@@ -298,7 +298,7 @@ func (v *view) boundByCalibration(number int, out *report.SuiteCell) {
 			said = g.Goal + ": " + c.words(near)
 		}
 	}
-	out.Message = joinNonEmpty(out.Message, said)
+	out.Message = wording.JoinNonEmpty("; ", out.Message, said)
 }
 
 // awaitedCalibration says that a cell's calibration is still to come; empty: it isn't.
@@ -333,7 +333,7 @@ func (c *capacity) nearInAny(runs []analysis.KeptReport, goal string) (names []s
 // words say why the generators may be the limit: they were measured in another environment, or the figures of these directions are close to their capacity; if near has all directions, the sum is.
 func (c *capacity) words(near []string) string {
 	if c.elsewhere != "" {
-		return limited(fmt.Sprintf("the generators by themselves were measured in another environment (%s): the limit may be theirs (%s)", c.elsewhere, c.cell), maxMessage)
+		return wording.Limited(fmt.Sprintf("the generators by themselves were measured in another environment (%s): the limit may be theirs (%s)", c.elsewhere, c.cell), maxMessage)
 	}
 	what, can := "it is", "the "+wording.PacketRate(c.packetsPerSecond)+" that the generators reach"
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // A run whose generator was the limit gives a lower bound. If other runs of its cell measured more, the same generator did better in these, so the run was disturbed:
@@ -162,5 +163,5 @@ func (v *view) whyInVain(cell int, run *Run) string {
 	if before == "" || v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2)) {
 		return ""
 	}
-	return fmt.Sprintf("%s was to take the place of %s, and gave no figure: %s: %s", run.Test, before, run.Reason, limited(run.Message, 120))
+	return fmt.Sprintf("%s was to take the place of %s, and gave no figure: %s: %s", run.Test, before, run.Reason, wording.Limited(run.Message, 120))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // document is the suite's report so far.
@@ -136,7 +137,7 @@ func (v *view) computeCell(number int) report.SuiteCell {
 		case run.measured():
 			run.Repeated = v.whyRepeated(number, &run)
 		default:
-			vain = joinNonEmpty(vain, v.whyInVain(number, &run))
+			vain = wording.JoinNonEmpty("; ", vain, v.whyInVain(number, &run))
 		}
 		if run.Evidence = v.capacityOf(number).mark(run.Evidence); !v.Evidence && !c.calibrates { // a document that is compared with this one gets the marks, too
 			run.Evidence = nil // but a calibration's evidence stays: a later suite may use it
@@ -146,10 +147,10 @@ func (v *view) computeCell(number int) report.SuiteCell {
 	out.Figures, out.Outliers = medians(figures)
 	out.Goals, out.Curve = mediansOfGoals(figures), medianCurve(figures)
 	out.Images, out.Message = imagesOf(figures)
-	out.Message = joinNonEmpty(out.Message, severalEnvironments(v.evidence(number)))
-	out.Message = joinNonEmpty(out.Message, vain)
+	out.Message = wording.JoinNonEmpty("; ", out.Message, severalEnvironments(v.evidence(number)))
+	out.Message = wording.JoinNonEmpty("; ", out.Message, vain)
 	if out.Calibration = c.calibrates; out.Calibration { // it isn't judged
-		out.Identity, out.Message = v.Matrix.identities[number], joinNonEmpty(takenFrom(figures), out.Message)
+		out.Identity, out.Message = v.Matrix.identities[number], wording.JoinNonEmpty("; ", takenFrom(figures), out.Message)
 		return out
 	}
 	v.boundByCalibration(number, &out)
@@ -163,17 +164,9 @@ func (v *view) computeCell(number int) report.SuiteCell {
 	}
 	out.Verdict = &report.Verdict{Outcome: report.Undecided}
 	if len(out.Runs) > 0 {
-		out.Message = joinNonEmpty(out.Message, awaited)
+		out.Message = wording.JoinNonEmpty("; ", out.Message, awaited)
 	}
 	return out
-}
-
-// joinNonEmpty joins two sentences, of which either may be empty.
-func joinNonEmpty(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
 }
 
 // representsRepetition says whether a run stands for its repetition: of its tries that is the last one with figures or, if none has any, the last one.

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // With spec.calibration.maxAge a suite uses calibrations of earlier suites instead of measuring its own. Whether two calibrations measure the same is known beforehand, by their identity (all of the
@@ -122,7 +123,7 @@ func (v *view) discountTaken() {
 			}
 			v.discounted[number]++
 			run.Figures, run.Goals, run.Evidence = nil, nil, nil
-			run.Ended, run.Reason, run.Message = OtherEnvironment, OtherEnvironment, limited(takenWords(run.Taken, run.Finished)+", in another environment than this suite's devices: "+why, maxMessage)
+			run.Ended, run.Reason, run.Message = OtherEnvironment, OtherEnvironment, wording.Limited(takenWords(run.Taken, run.Finished)+", in another environment than this suite's devices: "+why, maxMessage)
 			v.Runs[name] = run
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // A LoadTest belongs to a suite by its owner and its name. Without the admission policy, whoever may create LoadTests can write both. So a test's measurement counts
@@ -51,6 +52,6 @@ func (m *Matrix) DiffersIn(server *admission.Server, w Wanted, test *v1alpha1.Lo
 func PlantedRun(t *v1alpha1.LoadTest, w Wanted, field string) Run {
 	run := RunOf(t, w.Repetition, w.Try, nil, "")
 	run.Ended, run.Reason, run.Report, run.ConfigMap = ReasonSpecDiffers, ReasonSpecDiffers, "", ""
-	run.Message = limited(field+" isn't as in template and patches, so the test doesn't count: somebody else made it, or a webhook changed it", maxMessage)
+	run.Message = wording.Limited(field+" isn't as in template and patches, so the test doesn't count: somebody else made it, or a webhook changed it", maxMessage)
 	return run
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 const refusalWords = "the API server refuses the table of the status"
@@ -17,15 +18,15 @@ func Refused(o Observed, d Decision, refusal string) Decision {
 	d.Status = *d.Status.DeepCopy()
 	d.Status.Table = nil
 	words := fmt.Sprintf("; %s (%s): is the CustomResourceDefinition of the manager's version installed? ConfigMap %s has the table",
-		refusalWords, limited(refusal, 1024), ReportName(o.Suite.Name))
+		refusalWords, wording.Limited(refusal, 1024), ReportName(o.Suite.Name))
 	c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionComplete)
 	if c == nil {
 		return d
 	}
-	c.Message = limited(c.Message, maxConditionMessage-len(words)) + words
+	c.Message = wording.Limited(c.Message, maxConditionMessage-len(words)) + words
 	was := meta.FindStatusCondition(o.Suite.Status.Conditions, v1alpha1.ConditionComplete)
 	if was == nil || !strings.Contains(was.Message, refusalWords) {
-		d.Events = append(d.Events, Event{Warning: true, Reason: v1alpha1.ReasonStatusRefused, Message: limited(c.Message, 1024)})
+		d.Events = append(d.Events, Event{Warning: true, Reason: v1alpha1.ReasonStatusRefused, Message: wording.Limited(c.Message, 1024)})
 	}
 	return d
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Run is a test that is over: everything that the suite needs of it once the LoadTest and its Report are gone.
@@ -64,7 +65,7 @@ func measuring(t *v1alpha1.LoadTest) bool {
 func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault string) Run {
 	c, _ := over(t)
 	run := Run{Ended: c.Reason, SuiteRun: report.SuiteRun{
-		Test: t.Name, UID: string(t.UID), Repetition: int(repetition), Retry: int(try) - 1, Reason: c.Reason, Message: limited(c.Message, maxMessage),
+		Test: t.Name, UID: string(t.UID), Repetition: int(repetition), Retry: int(try) - 1, Reason: c.Reason, Message: wording.Limited(c.Message, maxMessage),
 		Finished: c.LastTransitionTime.UTC(),
 	}}
 	if at := t.Status.FinishedAt; at != nil {
@@ -82,7 +83,7 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	case r != nil:
 		run.found(r)
 	case fault != "":
-		run.Message = limited("its Report can't be read: "+fault, maxMessage)
+		run.Message = wording.Limited("its Report can't be read: "+fault, maxMessage)
 	}
 	return run.seal()
 }
@@ -91,7 +92,7 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 func LocalRun(w Wanted, r *report.Report, digest string) Run {
 	run := Run{Ended: string(r.Ending), SuiteRun: report.SuiteRun{
 		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Report: digest, Started: r.Started.UTC(), Finished: r.Finished.UTC(),
-		Reason: string(r.Ending), Message: limited(cmp.Or(r.Message, r.Result.Message), maxMessage),
+		Reason: string(r.Ending), Message: wording.Limited(cmp.Or(r.Message, r.Result.Message), maxMessage),
 	}}
 	if r.Ending != report.Completed {
 		return run
@@ -107,7 +108,7 @@ func LocalRun(w Wanted, r *report.Report, digest string) Run {
 // FailedLocalRun is the run of a test that couldn't be begun without a cluster.
 func FailedLocalRun(w Wanted, why string, now time.Time) Run {
 	return Run{Ended: v1alpha1.ReasonRunnerFailed, SuiteRun: report.SuiteRun{
-		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Reason: v1alpha1.ReasonRunnerFailed, Message: limited(why, maxMessage),
+		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Reason: v1alpha1.ReasonRunnerFailed, Message: wording.Limited(why, maxMessage),
 		Started: now.UTC(), Finished: now.UTC(),
 	}}
 }
@@ -116,7 +117,7 @@ func FailedLocalRun(w Wanted, why string, now time.Time) Run {
 func (r *Run) found(from *report.Report) {
 	r.Plan, r.Evidence, r.Images = from.Plan.Method(), evidence(from), report.ImagesOf(from)
 	if from.Result.Reason != "" {
-		r.Reason, r.Message = string(from.Result.Reason), limited(from.Result.Message, maxMessage)
+		r.Reason, r.Message = string(from.Result.Reason), wording.Limited(from.Result.Message, maxMessage)
 	}
 	if r.Ended == v1alpha1.ReasonMeasured && from.Ending == report.Completed {
 		r.Figures, r.Goals = figures.TableFigures(from), figures.TableFiguresByGoal(from)
@@ -128,11 +129,11 @@ func evidence(r *report.Report) *report.Report {
 	p := r.Plan
 	device := plan.DUT{Type: p.DUT.Type, Forwarding: p.DUT.Forwarding, Reference: p.DUT.Reference}
 	out := &report.Report{
-		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending, Message: limited(r.Message, maxMessage),
+		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending, Message: wording.Limited(r.Message, maxMessage),
 		LineRates: r.LineRates, Environment: report.EnvironmentOf(r), Result: r.Result,
 		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, DUT: device, Links: p.Links, Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure, Sending: p.Sending},
 	}
-	out.Result.Message, out.Result.Generators = limited(out.Result.Message, maxMessage), nil
+	out.Result.Message, out.Result.Generators = wording.Limited(out.Result.Message, maxMessage), nil
 	if r.Result.Measured {
 		return out
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // maxConditionMessage is the most bytes that a condition's message may have.
@@ -32,7 +33,7 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 	if s.invalid == "" {
 		v.progress(&st, s)
 	} else {
-		st.Summary = limited(s.invalid, maxSummary)
+		st.Summary = wording.Limited(s.invalid, maxSummary)
 	}
 	if document != nil && document.Err == nil {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: document.Annotations[delivery.AnnotationDigest]}
@@ -89,7 +90,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 
 // set sets a condition. Its time changes with its status only.
 func (v *view) set(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
-	c.Message, c.ObservedGeneration = limited(c.Message, maxConditionMessage), v.Suite.Generation
+	c.Message, c.ObservedGeneration = wording.Limited(c.Message, maxConditionMessage), v.Suite.Generation
 	c.LastTransitionTime = metav1.Time{Time: v.Now}
 	meta.SetStatusCondition(&st.Conditions, c)
 }
@@ -199,12 +200,12 @@ func eventsOf(was, is *v1alpha1.LoadTestSuiteStatus) []Event {
 	switch {
 	case c != nil && c.Reason == v1alpha1.ReasonNameTaken:
 		if before == nil || before.Reason != c.Reason {
-			out = append(out, Event{Warning: true, Reason: c.Reason, Message: limited(c.Message, 1024)})
+			out = append(out, Event{Warning: true, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 		}
 	case c == nil || before != nil && before.Status == c.Status:
 	case c.Status == metav1.ConditionTrue:
 		stalled := meta.IsStatusConditionTrue(is.Conditions, v1alpha1.ConditionStalled)
-		out = append(out, Event{Warning: stalled, Reason: c.Reason, Message: limited(c.Message, 1024)})
+		out = append(out, Event{Warning: stalled, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
 	}
 	if was.StartedAt == nil && is.StartedAt != nil {
 		out = append(out, Event{Reason: v1alpha1.ReasonRunning, Message: fmt.Sprintf("the first of %d tests is made", is.Counts.Tests)})

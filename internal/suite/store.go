@@ -165,18 +165,6 @@ func (m *Matrix) encodeSheet(runs Runs, names []string, continued bool) (map[str
 	return delivery.EncodeRuns(document)
 }
 
-// ReadRuns reads all stored runs. read returns the data of a ConfigMap, nil if there is none; spoilt is called for a sheet that can't be decoded or isn't believed, and
-// may end the reading with an error.
-func (m *Matrix) ReadRuns(read func(name string) (map[string][]byte, error), spoilt func(name string, err error) error) (Runs, Stored, error) {
-	r := m.NewReading()
-	for !r.Done() {
-		if err := r.Next(read, spoilt); err != nil {
-			return nil, nil, err
-		}
-	}
-	return r.Runs, r.Stored, nil
-}
-
 // mostRunBytes is more bytes than any stored run has.
 const mostRunBytes = 2 << 20
 

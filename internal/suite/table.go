@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 const (
@@ -56,7 +57,7 @@ func (v *view) row(number int) v1alpha1.SuiteRow {
 		words = append(words, criteriaWords(c.Verdict)...)
 	}
 	words = append(words, runWords(&c)...)
-	row.Message = limited(strings.Join(words, "; "), maxRowMessage)
+	row.Message = wording.Limited(strings.Join(words, "; "), maxRowMessage)
 	return row
 }
 
@@ -97,10 +98,10 @@ func runWords(c *report.SuiteCell) []string {
 	}
 	missing, repeated := c.Gaps()
 	for _, r := range missing {
-		words = append(words, fmt.Sprintf("%s: %s: %s", r.Test, r.Reason, limited(r.Message, 120)))
+		words = append(words, fmt.Sprintf("%s: %s: %s", r.Test, r.Reason, wording.Limited(r.Message, 120)))
 	}
 	for _, r := range repeated {
-		words = append(words, fmt.Sprintf("%s was repeated: %s: %s", r.Test, r.Reason, limited(r.Message, 120)))
+		words = append(words, fmt.Sprintf("%s was repeated: %s: %s", r.Test, r.Reason, wording.Limited(r.Message, 120)))
 	}
 	return words
 }

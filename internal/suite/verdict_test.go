@@ -280,7 +280,7 @@ func TestAPageThatNoOperatorWroteIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		var why error
-		runs, stored, err := m.ReadRuns(func(name string) (map[string][]byte, error) {
+		runs, stored, err := readAll(m, func(name string) (map[string][]byte, error) {
 			if name == sheets[0].Name {
 				return sheets[0].Data, nil
 			}

@@ -34,7 +34,7 @@ func (c *cell) lossFalls() string {
 }
 
 func loss(n report.Number) string {
-	return wording.Loss(units.Ratio(n.Float()*float64(units.One) + 0.5))
+	return wording.Loss(units.RatioOfShare(n.Float()))
 }
 
 // beyondGenerators says that a device carried more in each of its runs than its generators sent without it: one of the two was disturbed.

@@ -179,8 +179,3 @@ func (c *Client) StopTraffic(ctx context.Context, ports ...int) error {
 func (c *Client) PauseTraffic(ctx context.Context, port int) error {
 	return c.owned(ctx, port, "pause_traffic", params{"profile_id": defaultProfile}, nil)
 }
-
-// ResumeTraffic lets paused traffic go on.
-func (c *Client) ResumeTraffic(ctx context.Context, port int) error {
-	return c.owned(ctx, port, "resume_traffic", params{"profile_id": defaultProfile}, nil)
-}

@@ -39,6 +39,15 @@ func RatioOf(part, whole int64) Ratio {
 	return Ratio(nearest(product(part, int64(One)), big.NewInt(whole)))
 }
 
+// RatioOfShare is a share of 1 as a ratio, to the nearest billionth; what no ratio can hold becomes the greatest that one can.
+func RatioOfShare(share float64) Ratio {
+	const most = math.MaxInt64 / 2
+	return Ratio(math.Round(min(max(share*float64(One), -most), most)))
+}
+
+// Float is the ratio as a floating-point number: 0.5 is half.
+func (r Ratio) Float() float64 { return float64(r) / float64(One) }
+
 // Percent is the same share as a percentage, above 100 too.
 func (r Ratio) Percent() Percent { return Percent(r) }
 
@@ -66,10 +75,7 @@ const Hundred = Percent(One)
 func PercentOf(part, whole int64) Percent { return RatioOf(part, whole).Percent() }
 
 // PercentOfShare is a share of 1 as a percentage; what no percentage can hold becomes the greatest that one can.
-func PercentOfShare(share float64) Percent {
-	const most = math.MaxInt64 / 2
-	return Percent(math.Round(min(max(share*float64(Hundred), -most), most)))
-}
+func PercentOfShare(share float64) Percent { return RatioOfShare(share).Percent() }
 
 // Ratio is the same share as a ratio.
 func (p Percent) Ratio() Ratio { return Ratio(p) }

@@ -22,6 +22,12 @@ func PacketRate(packetsPerSecond int64) string {
 	return (units.PacketRate(min(max(packetsPerSecond, -most), most)) * units.PacketPerSecond).FormatSI()
 }
 
+// RoundedPacketRate is a packet rate for people, of which a document has a fraction.
+func RoundedPacketRate(packetsPerSecond float64) string {
+	const most = math.MaxInt64 / 2
+	return PacketRate(int64(math.Round(min(max(packetsPerSecond, -most), most))))
+}
+
 // BitRate is a bit rate for people: "1.00 Gbps".
 func BitRate(bitsPerSecond int64) string { return units.BitRate(bitsPerSecond).FormatSI() }
 
@@ -42,7 +48,7 @@ func Loss(r units.Ratio) string {
 	case magnitude < tenThousandth:
 		return "<0.0001%"
 	case magnitude < units.One/100:
-		return strconv.FormatFloat(float64(r)/float64(units.One)*100, 'f', 4, 64) + "%"
+		return strconv.FormatFloat(r.Float()*100, 'f', 4, 64) + "%"
 	default:
 		return r.Percent().FormatFixed() + "%"
 	}
@@ -119,6 +125,19 @@ func Verb(n int, one, several string) string {
 
 // ShareOf is "3 of 5".
 func ShareOf(n, all int) string { return strconv.Itoa(n) + " of " + strconv.Itoa(all) }
+
+// JoinNonEmpty joins texts with a separator, and leaves out empty ones.
+func JoinNonEmpty(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), separator)
+}
+
+// Limited cuts a text to so many bytes, not in the middle of a character, and says that it did.
+func Limited(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes-len("…")], "") + "…"
+}
 
 // Printable takes out what would drive a terminal, but for the control characters that are kept: a report, a fault or a pod's last words may come from
 // anywhere.

@@ -256,7 +256,7 @@ func (p point) load() float64 { return float64(p.Offered.PacketsPerSecond) / flo
 // known is the share that the device loses of the load.
 func (p point) known() float64 { return max(0, 1-1/p.load()) }
 
-func (p point) loss() float64 { return float64(p.LossRatio) / float64(units.One) }
+func (p point) loss() float64 { return p.LossRatio.Float() }
 
 // off is how far what is claimed is from what is known: of a curve its loss, of an overload the rate.
 func (p point) off() float64 {

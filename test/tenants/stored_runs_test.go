@@ -78,15 +78,18 @@ func (n *night) told() string {
 // stored is what was stored of the suite's runs, as anybody may read it.
 func (n *night) stored(as client.Client) suite.Runs {
 	n.l.t.Helper()
-	runs, _, err := suite.Expand(n.suite).ReadRuns(func(name string) (map[string][]byte, error) {
+	read := func(name string) (map[string][]byte, error) {
 		var page corev1.ConfigMap
 		if err := as.Get(n.l.t.Context(), client.ObjectKey{Namespace: n.l.namespace, Name: name}, &page); err != nil {
 			return nil, client.IgnoreNotFound(err)
 		}
 		return page.BinaryData, nil
-	}, func(_ string, err error) error { return err })
-	n.l.must(err)
-	return runs
+	}
+	r := suite.Expand(n.suite).NewReading()
+	for !r.Done() {
+		n.l.must(r.Next(read, func(_ string, err error) error { return err }))
+	}
+	return r.Runs
 }
 
 // Whoever edits the namespace of a suite changes, while the operator is down, what it stored of the runs that are over: better figures, and one of a run that goes on. The suite

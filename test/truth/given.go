@@ -80,7 +80,7 @@ func (d Device) figuresOf(r *report.Report, m report.Direction, load units.Ratio
 	if !known {
 		return []string{name + " is no direction of the device"}
 	}
-	least, most := d.forwards(name, float64(limit), m, share(r.Plan.Procedure.MaxLossRatio))
+	least, most := d.forwards(name, float64(limit), m, r.Plan.Procedure.MaxLossRatio.Float())
 	sent, rate := float64(m.Sent.Packets), float64(m.Offered.PacketsPerSecond)/float64(max(1, m.Sent.Packets))
 	for _, bounds := range []struct {
 		metric      report.Metric

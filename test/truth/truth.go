@@ -22,7 +22,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Device is what a test knows of the device under test.
@@ -136,7 +135,7 @@ func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
 		return []string{fmt.Sprintf("%s: its figures are of window %d, and there are %d", name, own.Window, len(r.Windows))}
 	}
 	seconds := time.Duration(r.Windows[own.Window-1].Duration).Seconds()
-	lossAllowed := share(r.Plan.Procedure.MaxLossRatio)
+	lossAllowed := r.Plan.Procedure.MaxLossRatio.Float()
 	most := float64(limit)*(1+lossAllowed+d.Burst.Seconds()/seconds) + float64(m.EdgeFrames)/seconds + 1
 	if got := float64(m.Received.PacketsPerSecond); got > most {
 		faults = append(faults, fmt.Sprintf("%s: %d packets/s are said to have come back with no more loss than is allowed, and the device forwards %d so", name, m.Received.PacketsPerSecond, limit))
@@ -145,7 +144,7 @@ func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
 	if !own.Saturated {
 		return append(faults, lowerBound(name, own.Reason, r.Result.Message)...)
 	}
-	if lossy := float64(m.Offered.PacketsPerSecond) / (1 - share(own.Resolution)); float64(limit) > lossy*(1+lossAllowed)+1 {
+	if lossy := float64(m.Offered.PacketsPerSecond) / (1 - own.Resolution.Float()); float64(limit) > lossy*(1+lossAllowed)+1 {
 		faults = append(faults, fmt.Sprintf("%s: frames are said to be lost at %.0f packets/s, and the device forwards %d", name, lossy, limit))
 	}
 	return faults
@@ -163,7 +162,7 @@ func (d Device) total(r *report.Report) []string {
 	if i < 0 || r.Figures[i].High == "" {
 		return nil
 	}
-	if most := r.Figures[i].High.Float(); float64(sum) > most*(1+share(r.Plan.Procedure.MaxLossRatio))+1 {
+	if most := r.Figures[i].High.Float(); float64(sum) > most*(1+r.Plan.Procedure.MaxLossRatio.Float())+1 {
 		return []string{fmt.Sprintf("all directions together: no more than %.0f packets/s are said to be forwarded, and the device forwards %d", most, sum)}
 	}
 	return nil
@@ -208,6 +207,3 @@ func lowerBound(name string, reason report.Reason, message string) []string {
 	}
 	return nil
 }
-
-// share is a ratio as a number.
-func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }

@@ -3,8 +3,6 @@ package sim
 import (
 	"sort"
 	"time"
-
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // flow is one direction's fluid.
@@ -81,7 +79,7 @@ func (f *flow) advance(from, to time.Duration, rates []float64) {
 
 // piece is for how long, at most to the given moment, the device forwards the same share of the offered load, and that share.
 func (f *flow) piece(from, to time.Duration, offered float64) (time.Duration, float64) {
-	pass := 1 - float64(f.Device.Loss)/float64(units.One)
+	pass := 1 - f.Device.Loss.Float()
 	limit := f.Device.Limit.PerSecond()
 	if room := float64(f.Device.Table.Room); room > 0 && offered > 0 {
 		left := room - (f.forwarded() - f.emptied)
@@ -135,7 +133,7 @@ func (t Trouble) passes(at time.Duration) float64 {
 	if at < t.From || at >= t.To {
 		return 1
 	}
-	return 1 - float64(t.Loss)/float64(units.One)
+	return 1 - t.Loss.Float()
 }
 
 func (f *flow) refill(from, to time.Duration, offered float64) {

@@ -81,7 +81,7 @@ func (l *live) load(threads int) error {
 	}
 	for k := range threads {
 		part, err := crew.join(l.port, k, threads, longest(l.tracks), func(on *liveThread) (*livePart, error) {
-			s := liveSender{tracks: l.tracks, thread: k, threads: threads, batch: on.batch, finite: l.finite(), timed: allFinite(l.tracks), generation: uint8(l.port.runs.Load() + 1),
+			s := liveSender{tracks: l.tracks, number: k, threads: threads, batch: on.batch, finite: l.finite(), timed: allFinite(l.tracks), generation: uint8(l.port.runs.Load() + 1),
 				table: &l.table, templates: templates, lists: lists}
 			return s.load(l.port, on, l.factor)
 		})
@@ -99,20 +99,18 @@ func (l *live) load(threads int) error {
 
 // load makes the part of a run that a thread is to carry out.
 func (s *liveSender) load(p *port, on *liveThread, factor float64) (_ *livePart, err error) {
-	part, err := newLivePart(p, on, len(s.tracks))
-	if err != nil {
+	if s.livePart, err = newLivePart(p, on, len(s.tracks)); err != nil {
 		return nil, err
 	}
-	s.on, s.memory, s.outlet = on, part.memory, part.outlet
 	instructions, err := s.assemble()
 	if err == nil {
-		part.program, err = newLiveProgram("linerate_send", instructions)
+		s.program, err = newLiveProgram("linerate_send", instructions)
 	}
 	if err != nil {
-		return nil, errors.Join(err, part.close())
+		return nil, errors.Join(err, s.close())
 	}
 	s.prepare(factor)
-	return part, nil
+	return s.livePart, nil
 }
 
 // finite says whether the run ends by itself.

@@ -11,14 +11,14 @@ func (s *liveSender) prepare(factor float64) {
 	tellFactor(s.memory, s.tracks, factor, s.threads, s.batch)
 	next, stream := liveNever, 0
 	for k, t := range s.tracks {
-		first := uint64(s.thread)
+		first := uint64(s.number)
 		left := t.total/uint64(s.threads) + bit(first < t.total%uint64(s.threads))
 		due := t.wait + float64(first)*t.gap(factor)
 		if t.alone {
 			first, left, due = 0, t.total, t.wait
 		}
 		whole, fraction := gapOf(due)
-		if (t.total > 0 && left == 0) || (t.alone && s.thread != 0) {
+		if (t.total > 0 && left == 0) || (t.alone && s.number != 0) {
 			whole, fraction = liveNever, 0
 		}
 		for word, value := range map[int16]uint64{liveDue: whole, liveDueFraction: fraction, liveIndex: first, liveLeft: left,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/linerate-dev/linerate/internal/softgen/bytecode"
@@ -48,16 +47,14 @@ const (
 
 // liveSender is one thread's part of a run, as its program is told it.
 type liveSender struct {
+	*livePart
 	tracks     []*track
-	thread     int
+	number     int // which of the run's threads
 	threads    int
 	batch      int
 	finite     bool
 	timed      bool // all streams are finite
 	generation uint8
-	on         *liveThread
-	memory     *liveMemory
-	outlet     *ebpf.Map // of one entry: the interface
 	table      *liveTable
 	templates  []uint32 // where in the table a track's template is, if it is there
 	lists      []uint32 // where a track's lists are
@@ -193,13 +190,13 @@ func (s *liveSender) pass() {
 	c := &s.code
 	c.Here("pass")
 	c.Add(
-		asm.LoadMapValue(asm.R4, s.on.memory.words.FD(), 0),
+		asm.LoadMapValue(asm.R4, s.thread.memory.words.FD(), 0),
 		s.get(asm.R3, liveAfter),
 		asm.JEq.Imm(asm.R3, 0, "idle"),
 		asm.LoadMem(asm.R1, asm.R4, threadFirst, asm.DWord),
 		asm.JEq.Reg(asm.R3, asm.R1, "idle"),
 	)
-	c.Add(s.on.goOn(liveContext)...)
+	c.Add(s.thread.goOn(liveContext)...)
 	c.Add(asm.Ja.Label("drop")) // it has just stopped
 	c.Here("idle")
 	c.Add(
@@ -266,7 +263,7 @@ func (s *liveSender) schedule() {
 	c.Add(
 		asm.JNE.Imm(asm.R9, xdpRedirect, "drop"),
 		s.get(asm.R2, liveAfter),
-		asm.LoadMapValue(asm.R1, s.on.memory.words.FD(), 0),
+		asm.LoadMapValue(asm.R1, s.thread.memory.words.FD(), 0),
 		asm.StoreMem(asm.R1, threadTurn, asm.R2, asm.DWord),
 		asm.LoadMapPtr(asm.R1, s.outlet.FD()),
 		asm.Mov.Imm(asm.R2, 0),

@@ -19,7 +19,7 @@ func (s *liveSender) stream(k int) error {
 	length := t.program.MaxLength()
 	c.Here(fmt.Sprintf("stream-%d", k))
 	c.Add(s.get(asm.R9, liveWord(k, liveIndex)), asm.Mov.Reg(asm.R1, asm.R9), asm.Add.Imm(asm.R1, int32(s.step(t))), s.set(liveWord(k, liveIndex), asm.R1))
-	if made := len(s.on.frame); length != made {
+	if made := len(s.thread.frame); length != made {
 		c.Add(asm.Mov.Reg(asm.R1, liveContext), asm.Mov.Imm(asm.R2, int32(length-made)), asm.FnXdpAdjustTail.Call())
 	}
 	c.Add(

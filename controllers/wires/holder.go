@@ -1,0 +1,88 @@
+package wires
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// observeOther observes the holder of a wire that isn't this test itself. If the holder is an earlier test of the same name, it also deletes the generators that this one left:
+// GiveBackOf does that only for names that no test has.
+func (l *Leases) observeOther(ctx context.Context, test *v1alpha1.LoadTest, hold *lifecycle.Hold) error {
+	if err := l.observeHolder(ctx, hold); err != nil {
+		return err
+	}
+	if nameOf(hold.Holder) == client.ObjectKeyFromObject(test) && !hold.Exists && hold.Pods > 0 {
+		return l.endOrphans(ctx, hold)
+	}
+	return nil
+}
+
+// observeHolder finds out whether a hold's test exists, is complete, and could still send. A test that can't be observed, as in a namespace that this
+// operator no longer watches, counts as existing.
+func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error {
+	hold.Exists = true
+	if hold.Unseen = !l.options.Namespaces.Has(hold.Holder.Namespace); hold.Unseen {
+		return nil
+	}
+	holder := &v1alpha1.LoadTest{}
+	err := l.client.Get(ctx, types.NamespacedName{Namespace: hold.Holder.Namespace, Name: hold.Holder.Name}, holder)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("look at LoadTest %s, which holds %s: %w", hold.Holder, hold.Wire, err)
+	}
+	hold.Exists = err == nil && holder.UID == hold.Holder.UID
+	if done := meta.FindStatusCondition(holder.Status.Conditions, v1alpha1.ConditionComplete); hold.Exists && done != nil && done.Status == metav1.ConditionTrue {
+		hold.Finished = done.LastTransitionTime.Time
+	}
+	if hold.Exists && hold.Finished.IsZero() {
+		return nil // an ongoing test holds its wires, whatever its pods do
+	}
+	left, err := l.left(ctx, hold)
+	hold.Pods = len(left)
+	return err
+}
+
+// left are the holder's generators that could still send: the pods that its Lease names, by their UIDs. An earlier release's Lease names none: then
+// they are the pods that the holder controls.
+func (l *Leases) left(ctx context.Context, hold *lifecycle.Hold) (left []corev1.Pod, err error) {
+	if len(hold.Senders) == 0 {
+		var pods corev1.PodList
+		if err := l.client.List(ctx, &pods, client.InNamespace(hold.Holder.Namespace), l.ofTest(hold.Holder.UID)); err != nil {
+			return nil, fmt.Errorf("list the pods of %s: %w", hold.Holder, err)
+		}
+		return lifecycle.Sending(pods.Items, hold.Holder.UID, l.options.Clock()), nil
+	}
+	for _, sender := range hold.Senders {
+		pod, err := l.sender(ctx, hold.Holder.Namespace, sender)
+		if err != nil {
+			return nil, fmt.Errorf("look at pod %s of %s: %w", sender.Name, hold.Holder, err)
+		}
+		if pod != nil && lifecycle.MaySend(pod, l.options.Clock()) {
+			left = append(left, *pod)
+		}
+	}
+	return left, nil
+}
+
+// sender reads a pod by its UID, past the cache: a pod that lost its labels is in no cache, and may still send. Nil: it is gone.
+func (l *Leases) sender(ctx context.Context, namespace string, sender lifecycle.Sender) (*corev1.Pod, error) {
+	for _, reader := range []client.Reader{l.client, l.live} {
+		pod := &corev1.Pod{}
+		err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: sender.Name}, pod)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		if err == nil && pod.UID == sender.UID {
+			return pod, nil
+		}
+	}
+	return nil, nil
+}

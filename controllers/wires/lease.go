@@ -1,0 +1,96 @@
+package wires
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// Each wire that a test holds has a Lease, in one namespace for all operators of the cluster. Names are unique, so no second test can claim the wire, even across a restart
+// of the operator. The Lease isn't renewed: the operator observes the holder itself to see whether it still needs the wire.
+const wirePrefix = "linerate-wire-"
+
+// leaseName is the name of a wire's Lease, whichever test claims it.
+func leaseName(w lifecycle.Wire) string {
+	sum := sha256.Sum256([]byte(w.Node + "\n" + w.Port))
+	return fmt.Sprintf("%s%x", wirePrefix, sum[:10])
+}
+
+// leaseOf is the Lease by which a test claims a wire.
+func leaseOf(namespace string, take lifecycle.Take, now time.Time) *coordinationv1.Lease {
+	h := take.Holder
+	annotations := map[string]string{v1alpha1.AnnotationWireNode: take.Wire.Node, v1alpha1.AnnotationWirePort: take.Wire.Port}
+	if len(take.Senders) > 0 {
+		annotations[v1alpha1.AnnotationWirePods] = writeSenders(take.Senders)
+	}
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: leaseName(take.Wire),
+			Labels:      map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelWire: "true"},
+			Annotations: annotations,
+		},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: new(strings.Join([]string{h.Namespace, h.Name, string(h.UID), strconv.Itoa(int(h.Attempt))}, "/")),
+			AcquireTime:    &metav1.MicroTime{Time: now},
+		},
+	}
+}
+
+// writeSenders and readSenders convert a holder's generators to and from a Lease's annotation: NAME/UID, separated by commas.
+func writeSenders(senders []lifecycle.Sender) string {
+	named := make([]string, 0, len(senders))
+	for _, s := range senders {
+		named = append(named, s.Name+"/"+string(s.UID))
+	}
+	return strings.Join(named, ",")
+}
+
+func readSenders(text string) (senders []lifecycle.Sender) {
+	for named := range strings.SplitSeq(text, ",") {
+		if name, uid, ok := strings.Cut(named, "/"); ok {
+			senders = append(senders, lifecycle.Sender{Name: name, UID: types.UID(uid)})
+		}
+	}
+	return senders
+}
+
+// holderOf reads who holds a Lease; false: it isn't one of ours, or can't be read.
+func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
+	if lease.Spec.HolderIdentity == nil {
+		return h, false
+	}
+	parts := strings.Split(*lease.Spec.HolderIdentity, "/")
+	if len(parts) != 4 {
+		return h, false
+	}
+	attempt, err := strconv.ParseInt(parts[3], 10, 32)
+	return lifecycle.Holder{Namespace: parts[0], Name: parts[1], UID: types.UID(parts[2]), Attempt: int32(attempt)}, err == nil
+}
+
+// holdOf reads a Lease; false: it isn't one of ours, or can't be read.
+func holdOf(ctx context.Context, lease *coordinationv1.Lease) (hold lifecycle.Hold, ok bool) {
+	holder, ok := holderOf(lease)
+	if !ok {
+		ctrl.LoggerFrom(ctx).Info("a Lease of a physical port has no holder that can be read, and is let be", "lease", lease.Name)
+		return hold, false
+	}
+	return lifecycle.Hold{
+		Wire:   lifecycle.Wire{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Port: lease.Annotations[v1alpha1.AnnotationWirePort]},
+		Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID, Senders: readSenders(lease.Annotations[v1alpha1.AnnotationWirePods]),
+	}, true
+}
+
+func nameOf(h lifecycle.Holder) types.NamespacedName {
+	return types.NamespacedName{Namespace: h.Namespace, Name: h.Name}
+}

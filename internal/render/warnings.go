@@ -1,0 +1,204 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// warnings are the reasons to doubt a figure, or to look twice, most serious first.
+func warnings(r *report.Report) []string {
+	var out []string
+	out = append(out, endingWarnings(r)...)
+	out = append(out, sharedWarnings(r)...)
+	out = append(out, irregularWarnings(r)...)
+	out = append(out, resultWarnings(r)...)
+	out = append(out, pathWarnings(r)...)
+	out = append(out, silenceWarnings(r)...)
+	out = append(out, visibilityWarnings(r)...)
+	out = append(out, implausibleWarnings(r)...)
+	out = append(out, numberedWarnings(r)...)
+	out = append(append(out, latencyWarnings(r)...), atLoadWarnings(r)...)
+	out = append(out, totalWarnings(r)...)
+	out = append(out, burstWarnings(r)...)
+	out = append(out, stolenWarnings(r)...)
+	return append(out, windowWarnings(r)...)
+}
+
+func endingWarnings(r *report.Report) []string {
+	if r.Ending == report.Completed {
+		return nil
+	}
+	w := fmt.Sprintf("not a whole measurement: the run ended as %s", cmp.Or(r.Ending, "unknown"))
+	if report.HasFigure(r) && r.Message != "" { // without a figure the message is the answer already
+		w += ": " + strings.TrimSuffix(r.Message, ".")
+	}
+	return []string{w}
+}
+
+// deviceTexts say which images ran as the device, as nothing else shows later what was measured.
+func deviceTexts(r *report.Report) []string {
+	if r.Device == nil {
+		return nil
+	}
+	var out []string
+	for _, c := range r.Device.Containers {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+// sharedWarnings say which ends shared a physical port.
+func sharedWarnings(r *report.Report) []string {
+	var out []string
+	for _, s := range r.Result.SharedPorts {
+		out = append(out, "shared port: "+s+": they share its bandwidth, and frames between them may never have been on a wire")
+	}
+	return out
+}
+
+func resultWarnings(r *report.Report) []string {
+	if !report.HasFigure(r) {
+		return nil
+	}
+	var out []string
+	if !r.Result.Confirmed {
+		held := "the rate was not held for a confirmation"
+		if d := report.PlanOf(r).Procedure.Confirmation(); d > 0 {
+			held = "the rate was not held for the " + wording.Span(d) + " of the confirmation"
+		}
+		out = append(out, "not confirmed: "+held)
+	}
+	if r.Result.NonMonotonic {
+		out = append(out, "not monotonic: above the rate reported, at some higher load frames came back within the loss limit again")
+	}
+	return append(out, outvotedWarnings(r)...)
+}
+
+func pathWarnings(r *report.Report) []string {
+	var out []string
+	for _, p := range r.Path {
+		if !p.Proven {
+			out = append(out, fmt.Sprintf("path %s not proven: %s", wording.Direction(p.From, p.To), cmp.Or(p.Message, fmt.Sprintf("%d of %d marked frames came back", p.Received, p.Sent))))
+		}
+	}
+	return out
+}
+
+func silenceWarnings(r *report.Report) []string {
+	var out []string
+	for _, s := range r.Silence {
+		if s.PacketsPerSecond > 0 {
+			out = append(out, fmt.Sprintf("not silent: %s received %s of background traffic while nothing was sent (generator %s)", s.Link, wording.PacketRate(s.PacketsPerSecond), s.Generator))
+		}
+	}
+	return out
+}
+
+func totalWarnings(r *report.Report) []string {
+	var out []string
+	for _, t := range r.Totals {
+		if !t.Drained {
+			out = append(out, fmt.Sprintf("not drained: %s still had frames on their way at the end, so its totals are not settled", wording.Direction(t.From, t.To)))
+		}
+		if t.ReceiveErrors > 0 {
+			out = append(out, fmt.Sprintf("the generator itself dropped %s of the frames that came back from %s", wording.Count(t.ReceiveErrors), wording.Direction(t.From, t.To)))
+		}
+		if t.SendDrops > 0 {
+			out = append(out, fmt.Sprintf("up to %s of the frames that the generator's ports counted as sent from %s never left them", wording.Count(t.SendDrops), wording.Direction(t.From, t.To)))
+		}
+		if t.DamagedFrames > 0 {
+			out = append(out, fmt.Sprintf("%s frames came damaged from %s, and count as lost; check cables, transceivers, MTU and the device's port", wording.Count(t.DamagedFrames), wording.Direction(t.From, t.To)))
+		}
+		if n := t.LostElsewhere(); n > 0 {
+			out = append(out, fmt.Sprintf("this machine itself lost %s frames from %s, beside the %s that the Reference's limit took; give it processors that nothing else uses",
+				wording.Count(n), wording.Direction(t.From, t.To), wording.Count(t.Limiter.Dropped)))
+		}
+	}
+	return out
+}
+
+// burstWarnings say which generators don't send evenly, even if no frame was lost for it.
+func burstWarnings(r *report.Report) []string {
+	var out []string
+	worst, windows := map[string]report.Burst{}, map[string]int{}
+	for _, w := range r.Windows {
+		seen := map[string]bool{}
+		for _, b := range w.Bursts {
+			if !seen[b.Generator] {
+				windows[b.Generator]++
+				seen[b.Generator] = true
+			}
+			if was := worst[b.Generator]; b.Sent-b.Due > was.Sent-was.Due {
+				worst[b.Generator] = b
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(worst)) {
+		b := worst[name]
+		out = append(out, fmt.Sprintf("generator %s sent in bursts in %s: at worst %s frames within %s on %s, where %s were due; give it processors that nothing else uses",
+			name, wording.Counted(windows[name], "window"), wording.Count(b.Sent), b.Duration.Std().Round(time.Millisecond), b.Link, wording.Count(b.Due)))
+	}
+	return out
+}
+
+// What the host of a virtual machine takes of a processor's time is shown from this share on, on average or in the worst second. Below it, known answers stay within a percent (internal/awake has the
+// measurements).
+const (
+	stolenPercent      = 1
+	stolenWorstPercent = 5
+)
+
+// stolenWarnings say which generators' virtual machines lost processor time to their hosts.
+func stolenWarnings(r *report.Report) []string {
+	var out []string
+	for _, s := range r.Stolen {
+		if s.Percent >= stolenPercent || s.WorstPercent >= stolenWorstPercent {
+			out = append(out, fmt.Sprintf("generator %s is on a virtual machine whose host took %s%% of its processors' time while traffic ran, %s%% in the worst second: a figure may be lower than the device's limit; measure where the processors are not shared",
+				s.Generator, short(r1(s.Percent)), short(r1(s.WorstPercent))))
+		}
+	}
+	return out
+}
+
+func windowWarnings(r *report.Report) []string {
+	var invalid []report.Window
+	for _, w := range r.Windows {
+		if w.SaysNothing() {
+			invalid = append(invalid, w)
+		}
+	}
+	had, of, which := len(invalid), len(r.Windows), "the first is"
+	if r.Thinned != nil {
+		had, of, which = r.Thinned.InvalidWindows, r.Thinned.Windows, "one is"
+	}
+	if had == 0 {
+		return nil
+	}
+	says := fmt.Sprintf("%d of %s %s nothing about the device", had, wording.Counted(of, "window"), wording.Verb(had, "says", "say"))
+	if len(invalid) > 0 {
+		says += fmt.Sprintf("; %s window %d: %s", which, invalid[0].Number, cmp.Or(invalid[0].Reason, "no reason given"))
+	}
+	return []string{says}
+}
+
+// outvotedWarnings say at which loads, the figure's or lower ones, some windows lost frames, and how many.
+func outvotedWarnings(r *report.Report) []string {
+	var out []string
+	for _, o := range r.Result.Outvoted {
+		w := o.String()
+		for _, held := range r.Windows {
+			if len(o.Lossy) > 0 && held.Number == o.Lossy[0] && held.Reason != "" {
+				w += ": " + held.Reason
+			}
+		}
+		out = append(out, w+"; something disturbed it, or the device loses frames now and then: repeat the test where that matters")
+	}
+	return out
+}
