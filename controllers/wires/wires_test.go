@@ -94,6 +94,27 @@ func TestAWireIsTakenOverFromWhoNeedsItNoMore(t *testing.T) {
 	}
 }
 
+// TestALeaseFromTheFutureHoldsNoPort: whether a Lease counts depends on its holder and generators alone. An operator whose clock was ahead, and one that renews Leases, leave times that others haven't
+// reached, and the port of a test that is gone is free all the same.
+func TestALeaseFromTheFutureHoldsNoPort(t *testing.T) {
+	ahead := metav1.NewMicroTime(time.Now().Add(1000 * time.Second))
+	lease := leaseOf("linerate-system", takes("gone", "n1", "p0")[0], ahead.Time)
+	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &ahead, new(int32(3600))
+	next := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "next", UID: "uid-of-next"}}
+	next.Status.AwaitedPorts = []v1alpha1.NodePort{{Node: "n1", Port: "p0"}}
+	r := wired(t, lease)
+	seen, err := r.Of(t.Context(), next, nil)
+	if err != nil || len(seen.Holds) != 1 || seen.Holds[0].Exists || seen.Holds[0].Pods != 0 {
+		t.Fatalf("%+v, %v: its holder is gone", seen.Holds, err)
+	}
+	if err := r.GiveBackOf(t.Context(), types.NamespacedName{Namespace: "lab", Name: "gone"}); err != nil {
+		t.Fatal(err)
+	}
+	if held := heldIn(t, r); len(held) != 0 {
+		t.Errorf("held are %v", held)
+	}
+}
+
 // A Lease that the test's earlier attempt left names generators that are gone: it isn't taken for this attempt's, and is made anew.
 func TestALeaseOfAnEarlierAttemptIsNotThisOnes(t *testing.T) {
 	r := wired(t)

@@ -7,24 +7,32 @@
 //	asleep   send ─▶ halt ─▶ host runs others ······ late ─▶ a burst            steal in /proc/stat, bursts
 //	awake    send ─▶ poll ─▶ send ─▶ poll ─▶ send                                the processor is hot all the time
 //
-// Source: the kernel's Documentation/power/pm_qos_interface.rst.
+// Sources: the kernel's Documentation/power/pm_qos_interface.rst, Documentation/admin-guide/pm/cpuidle.rst.
 package awake
 
 import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"strings"
 )
 
-// device is the file by which a process bounds the latency of waking up. By default only root may write to it.
-const device = "/dev/cpu_dma_latency"
+const (
+	// device is the file by which a process bounds the latency of waking up. By default only root may write to it.
+	device = "/dev/cpu_dma_latency"
+	// idleDriver names the driver that puts idle processors to sleep, and heeds the bound. Without one the kernel halts them, whatever is asked for; many virtual machines have none.
+	idleDriver = "/sys/devices/system/cpu/cpuidle/current_driver"
+)
 
 // Request keeps the processors awake until it is closed, or its process ends.
 type Request struct{ file *os.File }
 
 // Keep asks the kernel to let none of the machine's processors sleep. Its error is no reason not to measure: in a
-// container, without root, or on a kernel without idle states, processors sleep as before.
+// container, without root, or on a kernel without a driver for idle states, processors sleep as before.
 func Keep() (*Request, error) {
+	if !heeded() {
+		return nil, fmt.Errorf("keep the processors awake: this kernel has no driver for idle states (%s) and halts idle processors, whatever %s asks for; booted with idle=poll it doesn't", idleDriver, device)
+	}
 	file, err := os.OpenFile(device, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("keep the processors awake: %w", err)
@@ -35,6 +43,12 @@ func Keep() (*Request, error) {
 		return nil, fmt.Errorf("keep the processors awake: %w", err)
 	}
 	return &Request{file}, nil
+}
+
+// heeded says whether the kernel has a driver that heeds requests.
+func heeded() bool {
+	name, err := os.ReadFile(idleDriver)
+	return err == nil && strings.TrimSpace(string(name)) != "none"
 }
 
 // Close lets the processors sleep again, unless another process keeps them awake. Closing a nil Request does nothing.

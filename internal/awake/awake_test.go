@@ -22,16 +22,16 @@ func asked(t *testing.T) int32 {
 	return int32(binary.NativeEndian.Uint32(now[:]))
 }
 
-// TestKeep holds where this user may write to the device, and where not.
+// TestKeep holds where this user may write to the device and a driver heeds it, and where not.
 func TestKeep(t *testing.T) {
 	file, unwritable := os.OpenFile(device, os.O_WRONLY, 0)
 	if unwritable == nil {
 		_ = file.Close() // unwritten: it asks for nothing
 	}
 	r, err := Keep()
-	if unwritable != nil {
+	if unwritable != nil || !heeded() {
 		if err == nil || r != nil {
-			t.Errorf("got %v, %v, want an error: %v", r, err, unwritable)
+			t.Errorf("got %v, %v, want an error: heeded %v, %v", r, err, heeded(), unwritable)
 		}
 		return
 	}

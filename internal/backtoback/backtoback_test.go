@@ -213,6 +213,89 @@ func TestWhatCannotBeToldIsNoBuffer(t *testing.T) {
 	}
 }
 
+// TestASearchToTheFrameHasNoWidth: where a burst lost nothing and one that is a frame longer lost some, both ends are the same.
+func TestASearchToTheFrameHasNoWidth(t *testing.T) {
+	p := bursts(resolved(1))
+	q := queue{rate: 10_000, most: 1e9, held: 40}
+	for _, f := range p.Conclude(carryOut(t, p, q, q)).Bursts {
+		for _, s := range f.Searches {
+			if s.Lossy != s.Clean+1 {
+				t.Fatalf("%+v is no search to the frame", s)
+			}
+		}
+		if f.Frames.Low != f.Frames.High || f.Buffer.Low != f.Buffer.High {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestAnOpenEndIsNoBound: where the longest burst allowed lost nothing, nothing says how long a burst may be at most, and what the device holds.
+func TestAnOpenEndIsNoBound(t *testing.T) {
+	p := bursts(func(b *plan.BackToBack) {
+		b.TrialDuration, b.Longest = plan.Duration(time.Hour), plan.Duration(time.Second)
+	})
+	q := queue{rate: 10_000, most: 1e9, held: 20_000}
+	for _, f := range p.Conclude(carryOut(t, p, q, q)).Bursts {
+		if f.Frames.Low != "20000" || f.Frames.High != "" || f.ImpliedMicroseconds.High != "" || f.Buffer.High != "" || f.BufferMicroseconds.High != "" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestWhatTheGeneratorDroppedWasForwarded: frames that reached the generator and found no room there say how fast the device forwards, as those that it took.
+func TestWhatTheGeneratorDroppedWasForwarded(t *testing.T) {
+	p := bursts()
+	q := queue{rate: 10_000, most: 1e9, held: 500}
+	taken := p.Conclude(carryOut(t, p, q, q)).Bursts[0]
+	dropped := p.Conclude(carryOut(t, p, q, q, func(n int, w *report.Window) {
+		if d := &w.Directions[0]; n == 1 {
+			d.Returned.Packets, d.ReceiveErrors = d.Returned.Packets-30_000, 30_000
+		}
+	})).Bursts[0]
+	if taken.ForwardedPacketsPerSecond != dropped.ForwardedPacketsPerSecond || taken.Buffer != dropped.Buffer {
+		t.Errorf("%+v, and where the generator dropped some %+v", taken, dropped)
+	}
+}
+
+// TestBurstsOfWhichSomeAreNotTimed were sent at the trial's rate, as far as anybody knows: the others' times are not theirs.
+func TestBurstsOfWhichSomeAreNotTimed(t *testing.T) {
+	p := bursts()
+	q := queue{rate: 10_000, most: 1e9, held: 500}
+	first := p.Conclude(carryOut(t, p, q, q)).Bursts[0].Searches[0].Bursts
+	c := p.Conclude(carryOut(t, p, q, q, func(n int, w *report.Window) {
+		for i := range w.Directions {
+			if b := w.Directions[i].Burst; b != nil && n < 2+first {
+				b.Sending = 0
+			}
+		}
+	}))
+	for _, f := range c.Bursts {
+		if f.Timed || f.OfferedPacketsPerSecond != "20000" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+func TestSearchesThatWereGivenUpAreCounted(t *testing.T) {
+	p := bursts(repeated(2))
+	q := queue{rate: 10_000, most: 1e9, held: 500}
+	for _, f := range p.Conclude(carryOut(t, p, q, q, Void("link west was down", 2, 3, 4, 5))).Bursts {
+		if f.Unclear != 1 || len(f.Searches) != 1 {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestADirectionWithoutASearchKeepsTheDeviceAsBusy: it sends for as long as the other one.
+func TestADirectionWithoutASearchKeepsTheDeviceAsBusy(t *testing.T) {
+	p := bursts()
+	for _, w := range carryOut(t, p, queue{rate: 10_000, most: 1e9, held: 500}, queue{rate: 30_000, most: 1e9})[2:] {
+		if there, back := w.Directions[0].Burst.Frames, w.Directions[1].Burst.Frames; there-back > 1 || back-there > 1 {
+			t.Errorf("window %d: %d frames one way, and %d back, at the same rate", w.Number, there, back)
+		}
+	}
+}
+
 func TestATrialThatCouldNotBeJudged(t *testing.T) {
 	q := queue{rate: 10_000, most: 1e9, held: 500}
 	p := bursts()

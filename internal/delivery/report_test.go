@@ -98,3 +98,13 @@ func TestDecodeReportRefuses(t *testing.T) {
 		})
 	}
 }
+
+// A signature names the pod that wrote a document by both its name and its UID, and they aren't taken for each other.
+func TestASignatureNamesAPodAndItsUID(t *testing.T) {
+	if pod, uid := delivery.SignedBy(map[string]string{delivery.AnnotationRunner: delivery.Signature("t-1-runner-x7k2p", "9f86d081")}); pod != "t-1-runner-x7k2p" || uid != "9f86d081" {
+		t.Errorf("pod %q, UID %q", pod, uid)
+	}
+	if pod, uid := delivery.SignedBy(nil); pod != "" || uid != "" {
+		t.Errorf("nobody signed, and it is of pod %q, UID %q", pod, uid)
+	}
+}

@@ -50,6 +50,24 @@ func TestAReleaseThatCreepsIsSeenFromTheAnchor(t *testing.T) {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})
+	t.Run("only what compares is judged once more", func(t *testing.T) {
+		m := measured(t, only(t, router+absolute, Options{MaxRegression: "2%", Baseline: true, Anchor: true}), steady(99_500))
+		m.Baseline, m.Anchor = &suite.Reference{Kind: suite.KindFile, Name: "last.json", Reports: kept(100_000)}, first
+		var names []string
+		for _, c := range Judge([]MeasuredSuite{m}, "test").Rows[0].Criteria {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, ", "); got != "line-rate, no-slower, no-slower since the anchor" {
+			t.Errorf("judged are %s", got)
+		}
+	})
+	t.Run("a witness that the anchor has none of is left as it is", func(t *testing.T) {
+		m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Anchor: true}), steady(99_500))
+		m.Baseline, m.Anchor, m.Witness = &suite.Reference{Kind: suite.KindFile, Name: "last.json", Reports: kept(100_000)}, &suite.Reference{Kind: suite.KindFile, Name: "releases/0.9"}, true
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != 0 || g.Rows[0].AnchorName != "" {
+			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows[0])
+		}
+	})
 	t.Run("an anchor of which no criterion speaks is refused", func(t *testing.T) {
 		if _, err := prepared(t, router+absolute, Options{Anchor: true}); err == nil || !strings.Contains(err.Error(), "there is an anchor, but no criterion compares with it") {
 			t.Error(err)

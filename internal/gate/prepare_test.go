@@ -246,6 +246,14 @@ func TestHowLongAGateMayTake(t *testing.T) {
 	if wide := only(t, matrix+absolute+"  parallelism: 8\n", Options{}).Bound; wide < only(t, matrix+absolute, Options{}).Bound {
 		t.Errorf("side by side it takes %v at most, and there may be devices for one at a time only", wide)
 	}
+	hooks := strings.Replace(router, "    type: Pod\n", `    type: Pod
+    readyDelay: 30s
+    setup: {deadline: 3m, template: {spec: {containers: [{name: c, image: i}]}}}
+    teardown: {deadline: 5m, template: {spec: {containers: [{name: c, image: i}]}}}
+`, 1)
+	if with := only(t, hooks+absolute+short, Options{}).Bound; with-once != 2*(3*time.Minute+5*time.Minute+30*time.Second) { // of the run, and of one that is repeated
+		t.Errorf("it takes %v at most, %v of it for what is done before and after each run", with, with-once)
+	}
 	if most := only(t, router+absolute+"  activeDeadline: 30m\n", Options{}).Bound; most > time.Hour+2*36*time.Minute {
 		t.Errorf("it takes %v at most, and a run of it at most 30 minutes", most)
 	}

@@ -123,6 +123,19 @@ func TestAWitnessIsNamedBesideItsSearch(t *testing.T) {
 			}
 		})
 	}
+	t.Run("among those of other cells and tests it is beside its own", func(t *testing.T) {
+		row := func(test, cell string, outcome report.Outcome, witness string) report.GateRow {
+			return report.GateRow{Test: test, Cell: cell, Outcome: outcome, Witness: witness}
+		}
+		rows := []report.GateRow{row("a", "new", report.DidFail, ""), row("a", "other", report.Passed, ""), row("b", "new", report.Undecided, ""),
+			row("a", "new", report.Passed, report.WitnessOverload), row("a", "other", report.Passed, report.WitnessOverload), row("b", "new", report.Passed, report.WitnessOverload)}
+		pairWitnesses(rows)
+		for i, search := range []report.Outcome{report.DidFail, report.Passed, report.Undecided} {
+			if w := rows[3+i]; w.Beside != whichMoved(search, report.Passed) {
+				t.Errorf("%s %s: %q", w.Test, w.Cell, w.Beside)
+			}
+		}
+	})
 	t.Run("without a search it decides alone", func(t *testing.T) {
 		g := &report.Gate{Rows: []report.GateRow{{Test: "router", Cell: "new", Outcome: report.Undecided, Witness: report.WitnessOverload}}}
 		pairWitnesses(g.Rows)

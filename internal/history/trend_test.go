@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -54,5 +55,55 @@ func TestATrendHasEachRunOnce(t *testing.T) {
 	records = append(records, history.Record{Name: "copy.json", Report: records[1].Report})
 	if s := history.Trend("nightly", records, nil).Series[0]; len(s.Points) != 3 || s.Stretches[0].Figures.Runs != 3 {
 		t.Errorf("%+v", s.Points)
+	}
+}
+
+// TestAnOutlierIsFarFromItsNeighbours: by 3.5 times as much as they usually vary, as a standard deviation, and by 1 % at least. Lower bounds are none, and don't count as neighbours.
+func TestAnOutlierIsFarFromItsNeighbours(t *testing.T) {
+	for name, c := range map[string]struct {
+		rates    []int64
+		bound    int // the point that is a lower bound; -1: none is
+		outliers string
+	}{
+		"they vary by 18 each":             {[]int64{1000, 1012, 988, 1012, 988, 1050, 1000}, -1, "[]"},
+		"and one is farther than 62":       {[]int64{1000, 1012, 988, 1012, 988, 1070, 1000}, -1, "[5]"},
+		"they vary by nothing":             {[]int64{1000, 1000, 1000, 1009, 1000, 1000, 1000}, -1, "[]"},
+		"and one is farther than 1 %":      {[]int64{1000, 1000, 1000, 1011, 1000, 1000, 1000}, -1, "[3]"},
+		"and one is only a lower bound":    {[]int64{1000, 1000, 1000, 700, 1000, 1000, 1000}, 3, "[]"},
+		"too few to find the odd one":      {[]int64{1000, 1000, 700}, -1, "[]"},
+		"as many, but for one lower bound": {[]int64{1000, 1000, 700, 1000}, 3, "[]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var records []history.Record
+			for day, rate := range c.rates {
+				var options []option
+				if day == c.bound {
+					options = append(options, weak)
+				}
+				records = append(records, record(day, rate*1000, options...))
+			}
+			outliers := []int{}
+			for i, p := range history.Trend("nightly", records, nil).Series[0].Points {
+				if p.Outlier {
+					outliers = append(outliers, i)
+				}
+			}
+			if got := fmt.Sprint(outliers); got != c.outliers {
+				t.Errorf("outliers are %s, want %s", got, c.outliers)
+			}
+		})
+	}
+}
+
+// TestTheLineRateIsThatOfTheSlowerLink, whichever way frames go.
+func TestTheLineRateIsThatOfTheSlowerLink(t *testing.T) {
+	out := history.RFC2544([]*report.Report{record(1, 1_000_000, ports(10*units.Gbps)).Report})
+	if len(out.Throughput) != 2 {
+		t.Fatalf("%+v", out)
+	}
+	for _, p := range out.Throughput {
+		if p.Stream.LineRate != units.Gbps {
+			t.Errorf("%s: %d bit/s between links of 10 and 1 Gbit/s", p.Stream.Direction, p.Stream.LineRate)
+		}
 	}
 }

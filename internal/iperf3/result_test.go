@@ -71,3 +71,33 @@ func TestDatagramsThatAreLateOverTheOmittedTime(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesOfTheOmittedTimeCountNowhere: neither in this side's own figures, nor in those that the other side is told.
+func TestBytesOfTheOmittedTimeCountNowhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		flow  Flow
+		sends bool
+	}{"sent": {Forward, true}, "received": {Reverse, false}} {
+		t.Run(name, func(t *testing.T) {
+			s := &stream{id: 1, sends: c.sends}
+			transfer := newTransfer(Test{Protocol: TCP, Flow: c.flow, Omit: time.Second, Duration: time.Second}, []*stream{s}, time.Second)
+			transfer.began, transfer.sentUntil = time.Now(), 2*time.Second
+			transfer.sent.omitting, transfer.received.omitting = true, true
+			s.bytes.Add(7000)
+			transfer.mark(true)
+			s.bytes.Add(300)
+			transfer.mark(false)
+			if told := transfer.results(2*time.Second, nil).Streams[0].Bytes; *told != 300 {
+				t.Errorf("the other side is told of %d bytes, want the 300 after the omitted second", *told)
+			}
+			theirs, zero, one := number(300), 0.0, 1.0
+			r, err := transfer.result(false, 2*time.Second, map[int]streamResult{1: {Bytes: &theirs, StartTime: &zero, EndTime: &one}}, results{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := r.Directions[0]; d.Sent.Bytes != 300 || d.Received.Bytes != 300 {
+				t.Errorf("%d bytes sent, %d received, want 300 of each", d.Sent.Bytes, d.Received.Bytes)
+			}
+		})
+	}
+}

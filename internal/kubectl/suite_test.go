@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -205,6 +206,40 @@ func TestListingOfSuites(t *testing.T) {
 			continue
 		}
 		golden(t, name, out.String())
+	}
+}
+
+// TestSuitesInOrder: those that run, those that wait, and those that have ended, the newest of these first.
+func TestSuitesInOrder(t *testing.T) {
+	says := func(name string, ago time.Duration, ended metav1.ConditionStatus, reason string) v1alpha1.LoadTestSuite {
+		return madeSuite(name, ago, suiteSays(ended, reason, ""))
+	}
+	l := listOf([]v1alpha1.LoadTestSuite{
+		says("last-week", 200*time.Hour, metav1.ConditionTrue, v1alpha1.ReasonMeasured), says("held", 3*time.Hour, metav1.ConditionFalse, v1alpha1.ReasonSuspended),
+		says("yesterday", 30*time.Hour, metav1.ConditionTrue, v1alpha1.ReasonMeasured), says("runs", time.Hour, metav1.ConditionFalse, v1alpha1.ReasonRunning),
+		madeSuite("new", time.Second), says("runs-longer", 2*time.Hour, metav1.ConditionFalse, v1alpha1.ReasonRunning),
+	}, nil)
+	var names []string
+	for _, s := range l.Suites {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names, " "); got != "runs-longer runs held new yesterday last-week" {
+		t.Errorf("the order is %s", got)
+	}
+}
+
+// TestSuitesOfOneNameInTwoNamespaces each have their own first tests shown.
+func TestSuitesOfOneNameInTwoNamespaces(t *testing.T) {
+	var tests []v1alpha1.LoadTest
+	for _, namespace := range []string{"lab", "other"} {
+		for i := range shownWaiting + 1 {
+			test := made(fmt.Sprintf("night-%d", i), time.Minute, waiting(v1alpha1.ReasonQueued, "in line"), of("night"))
+			test.Namespace = namespace
+			tests = append(tests, test)
+		}
+	}
+	if rows, leftOut := listOf(nil, tests).shown(false); len(rows) != 2*shownWaiting || leftOut != 2 {
+		t.Errorf("%d are shown, and %d are not", len(rows), leftOut)
 	}
 }
 

@@ -100,7 +100,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	if err != nil {
 		return nil, &built{}, err
 	}
-	if request, err := awake.Keep(); err == nil { // without the right to, processors may sleep
+	if request, err := awake.Keep(); err == nil { // without the right to, or a driver that heeds it, processors may sleep
 		b.held = append(b.held, request)
 	}
 	ports := make([]Port, len(o.Topology.Links))

@@ -215,3 +215,25 @@ func TestAddressesAreAskedForWhereTheNetworkHasNone(t *testing.T) {
 		}
 	})
 }
+
+// A program in a user's image finds where to write, whatever folders the image has: charon, whose number goes to /var/run as it was built for Debian, ended before it had a tunnel where that was missing.
+func TestAProgramInAUsersImageFindsWhereToWrite(t *testing.T) {
+	for _, name := range []string{"loadtest_reference_ipsec", "loadtest_reference_userspace"} {
+		t.Run(name, func(t *testing.T) {
+			for _, pod := range manifests.Devices(sample(t, name)) {
+				c, writable := pod.Spec.Containers[0], map[string]string{}
+				for _, m := range c.VolumeMounts {
+					if !m.ReadOnly {
+						writable[m.MountPath] = m.Name
+					}
+				}
+				if diff := cmp.Diff(map[string]string{"/run": "run", "/var/run": "run", "/tmp": "tmp"}, writable); diff != "" {
+					t.Errorf("container %s of pod %s may write, -want +got:\n%s", c.Name, pod.Name, diff)
+				}
+				if !*c.SecurityContext.ReadOnlyRootFilesystem {
+					t.Errorf("container %s of pod %s may write to its image", c.Name, pod.Name)
+				}
+			}
+		})
+	}
+}

@@ -136,15 +136,13 @@ func imageOf(in Input) string {
 
 // inImage runs the container in the user's image, into which our program is copied, and returns the program's path.
 //
-// It mounts an empty /run for strongSwan or /var/run for DPDK, by the path that each of them names; in Debian /var/run is a link to /run.
+// It mounts one empty folder as both /run and /var/run: our files for strongSwan are in /run, charon writes its process's number to the path that it was built with, and DPDK writes to /var/run. So it
+// doesn't matter whether the image has both, one as a link to the other, or neither.
 func inImage(in Input, image string, pod *corev1.Pod, c *corev1.Container) (launch string) {
-	run := "/var/run"
-	if tunnelOf(in) != nil {
-		run = "/run"
-	}
 	launch = programFolder + program
 	c.Image, c.ImagePullPolicy, c.Command[0] = image, "", launch
-	c.VolumeMounts = append(c.VolumeMounts, readOnly("linerate-program", programFolder), corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"}, corev1.VolumeMount{Name: "run", MountPath: run})
+	c.VolumeMounts = append(c.VolumeMounts, readOnly("linerate-program", programFolder), corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"},
+		corev1.VolumeMount{Name: "run", MountPath: "/run"}, corev1.VolumeMount{Name: "run", MountPath: "/var/run"})
 	pod.Spec.InitContainers = []corev1.Container{copyProgram(in, containerCopy)}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, emptyDir("linerate-program"), emptyDir("tmp"), emptyDir("run"))
 	return launch

@@ -21,8 +21,7 @@ import (
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
 //	DUT, Reference         0       NET_ADMIN; mode xdp: BPF;          see forwarderRights
 //	                               mode userspace: NET_RAW;
-//	                               mode tunnel: MKNOD, and of ipsec
-//	                               NET_BIND_SERVICE
+//	                               mode tunnel: MKNOD
 //
 // "Any" is any user but root: 65532 by the image, and where a namespace has a range of users (OpenShift), one of these.
 //
@@ -71,7 +70,6 @@ func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 //	BPF        mode xdp only: its program (bpf(2))
 //	NET_RAW    mode userspace only: testpmd's AF_PACKET sockets (packet(7))
 //	MKNOD      mode tunnel only: /dev/net/tun, which a container's runtime allows and doesn't bring (mknod(2))
-//	NET_BIND_SERVICE  mode tunnel, kind ipsec only: UDP ports 500 and 4500 (ip(7))
 func forwarderRights(mode *plan.Mode) *corev1.SecurityContext {
 	c := root("NET_ADMIN")
 	switch {
@@ -80,8 +78,6 @@ func forwarderRights(mode *plan.Mode) *corev1.SecurityContext {
 		c = root("BPF", "NET_ADMIN")
 	case mode.Userspace != nil:
 		c = root("NET_ADMIN", "NET_RAW")
-	case mode.Tunnel != nil && mode.Tunnel.Kind == plan.TunnelIPsec:
-		c = root("MKNOD", "NET_ADMIN", "NET_BIND_SERVICE")
 	case mode.Tunnel != nil:
 		c = root("MKNOD", "NET_ADMIN")
 	}

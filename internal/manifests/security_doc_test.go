@@ -16,8 +16,7 @@ import (
 func asked() map[string][]string {
 	all := map[string][]string{}
 	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": softwareRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(nil), "DUT, Reference, mode xdp": forwarderRights(&plan.Mode{XDP: &plan.XDPMode{}}),
-		"DUT, Reference, mode tunnel": forwarderRights(&plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard}}), "DUT, Reference, mode tunnel of ipsec": forwarderRights(&plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelIPsec}}),
-		"DUT, Reference, mode userspace": forwarderRights(&plan.Mode{Userspace: &plan.UserspaceMode{}}), "runner": restricted()} {
+		"DUT, Reference, mode tunnel": forwarderRights(&plan.Mode{Tunnel: &plan.TunnelMode{}}), "DUT, Reference, mode userspace": forwarderRights(&plan.Mode{Userspace: &plan.UserspaceMode{}}), "runner": restricted()} {
 		for _, name := range c.Capabilities.Add {
 			all[pod] = append(all[pod], string(name))
 		}

@@ -29,14 +29,12 @@ func TestTheLineGoesRoundByNamespace(t *testing.T) {
 	at := func(namespace string, age int, at time.Duration) queue.Had {
 		return queue.Had{Namespace: namespace, Resource: west, Created: noon.Add(time.Duration(age) * time.Second), At: noon.Add(at)}
 	}
-	stuck := func(claims []queue.Claim, name string) []queue.Claim {
-		for i := range claims {
-			if claims[i].ID == name {
-				claims[i].Stage = queue.Stuck
-			}
-		}
+	changed := func(claims []queue.Claim, name string, change func(*queue.Claim)) []queue.Claim {
+		change(&claims[slices.IndexFunc(claims, func(c queue.Claim) bool { return c.ID == name })])
 		return claims
 	}
+	stuck := func(c *queue.Claim) { c.Stage = queue.Stuck }
+	yields := func(c *queue.Claim) { c.RetryAt = noon.Add(time.Hour) }
 	for name, c := range map[string]struct {
 		claims []queue.Claim
 		had    []queue.Had
@@ -47,13 +45,15 @@ func TestTheLineGoesRoundByNamespace(t *testing.T) {
 		"each has one before any has its second":                {waiting("a1", "a2", "a3", "b4", "b5", "c6"), nil, "a1 b4 c6 a2 b5 a3"},
 		"who had its turn last is the last of a round":          {waiting("a2", "a3", "b4", "c5"), []queue.Had{at("a", 1, time.Hour)}, "b4 c5 a2 a3"},
 		"who had it longest ago is the first":                   {waiting("a2", "b4", "c5"), []queue.Had{at("a", 1, 3*time.Hour), at("b", 1, time.Hour), at("c", 1, 2*time.Hour)}, "b4 c5 a2"},
+		"the oldest one's turn may have been the last":          {waiting("a3", "b4"), []queue.Had{at("a", 1, 3*time.Hour), at("a", 2, time.Hour), at("b", 1, 2*time.Hour)}, "b4 a3"},
 		"the turn of a younger one that passed costs nothing":   {waiting("a2", "b4"), []queue.Had{at("a", 3, time.Hour), at("b", 1, 0)}, "a2 b4"},
 		"one that had its turn and is back had it":              {waiting("a2", "b4"), []queue.Had{at("a", 2, time.Hour)}, "b4 a2"},
 		"a turn for other devices was in another line":          {waiting("a2", "b4"), []queue.Had{{Namespace: "a", Resource: east, Created: noon, At: noon}}, "a2 b4"},
-		"what something else keeps takes no place from its own": {stuck(waiting("a1", "a2", "b3", "b4"), "a1"), nil, "a1 a2 b3 b4"},
+		"what something else keeps takes no place from its own": {changed(waiting("a1", "a2", "b3", "b4"), "a1", stuck), nil, "a1 a2 b3 b4"},
+		"nor does one that lets others go first":                {changed(waiting("a1", "a2", "b3", "b4"), "a1", yields), nil, "a1 a2 b3 b4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			line := queue.Arrange(queue.Lab{Nodes: full, Claims: c.claims, Had: c.had})
+			line := queue.Arrange(queue.Lab{Now: noon, Nodes: full, Claims: c.claims, Had: c.had})
 			if got := strings.Join(line.Order, " "); got != c.want {
 				t.Errorf("the line is %s, want %s", got, c.want)
 			}

@@ -134,6 +134,38 @@ func TestSingleDisturbedWindowsBoundNoDirection(t *testing.T) {
 	}
 }
 
+// A direction's loss far above the answer is no bound where no window of that direction in between could be judged: whatever spoiled those may have lost the frames, too. Those above the loss
+// leave the bound as it is.
+func TestADirectionThatCouldNotBeJudgedBelowItsLossHasNoBound(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, to units.Ratio // the loads of the staircase at which nothing can be said of east→west, which loses frames above 50 %
+		spoil    func(*report.Direction)
+		want     report.Reason
+		bound    bool
+	}{
+		"frames reached the generator, and it dropped them": {units.One / 4, units.One / 2, func(d *report.Direction) { d.ReceiveErrors = 100 }, report.GeneratorLimited, false},
+		"who carries the frames waited for processors": {units.One / 4, units.One / 2, func(d *report.Direction) {
+			d.DisturbedFrames, d.Returned.Packets = d.Sent.Packets, d.Returned.Packets-d.Sent.Packets/100
+		}, report.MachineLimited, false},
+		"nobody knows why":     {units.One / 4, units.One / 2, func(*report.Direction) {}, report.Inconclusive, false},
+		"at higher loads only": {units.One * 7 / 10, units.One, func(d *report.Direction) { d.ReceiveErrors = 100 }, report.OtherDirection, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := ramp.New(rampOf(refineTo(0), toTheTop))
+			history, trace := proceduretest.CarryOutOf(t, p, limits(4000, 10_000), func(_ int, w *report.Window) {
+				if d := &w.Directions[1]; w.Phase == report.Ramping && w.Load >= c.from && w.Load <= c.to {
+					d.Quality = report.Invalid
+					c.spoil(d)
+				}
+			})
+			got := p.Conclude(history)
+			if d := got.Directions[1]; d.Reason != c.want || (d.Lossy != procedure.None) != c.bound || d.Saturated {
+				t.Errorf("%s", told(history, trace, got))
+			}
+		})
+	}
+}
+
 // What is concluded of the only direction is what is concluded of the whole.
 func TestASingleDirectionIsTheWhole(t *testing.T) {
 	for name, device := range map[string]proceduretest.Device{"a limit": proceduretest.Limited(10_000), "a target": proceduretest.Limited(1e9), "a weak generator": proceduretest.Limited(1e9).Throttled(9000)} {

@@ -173,6 +173,23 @@ func TestTheTruthIsWithinTheInterval(t *testing.T) {
 	}
 }
 
+// TestTheIntervalOfEachFunctionHas95PercentOfItsFit, and is as much wider as loads are rounded.
+func TestTheIntervalOfEachFunctionHas95PercentOfItsFit(t *testing.T) {
+	p := soaked(12)
+	history := carryOut(t, 3, p, devices[0])
+	var trials []losscurve.Trial
+	for _, w := range history[1:] {
+		d := w.Directions[0]
+		trials = append(trials, losscurve.Trial{Load: float64(d.Offered.PacketsPerSecond), Sent: d.Sent.Packets, Lost: d.Sent.Packets - d.Returned.Packets})
+	}
+	for i, s := range p.Conclude(history).CriticalLoads[0].Shapes {
+		fit := losscurve.FitTrials(losscurve.Shapes[i], trials, losscurve.Question{LossRatio: 1e-5, Least: most / 100, Most: most})
+		if low, high := fit.Quantile(0.025)-1, fit.Quantile(0.975)+1; math.Abs(s.Low.Float()-low) > 0.01 || math.Abs(s.High.Float()-high) > 0.01 {
+			t.Errorf("%+v, want %.2f to %.2f", s, low, high)
+		}
+	}
+}
+
 // TestADeviceThatLosesNothingHasALowerBound, of frames that were sent, and no estimate.
 func TestADeviceThatLosesNothingHasALowerBound(t *testing.T) {
 	p := soaked(10)
@@ -186,6 +203,9 @@ func TestADeviceThatLosesNothingHasALowerBound(t *testing.T) {
 		if w.Load != units.One {
 			t.Errorf("trial %d at %s", i, w.Load)
 		}
+	}
+	if c.Window != len(history)-1 {
+		t.Errorf("its figures are of window %d, want the latest of the trials at that load, the longest", c.Window)
 	}
 	if want := "lower bound: 24,500,000 frames were sent in 10 trials, and none was lost: with 95 % confidence the device loses less than 0.00001 at 1.00 Mpps, the highest load asked for"; !strings.Contains(c.Sentence, want) {
 		t.Errorf("%s", c.Sentence)
@@ -362,6 +382,22 @@ func TestBackgroundIsCountedWhateverWasLost(t *testing.T) {
 		l := p.Conclude(ofTrials(offered(units.One, most, 0), c.trial)).CriticalLoads[0]
 		if l.Trials != c.trials || l.Lost != c.lost || l.Doubtful != c.doubtful {
 			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}
+
+// TestALowerBoundIsLowerByWhatIsUnsure: less may have been offered than was counted, whether something was lost or not.
+func TestALowerBoundIsLowerByWhatIsUnsure(t *testing.T) {
+	p := soaked(10)
+	for lost, surely := range map[int64]bool{0: true, 1: false} {
+		trials := ofTrials(offered(units.One, most, lost))
+		for range 6 {
+			trials = append(trials, offered(units.One, most, 0))
+		}
+		e := report.DirectionEvidence{Offered: most * units.PacketPerSecond, MostOffered: (most + 5000) * units.PacketPerSecond}
+		trials[1].Evidence = &report.Evidence{Directions: []report.DirectionEvidence{e}}
+		if l := p.Conclude(trials).CriticalLoads[0]; l.High != "" || l.Low.Float() > most-5000 || surely && l.Low != "995000" {
+			t.Errorf("%d lost: %+v", lost, l)
 		}
 	}
 }

@@ -111,11 +111,17 @@ func TestTheNewestCalibrationIsTaken(t *testing.T) {
 	old, _ := nightAt(t, agedNight, began, here)
 	young, _ := nightAt(t, agedNight, began.Add(3*time.Hour), here)
 	old.Name, young.Name = "old", "young"
+	for i := range young.Cells[0].Runs { // a LoadTest of that suite's, and where its Report is kept
+		young.Cells[0].Runs[i].UID, young.Cells[0].Runs[i].ConfigMap = "5f0c", "night-generator"
+	}
 	for _, earlier := range [][]*report.Suite{{old, young}, {young, old}} {
 		s, _ := nightAt(t, agedNight, began.Add(6*time.Hour), here, earlier...)
 		for _, r := range s.Cells[0].Runs {
 			if r.Taken == nil || r.Taken.Suite != "young" {
 				t.Errorf("%s is of %+v", r.Test, r.Taken)
+			}
+			if r.UID != "" || r.ConfigMap != "" {
+				t.Errorf("%s has the LoadTest %q and the Report %q of another suite", r.Test, r.UID, r.ConfigMap)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func wordySuite(t *testing.T) (m *Matrix, runs Runs, stored Stored, sheets map[s
 }
 
 // readAll reads all, and says how many ConfigMaps it asked for and what wasn't believed.
-func readAll(t *testing.T, m *Matrix, read func(name string) map[string][]byte) (r *Reading, asked int, told []string) {
+func readAll(t testing.TB, m *Matrix, read func(name string) map[string][]byte) (r *Reading, asked int, told []string) {
 	t.Helper()
 	r = m.NewReading()
 	for !r.Done() {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -103,24 +104,13 @@ func TestStoredRunsAreNeverLost(t *testing.T) {
 	}
 }
 
-// readAll reads all sheets.
-func readAll(m *Matrix, read func(name string) (map[string][]byte, error), spoilt func(name string, err error) error) (Runs, Stored, error) {
-	r := m.NewReading()
-	for !r.Done() {
-		if err := r.Next(read, spoilt); err != nil {
-			return nil, nil, err
-		}
-	}
-	return r.Runs, r.Stored, nil
-}
-
 func readBack(t testing.TB, m *Matrix, sheets map[string]map[string][]byte) (Runs, Stored) {
 	t.Helper()
-	runs, stored, err := readAll(m, func(name string) (map[string][]byte, error) { return sheets[name], nil }, func(_ string, err error) error { return err })
-	if err != nil {
-		t.Fatal(err)
+	r, _, told := readAll(t, m, func(name string) map[string][]byte { return sheets[name] })
+	if len(told) > 0 {
+		t.Fatalf("%q", told)
 	}
-	return runs, stored
+	return r.Runs, r.Stored
 }
 
 // What is spoilt, or isn't there, takes nothing else with it.
@@ -140,14 +130,13 @@ func TestASpoiltSheetTakesNoOtherWithIt(t *testing.T) {
 		sheets[s.Name] = s.Data
 	}
 	sheets["night-suite-runs-0-1"] = map[string][]byte{delivery.KeyRuns: []byte("spoilt")}
-	var told []string
-	_, stored, err := readAll(m, func(name string) (map[string][]byte, error) { return sheets[name], nil }, func(name string, _ error) error { told = append(told, name); return nil })
-	if err != nil || !slices.Equal(told, []string{"night-suite-runs-0-1"}) {
-		t.Errorf("%v, told %q", err, told)
+	r, _, told := readAll(t, m, func(name string) map[string][]byte { return sheets[name] })
+	if len(told) != 1 || !strings.HasPrefix(told[0], "night-suite-runs-0-1: ") {
+		t.Errorf("told %q", told)
 	}
 	for name, at := range placed {
-		if stored.Has(name) == (at == 1) {
-			t.Fatalf("%s of sheet %d: it is read %v", name, at, stored.Has(name))
+		if r.Stored.Has(name) == (at == 1) {
+			t.Fatalf("%s of sheet %d: it is read %v", name, at, r.Stored.Has(name))
 		}
 	}
 }

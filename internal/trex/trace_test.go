@@ -259,3 +259,38 @@ func FuzzEvent(f *testing.F) {
 		}
 	})
 }
+
+// TestARecordedServerCountsBytesWithFCS: each frame of 60 bytes that it was given to send is one of 64 in its ports' counters, where it leaves and where it arrives. So whoever reads them adds no FCS.
+func TestARecordedServerCountsBytesWithFCS(t *testing.T) {
+	last, compared := map[int]trex.PortStats{}, 0
+	for _, e := range trextest.ReadTrace(t, filepath.Join("testdata", "l3.jsonl")) {
+		switch e.Method {
+		case "add_stream":
+			var given struct {
+				Stream struct {
+					Packet struct{ Binary []byte }
+				}
+			}
+			must(t, e.Into(&given))
+			if n := len(given.Stream.Packet.Binary); n != 60 {
+				t.Fatalf("it was given a frame of %d bytes", n)
+			}
+		case "get_port_stats":
+			var is trex.PortStats
+			must(t, json.Unmarshal(e.Result, &is))
+			was, before := last[e.Port()]
+			last[e.Port()] = is
+			sent, received := is.SentPackets-was.SentPackets, is.ReceivedPackets-was.ReceivedPackets
+			if !before || sent < 100 { // without traffic there are a few ARP frames, which its driver doesn't pad
+				continue
+			}
+			compared++
+			if sentBytes, receivedBytes := is.SentBytes-was.SentBytes, is.ReceivedBytes-was.ReceivedBytes; sentBytes != 64*sent || receivedBytes != 64*received {
+				t.Errorf("port %d: %d frames sent with %d bytes, %d received with %d", e.Port(), sent, sentBytes, received, receivedBytes)
+			}
+		}
+	}
+	if compared < 6 {
+		t.Errorf("%d readings were compared", compared)
+	}
+}

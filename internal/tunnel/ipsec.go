@@ -33,6 +33,12 @@ const (
 	ipsecControl = ipsecFolder + "/charon.vici"
 )
 
+// The gateways speak on UDP port 4500 alone, IKE beside ESP. strongSwan also opens a port for IKE by itself, to which nothing comes here. Both ports are above 1023, so opening them takes no right.
+const (
+	ipsecPort  = 4500
+	unusedPort = 10500
+)
+
 // ipsecOpens bounds how long charon may take until the tunnel is there.
 const ipsecOpens = 20 * time.Second
 
@@ -47,7 +53,9 @@ var proposals = map[string]string{
 // daemonSettings are charon's. The plugin leads all that a child may carry into the tunnel, by a table that here comes after the main one: the gateway's own routes, and the network between the
 // gateways, come first.
 func daemonSettings() string {
-	return `charon {
+	return fmt.Sprintf(`charon {
+  port = %d
+  port_nat_t = %d
   routing_table_prio = 40000
   load = random nonce aes sha2 hmac openssl kdf gcm chapoly kernel-libipsec kernel-netlink socket-default vici
   plugins {
@@ -55,7 +63,7 @@ func daemonSettings() string {
       allow_peer_ts = yes
     }
     vici {
-      socket = unix://` + ipsecControl + `
+      socket = unix://%s
     }
   }
   filelog {
@@ -72,13 +80,13 @@ func daemonSettings() string {
     }
   }
 }
-`
+`, unusedPort, ipsecPort, ipsecControl)
 }
 
 // tunnelSettings are the tunnel's, in swanctl's form. No keys are renewed while the tunnel is measured.
 func (g Gateway) tunnelSettings() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "connections {\n  gateways {\n    version = 2\n    rekey_time = 0s\n    local_addrs = %[1]s\n    remote_addrs = %[2]s\n    proposals = aes256gcm16-prfsha256-ecp256\n", g.Local, g.Peer.Addr())
+	fmt.Fprintf(&s, "connections {\n  gateways {\n    version = 2\n    rekey_time = 0s\n    local_addrs = %[1]s\n    local_port = %[3]d\n    remote_addrs = %[2]s\n    remote_port = %[3]d\n    proposals = aes256gcm16-prfsha256-ecp256\n", g.Local, g.Peer.Addr(), ipsecPort)
 	fmt.Fprintf(&s, "    local {\n      auth = psk\n      id = %s\n    }\n    remote {\n      auth = psk\n      id = %s\n    }\n    children {\n", g.Local, g.Peer.Addr())
 	for _, c := range g.children() {
 		fmt.Fprintf(&s, "      %[1]s {\n        rekey_time = 0s\n        esp_proposals = %[2]s\n        local_ts = %[3]s\n        remote_ts = %[3]s\n      }\n", c.name, proposals[g.Cipher], c.selector)

@@ -2,6 +2,8 @@ package tunnel
 
 import (
 	"net/netip"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +22,7 @@ func TestWhatCharonIsToldOfATunnel(t *testing.T) {
 		Behind: prefixes("16.0.0.0/24", "198.18.0.1/24", "2001:2:0:10::/64"), Networks: prefixes("48.0.0.0/24")}
 	said := g.tunnelSettings()
 	for _, want := range []string{
-		"local_addrs = 192.0.2.1\n", "remote_addrs = 192.0.2.2\n", "esp_proposals = aes128gcm16\n", "local_ts = 0.0.0.0/0\n", "remote_ts = 0.0.0.0/0\n", "secret = 0xc0ffee\n",
+		"local_addrs = 192.0.2.1\n", "remote_addrs = 192.0.2.2\n", "local_port = 4500\n", "remote_port = 4500\n", "esp_proposals = aes128gcm16\n", "local_ts = 0.0.0.0/0\n", "remote_ts = 0.0.0.0/0\n", "secret = 0xc0ffee\n",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it lacks %q:\n%s", want, said)
@@ -31,6 +33,19 @@ func TestWhatCharonIsToldOfATunnel(t *testing.T) {
 	}
 	if strings.Contains(said, "ipv6") {
 		t.Errorf("the other gateway has no network of IPv6, and yet:\n%s", said)
+	}
+}
+
+// A pod's gateway has no right to open ports below 1024, and strongSwan opens each that its settings name, or 500 where they name none.
+func TestCharonOpensPortsThatTakeNoRight(t *testing.T) {
+	ports := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^  (port\w*) = (\d+)$`).FindAllStringSubmatch(daemonSettings(), -1) {
+		ports[m[1]], _ = strconv.Atoi(m[2])
+	}
+	for _, name := range []string{"port", "port_nat_t"} {
+		if ports[name] < 1024 {
+			t.Errorf("charon's %s is %d:\n%s", name, ports[name], daemonSettings())
+		}
 	}
 }
 

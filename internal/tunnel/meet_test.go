@@ -1,11 +1,12 @@
 package tunnel
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,10 +37,18 @@ func meet(ctx context.Context, e GatewayInPod, token string) (<-chan met, <-chan
 	return done, said
 }
 
-// TestGatewaysMeet: each ends up with a key of its own, the other's public one, and a secret that both have.
+// TestGatewaysMeet: each ends up with a key of its own, the other's public one, and a secret that both have, and that no other two have.
 func TestGatewaysMeet(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	if secret := secretOf(ctx, t); secret == secretOf(ctx, t) {
+		t.Error("two tunnels have one secret")
+	}
+}
+
+// secretOf is the secret of two gateways that meet.
+func secretOf(ctx context.Context, t *testing.T) string {
+	t.Helper()
 	first, second := ends(plan.TunnelIPsec)
 	one, _ := meet(ctx, first, "token")
 	two, _ := meet(ctx, second, "token")
@@ -56,6 +65,7 @@ func TestGatewaysMeet(t *testing.T) {
 	if a.gateway.Peer.String() != "127.192.2.2:51820" || !a.gateway.InPod || a.gateway.Asks || !b.gateway.Asks {
 		t.Errorf("%v in a pod %v, asks %v and %v", a.gateway.Peer, a.gateway.InPod, a.gateway.Asks, b.gateway.Asks)
 	}
+	return a.gateway.Secret
 }
 
 // TestAStrangerOnTheCableIsNotMet: the gateway says who isn't there, and waits for the right one.
@@ -100,27 +110,78 @@ func TestASilentStrangerHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestAnOldHelloIsNotMet: who repeats what a gateway said in another conversation doesn't have its token.
-func TestAnOldHelloIsNotMet(t *testing.T) {
+// TestWhatIsRepeatedIsNotMet: who repeats what a gateway said, in another conversation or in this one, doesn't have its token.
+func TestWhatIsRepeatedIsNotMet(t *testing.T) {
+	first, second := ends(plan.TunnelWireGuard)
+	old := second.helloOf(strings.Repeat("ab", 32), second.Local.Addr(), "token")
+	for name, c := range map[string]struct {
+		greets func(hello []byte) []byte // with what the gateway's hello is answered
+		proves func(proof []byte) []byte // and with what its proof is
+	}{
+		"an old hello, with its proof":           {func([]byte) []byte { return line(t, old) }, func([]byte) []byte { return []byte(metProof(old.Key, strings.Repeat("cd", 32), "token") + "\n") }},
+		"an old hello, with the gateway's proof": {func([]byte) []byte { return line(t, old) }, slices.Clone[[]byte]},
+		"the gateway's own words":                {slices.Clone[[]byte], slices.Clone[[]byte]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			one, said := meet(ctx, first, "token")
+			conn := call(ctx, t, second)
+			in := bufio.NewReader(conn)
+			for _, answer := range []func([]byte) []byte{c.greets, c.proves} {
+				heard, err := in.ReadBytes('\n')
+				if err != nil {
+					break // it has heard enough
+				}
+				if _, err := conn.Write(answer(heard)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			select {
+			case what := <-said:
+				if !strings.Contains(what, "isn't a gateway of this test") {
+					t.Error(what)
+				}
+			case got := <-one:
+				t.Fatalf("it was met: %v", got.err)
+			}
+			cancel()
+			if got := <-one; got.err == nil {
+				t.Error("it was met")
+			}
+		})
+	}
+}
+
+// TestALongHelloIsNotHeardOut: nobody on the cable fills a gateway's memory.
+func TestALongHelloIsNotHeardOut(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	first, second := ends(plan.TunnelWireGuard)
-	old := second.helloOf(strings.Repeat("ab", 32), second.Local.Addr(), "token")
-	one, said := meet(ctx, first, "token")
+	one, _ := meet(ctx, first, "token")
 	conn := call(ctx, t, second)
-	if err := json.NewEncoder(conn).Encode(old); err != nil {
+	if _, err := conn.Write(line(t, second.helloOf(strings.Repeat("ab", helloBytes), second.Local.Addr(), "token"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintln(conn, metProof(old.Key, strings.Repeat("cd", 32), "token")); err != nil {
-		t.Fatal(err)
-	}
-	if what := <-said; !strings.Contains(what, "isn't a gateway of this test") {
-		t.Error(what)
+	in := bufio.NewScanner(conn)
+	in.Scan() // its hello
+	if in.Scan() {
+		t.Errorf("a hello of %d bytes was heard, and answered: %s", 2*helloBytes, in.Text())
 	}
 	cancel()
 	if got := <-one; got.err == nil {
 		t.Error("it was met")
 	}
+}
+
+// line is a hello as it is sent.
+func line(t *testing.T, h hello) []byte {
+	t.Helper()
+	text, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(text, '\n')
 }
 
 // call connects to the first gateway as the second one would, once that one listens.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 type (
@@ -86,4 +87,49 @@ func TestAdmissionPolicy(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each policy sees every write that it judges, and where it can't be evaluated nothing is written. An API server doesn't show that: a policy that isn't asked refuses nothing, and one that works never
+// fails.
+func TestPoliciesSeeEveryWriteAndFailClosed(t *testing.T) {
+	const name = "linerate-linerate-system"
+	operations := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
+	sees := func(group string, operations []admissionregistrationv1.OperationType, only *metav1.LabelSelector, resources ...string) *admissionregistrationv1.MatchResources {
+		rule := admissionregistrationv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"}, Resources: resources}
+		return &admissionregistrationv1.MatchResources{MatchPolicy: new(admissionregistrationv1.Equivalent), ObjectSelector: only, ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{
+			{RuleWithOperations: admissionregistrationv1.RuleWithOperations{Operations: operations, Rule: rule}}}}
+	}
+	ofATest := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "linerate.dev/test-uid", Operator: metav1.LabelSelectorOpExists}}}
+	wants := map[string]struct {
+		sees   *admissionregistrationv1.MatchResources
+		unless string
+	}{
+		name: {sees("linerate.dev", operations, nil, "loadtests", "loadtestsuites"), "a LoadTest or suite may become pods that its author may not create"},
+		name + "-kept-reports": {sees("", operations, &metav1.LabelSelector{MatchLabels: map[string]string{"linerate.dev/role": "kept-report"}}, "configmaps"),
+			"a tenant may write the Reports that verdicts and baselines are made from"},
+		name + "-pods":    {sees("", operations, ofATest, "pods", "pods/ephemeralcontainers"), "a tenant may put pods of its own in the place of a test's"},
+		name + "-runners": {sees("", append(operations, admissionregistrationv1.Delete), nil, "configmaps"), "a runner may write, or delete, another run's documents"},
+		name + "-suites":  {sees("linerate.dev", operations, nil, "loadtests"), "a tenant may plant LoadTests in a suite"},
+	}
+	for _, o := range objects(t, render(t, "").manifest) {
+		p, is := o.(*policy)
+		if !is {
+			continue
+		}
+		want, known := wants[p.Name]
+		delete(wants, p.Name)
+		if !known {
+			t.Errorf("policy %s: nothing says here what it has to see", p.Name)
+			continue
+		}
+		if fails := p.Spec.FailurePolicy; fails == nil || *fails != admissionregistrationv1.Fail {
+			t.Errorf("policy %s: failurePolicy isn't Fail: while it can't be evaluated, %s", p.Name, want.unless)
+		}
+		if diff := cmp.Diff(want.sees, p.Spec.MatchConstraints); diff != "" {
+			t.Errorf("policy %s doesn't see what it has to (-want +got), so %s:\n%s", p.Name, want.unless, diff)
+		}
+	}
+	for name := range wants {
+		t.Errorf("there is no policy %s", name)
+	}
 }

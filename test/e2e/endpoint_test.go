@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -33,9 +34,8 @@ func TestADeviceThatIsAnEnd(t *testing.T) {
 		"appliance": `dut: {type: Pod, role: Endpoint, pod: {template: {spec: {containers: [{name: appliance, image: "linerate.dev/pause:1", imagePullPolicy: Never, resources: {limits: {cpu: 100m, memory: 32Mi}}}]}}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t)
+			s, begun := begin(t), time.Now()
 			s.apply(name, ends, device)
-			s.running(name)
 			pod := s.ready(name+"-1-dut", patience)
 			s.runnersAlone("linerate-ends", pod)
 			if name == "appliance" && pod.Status.QOSClass != corev1.PodQOSGuaranteed {
@@ -45,6 +45,7 @@ func TestADeviceThatIsAnEnd(t *testing.T) {
 			s.want(test, "Accepted=True Valid", "Complete=True Measured", "Passed=True CriteriaMet")
 			r := s.report(test)
 			s.countedApart(r)
+			s.wentOverTheWire(r, begun)
 			if told := test.Status.Result.Directions; len(told) != len(r.Result.Directions) || told[0].Sessions == nil || told[0].Sessions.GoodputBitsPerSecond != r.Result.Directions[0].Sessions.GoodputBitsPerSecond {
 				t.Errorf("the status has %+v, the Report %+v", told, r.Result.Directions)
 			}
@@ -89,5 +90,20 @@ func (s *scene) countedApart(r *report.Report) {
 			continue
 		}
 		s.Logf("%s: the device is the %s; %d bytes were written, %d sent, %d received, %d again", of, n.Device.Is, n.WrittenBytes, n.SentBytes, n.ReceivedBytes, n.RetransmittedBytes)
+	}
+}
+
+// wentOverTheWire: what the ends say they received since a moment came in frames, of which none has more than 64 KiB.
+func (s *scene) wentOverTheWire(r *report.Report, since time.Time) {
+	s.Helper()
+	const largest = 64 << 10
+	var received int64
+	for _, d := range r.Result.Directions {
+		if d.Sessions != nil {
+			received += d.Sessions.ReceivedBytes
+		}
+	}
+	if frames := s.wires.Between(since, time.Now()); int64(frames)*largest < received {
+		s.Errorf("%d frames went over the wire, in which %d bytes can't have come", frames, received)
 	}
 }

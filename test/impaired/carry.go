@@ -36,7 +36,7 @@ type carrier struct {
 	idle                                                                    atomic.Bool
 
 	came   []arrival // of the frames in the batch
-	stayed stays
+	record *record   // nil: nobody asked for one
 
 	slots    []int     // to give back when the batch has left
 	leaving  []*parcel // likewise
@@ -46,7 +46,7 @@ type carrier struct {
 	begun    time.Duration
 }
 
-func newCarrier(i Impairment, from, to int) (*carrier, error) {
+func newCarrier(i Impairment, from, to int, records bool) (*carrier, error) {
 	r, err := openRing(from)
 	if err != nil {
 		return nil, err
@@ -56,6 +56,11 @@ func newCarrier(i Impairment, from, to int) (*carrier, error) {
 		return nil, err
 	}
 	c := &carrier{line: newLine(i), ring: r, outlet: o}
+	if records {
+		if c.record, err = newRecord(r, o); err != nil {
+			return nil, err
+		}
+	}
 	if i.Work > 0 {
 		if c.departed = make([]time.Duration, defaultRoom); i.Room > 0 {
 			c.departed = make([]time.Duration, i.Room)
@@ -209,9 +214,10 @@ func (c *carrier) flushSoon(p *parcel) {
 
 // flush sends the batch, and gives back the memory of its frames.
 func (c *carrier) flush() {
-	began := wallClock()
 	left, refused := c.outlet.flush()
-	c.stayed.note(c.came, began, wallClock())
+	if c.record != nil {
+		c.record.note(c.came)
+	}
 	c.came = c.came[:0]
 	c.left.Add(left)
 	c.refused.Add(refused)
@@ -226,7 +232,12 @@ func (c *carrier) flush() {
 }
 
 // held implements port.
-func (c *carrier) held() map[int]map[int]uint64 { return c.stayed.read() }
+func (c *carrier) held() (stayed map[int]map[int]uint64, without int64) {
+	if c.record == nil {
+		return nil, 0
+	}
+	return c.record.stayed.read(), c.record.without.Load()
+}
 
 // atRest says whether nothing is inside.
 func (c *carrier) atRest() bool { return c.idle.Load() }

@@ -77,10 +77,16 @@ func (d *Device) Counts() ([2]Counts, error) {
 // Held is for how long the frames that entered a port stayed inside, by their frame size in bytes, with the check sequence.
 type Held map[int]transit.Histogram
 
-// Held is that of each port, by the device's own clock: from when its kernel had received a frame until it was handed on. Not of a device in the kernel.
+// Held is that of each port, of a device that records: from when its kernel had received a frame until it gave it to the other port's driver, by the kernel's own stamps. An error: it isn't known of some frames.
 func (d *Device) Held() (held [2]Held, err error) {
 	a, err := d.ask("held")
+	if err != nil {
+		return held, err
+	}
 	for i, sizes := range a.Held {
+		if sizes == nil || a.Without[i] > 0 {
+			return held, fmt.Errorf("the impaired device: for how long %d frames stayed inside isn't known (records: %v)", a.Without[i], sizes != nil)
+		}
 		held[i] = Held{}
 		for bytes, buckets := range sizes {
 			var of transit.Histogram
@@ -90,7 +96,7 @@ func (d *Device) Held() (held [2]Held, err error) {
 			held[i][bytes+units.FCSBytes] = of
 		}
 	}
-	return held, err
+	return held, nil
 }
 
 func (d *Device) ask(question any) (a answer, err error) {

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/transit"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // TestItCountsEachFrame: what is chosen is known beforehand, to the frame, and each port has its own impairment. All of this holds on a busy machine, too.
@@ -103,6 +106,32 @@ func TestEachFrameIsLate(t *testing.T) {
 	}
 }
 
+// TestItRecordsEachFrame: each frame that left is in the record, for no less than it was delayed and no more than the tester saw.
+func TestItRecordsEachFrame(t *testing.T) {
+	const delay = 20 * time.Millisecond
+	r := newRigOf(t, Spec{Ports: [2]Impairment{{Delay: delay, DuplicateOneIn: 10}}, Records: true})
+	sent := r.sendBoth(t, 200*time.Millisecond)
+	r.counts(t)
+	held, err := r.device.Held()
+	must(t, err)
+	for port, want := range []int64{sent[0] + sent[0]/10, sent[1]} {
+		longest := time.Duration(0)
+		for _, h := range r.hear(t, 1-port) {
+			longest = max(longest, h.out-h.sent)
+		}
+		of := held[port][frameBytes+units.FCSBytes]
+		for bucket, frames := range of.All() {
+			least, most := transit.Bounds(bucket)
+			if least > longest || port == 0 && most < delay {
+				t.Errorf("port %d: %d frames stayed inside for %v to %v, want %v at least, and %v at most", port, frames, least, most, delay, longest)
+			}
+		}
+		if got := int64(of.Frames()); got != want {
+			t.Errorf("port %d: %d frames are in the record, and %d left", port, got, want)
+		}
+	}
+}
+
 func TestOrderOnTheWire(t *testing.T) {
 	r := newRig(t, Impairment{ReorderOneIn: 10})
 	r.send(t, 0, 5_000, 200*time.Millisecond)
@@ -142,6 +171,7 @@ func TestAnImpossibleDeviceIsRefused(t *testing.T) {
 	for says, s := range map[string]Spec{
 		"the impaired device: port nowhere":                {Interfaces: [2]string{"nowhere", "lo"}},
 		"in the kernel loses or doubles":                   {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{}, {Delay: 1}}, InKernel: true},
+		"keeps no record":                                  {Interfaces: [2]string{"lo", "lo"}, InKernel: true, Records: true},
 		"impaired device: a device that loses every frame": {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{LoseOneIn: 1}}},
 	} {
 		if d, err := Start(ns, s); err == nil || !strings.Contains(err.Error(), says) {

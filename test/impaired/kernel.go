@@ -23,7 +23,7 @@ type kernelPort struct {
 }
 
 // errInKernel says what a device in the kernel can't have.
-var errInKernel = errors.New("a device in the kernel loses or doubles one in N, and has a limit that saves: leave the rest out, or inKernel")
+var errInKernel = errors.New("a device in the kernel loses or doubles one in N, has a limit that saves, and keeps no record: leave the rest out, or inKernel")
 
 // inKernel says whether rules of the kernel can do all of it.
 func (i Impairment) inKernel() bool {
@@ -110,4 +110,4 @@ func (k *kernelPort) counts() (n Counts, err error) {
 func (k *kernelPort) atRest() bool { return true }
 
 // held is nothing: the kernel doesn't say it.
-func (k *kernelPort) held() map[int]map[int]uint64 { return nil }
+func (k *kernelPort) held() (map[int]map[int]uint64, int64) { return nil, 0 }

@@ -17,6 +17,7 @@ type rig struct {
 	tester *netspace.Namespace
 	device *Device
 	sends  [2]*outlet
+	sent   [2]int64 // frames into each port, by now
 	hears  [2]*ring
 }
 
@@ -136,6 +137,7 @@ func (r *rig) send(t *testing.T, port int, perSecond float64, d time.Duration) (
 			time.Sleep(min(ahead, time.Millisecond))
 		}
 	}
+	r.sent[port] += n
 	return n
 }
 
@@ -146,17 +148,17 @@ type heard struct {
 	sent, out time.Duration
 }
 
-// counts waits until nothing is inside, and holds that all that came, and all that left, is accounted for.
+// counts waits until all that was sent has come and nothing is inside, and holds that all that came, and all that left, is accounted for.
 func (r *rig) counts(t *testing.T) [2]Counts {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; {
 		counts, err := r.device.Counts()
 		must(t, err)
-		if counts[0].Inside == 0 && counts[1].Inside == 0 {
+		if counts[0].Inside == 0 && counts[1].Inside == 0 && counts[0].Came >= r.sent[0] && counts[1].Came >= r.sent[1] {
 			return counts
 		}
 		if time.Now().After(end) {
-			t.Fatalf("after 10 s some frames are still inside: %+v", counts)
+			t.Fatalf("after 10 s some of %v frames are still on their way or inside: %+v", r.sent, counts)
 		}
 	}
 }

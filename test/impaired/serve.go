@@ -24,6 +24,8 @@ type Spec struct {
 	Ports      [2]Impairment `json:"ports"`
 	// InKernel has the kernel carry frames, in the thread that sends them: for rates that no process reaches. It can lose or double one in N, and limit.
 	InKernel bool `json:"inKernel,omitempty"`
+	// Records has it keep for how long each frame stayed inside (Device.Held). That costs some µs a frame.
+	Records bool `json:"records,omitempty"`
 }
 
 // port carries what enters an interface.
@@ -31,15 +33,16 @@ type port interface {
 	counts() (Counts, error)
 	// atRest says whether nothing is inside.
 	atRest() bool
-	// held is how long frames stayed inside, by their bytes and by their bucket in package transit; nil: unknown.
-	held() map[int]map[int]uint64
+	// held is how long frames stayed inside, by their bytes and by their bucket in package transit, and of how many it isn't known.
+	held() (stayed map[int]map[int]uint64, without int64)
 }
 
 // answer is what a device says when it forwards, and whenever it is asked for its counts.
 type answer struct {
-	Error  string                    `json:"error,omitempty"`
-	Counts [2]Counts                 `json:"counts"`
-	Held   [2]map[int]map[int]uint64 `json:"held"`
+	Error   string                    `json:"error,omitempty"`
+	Counts  [2]Counts                 `json:"counts"`
+	Held    [2]map[int]map[int]uint64 `json:"held"`
+	Without [2]int64                  `json:"without"` // of how many frames Held isn't known
 }
 
 // Main makes this process a device if it was started as one (Start), and then never returns. It must come first in main, or in TestMain.
@@ -77,7 +80,7 @@ func serve(questions io.Reader, answers io.Writer) error {
 			if a.Counts[i], err = p.counts(); err != nil {
 				return err
 			}
-			a.Held[i] = p.held()
+			a.Held[i], a.Without[i] = p.held()
 		}
 		if err := to.Encode(a); err != nil {
 			return err
@@ -137,7 +140,7 @@ func (s Spec) carryFrom(i int, index [2]int) (port, error) {
 	if s.InKernel {
 		return newKernelPort(s.Ports[i], s.Interfaces[i], index[1-i])
 	}
-	c, err := newCarrier(s.Ports[i], index[i], index[1-i])
+	c, err := newCarrier(s.Ports[i], index[i], index[1-i], s.Records)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +163,7 @@ func (s Spec) works() bool { return s.Ports[0].Work > 0 || s.Ports[1].Work > 0 }
 // Check says what of a Spec contradicts itself.
 func (s Spec) Check() error {
 	err := errors.Join(s.Ports[0].Check(), s.Ports[1].Check())
-	if s.InKernel && (!s.Ports[0].inKernel() || !s.Ports[1].inKernel()) {
+	if s.InKernel && (s.Records || !s.Ports[0].inKernel() || !s.Ports[1].inKernel()) {
 		err = errors.Join(err, errInKernel)
 	}
 	return err

@@ -172,8 +172,12 @@ func TestRunsCannotBePlantedInASuite(t *testing.T) {
 	patched := func(by client.Client, test *v1alpha1.LoadTest, patch string) error {
 		return by.Patch(t.Context(), test.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
 	}
-	ownerPatch := func() string {
-		text, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": []metav1.OwnerReference{r.owner()}}})
+	ownerPatch := func(changes ...func(*metav1.OwnerReference)) string {
+		owner := r.owner()
+		for _, change := range changes {
+			change(&owner)
+		}
+		text, err := json.Marshal(map[string]any{"metadata": map[string]any{"ownerReferences": []metav1.OwnerReference{owner}}})
 		l.must(err)
 		return string(text)
 	}
@@ -186,6 +190,8 @@ func TestRunsCannotBePlantedInASuite(t *testing.T) {
 		answers(t, patched(editor, own, `{"metadata":{"labels":{"linerate.dev/suite":"release"}}}`), ofLabel)
 		answers(t, patched(editor, own, `{"metadata":{"labels":{"linerate.dev/suite-uid":"`+string(r.suite.UID)+`"}}}`), ofLabel)
 		allowed(t, patched(editor, own, `{"metadata":{"labels":{"linerate.dev/product":"VPP","team":"a"},"annotations":{"seen":"yes"}}}`))
+		allowed(t, patched(editor, own, ownerPatch(func(o *metav1.OwnerReference) { o.Kind = "ConfigMap" }))) // an owner of the suite's name and UID that is no suite
+		answers(t, patched(editor, own, ownerPatch()), ofOwner)
 	})
 	t.Run("and the operator makes the suite's, of which others change what is theirs", func(t *testing.T) {
 		l := &lab{t: t, namespace: l.namespace}
@@ -199,6 +205,15 @@ func TestRunsCannotBePlantedInASuite(t *testing.T) {
 		allowed(t, patched(editor, first, `{"metadata":{"labels":{"team":"a"},"annotations":{"seen":"yes"}}}`))
 		allowed(t, patched(editor, first, `{"spec":{"keepPods":"OnFailure"}}`))
 		answers(t, patched(editor, first, `{"metadata":{"labels":{"linerate.dev/suite":"another"}}}`), ofLabel)
+		for what, change := range map[string]func(*metav1.OwnerReference){
+			"name":       func(o *metav1.OwnerReference) { o.Name = "another" },
+			"UID":        func(o *metav1.OwnerReference) { o.UID = "7c9e6679-7425-40de-944b-e07fc1f90ae7" },
+			"version":    func(o *metav1.OwnerReference) { o.APIVersion = "linerate.dev/v1" },
+			"controller": func(o *metav1.OwnerReference) { o.Controller = nil },
+		} {
+			t.Log("the owner's", what)
+			answers(t, patched(editor, first, ownerPatch(change)), ofOwner)
+		}
 		again := &v1alpha1.LoadTest{}
 		l.must(editor.Get(t.Context(), client.ObjectKeyFromObject(first), again))
 		again.Labels["team"] = "b"

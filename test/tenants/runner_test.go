@@ -13,6 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -190,40 +191,64 @@ func TestTheRunnersToken(t *testing.T) {
 			err  error
 			says string
 		}{
-			"the Progress of another run":         {mine.makeWith(mine.runner, manifests.ProgressName(theirs.test, 1), nothing), "is no runner of the run"},
-			"the Report of its own next attempt":  {mine.makeWith(mine.runner, manifests.OriginalName(mine.test, 2), nothing), "is no runner of the run"},
-			"a name of the API server's choice":   {makes(func(c *corev1.ConfigMap) { c.GenerateName, c.Name = c.Name, "" }), "is no runner of the run"},
-			"a Plan":                              {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "plan" }), "is no runner of the run"},
-			"a Report with the Progress' role":    {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "progress" }), "is no runner of the run"},
-			"one without the label that finds it": {makes(func(c *corev1.ConfigMap) { delete(c.Labels, v1alpha1.LabelUID) }), "has the labels of its run"},
-			"one with others' labels":             {makes(func(c *corev1.ConfigMap) { c.Labels["app"] = "x" }), "has the labels of its run"},
-			"one of another attempt":              {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelAttempt] = "2" }), "has the labels of its run"},
-			"one that stays":                      {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = nil }), "is owned by the ConfigMap of its Plan"},
-			"one that goes with another's Plan":   {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = theirs.of.Original("").OwnerReferences }), "is owned by the ConfigMap of its Plan"},
-			"one with a finalizer":                {makes(func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "has no finalizers"},
-			"an order":                            {makes(func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "no annotations of others"},
-			"one without a signature":             {makes(func(c *corev1.ConfigMap) { c.Annotations = nil }), "annotation linerate.dev/runner must be"},
-			"one with a token of no pod":          {mine.makeWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
-			"one with another run's token":        {mine.makeWith(theirs.runner, original, nothing), "is no runner of the run"},
+			"the Progress of another run":                           {mine.makeWith(mine.runner, manifests.ProgressName(theirs.test, 1), nothing), "is no runner of the run"},
+			"the Report of its own next attempt":                    {mine.makeWith(mine.runner, manifests.OriginalName(mine.test, 2), nothing), "is no runner of the run"},
+			"a name of the API server's choice":                     {makes(func(c *corev1.ConfigMap) { c.GenerateName, c.Name = c.Name, "" }), "is no runner of the run"},
+			"a Plan":                                                {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "plan" }), "is no runner of the run"},
+			"a Report with the Progress' role":                      {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "progress" }), "is no runner of the run"},
+			"one without the label that finds it":                   {makes(func(c *corev1.ConfigMap) { delete(c.Labels, v1alpha1.LabelUID) }), "has the labels of its run"},
+			"one with others' labels":                               {makes(func(c *corev1.ConfigMap) { c.Labels["app"] = "x" }), "has the labels of its run"},
+			"one of another attempt":                                {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelAttempt] = "2" }), "has the labels of its run"},
+			"one that stays":                                        {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = nil }), "is owned by the ConfigMap of its Plan"},
+			"one that goes with another's Plan":                     {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = theirs.of.Original("").OwnerReferences }), "is owned by the ConfigMap of its Plan"},
+			"one that goes with another kind's object of that name": {makes(func(c *corev1.ConfigMap) { c.OwnerReferences[0].Kind = "Secret" }), "is owned by the ConfigMap of its Plan"},
+			"one that goes with another version's":                  {makes(func(c *corev1.ConfigMap) { c.OwnerReferences[0].APIVersion = "v2" }), "is owned by the ConfigMap of its Plan"},
+			"one that its Plan doesn't control":                     {makes(func(c *corev1.ConfigMap) { c.OwnerReferences[0].Controller = nil }), "is owned by the ConfigMap of its Plan"},
+			"one that stays as long as its pod": {makes(func(c *corev1.ConfigMap) {
+				c.OwnerReferences = append(c.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: mine.pod.Name, UID: mine.pod.UID})
+			}), "is owned by the ConfigMap of its Plan"},
+			"one with a finalizer":         {makes(func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "has no finalizers"},
+			"an order":                     {makes(func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "no annotations of others"},
+			"one without a signature":      {makes(func(c *corev1.ConfigMap) { c.Annotations = nil }), "annotation linerate.dev/runner must be"},
+			"one with a token of no pod":   {mine.makeWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
+			"one with another run's token": {mine.makeWith(theirs.runner, original, nothing), "is no runner of the run"},
 		} {
 			if c.err == nil || !apierrors.IsForbidden(c.err) || !strings.Contains(c.err.Error(), c.says) {
 				t.Errorf("%s: %v\nwant a refusal that says %q", what, c.err, c.says)
 			}
 		}
-		if err := makes(func(c *corev1.ConfigMap) { c.BinaryData = map[string][]byte{"other": nil} }); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "a Report is report.json.gz") {
-			t.Errorf("what is no Report: %v", err)
+		for what, c := range map[string]struct {
+			document string
+			change   func(*corev1.ConfigMap)
+		}{
+			"a Report under another key":   {original, func(c *corev1.ConfigMap) { c.BinaryData = map[string][]byte{"other": nil} }},
+			"a Report in plain text":       {original, func(c *corev1.ConfigMap) { c.Data = map[string]string{"report.json.gz": "{}"} }},
+			"a Progress under another key": {progress, func(c *corev1.ConfigMap) { c.Data = map[string]string{"other": "{}"} }},
+			"a Progress in bytes":          {progress, func(c *corev1.ConfigMap) { c.BinaryData = map[string][]byte{"progress.json": nil} }},
+			"a Progress over 64 KiB":       {progress, func(c *corev1.ConfigMap) { c.Data = map[string]string{"progress.json": strings.Repeat("1", 65537)} }},
+		} {
+			if err := mine.makeWith(mine.runner, c.document, c.change); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "a Progress is progress.json, of 64 KiB at most, and a Report is report.json.gz") {
+				t.Errorf("%s: %v", what, err)
+			}
 		}
 	})
 	t.Run("makes and writes its own Progress and Report", func(t *testing.T) {
 		for _, name := range []string{progress, original} {
 			for range 2 {
-				if err := mine.update(name, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationDigest] = "sha256:0" }); err != nil {
+				if err := mine.update(name, func(c *corev1.ConfigMap) {
+					c.Annotations[delivery.AnnotationDigest] = "sha256:0"
+					if name == progress {
+						c.Data = map[string]string{"progress.json": strings.Repeat("1", 65536)}
+					}
+				}); err != nil {
 					t.Error(err)
 				}
 			}
 		}
 	})
 	t.Run("is refused other documents, and its own in another's name or as another's", func(t *testing.T) {
+		seen := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: original}}
+		l.must(admin.Patch(t.Context(), seen, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"seen":"yes"}}}`))))
 		for what, c := range map[string]struct {
 			err  error
 			says string
@@ -241,6 +266,8 @@ func TestTheRunnersToken(t *testing.T) {
 			}), "neither its labels"},
 			"a finalizer":                   {mine.update(original, func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "neither its labels"},
 			"an order":                      {mine.update(original, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "nor annotations of others"},
+			"without another's annotation":  {mine.update(original, func(c *corev1.ConfigMap) { delete(c.Annotations, "seen") }), "nor annotations of others"},
+			"another's annotation changed":  {mine.update(original, func(c *corev1.ConfigMap) { c.Annotations["seen"] = "no" }), "nor annotations of others"},
 			"a token of no pod":             {mine.updateWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
 			"a token of another run's pod":  {mine.updateWith(theirs.runner, original, nothing), "is no runner of the run"},
 			"another pod of a similar name": {mine.updateWith(l.named(mine, "-other"), original, nothing), "annotation linerate.dev/runner must be"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Each count has a value of its own here, so that none is taken for another, and none is left out.
@@ -24,5 +25,15 @@ func TestWhatNumbersTell(t *testing.T) {
 	seen.Histogram = nil
 	if got, err := sampled(trex.FlowCounters{}, seen); err != nil || !reflect.DeepEqual(got, engine.Followed{Duplicates: 18, Late: 17}) {
 		t.Errorf("a sample's %+v, %v", got, err)
+	}
+}
+
+// A port's bytes are TRex's own, which have the FCS of each frame: what it was given with 60 bytes is 64 here, sent as received.
+func TestAPortsBytesAreThoseOfTheServer(t *testing.T) {
+	e := &Engine{portHistory: newPortHistory(1, "test")}
+	stats := trex.PortStats{SentPackets: 10, SentBytes: 640, ReceivedPackets: 5, ReceivedBytes: 320}
+	port := e.reading(trex.Snapshot{Ports: map[int]trex.PortStats{0: stats}}).Ports[0]
+	if port.Sent != (units.Traffic{Packets: 10, Bytes: 640}) || port.Received != (units.Traffic{Packets: 5, Bytes: 320}) {
+		t.Errorf("sent %+v, received %+v", port.Sent, port.Received)
 	}
 }

@@ -103,12 +103,16 @@ func TestLiveSenderEndsWithItsProcess(t *testing.T) {
 		must(t, err)
 		l, err := startLive(p, run, tracks, 1)
 		must(t, err)
-		before, part := transmitted(t, "west"), l.parts[0]
+		before, part, over := transmitted(t, "west"), l.parts[0], time.Duration(0)
 		eventually(t, "frames leave", func() bool {
-			part.lease(Now() + liveLeased) // kept until here, however long that takes
+			over = Now() + liveLeased
+			part.lease(over) // kept until here, however long that takes
 			return transmitted(t, "west") > before+1000
 		})
-		for over := time.Duration(part.memory.load(liveLease)); Now() <= over; {
+		if is := time.Duration(part.memory.load(liveLease)); is != over {
+			t.Fatalf("the program may send until %v, and its keeper leased it until %v", is, over)
+		}
+		for Now() <= over {
 			sleep(5 * time.Millisecond)
 		}
 		calls, sent := part.thread.calls.Load(), transmitted(t, "west")

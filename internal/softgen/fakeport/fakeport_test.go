@@ -64,6 +64,22 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
+// TestFramesThatAreInjectedCountWithTheirFCS: as those of streams do, padded to what Ethernet carries, at both ends.
+func TestFramesThatAreInjectedCountWithTheirFCS(t *testing.T) {
+	for size, bytes := range map[int]int64{42: 64, 60: 64, 61: 65, 1514: 1518} {
+		west, east := fakeport.NewPair(fakeport.NewManual(0), fakeport.Options{}, fakeport.Options{}, fakeport.Cable{})
+		frame := make([]byte, size)
+		frame[0] = 0xff // to everybody
+		if err := west.Inject([][]byte{frame, frame}, 0); err != nil {
+			t.Fatal(err)
+		}
+		want := units.Traffic{Packets: 2, Bytes: 2 * bytes}
+		if sent, received := west.Counters().Sent, east.Counters().Received; sent != want || received != want {
+			t.Errorf("frames of %d bytes: sent %+v, received %+v, want %+v", size, sent, received, want)
+		}
+	}
+}
+
 func TestARunEnds(t *testing.T) {
 	burst := stream64(1000)
 	burst.Mode.Type, burst.Mode.TotalPackets = "single_burst", 2000
