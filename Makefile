@@ -160,7 +160,7 @@ check-all: ## Run the full tier, part by part, and publish its tables in docs/me
 
 # The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.
 
-known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/measured/known-answers.md; AGAIN=n repetitions (as root; 50 minutes)
+known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/measured/known-answers.md; AGAIN=n repetitions (as root; 85 minutes)
 	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/measured/known-answers.md
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 30 minutes)

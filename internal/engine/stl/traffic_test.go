@@ -154,7 +154,7 @@ func TestImpossibleLoadsAreRefused(t *testing.T) {
 		wants(t, l.Update(t.Context(), one), engine.ErrRefused, "port 0 has no streams")
 		must(t, l.Load(t.Context(), 0, []stream.Stream{udp()}))
 		wants(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0}}, time.Minute), engine.ErrRefused, "stop the port instead")
-		wants(t, l.Update(t.Context(), one), engine.ErrRefused, "port 0 can't update in state STREAMS")
+		wants(t, l.Update(t.Context(), one), engine.ErrLost, "port 0 of memory:4501 doesn't send any more")
 		wants(t, l.Load(t.Context(), 1, []stream.Stream{udp()}), engine.ErrTaken, "port 1")
 		pinned := udp()
 		pinned.CoreID = 3
