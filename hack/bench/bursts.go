@@ -27,7 +27,7 @@ type evenness struct {
 
 // watchBursts sends with one thread of the engine to an end of a cable that records when each frame comes: at a rate that every machine reaches, and at shares of the rate that the engine reached through the forwarder.
 func watchBursts(ctx context.Context, o options, reached []outcome) (all []evenness, err error) {
-	for _, who := range engines(reached) {
+	for _, who := range engines(o, reached) {
 		rates := []float64{evenRate}
 		for _, share := range o.shares {
 			rates = append(rates, float64(int64(who.median(returned)*share)))

@@ -4,6 +4,7 @@
 //
 //	go run ./hack/bench                             the main comparisons, 3 minutes (as root; network namespaces that vanish with the process)
 //	go run ./hack/bench -all                        all axes: sizes, flows, both ways, costs, and 100 s of pace at each load
+//	go run ./hack/bench -all -only "64-byte frames, 254 flows, one way, through the forwarder" -paced live     the pace and bursts of live frames alone
 //	go run ./hack/bench -markdown docs/measured/speed.md     the page's tables, too
 package main
 
@@ -27,6 +28,7 @@ import (
 type options struct {
 	all       bool
 	only      string
+	paced     string
 	rounds    int
 	window    time.Duration
 	pacing    time.Duration // how long each pace is watched
@@ -40,6 +42,7 @@ func main() {
 	o := options{shares: []float64{0.8}}
 	flag.BoolVar(&o.all, "all", false, "all axes, and 100 s of pace at 20, 50 and 80 % (20 minutes)")
 	flag.StringVar(&o.only, "only", "", "only the tables whose titles contain this; pace and bursts need the first table")
+	flag.StringVar(&o.paced, "paced", "", "the pace and bursts only of our senders whose names contain this")
 	flag.IntVar(&o.rounds, "rounds", 4, "turns of each contender; an even number")
 	flag.DurationVar(&o.window, "window", 800*time.Millisecond, "length of a turn's measurement")
 	flag.DurationVar(&o.pacing, "pacing", 0, "how long each pace is watched, whole seconds; 0: 10, and 100 with -all")

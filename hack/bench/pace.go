@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/pause"
@@ -80,7 +81,7 @@ func (p pace) stolen() (n int) {
 
 // watchPace sends with one thread of the engine, through the forwarder, at shares of the rate that it reached.
 func watchPace(ctx context.Context, o options, reached []outcome) (all []pace, err error) {
-	for _, who := range engines(reached) {
+	for _, who := range engines(o, reached) {
 		for _, share := range o.shares {
 			p := pace{sender: who.name, share: share, intended: float64(int64(who.median(returned) * share))}
 			err := inLab(forwarder, 1, func(l *lab) error { return p.watch(ctx, l, who.entry, int(o.pacing/time.Second)) })
@@ -94,11 +95,11 @@ func watchPace(ctx context.Context, o options, reached []outcome) (all []pace, e
 	return all, nil
 }
 
-// engines are the outcomes of our own contenders with one thread and nothing else changed.
-func engines(outcomes []outcome) (all []outcome) {
-	for _, o := range outcomes {
-		if o.options != nil && len(o.turns) > 0 && o.load == base() {
-			all = append(all, o)
+// engines are the outcomes of our own contenders with one thread and nothing else changed, whose pace is asked for.
+func engines(o options, outcomes []outcome) (all []outcome) {
+	for _, one := range outcomes {
+		if one.options != nil && len(one.turns) > 0 && one.load == base() && strings.Contains(one.name, o.paced) {
+			all = append(all, one)
 		}
 	}
 	return all
