@@ -94,6 +94,9 @@ func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 		if c.Together == nil || c.Together.Verdict != report.Good || !c.Saturated || !c.Confirmed || c.Window != c.Together.Window || c.Reason != report.LossAboveLimit {
 			t.Errorf("limits %.0f: all at once is %+v of %+v", limits, c.Together, c)
 		}
+		if coarsest := max(c.Directions[0].Resolution, c.Directions[1].Resolution); c.Resolution != coarsest {
+			t.Errorf("limits %.0f: all at once is resolved to %s, and the coarser limit to %s", limits, c.Resolution, coarsest)
+		}
 	}
 }
 
@@ -113,6 +116,73 @@ func TestALimitThatDirectionsShare(t *testing.T) {
 		}
 		if n := len(history); history[n-1].Phase != report.AllAtOnce || history[n-2].Phase != report.AllAtOnce || !strings.Contains(c.Sentence, "all at once the device does not carry them") {
 			t.Errorf("limit %.0f: loss was not seen twice, or isn't told: %s", limit, c.Sentence)
+		}
+	}
+}
+
+// asIfOf is a procedure that concludes the same of a direction whatever its windows show, and notes the evidence of the windows that it is shown.
+type asIfOf struct {
+	procedure.Procedure
+
+	conclusions map[string]procedure.Conclusion
+	shown       map[string][]report.DirectionEvidence
+}
+
+func (f asIfOf) Bound() procedure.Bound { return procedure.Bound{} }
+
+func (f asIfOf) Next(history []report.Window) procedure.Step {
+	return procedure.Step{Done: len(history) > 0, Phase: report.Ramping}
+}
+
+func (f asIfOf) Conclude(history []report.Window) procedure.Conclusion {
+	if len(history) == 0 {
+		return procedure.Conclusion{Window: procedure.None, Lossy: procedure.None}
+	}
+	of := history[0].Varied
+	if e := history[0].Evidence; e != nil && f.shown != nil {
+		f.shown[of] = e.Directions
+	}
+	return f.conclusions[of]
+}
+
+// varied are a window of each direction, and one of both at once.
+func varied() (history []report.Window) {
+	for i, name := range []string{westEast, eastWest, ""} {
+		history = append(history, report.Window{Number: i + 1, Phase: report.Ramping, Varied: name, Quality: report.Good,
+			Directions: []report.Direction{{From: "west", To: "east", Quality: report.Good}, {From: "east", To: "west", Quality: report.Good}},
+			Evidence:   &report.Evidence{Directions: []report.DirectionEvidence{{Foreign: 1}, {Foreign: 2}}}})
+	}
+	return history
+}
+
+// All together is confirmed where each direction is, and a goal of theirs is as wrong as the more doubtful one of them may be.
+func TestTheWholeIsAsCertainAsTheLeastCertainDirection(t *testing.T) {
+	for name, confirmed := range map[string][2]bool{"both": {true, true}, "the second": {false, true}, "the first": {true, false}} {
+		found := map[string]procedure.Conclusion{}
+		for i, direction := range []string{westEast, eastWest} {
+			own := procedure.Conclusion{Reason: report.LossAboveLimit, Saturated: true, Confirmed: confirmed[i], Window: 0, Lossy: 0}
+			for _, doubt := range []units.Ratio{units.One / 10, units.One / 20} {
+				own.Goals = append(own.Goals, procedure.GoalConclusion{Conclusion: own, WrongClass: doubt / units.Ratio(1+i)})
+			}
+			found[direction] = own
+		}
+		c := eachdirection.New(procedureOf(), func(plan.Procedure) procedure.Procedure { return asIfOf{conclusions: found} }).Conclude(varied())
+		if !c.Saturated || c.Confirmed != (confirmed[0] && confirmed[1]) {
+			t.Errorf("confirmed is %s, and of both together it is %t", name, c.Confirmed)
+		}
+		if len(c.Goals) != 2 || c.Goals[0].WrongClass != units.One/10 || c.Goals[1].WrongClass != units.One/20 {
+			t.Errorf("%+v", c.Goals)
+		}
+	}
+}
+
+// The search of one direction is shown the evidence of that direction.
+func TestADirectionIsJudgedByItsOwnEvidence(t *testing.T) {
+	f := asIfOf{shown: map[string][]report.DirectionEvidence{}}
+	eachdirection.New(procedureOf(), func(plan.Procedure) procedure.Procedure { return f }).Conclude(varied())
+	for i, name := range []string{westEast, eastWest} {
+		if got := f.shown[name]; len(got) != 1 || got[0].Foreign != int64(i+1) {
+			t.Errorf("%s is judged by %+v", name, got)
 		}
 	}
 }
@@ -174,6 +244,7 @@ func TestWhatIsClaimedOfAllTogether(t *testing.T) {
 		"lost twice":                            {apart(9000, 4000), []proceduretest.Edit{last(report.Lossy, 2)}, false, report.LoadHeld, 2},
 		"void once":                             {apart(9000, 4000), []proceduretest.Edit{last(report.Invalid, 1)}, true, report.LossAboveLimit, 2},
 		"always void":                           {apart(9000, 4000), []proceduretest.Edit{last(report.Invalid, 9)}, false, report.Inconclusive, 3},
+		"lost once, and then void":              {apart(9000, 4000), []proceduretest.Edit{last(report.Invalid, 9), last(report.Lossy, 1)}, false, report.Inconclusive, 4},
 		"one direction reached its target":      {apart(1e9, 4000), nil, false, report.ReachedTarget, 1},
 		"both did":                              {apart(1e9, 1e9), nil, false, report.ReachedTarget, 1},
 		"a generator that is too weak for one":  {throttled(apart(1e9, 4000), 9000), nil, false, report.GeneratorLimited, 3},
@@ -189,6 +260,82 @@ func TestWhatIsClaimedOfAllTogether(t *testing.T) {
 				t.Errorf("%+v after %d windows of all at once, want saturated %t, %s after %d\n%s", got, windows, c.saturated, c.reason, c.windows, strings.Join(trace, "\n"))
 			}
 		})
+	}
+}
+
+// What all at once is told by: the window in which most came back, of those that lost frames, as what disturbs takes more away; and where none can be judged, that of the direction which brings most.
+func TestTheWindowThatTellsOfAllTogether(t *testing.T) {
+	lossy := func(received ...int64) proceduretest.Edit { // in the windows of all at once, from west to east
+		return func(_ int, w *report.Window) {
+			if w.Phase != report.AllAtOnce || len(received) == 0 {
+				return
+			}
+			w.Quality, w.Directions[0].Quality, w.Directions[0].Received.PacketsPerSecond = report.Lossy, report.Lossy, received[0]
+			received = received[1:]
+		}
+	}
+	for name, c := range map[string]struct {
+		device proceduretest.Both
+		edit   proceduretest.Edit
+		want   func(history []report.Window, c procedure.Conclusion) int
+	}{
+		"more came back at first":     {apart(9000, 4000), lossy(8000, 7000), func(history []report.Window, _ procedure.Conclusion) int { return len(history) - 2 }},
+		"more came back at last":      {apart(9000, 4000), lossy(7000, 8000), func(history []report.Window, _ procedure.Conclusion) int { return len(history) - 1 }},
+		"west brings most, none tell": {apart(9000, 4000), void, func(_ []report.Window, c procedure.Conclusion) int { return c.Directions[0].Window }},
+		"east brings most, none tell": {apart(4000, 9000), void, func(_ []report.Window, c procedure.Conclusion) int { return c.Directions[1].Window }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := eachdirection.New(procedureOf(), aRamp)
+			history, _ := proceduretest.CarryOutBoth(t, p, c.device, c.edit)
+			got := p.Conclude(history)
+			if want := c.want(history, got); got.Window != want {
+				t.Errorf("window %d tells, want %d of %d: %+v", got.Window, want, len(history), got)
+			}
+		})
+	}
+}
+
+// void makes nothing of the windows in which all is held at once.
+func void(_ int, w *report.Window) {
+	if w.Phase == report.AllAtOnce {
+		w.Quality, w.Directions[0].Quality = report.Invalid, report.Invalid
+	}
+}
+
+// Where no load is confirmed, one that is too much for all together isn't either.
+func TestALoadThatIsTooMuchIsConfirmedAsTheRestIs(t *testing.T) {
+	p := eachdirection.New(procedureOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = 0 }), aRamp)
+	history, _ := proceduretest.CarryOutBoth(t, p, shared(10_000))
+	if c := p.Conclude(history); c.Reason != report.LoadHeld || c.Confirmed {
+		t.Errorf("%+v", c)
+	}
+}
+
+// All at once is a trial where a confirmation was one, as edges of a held window may hide more loss than the limit; where confirmations had edges it has them, too.
+func TestAllAtOnceIsATrialWhereAConfirmationWas(t *testing.T) {
+	for edges, want := range map[int64]procedure.Kind{0: procedure.Trial, 1: procedure.Held} {
+		p := eachdirection.New(procedureOf(), aRamp)
+		history, _ := proceduretest.CarryOutBoth(t, p, apart(9000, 4000), func(_ int, w *report.Window) {
+			for i := range w.Directions {
+				w.Directions[i].EdgeFrames = edges
+			}
+		})
+		if s := p.Next(history[:len(history)-1]); s.Phase != report.AllAtOnce || s.Kind != want {
+			t.Errorf("confirmed with %d frames at edges, it is %+v, want a %s", edges, s, want)
+		}
+	}
+}
+
+// What all at once may have lost beyond the limit is told, also where no direction's own answer leaves anything open.
+func TestWhatAllAtOnceMayHideIsTold(t *testing.T) {
+	p := eachdirection.New(procedureOf(), aRamp)
+	history, _ := proceduretest.CarryOutBoth(t, p, apart(9000, 4000), func(_ int, w *report.Window) {
+		if w.Phase == report.AllAtOnce {
+			w.Directions[1].LossRatioMin, w.Directions[1].LossRatioMax = 0, units.One/50
+		}
+	})
+	if c := p.Conclude(history); !strings.Contains(c.Sentence, "up to 2 % may be lost") {
+		t.Error(c.Sentence)
 	}
 }
 
