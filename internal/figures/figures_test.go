@@ -98,6 +98,25 @@ func TestADirectionsFigureIsBoundedByItsOwnLoss(t *testing.T) {
 	}
 }
 
+// A direction's share of the upper end is as large in each unit as the direction itself, where frames have other sizes one way than the other.
+func TestAnUpperEndIsInTheUnitOfItsFigure(t *testing.T) {
+	r := measured(func(r *report.Report) {
+		r.Result.Saturated, r.Result.Reason = true, report.LossAboveLimit
+		for i, flow := range []report.Flow{{PacketsPerSecond: 10, Layer1BitsPerSecond: 1200, Layer2BitsPerSecond: 1000}, {PacketsPerSecond: 10, Layer1BitsPerSecond: 400, Layer2BitsPerSecond: 200}} {
+			d := &r.Result.Directions[i]
+			d.Received, d.Limit = flow, &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Lossy: 9, Resolution: units.One / units.Ratio(5-3*i)}
+		}
+		r.Result.Total.Received = report.Flow{PacketsPerSecond: 20, Layer1BitsPerSecond: 1600, Layer2BitsPerSecond: 1200}
+	})
+	for metric, want := range map[report.Metric]report.Number{ // the first limit is resolved to a fifth, the second to a half
+		figures.PacketsPerSecond: "32.5", figures.Layer1BitsPerSecond: "2300", figures.Layer2BitsPerSecond: "1650",
+	} {
+		if f := one(t, r, metric, report.AllDirections); f.High != want {
+			t.Errorf("%s is %s to %q, want up to %q", metric, f.Low, f.High, want)
+		}
+	}
+}
+
 // What was held at once may be a little less than what each direction brought by itself, and is bounded by what those lost, not by a share of its own.
 func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testing.T) {
 	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: units.One / 5}
@@ -162,6 +181,10 @@ func TestADisturbanceMakesAFigureWider(t *testing.T) {
 	if f := one(t, r, figures.PacketsPerSecond, "east→west"); f.Low != f.High {
 		t.Errorf("%s to %q came back the other way, where nothing was disturbed", f.Low, f.High)
 	}
+	r.Result.Directions[1].Returned.Packets = 4000
+	if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.Low != "2000" || f.High != "2250" {
+		t.Errorf("%s to %q came back both ways, want 2000 to 2250: an eighth more", f.Low, f.High)
+	}
 }
 
 // Of loss the generator's own part is known to be no more than so much; what was sent is what was sent.
@@ -178,6 +201,12 @@ func TestLossIsAnIntervalAndWhatWasSentIsExact(t *testing.T) {
 	}
 	if f := one(t, r, figures.OfferedPacketsPerSecond, "east→west"); f.Low != "1250" || f.High != "1250" {
 		t.Errorf("offered from %s to %s", f.Low, f.High)
+	}
+	r.Result.NearGenerators = []string{"west→east"}
+	for direction, low := range map[string]report.Number{"west→east": "0", report.AllDirections: "0", "east→west": "0.1"} {
+		if f := one(t, r, figures.LossRatio, direction); f.Low != low || f.High != "0.2" {
+			t.Errorf("near the generators' limit from west to east, loss of %s is from %s to %s", direction, f.Low, f.High)
+		}
 	}
 }
 
@@ -209,6 +238,16 @@ func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 	}
 	if f := one(t, r, figures.PacketsPerSecond, "east→west"); f.Low != "0" || f.High != "" {
 		t.Errorf("%s to %q", f.Low, f.High)
+	}
+	if f := one(t, r, figures.LossRatio, "west→east"); f.Low != "0.1" || f.High != "0.2" {
+		t.Errorf("it lost %s to %s of the lowest load, of which 0.1 is surely its own", f.Low, f.High)
+	}
+	if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.Low != "0" || f.High != "2500" {
+		t.Errorf("all together %s to %q", f.Low, f.High)
+	}
+	r.Windows[0].Varied = "west→east"
+	if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.Low != "0" || f.High != "" {
+		t.Errorf("where one direction alone varied, all together are %s to %q", f.Low, f.High)
 	}
 }
 
@@ -318,15 +357,19 @@ func TestFiguresOfASoak(t *testing.T) {
 		{Metric: figures.PacketsPerSecond, Direction: there, Low: "7200", High: "8100", Confirmed: true},
 		{Metric: figures.Layer1BitsPerSecond, Direction: there, Low: "72000", High: "81000", Confirmed: true},
 		{Metric: figures.PacketsPerSecond, Direction: back, Low: "5400"},
+		{Metric: figures.OfferedPacketsPerSecond, Direction: report.AllDirections, Low: "12000", High: "18000"}, // both ways as much as one may be offered: 6000 to 9000
+		{Metric: figures.PacketsPerSecond, Direction: report.AllDirections, Low: "10800", High: "16200"},
 		{Metric: figures.LossRatio, Direction: there, Missing: "a soak finds the rate at which procedure.soak.lossRatio is lost: judge that rate instead", Confirmed: true},
 	} {
 		if f := one(t, r, want.Metric, want.Direction); f.Low != want.Low || f.High != want.High || f.Missing != want.Missing || f.Confirmed != want.Confirmed || f.Reason != report.LoadEstimated {
 			t.Errorf("%+v, want %+v", f, want)
 		}
 	}
-	if f := one(t, r, figures.OfferedPacketsPerSecond, report.AllDirections); r.Result.Total.Offered.PacketsPerSecond > 0 && f.Missing == "" && f.Low.Float() >= f.High.Float() {
-		t.Errorf("%+v", f)
+	r.Result.Directions[0].CriticalLoad.Extrapolated, r.Result.Directions[1].CriticalLoad.Extrapolated = true, false
+	if f := one(t, r, figures.OfferedPacketsPerSecond, report.AllDirections); f.Confirmed {
+		t.Errorf("the first direction is extrapolated, and all together %+v", f)
 	}
+	r.Result.Directions[0].CriticalLoad.Extrapolated, r.Result.Directions[1].CriticalLoad.Extrapolated = false, true
 	if h := figures.HeadlineOf(r); h.Bound || h.Unconfirmed {
 		t.Errorf("%+v", h)
 	}

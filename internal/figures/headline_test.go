@@ -32,3 +32,34 @@ func TestSummary(t *testing.T) {
 		}
 	})
 }
+
+// A direction's line says what was found of that direction, whatever the whole is.
+func TestALineOfOneDirection(t *testing.T) {
+	r := reporttest.LimitsApart()
+	found := r.Result.Directions[0].Limit
+	for sign, limit := range map[string]report.DirectionLimit{
+		"":  {Reason: report.LossAboveLimit, Saturated: true, Confirmed: true},
+		"~": {Reason: report.LossAboveLimit, Saturated: true},
+		"≥": {Reason: report.GeneratorLimited, Confirmed: true},
+	} {
+		*found = limit
+		for _, whole := range []report.Reason{report.LoadHeld, report.GeneratorLimited} {
+			r.Result.Reason, r.Result.Saturated, r.Result.Confirmed = whole, false, sign == "~"
+			if got := figures.HeadlineIn(figures.HeadlineOf(r), r, r.Result.Directions[0]).Sign(); got != sign {
+				t.Errorf("%+v beside %s is signed %q, want %q", limit, whole, got, sign)
+			}
+		}
+	}
+}
+
+// The shares of all directions are of one moment: limits that were found one after another were not carried at once.
+func TestSharesAreAddedUpOfOneMoment(t *testing.T) {
+	r := reporttest.LimitsApart()
+	want := units.Percent(0)
+	for _, d := range r.Result.Together.Directions {
+		want += d.LineRatePercent
+	}
+	if h := figures.HeadlineOf(r); r.Result.Together.Window != r.Result.Window || h.PercentSum != want || want <= r.Result.Together.Directions[0].LineRatePercent {
+		t.Errorf("%s of %s", h.PercentSum, want)
+	}
+}

@@ -1,6 +1,7 @@
 package figures_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -43,6 +44,33 @@ func TestFiguresOfLatency(t *testing.T) {
 	}
 	if n := len(figures.OfAnswer(r, figures.LatencyP99)); n != 0 {
 		t.Errorf("%d figures of latency are the answer's", n)
+	}
+}
+
+// Of frames of several sizes those are told that took longest, in whichever order they stand; one that may have taken any longer before all others.
+func TestTheSlowestSizeIsTold(t *testing.T) {
+	for name, longer := range map[string]func(p *report.Percentile){
+		"p99 81 µs at 50 %":      func(p *report.Percentile) { p.Nanoseconds = 81_000 },
+		"p99 over 81 µs at 50 %": func(p *report.Percentile) { p.Nanoseconds, p.Open = 81_000, true },
+	} {
+		for _, first := range []bool{true, false} {
+			r := reporttest.WithLatency(20_000)
+			r.Result.Latency = r.Result.Latency[1:]
+			of := &r.Result.Latency[0].Directions[0]
+			slow := of.Sizes[0]
+			slow.FrameSize, slow.Within = 1518, slices.Clone(slow.Within)
+			p99 := slices.IndexFunc(slow.Within, func(p report.Percentile) bool { return p.Share == "p99" })
+			longer(&slow.Within[p99])
+			if of.Sizes = append(of.Sizes, slow); first {
+				slices.Reverse(of.Sizes)
+			}
+			if got := figures.SlowestSizes(r, figures.LatencyP99); len(got) != 2 || got[0].FrameSize != 1518 || got[1].FrameSize != 64 {
+				t.Errorf("%s: %+v", name, got)
+			}
+			if got := figures.LatencySummary(r); got != name {
+				t.Errorf("%q, want %q", got, name)
+			}
+		}
 	}
 }
 

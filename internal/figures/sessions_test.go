@@ -55,6 +55,17 @@ func TestFiguresOfSessions(t *testing.T) {
 	}
 }
 
+// All that was asked for came one way: both ways together that is a lower bound, whichever way the path was the limit.
+func TestAGoodputThatWasAskedForBoundsNoSum(t *testing.T) {
+	asked := tcp("west", "east", 0)
+	asked.Sessions.AskedBitsPerSecond = asked.Sessions.GoodputBitsPerSecond
+	for _, directions := range [][]report.Direction{{asked, tcp("east", "west", 0)}, {tcp("east", "west", 0), asked}} {
+		if f := one(t, ofSessions(directions...), figures.GoodputBitsPerSecond, report.AllDirections); f.Low != "80000000" || f.High != "" || f.Reason != report.ReachedTarget {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
 // doubts are what makes retransmits and round trips no figures of the path.
 var doubts = map[string]func(*report.Sessions){
 	"an end dropped something": func(s *report.Sessions) {
