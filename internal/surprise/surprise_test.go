@@ -165,6 +165,25 @@ func TestWhatDoesNotSurprise(t *testing.T) {
 	}
 }
 
+// A run that is a lower bound may carry any more, also beside a median that is none; and rates of two kinds are not more or less of the same.
+func TestWhatMayBeMoreDoesNotSurprise(t *testing.T) {
+	s := suiteOf(test{name: "plain", changed: router(1), carried: []int64{400, 402, 404}}, test{name: "filter", changed: filter(100), carried: []int64{500, 501, 502}})
+	if all := surprise.Of(s); len(all) != 1 {
+		t.Errorf("got %+v", all)
+	}
+	s.Cells[0].Runs[0].Figures.LowerBound = true
+	if all := surprise.Of(s); len(all) != 0 {
+		t.Errorf("one of its runs is a lower bound: %+v", all)
+	}
+	packets := func(p *plan.Plan) {
+		asked(80)(p)
+		p.Procedure.ConstantLoad.Rate.Kind = units.Packets
+	}
+	if all := surprise.Of(suiteOf(test{name: "bits", changed: asked(90), carried: []int64{300}}, test{name: "packets", changed: packets, carried: []int64{400}})); len(all) != 0 {
+		t.Errorf("rates of two kinds: %+v", all)
+	}
+}
+
 // Cells that differ in two axes differ in two things: which of them made the difference nobody can say.
 func TestCellsThatDifferInTwoAxes(t *testing.T) {
 	s := suiteOf(test{name: "plain", changed: router(1), carried: []int64{400}}, test{name: "filter", changed: filter(100), carried: []int64{500}})
