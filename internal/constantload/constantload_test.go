@@ -112,6 +112,11 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		"is offered a little less than that":                      {Limited(30_000).Throttled(19_700), nil, report.GeneratorLimited, 2, "0", []string{"offered only 19.70 Kpps"}},
 		"is disturbed twice": {Limited(15_000), []Edit{Void("link west was down", 2, 3)}, report.LoadHeld, 2, "0.25", []string{
 			"held for 30s in 3 windows that count", "2 windows say nothing about the device (window 3: link west was down), and 200000 frames missing there are not counted"}},
+		"is disturbed, and more comes back one way than was sent": {Limited(15_000), []Edit{Void("link west was down", 2, 3), func(_ int, w *report.Window) {
+			if w.Quality == report.Invalid {
+				w.Directions[1].Returned.Packets = w.Directions[1].Sent.Packets + 7000
+			}
+		}}, report.LoadHeld, 2, "0.25", []string{"(window 3: link west was down), and 100000 frames missing there are not counted"}},
 		"is disturbed in all windows but one": {Limited(15_000), []Edit{Void("link west was down", 1, 2, 3, 4)}, report.LoadHeld, 6, "0.25", []string{
 			"held for 10s in 1 window that counts"}},
 		"is behind a generator that drops": {Limited(15_000), []Edit{func(_ int, w *report.Window) { w.Directions[0].ReceiveErrors = 3 }}, report.LoadHeld, 2, "0.25", []string{
