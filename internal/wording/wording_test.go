@@ -30,6 +30,13 @@ func TestFigures(t *testing.T) {
 		{wording.JoinNonEmpty("; ", "", ""), ""},
 		{wording.Limited("four", 4), "four"},
 		{wording.Limited("→→→", 8), "→…"},
+		{wording.Microseconds(999), "999 µs"},
+		{wording.Microseconds(1900), "1.9 ms"},
+		{wording.Microseconds(1_900_000), "1.90 s"},
+		{wording.Nanoseconds(999), "999 ns"},
+		{wording.Nanoseconds(1000), "1 µs"},
+		{wording.Nanoseconds(999_499_000), "999 ms"},
+		{wording.Nanoseconds(1_250_000_000), "1.25 s"},
 		{wording.Percent(units.Hundred + units.Hundred/20), "105.00%"},
 	} {
 		if c.got != c.want {
