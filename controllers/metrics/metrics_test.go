@@ -270,6 +270,12 @@ func TestAResultIsToldOf(t *testing.T) {
 		"linerate_loadtest_result_packets_per_second"+labels+"654400", "linerate_loadtest_result_layer1_bytes_per_second"+labels+"2.5e+08",
 		"linerate_loadtest_result_line_rate_ratio"+labels+"0.9995", "linerate_loadtest_result_loss_ratio"+labels+"0.0003",
 		"linerate_loadtest_result_saturated"+labels+"1", "linerate_loadtest_passed"+labels+"1", "linerate_loadtest_finished_timestamp_seconds"+labels+"1.77236634e+09")
+	t.Run("what failed, and is no limit, is told as that", func(t *testing.T) {
+		test := measured("imix", time.Minute)
+		test.Status.Conditions[2].Status, test.Status.Result.Saturated = metav1.ConditionFalse, false
+		lines, _ := scene{most: 1, objects: []client.Object{test}}.gather(t)
+		has(t, lines, "linerate_loadtest_passed"+labels+"0", "linerate_loadtest_result_saturated"+labels+"0")
+	})
 	t.Run("what isn't known isn't told", func(t *testing.T) {
 		test := measured("imix", time.Minute)
 		test.Status.Conditions, test.Status.Result.Total.LineRatePercent = test.Status.Conditions[:2], ""
@@ -339,7 +345,7 @@ func TestDevicesAreCounted(t *testing.T) {
 	cordoned := node(func(n *corev1.Node) { n.Name, n.Spec.Unschedulable = "b", true })
 	lines, _ := scene{objects: []client.Object{
 		node(nil), cordoned,
-		holder("holds", "a", corev1.PodRunning), holder("holds-too", "b", corev1.PodPending), holder("has-no-node", "", corev1.PodPending), holder("ended", "a", corev1.PodSucceeded),
+		holder("holds", "a", corev1.PodRunning), holder("holds-too", "b", corev1.PodPending), holder("has-no-node", "", corev1.PodPending), holder("ended", "a", corev1.PodSucceeded), holder("failed", "a", corev1.PodFailed),
 	}}.gather(t)
 	has(t, lines, `linerate_devices_held{resource="intel.com/sriov"} 4`, `linerate_devices_allocatable{resource="intel.com/sriov"} 4`, `not linerate_devices_held{resource="cpu"}`)
 	t.Run("none held is told as 0", func(t *testing.T) {
@@ -374,6 +380,17 @@ func TestWhatAStatusTellsIsCountedOnce(t *testing.T) {
 		if strings.HasSuffix(f.GetName(), "_duration_seconds") && (h.GetSampleCount() != 1 || h.GetSampleSum() != 3600) {
 			t.Errorf("%s: %d observations, %v s", f.GetName(), h.GetSampleCount(), h.GetSampleSum())
 		}
+	}
+}
+
+// Runs are lost to who suspended the test, or to Kueue, and else to what became of the runner.
+func TestWhoRunsWereLostTo(t *testing.T) {
+	for scheduled, want := range map[string]string{"False Suspended": "Suspended", "False Queued": "Evicted", "True AllScheduled": "RunnerFailed"} {
+		m, is := NewTests(), aTest("a", "Scheduled="+scheduled)
+		is.Status.LostRuns = 1
+		m.StatusWritten(aTest("a"), &is.Status, noon)
+		lines, _ := scene{standby: true}.gather(t, m.collectors()...)
+		has(t, lines, fmt.Sprintf("linerate_lost_runs_total{reason=%q} 1", want))
 	}
 }
 
