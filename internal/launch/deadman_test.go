@@ -92,29 +92,31 @@ func TestSwitch(t *testing.T) {
 	})
 }
 
-// sending starts traffic on port 0 for an hour, as a runner would.
-func sending(t *testing.T, dial trex.Options, address string) {
+// sending starts traffic on ports for an hour, as a runner would.
+func sending(t *testing.T, dial trex.Options, address string, ports ...int) {
 	t.Helper()
 	client, err := trex.Dial(t.Context(), address, dial)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	if err := client.Acquire(t.Context(), 0, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.AddStreams(t.Context(), 0, []stream.Stream{plainStream()}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.StartTraffic(t.Context(), trex.Start{Port: 0, Multiplier: trex.PPS(1000), Duration: time.Hour}); err != nil {
-		t.Fatal(err)
+	for _, port := range ports {
+		if err := client.Acquire(t.Context(), port, false); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.AddStreams(t.Context(), port, []stream.Stream{plainStream()}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.StartTraffic(t.Context(), trex.Start{Port: port, Multiplier: trex.PPS(1000), Duration: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 func TestStopTraffic(t *testing.T) {
 	generator := trextest.NewGenerator(trextest.TwoPorts()...)
 	server := trextest.Serve(t, generator)
-	sending(t, trex.Options{User: "runner"}, server.Address())
+	sending(t, trex.Options{User: "runner"}, server.Address(), 0)
 	if got := generator.Sending(); !slices.Equal(got, []int{0}) {
 		t.Fatalf("ports %v send before", got)
 	}
@@ -130,6 +132,41 @@ func TestStopTraffic(t *testing.T) {
 	}
 	if acquired := server.Calls("acquire"); len(acquired) != 2 || acquired[1].Port() != 0 {
 		t.Errorf("acquired %v: a port that doesn't send must be left alone", acquired)
+	}
+}
+
+// What is paused may go on at any time, and a recording is played in a state of its own: neither is left to the next runner.
+func TestPortsThatArePausedOrPlayARecordingAreStopped(t *testing.T) {
+	for _, state := range []string{"PAUSE", "PCAP_TX"} {
+		generator := trextest.NewGenerator(trextest.TwoPorts()...)
+		server := trextest.Serve(t, generator)
+		server.On("get_port_status", func(c trextest.Call) (any, error) {
+			answer, err := generator.Answer(c)
+			if status, is := answer.(map[string]any); is && c.Port() == 1 {
+				status["state"] = state
+			}
+			return answer, err
+		})
+		if stopped, err := StopTraffic(t.Context(), server.Address(), trex.Options{User: "launcher"}); err != nil || !slices.Equal(stopped, []int{1}) {
+			t.Errorf("of port 1 in state %s stopped are %v, %v", state, stopped, err)
+		}
+	}
+}
+
+// A port that can't be stopped keeps no other port sending.
+func TestAPortThatRefusesDoesNotKeepOthersSending(t *testing.T) {
+	generator := trextest.NewGenerator(trextest.TwoPorts()...)
+	server := trextest.Serve(t, generator)
+	sending(t, trex.Options{User: "runner"}, server.Address(), 0, 1)
+	server.On("acquire", func(c trextest.Call) (any, error) {
+		if c.Port() == 0 {
+			return nil, errors.New("not now")
+		}
+		return generator.Answer(c)
+	})
+	stopped, err := StopTraffic(t.Context(), server.Address(), trex.Options{User: "launcher"})
+	if got := generator.Sending(); err == nil || !slices.Equal(stopped, []int{1}) || !slices.Equal(got, []int{0}) {
+		t.Errorf("stopped %v, %v; ports %v still send", stopped, err, got)
 	}
 }
 

@@ -148,3 +148,12 @@ func TestSharedPort(t *testing.T) {
 		t.Errorf("allowed: faults %v, notices %v, devices %+v", faults, config.Notices, config.Devices)
 	}
 }
+
+// A port that says less than its line rate would refuse to be driven at it.
+func TestAPortIsNoSlowerThanItsLine(t *testing.T) {
+	for bits, want := range map[int64]int64{25_000_000_000: 25_000, 25_000_000_001: 25_001, 25_000_999_999: 25_001, 1: 1} {
+		if got := megabits(bits); got != want {
+			t.Errorf("%d bit/s are %d Mbit/s, want %d", bits, got, want)
+		}
+	}
+}

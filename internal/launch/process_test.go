@@ -109,7 +109,7 @@ func TestSurroundings(t *testing.T) {
 
 func TestSessionStopsTrafficOfASilentRunner(t *testing.T) {
 	s := startSession(t, "serve")
-	sending(t, s.client, "")
+	sending(t, s.client, "", 0)
 	s.beat(t)
 	<-s.stopped
 	client, err := trex.Dial(t.Context(), "", s.client)
