@@ -128,10 +128,12 @@ func byInterface(name, from string) net.Dialer {
 //
 //	generator eth0 10.0.0.1 ──── pods' network ──── 10.0.0.2 eth0 device
 //	          west 192.0.2.1 ─── link under test ── 192.0.2.2 west
+//	          east 198.51.100.1 ─────── another ─── 198.51.100.2 east
 func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 	generator, device := namespace(t), namespace(t)
 	cable(t, "eth0", generator, device, "10.0.0.1/24", "10.0.0.2/24")
 	cable(t, "west", generator, device, "192.0.2.1/24", "192.0.2.2/24")
+	cable(t, "east", generator, device, "198.51.100.1/24", "198.51.100.2/24")
 	must(t, device.Do(func() error { // a route that who binds to the link takes, and nobody else, as the pods' network's is the better one
 		link, err := netlink.LinkByName("west")
 		if err != nil {
@@ -152,7 +154,7 @@ func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 		if open, err = net.Listen("tcp", ":4501"); err != nil {
 			return err
 		}
-		shut, err = aside.Listen(t.Context(), ":4502", []string{"west"})
+		shut, err = aside.Listen(t.Context(), ":4502", []string{"east", "west"})
 		return err
 	}))
 	t.Cleanup(func() { _, _ = open.Close(), shut.Close() })
@@ -178,6 +180,7 @@ func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 		"by the pods' network":                        {device, net.Dialer{}, "10.0.0.1", true},
 		"by itself, as a probe":                       {generator, net.Dialer{}, "127.0.0.1", true},
 		"by the link, at the link's address":          {device, net.Dialer{}, "192.0.2.1", false},
+		"by the other link, at its address":           {device, net.Dialer{}, "198.51.100.1", false},
 		"by the link, at the pods' network's address": {device, byInterface("west", "192.0.2.2"), "10.0.0.1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,13 +194,13 @@ func TestADeviceCannotDriveAGeneratorFromTheLink(t *testing.T) {
 	}
 	t.Run("somebody else's program is shut off the link, too", func(t *testing.T) {
 		must(t, generator.Do(func() error {
-			shut, err := aside.Shut([]string{"west", "no-such-link"})
-			if len(shut) != 1 {
+			shut, err := aside.Shut([]string{"east", "west", "no-such-link"})
+			if len(shut) != 2 {
 				t.Errorf("shut are %q", shut)
 			}
 			return err
 		}))
-		for address, want := range map[string]bool{"10.0.0.1:4501": true, "192.0.2.1:4501": false} {
+		for address, want := range map[string]bool{"10.0.0.1:4501": true, "192.0.2.1:4501": false, "198.51.100.1:4501": false} {
 			if got := call(device, net.Dialer{}, address); got != want {
 				t.Errorf("%s is heard: %t, want %t", address, got, want)
 			}
