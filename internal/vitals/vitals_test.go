@@ -117,15 +117,16 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 }
 
 func TestThereIsOnePathAndNothingIsTaken(t *testing.T) {
-	address := serve(t, &Server{})
+	tells, mute := serve(t, &Server{}), serve(t, &Server{Mute: true})
 	for _, c := range []struct {
-		method, path string
-		want         int
+		server, method, path string
+		want                 int
 	}{
-		{http.MethodGet, "/vitals", http.StatusOK}, {http.MethodPost, "/vitals", http.StatusMethodNotAllowed},
-		{http.MethodGet, "/", http.StatusNotFound}, {http.MethodGet, "/vitals/../proc", http.StatusNotFound},
+		{tells, http.MethodGet, "/vitals", http.StatusOK}, {tells, http.MethodPost, "/vitals", http.StatusMethodNotAllowed},
+		{tells, http.MethodGet, "/", http.StatusNotFound}, {tells, http.MethodGet, "/vitals/../proc", http.StatusNotFound},
+		{mute, http.MethodGet, "/vitals", http.StatusNotFound}, // in a device's own pod there is nothing to read
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+address+c.path, nil)
+		request, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+c.server+c.path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package here
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -78,6 +79,49 @@ func TestCountersOf32BitsGoOn(t *testing.T) {
 	}
 	if got := r.grow("processed 1", 3); got != 3 {
 		t.Errorf("another processor's 3 is told as %.0f", got)
+	}
+}
+
+// written is a /proc with these files.
+func written(t *testing.T, files map[string]string) *Reader {
+	t.Helper()
+	r := &Reader{Proc: t.TempDir(), Sys: t.TempDir(), arch: "amd64"}
+	for name, text := range files {
+		file := filepath.Join(r.Proc, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// A processor that is switched off has no row: what became of frames is told of the processor that the row names, not of the place where it stands.
+func TestARowOfFramesIsOfTheProcessorThatItNames(t *testing.T) {
+	row := func(processed, processor int) string {
+		return fmt.Sprintf("%08x %s%08x %08x %08x\n", processed, strings.Repeat("00000000 ", 11), processor, 0, 0)
+	}
+	r := written(t, map[string]string{
+		"stat":             "cpu  0 0 0 0 0 0 30 0 0 0\ncpu0 0 0 0 0 0 0 10 0 0 0\ncpu2 0 0 0 0 0 0 20 0 0 0\n",
+		"softirqs":         "   CPU0 CPU1 CPU2\nNET_TX: 1 0 2\nNET_RX: 3 0 4\n",
+		"net/softnet_stat": row(1000, 0) + row(5000, 2),
+	})
+	got := map[string]float64{}
+	for _, v := range r.Read([]string{signs.SoftIRQs}, noon)[0].Values {
+		if v.Series == "processed" {
+			got[v.Of] = v.Number
+		}
+	}
+	if diff := cmp.Diff(map[string]float64{"all processors": 6000, "processor 0": 1000, "processor 2": 5000}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The first kernel that is asked for frequencies on x86 is the first that interrupts nobody for an answer.
+func TestFromWhichKernelOnFrequenciesAreFree(t *testing.T) {
+	for release, free := range map[string]bool{"4.19.0": false, "5.18.19-generic": false, "5.19.0": true, "6.1.0-31-amd64": true} {
+		if err := written(t, map[string]string{"sys/kernel/osrelease": release + "\n"}).frequenciesAreFree(); (err == nil) != free {
+			t.Errorf("%s: %v", release, err)
+		}
 	}
 }
 
