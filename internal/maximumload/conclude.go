@@ -79,11 +79,15 @@ func sentence(whole report.Window, windows []report.Window) (said []string) {
 	return said
 }
 
-// disturbed is how many of the frames that did not come back may have been lost for a disturbance, and who waited in the window that has most of them.
+// disturbed is how many of the frames that did not come back may have been lost because both who sent and who forwarded waited, and who did in the window that has most of them. An older linerate didn't tell of
+// senders' waits, nor of this.
 func disturbed(windows []report.Window) (frames int64, why string) {
 	most := int64(0)
 	for _, w := range windows {
 		for _, d := range w.Directions {
+			if d.SendersWaited <= 0 {
+				continue
+			}
 			n := min(d.DisturbedFrames, max(0, d.Sent.Packets-d.Returned.Packets))
 			frames += n
 			if n > most {
