@@ -36,7 +36,7 @@ func chooseCPU(spec Spec, info *Info) error {
 	}
 	var missing error
 	for _, l := range spec.Links {
-		missing = errors.Join(missing, giveOwnThread(l.Interface))
+		missing = errors.Join(missing, GiveOwnThread(l.Interface))
 	}
 	if missing != nil {
 		info.missing("a CPU of the forwarder's own: %v", missing)
@@ -57,7 +57,8 @@ func forwardOnSendersCPU(name string, takesXDP bool) error {
 	return nil
 }
 
-func giveOwnThread(name string) error {
+// GiveOwnThread gives an interface of the calling thread's network namespace a receive queue, and a kernel thread that empties it.
+func GiveOwnThread(name string) error {
 	if err := netif.AcceptXDP(name); err != nil {
 		return err
 	}
