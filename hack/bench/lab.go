@@ -169,14 +169,23 @@ func (l *lab) offered() (uint64, error) {
 }
 
 // receiveByNAPI gives each of the device's ends a NAPI, as network cards have one, by turning aggregation on: frames that a program in the kernel sends are dropped without. The
-// generator's ends must not offer segmentation: veth leaves the NAPI out for frames that could only then be aggregated. A forwarder with a processor of its own has its NAPIs in kernel threads, as the Reference
-// of linerate run has.
+// generator's ends must not offer segmentation: veth leaves the NAPI out for frames that could only then be aggregated. A forwarder with a processor of its own has its NAPIs in kernel threads on the
+// last processor, as the Reference of linerate run has; senders have the first ones.
 func (l *lab) receiveByNAPI() error {
 	if err := l.aggregate(true); err != nil || l.dut != ownProcessor {
 		return err
 	}
 	return l.in(l.device, func() error {
-		return errors.Join(reference.GiveOwnThread(l.far[0].Attrs().Name), reference.GiveOwnThread(l.far[1].Attrs().Name))
+		for _, end := range l.far {
+			threads, err := reference.GiveOwnThread(end.Attrs().Name)
+			if err == nil {
+				err = reference.Bind(threads, runtime.NumCPU()-1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
