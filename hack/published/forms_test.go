@@ -11,8 +11,6 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
-	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -50,21 +48,12 @@ func matrix(t *testing.T, s *admission.Server, name string, text []byte, judge f
 	return m
 }
 
-// onOneMachine is what keeps a LoadTest from being compiled at all.
-func onOneMachine(test *v1alpha1.LoadTest) field.ErrorList {
-	_, errs := compile.Compile(test)
-	return errs
-}
-
-// only are the suites that a cluster can't measure.
-var only = []string{"routers-testpmd", "modes-tunnel", "boards-iperf2"}
-
 func TestEachSuiteCanBeMeasured(t *testing.T) {
 	s := server(t)
 	for _, f := range theSuites(t) {
 		t.Run(f.name, func(t *testing.T) {
 			judge := suite.InCluster
-			if slices.Contains(only, f.name) {
+			if (operator{}).cannot(f.name) != "" {
 				judge = onOneMachine
 			}
 			if m := matrix(t, s, f.file, f.text, judge); len(m.Cells) == 0 {
@@ -121,67 +110,33 @@ func TestAFormThatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
-// How long the forms may take on two processors, by the durations of their Plans and the overhead of each run: the short one a quarter of an hour with some tests repeated, the published one four hours.
+// How long the forms may take on two processors, where no test is repeated: the short one a quarter of an hour with some tests repeated, the published one four hours; each also by the operator.
 func TestTheFormsFitTheirTime(t *testing.T) {
 	s := server(t)
-	for form, most := range map[string]time.Duration{formShort: 13 * time.Minute, formPublished: 4 * time.Hour} {
-		var sum time.Duration
+	for form, most := range map[string]struct{ machine, operator time.Duration }{formShort: {13 * time.Minute, 15 * time.Minute}, formPublished: {4 * time.Hour, 4 * time.Hour}} {
+		var machine, cluster reckoned
 		for _, f := range theSuites(t) {
-			text := f.text
-			if form == formShort {
-				var err error
-				if text, err = shortened(f); err != nil {
-					t.Fatal(err)
-				}
+			r, err := reckon(s, f, form)
+			if err != nil {
+				t.Fatal(err)
 			}
-			takes := usual(t, s, matrix(t, s, f.file, text, onOneMachine))
-			t.Logf("%s, %s form: %v", f.name, form, takes)
-			sum += takes
+			machine = machine.plus(r)
+			if (operator{}).cannot(f.name) == "" {
+				cluster = cluster.plus(r)
+			}
 		}
-		if t.Logf("%s form: %v", form, sum); sum > most {
-			t.Errorf("the %s form is to take %v, at most %v", form, sum, most)
+		if machine.takes > most.machine || cluster.byOperator() > most.operator {
+			t.Errorf("the %s form is to take %v on a machine and %v by the operator, at most %v and %v", form, machine.takes, cluster.byOperator(), most.machine, most.operator)
 		}
 	}
 }
 
-// usual is what the tests of a suite take where none is repeated.
-func usual(t *testing.T, s *admission.Server, m *suite.Matrix) (sum time.Duration) {
-	t.Helper()
-	for i := range m.Cells {
-		content, err := m.Content(i, 1, 1)
-		if err != nil {
-			t.Fatal(err)
+// A cell's spread takes two runs.
+func TestEachCellIsMeasuredMoreThanOnce(t *testing.T) {
+	s := server(t)
+	for _, f := range theSuites(t) {
+		if n := matrix(t, s, f.file, f.text, onOneMachine).Suite().Spec.Repetitions; n < 2 {
+			t.Errorf("%s has %d repetitions", f.name, n)
 		}
-		object, faults := s.Admit(content)
-		if len(faults) > 0 {
-			t.Fatal(faults)
-		}
-		p, errs := compile.Compile(object.LoadTest)
-		if len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		sum += (asked(p) + besides + time.Duration(p.DUT.Mode().Routes()/1_000_000)*millionRoutes) * time.Duration(m.Suite().Spec.Repetitions)
-	}
-	return sum
-}
-
-// The overhead of a run: lab, path and drain; and a table of a million routes behind each link.
-const (
-	besides       = 9 * time.Second
-	millionRoutes = 20 * time.Second
-)
-
-// asked is how long a procedure's own parts take: of a ramp with a search of eight steps.
-func asked(p *plan.Plan) time.Duration {
-	switch q := p.Procedure; {
-	case q.ConstantLoad != nil:
-		return q.ConstantLoad.WarmupDuration.Std() + q.ConstantLoad.Duration.Std()
-	case q.MaximumOfferedLoad != nil:
-		return q.MaximumOfferedLoad.WarmupDuration.Std() + time.Duration(q.MaximumOfferedLoad.Trials)*q.MaximumOfferedLoad.TrialDuration.Std()
-	case q.FrameLoss != nil:
-		loads := (q.FrameLoss.From.Micros-q.FrameLoss.To.Micros)/q.FrameLoss.Step.Micros + 1
-		return q.FrameLoss.WarmupDuration.Std() + time.Duration(loads)*(q.FrameLoss.TrialDuration.Std()+2*time.Second)
-	default:
-		return q.Ramp.WarmupDuration.Std() + q.Ramp.RampDuration.Std() + 8*(q.Ramp.StepDuration.Std()+q.Ramp.Settle.Std()) + q.Ramp.ConfirmDuration.Std() + q.Ramp.HoldDuration.Std()
 	}
 }
