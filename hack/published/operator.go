@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/awake"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -46,6 +47,11 @@ func (o operator) play(ctx context.Context, suite, file string, begun bool) erro
 	if err != nil {
 		return err
 	}
+	request, late := awake.Keep()
+	if late != nil {
+		fmt.Fprintln(os.Stderr, "what is measured may be late:", late)
+	}
+	defer func() { _ = request.Close() }()
 	err = following(ctx, nil, o.program, "kubectl", "run", file, "--namespace", o.namespace, "--on-interrupt", "leave")
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), untilSuspended)
 	defer cancel()

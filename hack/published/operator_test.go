@@ -26,7 +26,7 @@ func cluster(t *testing.T, exists bool, run string) (o operator, dir string) {
 		whole := *r.Evidence
 		whole.Plan = &plan.Plan{Version: plan.Version, Directions: whole.Plan.Directions}
 		whole.Plan.Test.Name, whole.Plan.Test.UID = r.Test, fmt.Sprint("uid-", i)
-		whole.Ending, whole.Samples = report.Completed, []report.Sample{{}}
+		whole.Ending, whole.Samples = report.Completed, []report.Sample{{Directions: []report.SampleDirection{{}}}}
 		r.UID, r.Report, r.Evidence = whole.Plan.Test.UID, "sha256:"+strings.Repeat("0", 64), nil
 		if err := report.JSON(&reports, &whole); err != nil {
 			t.Fatal(err)

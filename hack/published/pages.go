@@ -144,20 +144,25 @@ func (p page) text(m measured) string {
 
 // ours is what a way measured beside a published figure.
 func (c publishedCell) ours(m measured, way string) string {
+	if len(c.Beside) == 0 {
+		return "-"
+	}
 	var all []string
+	nothing := true
 	for _, b := range c.Beside {
 		var texts []string
 		for _, r := range b.refs() {
 			texts = append(texts, m.text(way, r))
 		}
 		text := strings.Join(slices.Compact(texts), ", ")
+		nothing = nothing && text == notMeasured
 		if b.Name != "" {
 			text = b.Name + ": " + text
 		}
 		all = append(all, text)
 	}
-	if len(all) == 0 {
-		return "-"
+	if nothing {
+		return notMeasured
 	}
 	return strings.Join(all, "; ")
 }
