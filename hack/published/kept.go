@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -184,13 +185,19 @@ func observed(c *report.SuiteCell, which func(report.Observed, *report.Report) b
 	return all
 }
 
-// source says when and on what a suite was measured, by which version.
+// source says when a suite was measured, by which version, how long its tests took, and on what.
 func source(s *report.Suite, version string) string {
 	when, of := s.Finished, "measured on "
 	if when.IsZero() {
 		when, of = s.Started, "cut short, begun on "
 	}
-	text := fmt.Sprintf("%s%s with %s", of, when.UTC().Format("2 January 2006"), version)
+	tests, took := 0, time.Duration(0)
+	for _, c := range s.Cells {
+		for _, r := range c.Runs {
+			tests, took = tests+1, took+r.Finished.Sub(r.Started)
+		}
+	}
+	text := fmt.Sprintf("%s%s with %s, %s in %s minutes", of, when.UTC().Format("2 January 2006"), version, wording.Counted(tests, "test"), minutes(took))
 	for i := range s.Cells {
 		for _, r := range evidence(&s.Cells[i]) {
 			if e := report.EnvironmentOf(r); e != nil && len(e.Generators) > 0 {

@@ -78,7 +78,11 @@ func run(ctx context.Context, args []string) error {
 	}
 	pages := func() error { return nil }
 	if o.pages != "" {
-		pages = func() error { return errors.Join(write(o.pages, o.save), writeMinutes(o.pages, o.from)) }
+		all, err := reckonAll(o.from)
+		if err != nil {
+			return err
+		}
+		pages = func() error { return errors.Join(write(o.pages, o.save), writeMinutes(o.pages, all)) }
 	}
 	if o.form == "" {
 		return pages()

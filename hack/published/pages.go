@@ -122,12 +122,8 @@ func write(dir, save string) error {
 }
 
 // writeMinutes writes how long the suites take.
-func writeMinutes(dir, from string) error {
-	minutes, err := minutesTable(from)
-	if err != nil {
-		return err
-	}
-	return published.Section(filepath.Join(dir, "README.md"), minutesPart, minutes)
+func writeMinutes(dir string, all []reckoning) error {
+	return published.Section(filepath.Join(dir, "README.md"), minutesPart, minutesTable(all))
 }
 
 // text is the page's part.

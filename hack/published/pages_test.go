@@ -100,7 +100,7 @@ func keepIn(t *testing.T, save, way string, s *report.Suite) {
 // The pages say what published.yaml, measured.json and the suites say: go run ./hack/published -pages docs/measured/published writes them.
 func TestThePagesAreFresh(t *testing.T) {
 	pages, save := copied(t)
-	if err := errors.Join(write(pages, save), writeMinutes(pages, examples)); err != nil {
+	if err := errors.Join(write(pages, save), writeMinutes(pages, reckonings(t))); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"README.md", "flood.md", measuredFile, "modes.md", "routers.md", "sessions.md"} {
@@ -184,7 +184,7 @@ func flooded() *report.Suite {
 		r := &report.Report{Version: report.Version, Plan: &plan.Plan{Directions: []plan.Direction{{From: "west", To: "east"}}}, Environment: &report.Environment{Generators: []report.GeneratorEnvironment{{Machine: report.Machine{Processors: 2, CPUModel: "AMD EPYC", Kernel: "6.1"}}}}}
 		r.Result.Observed = []report.Observed{{Observer: "kernel", Series: "received", Of: "west", Unit: "packets/s", Mean: new(1.0)}, {Observer: "kernel", Series: "received", Of: "east", Unit: "packets/s", Mean: new(pps)},
 			{Observer: "cpu", Series: "busy", Of: report.AllProcessors, Unit: "s/s", Mean: new(1.5)}}
-		c.Runs = append(c.Runs, report.SuiteRun{Test: fmt.Sprintf("flood-router-10s-r%d", i+1), Repetition: i + 1, Figures: &report.Figures{Runs: 1, PacketsPerSecond: int64(pps), LowerBound: true}, Evidence: r})
+		c.Runs = append(c.Runs, report.SuiteRun{Test: fmt.Sprintf("flood-router-10s-r%d", i+1), Repetition: i + 1, Started: s.Started, Finished: s.Started.Add(21 * time.Second), Figures: &report.Figures{Runs: 1, PacketsPerSecond: int64(pps), LowerBound: true}, Evidence: r})
 	}
 	failed := report.SuiteCell{Name: "router-30s", Product: "router", Loadtest: "30s", Runs: []report.SuiteRun{{Test: "flood-router-30s-r1", Reason: "GeneratorLost"}}}
 	s.Cells = []report.SuiteCell{c, failed}
@@ -202,7 +202,7 @@ func TestMeasuredFiguresAreBesideThePublishedOnes(t *testing.T) {
 	for _, want := range []string{
 		"| FreeBSD | 154 kpps | 10s: 410.00 Kpps (400.00 Kpps to 420.00 Kpps); 30s: no figure: GeneratorLost; 60s: not measured yet | not measured yet | Linux' router stands beside it |",
 		"| generator by itself | 320 kpps | not measured yet | not measured yet |",
-		"- flood: measured on 2 March 2026 with linerate v1.2.3, on 2 processors (AMD EPYC), Linux 6.1.\n",
+		"- flood: measured on 2 March 2026 with linerate v1.2.3, 3 tests in 0.7 minutes, on 2 processors (AMD EPYC), Linux 6.1.\n",
 		"| filter | not measured yet |", "PLAY='-operator -suite flood'", // a suite of which cells are measured is over all the same
 		"Against expectation:\n\n- nothing.\n",
 	} {

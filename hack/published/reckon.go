@@ -90,38 +90,54 @@ func asked(p plan.Procedure) time.Duration {
 	}
 }
 
-// minutesTable has each suite's tests and minutes.
-func minutesTable(from string) (string, error) {
+// reckoning is a suite's in both forms and ways, or that of all suites.
+type reckoning struct {
+	suite                  string
+	short, whole           reckoned
+	inCluster              bool
+	shortThere, wholeThere time.Duration // by the operator
+}
+
+// reckonAll reckons the suites of a directory.
+func reckonAll(from string) (all []reckoning, err error) {
 	suites, err := readSuites(from)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	s, err := admission.NewServer()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	sum := reckoning{suite: "all", inCluster: true}
+	for _, f := range suites {
+		r := reckoning{suite: f.name, inCluster: (operator{}).cannot(f.name) == ""}
+		if r.short, err = reckon(s, f, formShort); err != nil {
+			return nil, err
+		}
+		if r.whole, err = reckon(s, f, formPublished); err != nil {
+			return nil, err
+		}
+		if r.inCluster {
+			r.shortThere, r.wholeThere = r.short.byOperator(), r.whole.byOperator()
+		}
+		sum.short, sum.whole, sum.shortThere, sum.wholeThere = sum.short.plus(r.short), sum.whole.plus(r.whole), sum.shortThere+r.shortThere, sum.wholeThere+r.wholeThere
+		all = append(all, r)
+	}
+	return append(all, sum), nil
+}
+
+// minutesTable has each suite's tests and minutes.
+func minutesTable(all []reckoning) string {
 	var b strings.Builder
 	b.WriteString("| suite | tests, short form | minutes | by the operator | tests, published form | minutes | by the operator |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
-	var shorts, wholes, shortsInCluster, wholesInCluster reckoned
-	for _, f := range suites {
-		short, err := reckon(s, f, formShort)
-		if err != nil {
-			return "", err
+	for _, r := range all {
+		short, whole := "-", "-"
+		if r.inCluster {
+			short, whole = minutes(r.shortThere), minutes(r.wholeThere)
 		}
-		whole, err := reckon(s, f, formPublished)
-		if err != nil {
-			return "", err
-		}
-		shorts, wholes = shorts.plus(short), wholes.plus(whole)
-		inCluster := [2]string{"-", "-"}
-		if (operator{}).cannot(f.name) == "" {
-			shortsInCluster, wholesInCluster = shortsInCluster.plus(short), wholesInCluster.plus(whole)
-			inCluster = [2]string{minutes(short.byOperator()), minutes(whole.byOperator())}
-		}
-		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %d | %s | %s |\n", f.name, short.tests, minutes(short.takes), inCluster[0], whole.tests, minutes(whole.takes), inCluster[1])
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %d | %s | %s |\n", r.suite, r.short.tests, minutes(r.short.takes), short, r.whole.tests, minutes(r.whole.takes), whole)
 	}
-	fmt.Fprintf(&b, "| all | %d | %s | %s | %d | %s | %s |\n", shorts.tests, minutes(shorts.takes), minutes(shortsInCluster.byOperator()), wholes.tests, minutes(wholes.takes), minutes(wholesInCluster.byOperator()))
-	return b.String(), nil
+	return b.String()
 }
 
 func minutes(d time.Duration) string { return fmt.Sprintf("%.1f", d.Minutes()) }
