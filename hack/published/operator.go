@@ -55,7 +55,7 @@ func (o operator) play(ctx context.Context, suite, file string, begun bool) erro
 	err = following(ctx, nil, o.program, "kubectl", "run", file, "--namespace", o.namespace, "--on-interrupt", "leave")
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), untilSuspended)
 	defer cancel()
-	if ctx.Err() != nil {
+	if interrupted(ctx) {
 		err = errors.Join(err, o.pause(after, suite))
 	}
 	if err != nil {

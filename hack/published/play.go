@@ -52,7 +52,7 @@ func (p player) play(ctx context.Context) error {
 	}
 	var wrong []error
 	for _, s := range p.suites {
-		if ctx.Err() != nil {
+		if interrupted(ctx) {
 			break
 		}
 		since := time.Now()
@@ -60,7 +60,7 @@ func (p player) play(ctx context.Context) error {
 		fmt.Printf("%s, %s form: %v, %s\n\n", s.name, p.form, time.Since(since).Round(time.Second), ended(said, err))
 		wrong = append(wrong, err, p.after())
 	}
-	if ctx.Err() != nil {
+	if interrupted(ctx) {
 		wrong = append(wrong, context.Cause(ctx))
 	}
 	return errors.Join(wrong...)
@@ -102,7 +102,7 @@ func (p player) playOne(ctx context.Context, s suiteFile) (said string, err erro
 	}
 	measured, all := measuredOf(after)
 	switch {
-	case ctx.Err() != nil:
+	case interrupted(ctx):
 		return fmt.Sprintf("interrupted: %d of %d cells have figures", measured, all), nil
 	case measured == 0:
 		return "", fmt.Errorf("%s: none of %d cells was measured: see above", s.name, all)
@@ -212,11 +212,20 @@ func following(ctx context.Context, out io.Writer, program string, args ...strin
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
 	err := cmd.Run()
-	if _, exited := errors.AsType[*exec.ExitError](err); exited && (slices.Contains(judged, cmd.ProcessState.ExitCode()) || ctx.Err() != nil) {
+	if _, exited := errors.AsType[*exec.ExitError](err); exited && (slices.Contains(judged, cmd.ProcessState.ExitCode()) || interrupted(ctx)) {
 		return nil
 	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if interrupted(ctx) && errors.Is(err, ctx.Err()) {
 		return nil
 	}
 	return err
+}
+
+func interrupted(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	default:
+		return false
+	}
 }
