@@ -203,8 +203,9 @@ four-systems: packages kube-cluster ## Full tier: one table of four systems, by 
 	$(FULL) -timeout 30m $$way -run '^TestFourSystems$$' -v -table $(CURDIR)/docs/measured/four-systems.md || failed=1; \
 	done; exit $$failed
 
-published-loadtests: build ## Full tier: play the suites of the published loadtests in a short form (as root; 15 minutes); FORM=published measures them, into docs/measured/published (4 hours)
-	$(GO) run ./hack/published -form $(FORM) -save $(REPORTS)/published-$(FORM) $(if $(filter published,$(FORM)),-pages docs/measured/published)
+# A piece of them, or by the operator: PLAY='-suite flood -for 25m', PLAY=-operator; docs/development.md says how.
+published-loadtests: build ## Full tier: play the suites of the published loadtests in a short form (as root; 15 minutes); FORM=published measures them, into docs/measured/published (4 hours, also in pieces)
+	$(GO) run ./hack/published -form $(FORM) -save $(REPORTS) $(if $(filter published,$(FORM)),-pages docs/measured/published,$(if $(PLAY),,-anew)) $(PLAY)
 
 e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kueue, which it builds (as root; 5 minutes, the first time 7)
 	@$(GO) run ./hack/kube kueue >/dev/null
