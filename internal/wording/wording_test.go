@@ -30,6 +30,8 @@ func TestFigures(t *testing.T) {
 		{wording.JoinNonEmpty("; ", "", ""), ""},
 		{wording.Limited("four", 4), "four"},
 		{wording.Limited("→→→", 8), "→…"},
+		{wording.Ratio(units.One / 8), "12.5%"},
+		{wording.Share(units.One / 8), "12.5 %"},
 		{wording.Percent(units.Hundred + units.Hundred/20), "105.00%"},
 	} {
 		if c.got != c.want {
