@@ -48,8 +48,10 @@ type mode struct {
 	look func() (judge func(*scene, *report.Report), err error)
 }
 
-// TestModesInPods plays the sample of each mode: frames come out of the device as the mode makes them, all are counted, and the pod has what makes its kernel that device.
+// TestModesInPods plays the sample of each mode: frames come out of the device as the mode makes them, all are counted, and the pod has what makes its kernel that device. The load is one that
+// any machine carries: what is asked for is no figure.
 func TestModesInPods(t *testing.T) {
+	t.Parallel()
 	for _, m := range []mode{
 		{"router", "mode-router", "dut: {reference: {mode: {router: {routes: 200}}}}", making{hops: 1}, true, hasRoutes(200)},
 		{"bridge", "mode-bridge", "", making{}, false, hasLearned},
@@ -59,10 +61,9 @@ func TestModesInPods(t *testing.T) {
 		{"XDP", "loadtest_reference_xdp", "", making{hops: 1}, false, hasPrograms},
 	} {
 		t.Run(m.name, func(t *testing.T) {
-			s := begin(t)
+			s, begun := beside(t), time.Now()
 			s.network("west", s.resource("west"))
 			s.network("east", s.resource("east"))
-			begun, wires := time.Now(), lab.Listen(t.Context(), "west", "east")
 			name := s.sample(m.sample, gently, "observers: [{name: device, of: DUT, type: Interfaces}]", m.change)
 			s.running(name)
 			device := s.process(name+"-1-dut", "forwarder")
@@ -76,7 +77,7 @@ func TestModesInPods(t *testing.T) {
 			test := s.complete(name, patience)
 			r := s.report(test)
 			s.carried(test, gentlyPerSecond)
-			s.addsUp(r, wires, begun)
+			s.addsUp(r, s.wires, begun)
 			s.makes(r, heard, m.makes)
 			s.countedByDevice(r)
 			judge(s, r)

@@ -18,21 +18,35 @@ type packet struct {
 	payload             []byte
 }
 
-// hear overhears so many frames of each wire, one wire after another, and returns the UDP packets among them.
+// hear waits until a test's load is on the first of these wires, and then overhears so many frames of each, one wire after another. It returns the UDP packets among them.
 func (s *scene) hear(frames int, wires ...string) map[string][]packet {
 	s.Helper()
 	ctx, stop := context.WithTimeout(s.Context(), 30*time.Second)
 	defer stop()
+	for flows := map[netip.AddrPort]bool{}; len(flows) < 50 && ctx.Err() == nil; { // those who prove the path speak to one host in each direction
+		for _, p := range s.overhear(ctx, wires[0], 100) {
+			flows[p.to] = true
+		}
+	}
 	heard := map[string][]packet{}
 	for _, wire := range wires {
-		all, err := lab.Fabric.Overhear(ctx, wire, frames)
-		if err != nil {
-			s.Error(err)
-		}
-		for _, frame := range all {
-			if p, is := packetOf(frame); is {
-				heard[wire] = append(heard[wire], p)
-			}
+		heard[wire] = s.overhear(ctx, wire, frames)
+	}
+	return heard
+}
+
+func (s *scene) overhear(ctx context.Context, wire string, frames int) (heard []packet) {
+	s.Helper()
+	if wire == "west" || wire == "east" {
+		wire = s.on(wire)
+	}
+	all, err := lab.Fabric.Overhear(ctx, wire, frames)
+	if err != nil {
+		s.Error(err)
+	}
+	for _, frame := range all {
+		if p, is := packetOf(frame); is {
+			heard = append(heard, p)
 		}
 	}
 	return heard
