@@ -256,15 +256,20 @@ func behind(r *report.Report, link string) (own, known netip.Prefix) {
 	return own, known
 }
 
-// countedByDevice: in each window the kernel of the device's interfaces counted what the generators did.
+// countedByDevice: in each window that counts the kernel of the device's interfaces counted what the generators did, or it is said why it wasn't asked in time.
 func (s *scene) countedByDevice(r *report.Report) {
 	s.Helper()
 	for _, w := range r.Windows {
+		if w.Phase == report.WarmUp || !w.Counts() { // a warm-up's edge is where traffic begins
+			continue
+		}
+		if i := slices.IndexFunc(w.Observed, func(o report.Observed) bool { return o.Missing != "" }); i >= 0 {
+			s.Logf("window %d is disturbed: %s", w.Number, w.Observed[i].Missing)
+			continue
+		}
 		for _, d := range w.Directions {
-			if w.Phase != report.WarmUp { // its edge is where traffic begins
-				s.nearly(d.Name()+" came to the device", seenIn(w.Observed, "device", "received", d.From), float64(d.Offered.PacketsPerSecond))
-				s.nearly(d.Name()+" left the device", seenIn(w.Observed, "device", "sent", d.To), float64(d.Received.PacketsPerSecond))
-			}
+			s.nearly(d.Name()+" came to the device", seenIn(w.Observed, "device", "received", d.From), float64(d.Offered.PacketsPerSecond))
+			s.nearly(d.Name()+" left the device", seenIn(w.Observed, "device", "sent", d.To), float64(d.Received.PacketsPerSecond))
 		}
 	}
 }
