@@ -41,7 +41,7 @@ const (
 // mode is a real device that the kernel is in a pod, and what shows that it was one.
 type mode struct {
 	name, sample, change string
-	makes          making
+	makes                making
 	// routes: frames take the kernel's own way from one interface to the other.
 	routes bool
 	// look is called in the pod's network namespace, while there is traffic; what it returns judges what it saw by the Report.
