@@ -216,7 +216,7 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
 # The tools that it compares with are Debian's netsniff-ng, hping3 and xdp-tools: who isn't installed stands in the tables with that. $(BENCH) is -all, or -trex DIR.
-bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 3 minutes)
+bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 5 minutes)
 	$(GO) run ./hack/bench -markdown docs/measured/speed.md $(BENCH)
 
 bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices and on real packets, into docs/measured/search-bench.md; SEARCHES=n of each (as root; 15 minutes; Python makes an environment of its own)

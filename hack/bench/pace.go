@@ -16,6 +16,7 @@ import (
 // pace is how well the engine kept a rate, second by second.
 type pace struct {
 	sender   string
+	through  dut
 	share    float64 // of what the sender reached
 	intended float64 // packets/s
 	seconds  []second
@@ -79,16 +80,22 @@ func (p pace) stolen() (n int) {
 	return n
 }
 
-// watchPace sends with one thread of the engine, through the forwarder, at shares of the rate that it reached.
-func watchPace(ctx context.Context, o options, reached []outcome) (all []pace, err error) {
-	for _, who := range engines(o, reached) {
+// reached is what the entries of a table of the base load reached, and through what.
+type reached struct {
+	through  dut
+	outcomes []outcome
+}
+
+// watchPace sends with one thread of the engine at shares of the rate that it reached, through what it reached that.
+func watchPace(ctx context.Context, o options, r reached) (all []pace, err error) {
+	for _, who := range engines(o, r.outcomes) {
 		for _, share := range o.shares {
-			p := pace{sender: who.name, share: share, intended: float64(int64(who.median(returned) * share))}
-			err := inLab(forwarder, 1, func(l *lab) error { return p.watch(ctx, l, who.entry, int(o.pacing/time.Second)) })
+			p := pace{sender: who.name, through: r.through, share: share, intended: float64(int64(who.median(returned) * share))}
+			err := inLab(p.through, 1, func(l *lab) error { return p.watch(ctx, l, who.entry, int(o.pacing/time.Second)) })
 			if err != nil {
-				return nil, fmt.Errorf("the pace of %s at %.0f packets/s: %w", who, p.intended, err)
+				return nil, fmt.Errorf("the pace of %s %s at %.0f packets/s: %w", who, p.through, p.intended, err)
 			}
-			fmt.Fprintf(os.Stderr, "pace   %-42s %.0f kpps: %d of %d seconds within 0.1 %%\n", who, p.intended/1000, p.within(narrow), len(p.seconds))
+			fmt.Fprintf(os.Stderr, "pace   %-42s %.0f kpps %s: %d of %d seconds within 0.1 %%\n", who, p.intended/1000, p.through, p.within(narrow), len(p.seconds))
 			all = append(all, p)
 		}
 	}
