@@ -180,7 +180,7 @@ blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GAT
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/fabric/incluster
 
-scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: lives, queues, suites, gates, tenants, upgrades (as root; 20 minutes)
+scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: modes, floods, grids, sessions, lives, queues, suites, gates, tenants, upgrades (as root; 25 minutes)
 	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/e2e
 
 faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/measured/reliability.md (as root; 30 minutes)

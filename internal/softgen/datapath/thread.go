@@ -105,13 +105,13 @@ func (t *thread) time(now time.Duration) float64 {
 	return float64(now - t.play.start - t.paused)
 }
 
-// over says whether nothing is left to send. Frames due before the end may leave a little late.
+// over says whether nothing is left to send. Frames due before the end may leave a little late, unless the thread is slower than asked.
 func (t *thread) over(real, next float64) bool {
 	end := t.play.end()
 	if math.IsInf(next, 1) || next+t.pacer.slip >= end {
 		return true
 	}
-	if real > end+float64(linger) {
+	if real > end+float64(linger) || real >= end && t.pacer.slow(real) {
 		t.pacer.giveUp(end-t.pacer.slip-next, t.schedule.rate())
 		t.publishLost()
 		return true
