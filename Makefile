@@ -23,7 +23,7 @@ RACE := CGO_ENABLED=1 $(GO) test -race
 # Tests of the full tier: what only a calm machine shows, and what is too dear for each change.
 FULL := $(GO) test -tags full -vet=off -count=1
 REPORTS ?= linerate-reports
-# How much of what is repeated the full tier plays: so much that it takes a night's machine two hours and a half. More is for who changes what a part measures.
+# How much of what is repeated the full tier plays: so much that a machine plays all in a night. More is for who changes what a part measures.
 AGAIN ?= 5
 GATES ?= 5
 NEIGHBOURS ?= 10
@@ -45,7 +45,7 @@ build: ## Build bin/linerate and bin/manager (static, no cgo; 1 minute)
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-test: ## Run the gate's tests that need no cluster, with one scene of real packets (as root; 10 minutes, the first time 25)
+test: ## Run the gate's tests that need no cluster, with one scene of real packets (as root; 12 minutes, the first time 25)
 	$(MAKE) --no-print-directory test-code
 	$(MAKE) --no-print-directory test-packets
 
@@ -53,7 +53,7 @@ test: ## Run the gate's tests that need no cluster, with one scene of real packe
 # by go list, which links nothing. Half of them wait for an API server, so more are under way than there are processors. What tests and API servers make is soon garbage: it is collected less often.
 test-code: export GOGC := 400
 test-code: export GOMEMLIMIT := 2GiB
-test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (7 minutes)
+test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (9 minutes)
 	$(GO) list -export -f '' ./... >/dev/null
 	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) $(FEW) ./test/operator >/dev/null
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
@@ -152,15 +152,15 @@ verify: generate ## Fail if generated files are not what the sources say, or if 
 	@$(GO) run ./hack/versions
 	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
-check: ## Run the gate: what must hold on any machine before a change lands (as root; 12 minutes, the first time 35)
+check: ## Run the gate: what must hold on any machine before a change lands (as root; 12 to 14 minutes, the first time 32)
 	.ci/run
 
-check-all: ## Run the full tier, part by part, and publish its tables in docs/measured/: for a calm machine (as root; about 5 hours)
+check-all: ## Run the full tier, part by part, and publish its tables in docs/measured/: for a calm machine (as root; about 5½ hours)
 	hack/check-all
 
 # The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.
 
-known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/measured/known-answers.md; AGAIN=n repetitions (as root; 85 minutes)
+known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/measured/known-answers.md; AGAIN=n repetitions (as root; 90 minutes)
 	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/measured/known-answers.md
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 30 minutes)
@@ -174,13 +174,13 @@ neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n time
 	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)
 	$(FULL) -timeout 20m ./internal/sessions -run '^TestABusyLoopIsNoWeakDeviceOfSessions$$' -v -neighbours 5
 
-blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GATES=n of each kind (as root; 12 minutes)
+blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GATES=n of each kind (as root; 18 minutes)
 	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/measured/gate.md
 
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/fabric/incluster
 
-scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: lives, queues, suites, gates, tenants, upgrades (as root; 20 minutes)
+scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: modes, floods, grids, sessions, lives, queues, suites, gates, tenants, upgrades (as root; 25 minutes)
 	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/e2e
 
 faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/measured/reliability.md (as root; 30 minutes)
@@ -203,8 +203,9 @@ four-systems: packages kube-cluster ## Full tier: one table of four systems, by 
 	$(FULL) -timeout 30m $$way -run '^TestFourSystems$$' -v -table $(CURDIR)/docs/measured/four-systems.md || failed=1; \
 	done; exit $$failed
 
-published-loadtests: build ## Full tier: play the suites of the published loadtests in a short form (as root; 15 minutes); FORM=published measures them, into docs/measured/published (4 hours)
-	$(GO) run ./hack/published -form $(FORM) -save $(REPORTS)/published-$(FORM) $(if $(filter published,$(FORM)),-pages docs/measured/published)
+# A piece of them, or by the operator: PLAY='-suite flood -for 25m', PLAY=-operator; docs/development.md says how.
+published-loadtests: build ## Full tier: play the suites of the published loadtests in a short form (as root; 15 minutes); FORM=published measures them, into docs/measured/published (4 hours, also in pieces)
+	$(GO) run ./hack/published -form $(FORM) -save $(REPORTS) $(if $(filter published,$(FORM)),-pages docs/measured/published,$(if $(PLAY),,-anew)) $(PLAY)
 
 e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kueue, which it builds (as root; 5 minutes, the first time 7)
 	@$(GO) run ./hack/kube kueue >/dev/null
@@ -216,7 +217,7 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
 # The tools that it compares with are Debian's netsniff-ng, hping3 and xdp-tools: who isn't installed stands in the tables with that. $(BENCH) is -all, or -trex DIR.
-bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 3 minutes)
+bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 5 minutes)
 	$(GO) run ./hack/bench -markdown docs/measured/speed.md $(BENCH)
 
 bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices and on real packets, into docs/measured/search-bench.md; SEARCHES=n of each (as root; 15 minutes; Python makes an environment of its own)

@@ -196,9 +196,9 @@ type BridgeMode struct{}
 
 // FilterMode is a router with a packet filter.
 type FilterMode struct {
-	// rules is how many rules each frame is held against; it matches none. Example: 1000.
+	// rules is how many rules each frame is held against; it matches none. 0: the filter's hook is there, and empty. Example: 1000.
 	// +required
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
 	Rules int32 `json:"rules"`
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/inventory"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
@@ -174,7 +175,7 @@ func heldBy(pods []corev1.Pod) map[corev1.ResourceName]int64 {
 	held := map[corev1.ResourceName]int64{}
 	for i := range pods {
 		pod := &pods[i]
-		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if pod.Spec.NodeName == "" || lifecycle.Ended(pod) {
 			continue
 		}
 		for resource, n := range inventory.Devices(pod) {

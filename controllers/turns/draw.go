@@ -142,7 +142,7 @@ func isLoadTest(owner *metav1.OwnerReference) bool {
 // holdings are the devices of pods whose test is gone.
 func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 	for _, p := range pods {
-		if p.Spec.NodeName == "" || podEnded(p) {
+		if p.Spec.NodeName == "" || lifecycle.Ended(p) {
 			continue
 		}
 		if has := lifecycle.Resources(p); len(has) > 0 {
@@ -150,10 +150,6 @@ func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 		}
 	}
 	return held
-}
-
-func podEnded(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
 // findings are what earlier drawings of the line found out. Only the pass that draws uses them.

@@ -96,10 +96,10 @@ func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Tur
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	turn, known := l.line.Turns[string(test)]
-	if !known || !l.watched || reached(turn.Until, now) {
+	if !known || !l.watched || lifecycle.Reached(turn.Until, now) {
 		return turn, l.marked, false
 	}
-	if reached(l.line.Due, now) && l.marked == l.drawn { // somebody else's time has come
+	if lifecycle.Reached(l.line.Due, now) && l.marked == l.drawn { // somebody else's time has come
 		l.marked++
 		l.nudge()
 	}
@@ -111,11 +111,8 @@ func (l *Line) meanwhile(test types.UID, marked uint64, now time.Time) (queue.Tu
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	turn, known := l.line.Turns[string(test)]
-	return turn, known && l.watched && l.drawn >= marked && !reached(turn.Until, now)
+	return turn, known && l.watched && l.drawn >= marked && !lifecycle.Reached(turn.Until, now)
 }
-
-// reached says whether there is a time, and it has come.
-func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 // claimDrawing waits until no other pass draws.
 func (l *Line) claimDrawing(ctx context.Context) error {

@@ -164,7 +164,7 @@ func holdingChanges() predicate.Predicate {
 			before, isPod := e.ObjectOld.(*corev1.Pod)
 			after, stillIs := e.ObjectNew.(*corev1.Pod)
 			return isPod && stillIs && matters(after) &&
-				(before.Spec.NodeName != after.Spec.NodeName || podEnded(before) != podEnded(after) || len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates))
+				(before.Spec.NodeName != after.Spec.NodeName || lifecycle.Ended(before) != lifecycle.Ended(after) || len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates))
 		},
 	}
 }

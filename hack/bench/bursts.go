@@ -21,24 +21,29 @@ const evenRate = 100_000
 // evenness is how evenly the frames of a load arrived.
 type evenness struct {
 	sender           string
+	through          dut     // what the sender reached the rate through, of which this is a share
+	share            float64 // 0: every machine keeps the rate
 	packetsPerSecond float64
 	burstiness.Verdict
 }
 
-// watchBursts sends with one thread of the engine to an end of a cable that records when each frame comes: at a rate that every machine reaches, and at shares of the rate that the engine reached through the forwarder.
-func watchBursts(ctx context.Context, o options, reached []outcome) (all []evenness, err error) {
-	for _, who := range engines(o, reached) {
-		rates := []float64{evenRate}
-		for _, share := range o.shares {
-			rates = append(rates, float64(int64(who.median(returned)*share)))
+// watchBursts sends with one thread of the engine to an end of a cable that records when each frame comes: at shares of the rate that it reached.
+// With even, each keeps evenRate, too.
+func watchBursts(ctx context.Context, o options, r reached, even bool) (all []evenness, err error) {
+	for _, who := range engines(o, r.outcomes) {
+		var rates []evenness
+		if even {
+			rates = append(rates, evenness{sender: who.name, packetsPerSecond: evenRate})
 		}
-		for _, rate := range rates {
-			e := evenness{sender: who.name, packetsPerSecond: rate}
+		for _, share := range o.shares {
+			rates = append(rates, evenness{sender: who.name, through: r.through, share: share, packetsPerSecond: float64(int64(who.median(returned) * share))})
+		}
+		for _, e := range rates {
 			err := inLab(sink, 1, func(l *lab) error { return e.watch(ctx, l, who.entry, o.recording) })
 			if err != nil {
-				return nil, fmt.Errorf("the bursts of %s at %.0f packets/s: %w", who, rate, err)
+				return nil, fmt.Errorf("the bursts of %s at %.0f packets/s: %w", who, e.packetsPerSecond, err)
 			}
-			fmt.Fprintf(os.Stderr, "bursts %-42s %.0f kpps: %d frames, at most %d\n", who, rate/1000, e.Typical, e.Most)
+			fmt.Fprintf(os.Stderr, "bursts %-42s %.0f kpps: %d frames, at most %d\n", who, e.packetsPerSecond/1000, e.Typical, e.Most)
 			all = append(all, e)
 		}
 	}

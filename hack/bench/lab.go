@@ -9,8 +9,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
-	"golang.org/x/sys/unix"
 
+	reference "github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/netif"
 )
 
@@ -169,12 +169,24 @@ func (l *lab) offered() (uint64, error) {
 }
 
 // receiveByNAPI gives each of the device's ends a NAPI, as network cards have one, by turning aggregation on: frames that a program in the kernel sends are dropped without. The
-// generator's ends must not offer segmentation: veth leaves the NAPI out for frames that could only then be aggregated. A forwarder with a processor of its own has its NAPIs in kernel threads.
+// generator's ends must not offer segmentation: veth leaves the NAPI out for frames that could only then be aggregated. A forwarder with a processor of its own has its NAPIs in kernel threads on the
+// last processor, as the Reference of linerate run has; senders have the first ones.
 func (l *lab) receiveByNAPI() error {
 	if err := l.aggregate(true); err != nil || l.dut != ownProcessor {
 		return err
 	}
-	return l.in(l.device, func() error { return errors.Join(threaded(l.far[0].Attrs().Name), threaded(l.far[1].Attrs().Name)) })
+	return l.in(l.device, func() error {
+		for _, end := range l.far {
+			threads, err := reference.GiveOwnThread(end.Attrs().Name)
+			if err == nil {
+				err = reference.Bind(threads, runtime.NumCPU()-1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // aggregate turns aggregation at the device's ends on or off.
@@ -197,27 +209,4 @@ func (l *lab) close() error {
 		}
 	}
 	return err
-}
-
-// threaded moves an interface's NAPI to a kernel thread, through a sysfs of the thread's own namespaces.
-func threaded(name string) error {
-	return inSysfs(func(root string) error { return os.WriteFile(root+"/class/net/"+name+"/threaded", []byte("1"), 0o600) })
-}
-
-// inSysfs mounts the sysfs of the thread's network namespace where no other process sees it.
-func inSysfs(fn func(root string) error) error {
-	fd, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
-	if err != nil {
-		return fmt.Errorf("open a sysfs: %w", err)
-	}
-	defer unix.Close(fd) //nolint:errcheck // only configured
-	if err := unix.FsconfigCreate(fd); err != nil {
-		return fmt.Errorf("create a sysfs: %w", err)
-	}
-	mount, err := unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("mount a sysfs: %w", err)
-	}
-	defer unix.Close(mount) //nolint:errcheck // never attached: it goes with its descriptor
-	return fn(fmt.Sprintf("/proc/self/fd/%d", mount))
 }

@@ -16,6 +16,7 @@ import (
 // pace is how well the engine kept a rate, second by second.
 type pace struct {
 	sender   string
+	through  dut
 	share    float64 // of what the sender reached
 	intended float64 // packets/s
 	seconds  []second
@@ -25,6 +26,8 @@ type pace struct {
 	taken    time.Duration // that the host of a virtual machine had its processors, all together
 	// processorPercent is of the sending thread's processor, in the busiest second.
 	processorPercent float64
+	// together is how many frames left in one go, and flooded the same when the sender sent as much as it could; 0: each left alone.
+	together, flooded float64
 }
 
 // second is what was sent in one.
@@ -79,16 +82,30 @@ func (p pace) stolen() (n int) {
 	return n
 }
 
-// watchPace sends with one thread of the engine, through the forwarder, at shares of the rate that it reached.
-func watchPace(ctx context.Context, o options, reached []outcome) (all []pace, err error) {
-	for _, who := range engines(o, reached) {
+// reached is what the entries of a table of the base load reached, and through what.
+type reached struct {
+	through  dut
+	outcomes []outcome
+}
+
+// watchPace sends with one thread of the engine at shares of the rate that it reached, through what it reached that.
+func watchPace(ctx context.Context, o options, r reached) (all []pace, err error) {
+	for _, who := range engines(o, r.outcomes) {
+		var flooded float64
+		err := inLab(r.through, 1, func(l *lab) (err error) {
+			flooded, err = flooding(ctx, l, who.entry)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("a flood of %s %s: %w", who, r.through, err)
+		}
 		for _, share := range o.shares {
-			p := pace{sender: who.name, share: share, intended: float64(int64(who.median(returned) * share))}
-			err := inLab(forwarder, 1, func(l *lab) error { return p.watch(ctx, l, who.entry, int(o.pacing/time.Second)) })
+			p := pace{sender: who.name, through: r.through, flooded: flooded, share: share, intended: float64(int64(who.median(returned) * share))}
+			err := inLab(p.through, 1, func(l *lab) error { return p.watch(ctx, l, who.entry, int(o.pacing/time.Second)) })
 			if err != nil {
-				return nil, fmt.Errorf("the pace of %s at %.0f packets/s: %w", who, p.intended, err)
+				return nil, fmt.Errorf("the pace of %s %s at %.0f packets/s: %w", who, p.through, p.intended, err)
 			}
-			fmt.Fprintf(os.Stderr, "pace   %-42s %.0f kpps: %d of %d seconds within 0.1 %%\n", who, p.intended/1000, p.within(narrow), len(p.seconds))
+			fmt.Fprintf(os.Stderr, "pace   %-42s %.0f kpps %s: %d of %d seconds within 0.1 %%\n", who, p.intended/1000, p.through, p.within(narrow), len(p.seconds))
 			all = append(all, p)
 		}
 	}
@@ -103,6 +120,24 @@ func engines(o options, outcomes []outcome) (all []outcome) {
 		}
 	}
 	return all
+}
+
+// flooding is how many frames of a flood leave together.
+func flooding(ctx context.Context, l *lab, e entry) (n float64, err error) {
+	d, err := l.openDrain()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	stop, err := e.start(ctx, l, e.load)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	if err := l.awaitFirst(ctx, d); err != nil {
+		return 0, err
+	}
+	return together(ctx)
 }
 
 func (p *pace) watch(ctx context.Context, l *lab, e entry, seconds int) (err error) {
@@ -130,11 +165,14 @@ func (p *pace) watch(ctx context.Context, l *lab, e entry, seconds int) (err err
 	if err != nil {
 		return err
 	}
-	p.others = others(before, after)
+	p.others, p.unsent = others(before, after), port.Counters().Behind
+	if p.together, err = together(ctx); err != nil {
+		return err
+	}
 	err = errors.Join(port.Stop(), pause.For(ctx, settle))
 	c := port.Counters()
 	arrived, more := d.frames()
-	p.unsent, p.lost = c.Behind, c.Sent.Packets-int64(arrived)
+	p.lost = c.Sent.Packets - int64(arrived)
 	return errors.Join(err, more)
 }
 

@@ -72,7 +72,7 @@ func base() load { return load{size: "64", flows: 254, threads: 1} }
 
 // scenes are the main ones, or those of all axes.
 func scenes(c contenders, all bool) []scene {
-	main := []scene{throughForwarder(c), intoSink(c), mixed(c)}
+	main := []scene{throughForwarder(c), intoSink(c), mixed(c), saturated(c)}
 	if !all {
 		return main
 	}
@@ -90,7 +90,7 @@ func scenes(c contenders, all bool) []scene {
 	}
 	imix := base()
 	imix.size = "IMIX"
-	return append(main, varied(c, sink, imix), cost(c), saturated(c))
+	return append(main, varied(c, sink, imix), cost(c))
 }
 
 // throughForwarder is the first table: all contenders, with one thread and with two.

@@ -32,7 +32,7 @@ func TestTheTablesDiffer(t *testing.T) {
 
 func TestTheMainTablesComeFirst(t *testing.T) {
 	main, all := scenes(takePart(t.TempDir(), ""), false), scenes(takePart(t.TempDir(), ""), true)
-	if len(main) != 3 || len(all) <= len(main) || main[0].title != words(forwarder, base()) {
+	if len(main) != 4 || len(all) <= len(main) || main[0].title != words(forwarder, base()) {
 		t.Fatalf("%d of %d tables, the first: %s", len(main), len(all), main[0].title)
 	}
 	for i := range main {

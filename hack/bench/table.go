@@ -62,7 +62,7 @@ func (r results) sections() []section {
 		all = append(all, section{s.title, s.note, competition(s, r.outcomes[i])})
 	}
 	if len(r.pace) > 0 {
-		all = append(all, section{"Pace of one sending thread, through the forwarder", "By the program's own counter, read once a second. Stolen seconds are those in which the host of this virtual machine took a hundredth of a second of a processor, or more; what it took is of all processors together. What was not sent is told in frames, and in seconds at the intended rate.", pacing(r.pace)})
+		all = append(all, section{"Pace of one sending thread", "By the program's own counter, read once a second. Stolen seconds are those in which the host of this virtual machine took a hundredth of a second of a processor, or more; what it took is of all processors together. What was not sent is told in frames, and in seconds at the intended rate. *Leave together* is how many frames a program in the kernel hands to the cable in one go, on average, counted for a second after the others, and in a flood.", pacing(r.pace)})
 	}
 	if len(r.bursts) > 0 {
 		all = append(all,
@@ -110,22 +110,38 @@ func kilo(perSecond float64) string { return fmt.Sprintf("%.0f", perSecond/1000)
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 func pacing(all []pace) []row {
-	rows := []row{{"sender", "intended kpps", "of what it reached", "within 0.1 %", "beyond 1 %", "worst second", "worst second not stolen", "stolen seconds", "host took", "others took", "not sent", "which is", "lost", "sender's CPU"}}
+	rows := []row{{"sender", "frames go", "intended kpps", "of what it reached so", "within 0.1 %", "beyond 1 %", "worst second", "worst second not stolen", "stolen seconds", "host took", "others took", "not sent", "which is", "lost", "sender's CPU", "leave together", "in a flood"}}
 	for _, p := range all {
 		worst, ours := p.worst()
 		n := len(p.seconds)
-		rows = append(rows, row{p.sender, kilo(p.intended), fmt.Sprintf("%.0f %%", 100*p.share), fmt.Sprintf("%d of %d s", p.within(narrow), n), fmt.Sprint(n - p.within(wide)),
-			fmt.Sprintf("%.3f %%", 100*worst), fmt.Sprintf("%.3f %%", 100*ours), fmt.Sprint(p.stolen()), p.taken.Round(10 * time.Millisecond).String(), percent(p.others), fmt.Sprint(p.unsent), p.missed().Round(time.Millisecond).String(), fmt.Sprint(p.lost), fmt.Sprintf("%.0f %%", p.processorPercent)})
+		rows = append(rows, row{p.sender, string(p.through), kilo(p.intended), fmt.Sprintf("%.0f %%", 100*p.share), fmt.Sprintf("%d of %d s", p.within(narrow), n), fmt.Sprint(n - p.within(wide)),
+			fmt.Sprintf("%.3f %%", 100*worst), fmt.Sprintf("%.3f %%", 100*ours), fmt.Sprint(p.stolen()), p.taken.Round(10 * time.Millisecond).String(), percent(p.others), fmt.Sprint(p.unsent), p.missed().Round(time.Millisecond).String(), fmt.Sprint(p.lost), fmt.Sprintf("%.0f %%", p.processorPercent), one(p.together), one(p.flooded)})
 	}
 	return rows
 }
 
+// one is a number of frames that leave together, with one decimal.
+func one(frames float64) string {
+	if frames == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", frames)
+}
+
 func waiting(all []evenness) []row {
-	rows := []row{{"sender", "kpps", "frames", "waiting, half", "waiting, 99.9 %", "waiting, most", "stretches", "stolen", "gaps within an eighth"}}
+	rows := []row{{"sender", "kpps", "of what it reached", "frames", "waiting, half", "waiting, 99.9 %", "waiting, most", "stretches", "stolen", "gaps within an eighth"}}
 	for _, e := range all {
-		rows = append(rows, row{e.sender, kilo(e.packetsPerSecond), fmt.Sprint(e.Frames), fmt.Sprint(e.Half), fmt.Sprint(e.Typical), fmt.Sprint(e.Most), fmt.Sprint(e.Stretches), fmt.Sprint(e.Stolen), percent(e.Share(7./8, 9./8))})
+		rows = append(rows, row{e.sender, kilo(e.packetsPerSecond), e.part(), fmt.Sprint(e.Frames), fmt.Sprint(e.Half), fmt.Sprint(e.Typical), fmt.Sprint(e.Most), fmt.Sprint(e.Stretches), fmt.Sprint(e.Stolen), percent(e.Share(7./8, 9./8))})
 	}
 	return rows
+}
+
+// part says which share of which rate it is.
+func (e evenness) part() string {
+	if e.share == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %% %s", 100*e.share, e.through)
 }
 
 func gaps(all []evenness) []row {

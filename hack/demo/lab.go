@@ -21,12 +21,33 @@ const (
 	name = "demo"
 	// namespace is where the LoadTests are.
 	namespace = "lab"
-	// functions is how many virtual functions each node has on each wire: one, so that a test takes all of both nodes', and the next one waits.
+	// functions is how many virtual functions each node has on a link's wire: one, so that a test takes all of both nodes', and the next one waits.
 	functions = 1
+	// cable is the wire that generators are measured on by themselves, and that is between a tunnel's gateways; onCable is how many ports a node has on it: those of a test with four links.
+	cable, onCable = "cable", 4
 )
 
-// wires join the nodes; a network of each one's name is in the namespace.
-func wires() []string { return []string{"west", "east"} }
+// wires join the nodes; a network of each one's name is in the namespace. The demo's own tests have the first two.
+func wires() []string { return []string{"west", "east", "north", "south", cable} }
+
+// onWire is how many virtual functions each node has on a wire.
+func onWire(wire string) int {
+	if wire == cable {
+		return onCable
+	}
+	return functions
+}
+
+// wired is how the wires join the nodes.
+func wired(nodes []fabric.Node) fabric.Spec {
+	spec := fabric.Across(name, nodes, functions, wires()...)
+	for _, w := range spec.Wires {
+		for p := range w.Ports {
+			w.Ports[p].Functions = onWire(w.Name)
+		}
+	}
+	return spec
+}
 
 // lab is the demo's cluster, and what it is made with.
 type lab struct {
@@ -66,7 +87,7 @@ func (l *lab) up(ctx context.Context) error {
 		{"programs of Kubernetes (built once, kept in the cache directory)", func() error { return l.buildKubernetes(ctx) }},
 		{"programs of linerate", func() (err error) { made, err = l.build(ctx); return err }},
 		{"a cluster of two nodes", func() error { return l.bringUp(ctx) }},
-		{"two wires between the nodes, with a virtual function at each end", func() error { return l.lay(ctx) }},
+		{"wires between the nodes, with virtual functions at each end", func() error { return l.lay(ctx) }},
 		{"linerate's image on both nodes", func() error { return l.load(ctx, made) }},
 		{"linerate, by its Helm chart", func() error { return l.install(ctx, made.tag) }},
 		{"the namespace " + namespace + ", with the wires' networks", func() error { return l.furnish(ctx) }},
@@ -108,7 +129,7 @@ func (l *lab) lay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	spec := fabric.Across(name, nodes, functions, wires()...)
+	spec := wired(nodes)
 	status, err := l.cluster.Run(ctx, "", "status")
 	if err == nil && strings.Count(status, incluster.Daemon) == len(nodes) {
 		return fabric.Lay(spec)
@@ -124,7 +145,7 @@ func (l *lab) awaitFunctions(ctx context.Context, spec fabric.Spec) error {
 	for _, n := range spec.Nodes {
 		for _, w := range wires() {
 			resource := strings.ReplaceAll(fabric.ResourceOf(w), ".", `\.`)
-			wanted := fmt.Sprintf("jsonpath={.status.allocatable.%s}=%d", resource, functions)
+			wanted := fmt.Sprintf("jsonpath={.status.allocatable.%s}=%d", resource, onWire(w))
 			if _, err := l.kubectl(ctx, "", "wait", "node/"+n.Name, "--for="+wanted, "--timeout=1m"); err != nil {
 				return err
 			}

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"path/filepath"
-
-	"github.com/linerate-dev/linerate/test/fabric"
 )
 
 // install brings linerate in by its chart, or upgrades it, and waits until the operator is available.
@@ -23,7 +21,7 @@ func (l *lab) furnish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.cluster.Networks(ctx, namespace, fabric.Across(name, nodes, functions, wires()...))
+	return l.cluster.Networks(ctx, namespace, wired(nodes))
 }
 
 // example is the file of that name.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,8 +12,6 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
-	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -50,21 +49,12 @@ func matrix(t *testing.T, s *admission.Server, name string, text []byte, judge f
 	return m
 }
 
-// onOneMachine is what keeps a LoadTest from being compiled at all.
-func onOneMachine(test *v1alpha1.LoadTest) field.ErrorList {
-	_, errs := compile.Compile(test)
-	return errs
-}
-
-// only are the suites that a cluster can't measure.
-var only = []string{"routers-testpmd", "modes-tunnel", "boards-iperf2"}
-
 func TestEachSuiteCanBeMeasured(t *testing.T) {
 	s := server(t)
 	for _, f := range theSuites(t) {
 		t.Run(f.name, func(t *testing.T) {
 			judge := suite.InCluster
-			if slices.Contains(only, f.name) {
+			if (operator{}).cannot(f.name) != "" {
 				judge = onOneMachine
 			}
 			if m := matrix(t, s, f.file, f.text, judge); len(m.Cells) == 0 {
@@ -121,67 +111,40 @@ func TestAFormThatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
-// How long the forms may take on two processors, by the durations of their Plans and the overhead of each run: the short one a quarter of an hour with some tests repeated, the published one four hours.
-func TestTheFormsFitTheirTime(t *testing.T) {
-	s := server(t)
-	for form, most := range map[string]time.Duration{formShort: 13 * time.Minute, formPublished: 4 * time.Hour} {
-		var sum time.Duration
-		for _, f := range theSuites(t) {
-			text := f.text
-			if form == formShort {
-				var err error
-				if text, err = shortened(f); err != nil {
-					t.Fatal(err)
-				}
-			}
-			takes := usual(t, s, matrix(t, s, f.file, text, onOneMachine))
-			t.Logf("%s, %s form: %v", f.name, form, takes)
-			sum += takes
-		}
-		if t.Logf("%s form: %v", form, sum); sum > most {
-			t.Errorf("the %s form is to take %v, at most %v", form, sum, most)
-		}
-	}
-}
+// ofAll are reckoned once for all tests.
+var ofAll = sync.OnceValues(func() ([]reckoning, error) { return reckonAll(examples) })
 
-// usual is what the tests of a suite take where none is repeated.
-func usual(t *testing.T, s *admission.Server, m *suite.Matrix) (sum time.Duration) {
+func reckonings(t *testing.T) []reckoning {
 	t.Helper()
-	for i := range m.Cells {
-		content, err := m.Content(i, 1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		object, faults := s.Admit(content)
-		if len(faults) > 0 {
-			t.Fatal(faults)
-		}
-		p, errs := compile.Compile(object.LoadTest)
-		if len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		sum += (asked(p) + besides + time.Duration(p.DUT.Mode().Routes()/1_000_000)*millionRoutes) * time.Duration(m.Suite().Spec.Repetitions)
+	all, err := ofAll()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return sum
+	return all
 }
 
-// The overhead of a run: lab, path and drain; and a table of a million routes behind each link.
-const (
-	besides       = 9 * time.Second
-	millionRoutes = 20 * time.Second
-)
+// How long the forms may take on two processors, where no test is repeated: the short one a quarter of an hour with some tests repeated, the published one four hours; each also by the operator.
+func TestTheFormsFitTheirTime(t *testing.T) {
+	all := reckonings(t)
+	sum := all[len(all)-1]
+	for what, of := range map[string]struct{ takes, most time.Duration }{
+		"the short form on a machine":        {sum.short.takes, 13 * time.Minute},
+		"the short form by the operator":     {sum.shortThere, 15 * time.Minute},
+		"the published form on a machine":    {sum.whole.takes, 4 * time.Hour},
+		"the published form by the operator": {sum.wholeThere, 4 * time.Hour},
+	} {
+		if of.takes > of.most || of.takes < of.most/2 {
+			t.Errorf("%s is to take %v, at most %v and no small part of it", what, of.takes, of.most)
+		}
+	}
+}
 
-// asked is how long a procedure's own parts take: of a ramp with a search of eight steps.
-func asked(p *plan.Plan) time.Duration {
-	switch q := p.Procedure; {
-	case q.ConstantLoad != nil:
-		return q.ConstantLoad.WarmupDuration.Std() + q.ConstantLoad.Duration.Std()
-	case q.MaximumOfferedLoad != nil:
-		return q.MaximumOfferedLoad.WarmupDuration.Std() + time.Duration(q.MaximumOfferedLoad.Trials)*q.MaximumOfferedLoad.TrialDuration.Std()
-	case q.FrameLoss != nil:
-		loads := (q.FrameLoss.From.Micros-q.FrameLoss.To.Micros)/q.FrameLoss.Step.Micros + 1
-		return q.FrameLoss.WarmupDuration.Std() + time.Duration(loads)*(q.FrameLoss.TrialDuration.Std()+2*time.Second)
-	default:
-		return q.Ramp.WarmupDuration.Std() + q.Ramp.RampDuration.Std() + 8*(q.Ramp.StepDuration.Std()+q.Ramp.Settle.Std()) + q.Ramp.ConfirmDuration.Std() + q.Ramp.HoldDuration.Std()
+// A cell's spread takes two runs.
+func TestEachCellIsMeasuredMoreThanOnce(t *testing.T) {
+	s := server(t)
+	for _, f := range theSuites(t) {
+		if n := matrix(t, s, f.file, f.text, onOneMachine).Suite().Spec.Repetitions; n < 2 {
+			t.Errorf("%s has %d repetitions", f.name, n)
+		}
 	}
 }

@@ -3,84 +3,70 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// kept are the suites' documents of a directory, by their names.
-type kept map[string]*report.Suite
-
-func readKept(dir string) (kept, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.suite.json"))
+// readSuite is the document of a suite in a file; nil: there is no such file.
+func readSuite(file string) (*report.Suite, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	all := kept{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		documents, err := report.ReadDocuments(bytes.NewReader(text))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		for _, s := range documents.Suites {
-			all[s.Name] = s
-		}
+	documents, err := report.ReadDocuments(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return all, nil
+	if len(documents.Suites) != 1 {
+		return nil, fmt.Errorf("%s holds %d suites", file, len(documents.Suites))
+	}
+	return documents.Suites[0], nil
 }
 
-// measured is how many cells of a suite have figures, calibrations left aside.
-func (k kept) measured(suite string) (measured, all int) {
-	if s := k[suite]; s != nil {
-		for _, c := range s.Cells {
-			if !c.Calibration {
-				all++
-				if c.Figures != nil {
-					measured++
-				}
+// measuredOf is how many cells of a suite have figures, calibrations left aside.
+func measuredOf(s *report.Suite) (measured, all int) {
+	if s == nil {
+		return 0, 0
+	}
+	for _, c := range s.Cells {
+		if !c.Calibration {
+			all++
+			if c.Figures != nil {
+				measured++
 			}
 		}
 	}
 	return measured, all
 }
 
-// ref names a cell of linerate's suites, and which of its figures is shown.
-type ref struct {
-	suite, product, loadtest string
-	as                       amount
-}
-
 // amount is a figure of a cell as it is shown.
 type amount func(c *report.SuiteCell) string
 
-// notMeasured stands where a cell has not been measured.
-const notMeasured = "not measured yet"
+// amounts are all figures that pages show, by the names that published.yaml and measured.json have for them.
+func amounts() map[string]amount {
+	return map[string]amount{"packets": packets, "layer1": layer1, "percent": percent, "clean": clean, "goodput": goodput, "kernel": kernel, "busy": busy}
+}
 
-// text is the cell's figure, or the reason why there is none.
-func (k kept) text(r ref) string {
-	s := k[r.suite]
-	if s == nil {
-		return notMeasured
-	}
-	i := slices.IndexFunc(s.Cells, func(c report.SuiteCell) bool { return c.Product == r.product && c.Loadtest == r.loadtest })
+// shown is a cell's figure, or the reason why there is none; empty: no test of the cell has ended.
+func shown(c *report.SuiteCell, as amount) string {
 	switch {
-	case i < 0 || s.Cells[i].Figures == nil && len(s.Cells[i].Runs) == 0:
-		return notMeasured
-	case s.Cells[i].Figures == nil:
-		runs := s.Cells[i].Runs
-		return "no figure: " + runs[len(runs)-1].Reason
+	case c.Figures == nil && len(c.Runs) == 0:
+		return ""
+	case c.Figures == nil:
+		return "no figure: " + c.Runs[len(c.Runs)-1].Reason
 	}
-	return r.as(&s.Cells[i])
+	return as(c)
 }
 
 // spread is what stands behind a figure of several runs.
@@ -199,17 +185,19 @@ func observed(c *report.SuiteCell, which func(report.Observed, *report.Report) b
 	return all
 }
 
-// source says when and on what a suite was measured; empty: it wasn't.
-func (k kept) source(name string) string {
-	s := k[name]
-	if s == nil {
-		return ""
-	}
+// source says when a suite was measured, by which version, how long its tests took, and on what.
+func source(s *report.Suite, version string) string {
 	when, of := s.Finished, "measured on "
 	if when.IsZero() {
 		when, of = s.Started, "cut short, begun on "
 	}
-	text := fmt.Sprintf("%s: %s%s with %s", name, of, when.UTC().Format("2 January 2006"), s.Producer)
+	tests, took := 0, time.Duration(0)
+	for _, c := range s.Cells {
+		for _, r := range c.Runs {
+			tests, took = tests+1, took+r.Finished.Sub(r.Started)
+		}
+	}
+	text := fmt.Sprintf("%s%s with %s, %s in %s minutes", of, when.UTC().Format("2 January 2006"), version, wording.Counted(tests, "test"), minutes(took))
 	for i := range s.Cells {
 		for _, r := range evidence(&s.Cells[i]) {
 			if e := report.EnvironmentOf(r); e != nil && len(e.Generators) > 0 {

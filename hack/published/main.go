@@ -1,8 +1,11 @@
-// Command published plays the suites of examples/published by linerate run, in their published form or in a short one, and writes what they measured into the pages of docs/measured/published.
+// Command published plays the suites of examples/published, in their published form or in a short one, by linerate run or by the operator of a cluster, and writes what they measured into the pages of
+// docs/measured/published. docs/development.md says how they are played in pieces.
 //
-//	published -form short                          # a smoke test: fewer cells, short trials (short.yaml)
+//	published -form short                                        # a smoke test: fewer cells, short trials (short.yaml)
 //	published -form published -pages docs/measured/published
-//	published -pages docs/measured/published                # only the pages, from what is kept in -save
+//	published -form published -pages … -suite flood -for 25m     # a part of it; the same command goes on
+//	published -form published -pages … -operator -namespace lab  # in a cluster that KUBECONFIG names
+//	published -pages docs/measured/published                     # only the pages, from what is kept
 package main
 
 import (
@@ -11,14 +14,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
+	"strings"
 	"syscall"
 	"time"
-
-	"github.com/linerate-dev/linerate/internal/report"
 )
 
 func main() {
@@ -31,29 +31,83 @@ func main() {
 	}
 }
 
-// run plays the suites where a form is asked for, and then writes the pages where their directory is.
-func run(ctx context.Context, args []string) error {
+// options are the command's flags.
+type options struct {
+	form, suites, save, pages, from string
+	program, kubectl, namespace     string
+	operator, anew, missing         bool
+	most                            time.Duration
+}
+
+func parse(args []string) (options, error) {
+	var o options
 	flags := flag.NewFlagSet("published", flag.ContinueOnError)
-	form := flags.String("form", "", "short or published: play the suites in this form; empty: play nothing")
-	save := flags.String("save", "linerate-reports", "directory that the suites' documents are kept in")
-	pages := flags.String("pages", "", "directory of the pages to write; empty: none")
-	program := flags.String("linerate", "bin/linerate", "the command line that plays")
-	from := flags.String("from", "examples/published", "directory of the suites")
+	flags.StringVar(&o.form, "form", "", "short or published: play the suites in this form; empty: play nothing")
+	flags.StringVar(&o.suites, "suite", "", "names of suites to play, with commas between them; empty: all")
+	flags.DurationVar(&o.most, "for", 0, "stop after this time; the same command goes on. 0: play to the end")
+	flags.BoolVar(&o.anew, "anew", false, "forget what is kept of the suites, and measure them from their beginning")
+	flags.BoolVar(&o.missing, "missing", false, "play also suites that are over without a figure in each cell: what they lack, or all of them if they ended more than 12 hours ago")
+	flags.BoolVar(&o.operator, "operator", false, "play the suites by the operator of the cluster that KUBECONFIG names, instead of by linerate run")
+	flags.StringVar(&o.namespace, "namespace", "lab", "namespace that the suites are created in, with -operator")
+	flags.StringVar(&o.save, "save", "linerate-reports", "directory that the suites' documents are kept below")
+	flags.StringVar(&o.pages, "pages", "", "directory of the pages to write; empty: none")
+	flags.StringVar(&o.from, "from", "examples/published", "directory of the suites")
+	flags.StringVar(&o.program, "linerate", "bin/linerate", "the command line that plays")
+	flags.StringVar(&o.kubectl, "kubectl", "kubectl", "kubectl, which -operator suspends and deletes suites with")
 	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("%q is no flag", flags.Arg(0))
+	case o.form != "" && o.form != formShort && o.form != formPublished:
+		return o, fmt.Errorf("-form %q: there is no such form; use %s or %s", o.form, formShort, formPublished)
+	case o.missing && o.operator:
+		return o, errors.New("-missing: a suite that is over in a cluster is over for good: -anew measures it again")
+	case o.form == "" && (o.anew || o.missing || o.operator || o.most != 0 || o.suites != ""):
+		return o, fmt.Errorf("without -form nothing is played: add -form %s or -form %s", formShort, formPublished)
+	}
+	return o, nil
+}
+
+// run plays the suites where a form is asked for. It writes the pages, where their directory is given, after each suite in its published form.
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
 		return err
 	}
-	var played error
-	switch *form {
-	case "":
-	case formShort, formPublished:
-		played = play(ctx, *program, *from, *save, *form)
-	default:
-		return fmt.Errorf("-form %q: there is no such form; use %s or %s", *form, formShort, formPublished)
+	pages := func() error { return nil }
+	if o.pages != "" {
+		all, err := reckonAll(o.from)
+		if err != nil {
+			return err
+		}
+		pages = func() error { return errors.Join(write(o.pages, o.save), writeMinutes(o.pages, all)) }
 	}
-	if *pages != "" {
-		return errors.Join(played, write(*pages, *save))
+	if o.form == "" {
+		return pages()
 	}
-	return played
+	suites, err := readSuites(o.from)
+	if err == nil {
+		suites, err = named(suites, o.suites)
+	}
+	if err != nil {
+		return err
+	}
+	p := player{way: machine{program: o.program}, suites: suites, form: o.form, dir: dirOf(o.save, onMachine, o.form), anew: o.anew, missing: o.missing, after: pages}
+	programs := []string{"./cmd/linerate"}
+	if o.operator {
+		p.way, p.dir, programs = operator{program: o.program, kubectl: o.kubectl, namespace: o.namespace}, dirOf(o.save, byOperator, o.form), append(programs, "./cmd/manager")
+	}
+	if p.code, err = codeOf(ctx, programs...); err != nil {
+		return err
+	}
+	if o.most > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.most, errTimeIsUp)
+		defer cancel()
+	}
+	return p.play(ctx)
 }
 
 // The forms.
@@ -62,78 +116,36 @@ const (
 	formPublished = "published"
 )
 
-// play measures each suite of the files, one after the other. What fails doesn't keep the next from being played.
-func play(ctx context.Context, program, from, save, form string) error {
-	suites, err := readSuites(from)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(save, 0o755); err != nil {
-		return err
-	}
-	var wrong []error
-	for _, s := range suites {
-		if ctx.Err() != nil {
-			return errors.Join(append(wrong, ctx.Err())...)
-		}
-		since := time.Now()
-		err := playOne(ctx, program, save, form, s)
-		fmt.Printf("%s, %s form: %v, %s\n\n", s.name, form, time.Since(since).Round(time.Second), ended(err))
-		wrong = append(wrong, err)
-	}
-	return errors.Join(wrong...)
-}
+// The ways in which suites are measured.
+const (
+	onMachine  = "machine"
+	byOperator = "operator"
+)
 
-func ended(err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return "ok"
-}
-
-// installed says that this machine has a program.
-func installed(program string) bool {
-	_, err := exec.LookPath(program)
-	return err == nil
-}
-
-// playOne measures a suite in a form. It fails where nothing at all was measured: how good a figure is stands with it, and a cell without one says why.
-func playOne(ctx context.Context, program, save, form string, s suiteFile) error {
-	if needed := needs[s.name]; needed != "" {
-		if !installed(needed) {
-			fmt.Printf("%s: this machine hasn't %s: not played\n", s.name, needed)
-			return nil
-		}
-	}
-	text, err := s.text, error(nil)
+// dirOf is where the documents are that a way measured in a form.
+func dirOf(save, way, form string) string {
 	if form == formShort {
-		if text, err = shortened(s); err != nil {
-			return err
-		}
+		way += "-" + formShort
 	}
-	file := filepath.Join(save, s.name+"."+form+".yaml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, program, "run", file, "--save", save)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Minute
-	if err := cmd.Run(); err != nil && !slices.Contains(judged, cmd.ProcessState.ExitCode()) {
-		return fmt.Errorf("%s: %w", s.name, err)
-	}
-	kept, err := readKept(save)
-	if err != nil {
-		return err
-	}
-	if measured, all := kept.measured(s.name); measured == 0 {
-		return fmt.Errorf("%s: none of %d cells was measured: see above", s.name, all)
-	}
-	return nil
+	return filepath.Join(save, "published", way)
 }
 
-// judged are the exit codes of a suite that was carried through, whatever became of its tests: all measured, a criterion failed, something not measured.
-var judged = []int{report.ExitOK, report.ExitFailed, report.ExitNotMeasured}
-
-// needs are programs that a suite can't be played without.
-var needs = map[string]string{"routers-testpmd": "dpdk-testpmd", "boards-iperf2": "iperf"}
+// named are the suites of these names.
+func named(all []suiteFile, names string) (chosen []suiteFile, err error) {
+	if names == "" {
+		return all, nil
+	}
+	var known []string
+	by := map[string]suiteFile{}
+	for _, s := range all {
+		known, by[s.name] = append(known, s.name), s
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		s, is := by[name]
+		if !is {
+			return nil, fmt.Errorf("-suite %s: there is no such suite; there are %s", name, strings.Join(known, ", "))
+		}
+		chosen = append(chosen, s)
+	}
+	return chosen, nil
+}

@@ -3,20 +3,45 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/surprise"
+	"sigs.k8s.io/yaml"
+
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-// page is one of docs/measured/published: its suites, and the tables in which their cells are beside the published figures.
+// page is one of docs/measured/published: what was published, figure by figure, beside what linerate measured, and all cells of linerate's suites.
 type page struct {
 	file, suites string // of docs/measured/published, and of examples/published
 	of           []string
+	beside       []publishedCell
 	tables       []table
+}
+
+// publishedCell is a figure that was published, and what of ours stands beside it. They come from published.yaml.
+type publishedCell struct {
+	Cell   string   `json:"cell"`
+	Figure string   `json:"figure"`
+	Beside []beside `json:"beside,omitempty"` // none: nothing of ours can stand there
+	Apart  string   `json:"apart,omitempty"`  // what can't be compared
+}
+
+// beside names a cell of a suite and its figures: "routers router imix".
+type beside struct {
+	Name string   `json:"name,omitempty"`
+	Of   string   `json:"of"`
+	As   []string `json:"as"`
+}
+
+func (b beside) refs() (all []ref) {
+	suite, cell, _ := strings.Cut(b.Of, " ")
+	for _, as := range b.As {
+		all = append(all, ref{suite, cell, as})
+	}
+	return all
 }
 
 // table has a row for each label.
@@ -26,67 +51,164 @@ type table struct {
 	columns   []column
 }
 
-// column holds either published figures or linerate's, one for each row.
+// column has a figure in each row; a ref without a suite has none.
 type column struct {
-	head      string
-	published []string
-	ours      []ref
+	head string
+	ours []ref
 }
 
-// name of the part of each page that is written here.
-const part = "measured"
+// refs are all figures that the page shows.
+func (p page) refs() (all []ref) {
+	for _, c := range p.beside {
+		for _, b := range c.Beside {
+			all = append(all, b.refs()...)
+		}
+	}
+	for _, t := range p.tables {
+		for _, c := range t.columns {
+			all = append(all, c.ours...)
+		}
+	}
+	return slices.DeleteFunc(all, func(r ref) bool { return r.suite == "" })
+}
 
-// write writes the measured part of each page from the suites that are kept in a directory. A page of which none is kept stays as it is.
+const (
+	// publishedFile has the published figures, below the names of the suites' files.
+	publishedFile = "published.yaml"
+	// part and minutesPart are the names of what is written here: of each page, and of their first one.
+	part, minutesPart = "measured", "minutes"
+)
+
+// readPages are the four published loadtests.
+func readPages(dir string) ([]page, error) {
+	text, err := os.ReadFile(filepath.Join(dir, publishedFile))
+	if err != nil {
+		return nil, err
+	}
+	cells := map[string][]publishedCell{}
+	if err := yaml.UnmarshalStrict(text, &cells); err != nil {
+		return nil, fmt.Errorf("%s: %w", publishedFile, err)
+	}
+	all := []page{routersPage(), floodPage(), modesPage(), sessionsPage()}
+	for i := range all {
+		name := strings.TrimSuffix(all[i].file, ".md")
+		if all[i].beside = cells[name]; len(all[i].beside) == 0 {
+			return nil, fmt.Errorf("%s has no figures of %s", publishedFile, name)
+		}
+	}
+	return all, nil
+}
+
+// write takes over what is kept of suites in their published form, and writes the pages.
 func write(dir, save string) error {
-	suites, err := readKept(save)
+	all, err := readPages(dir)
 	if err != nil {
 		return err
 	}
-	var wrong []error
-	for _, p := range pages() {
-		wrong = append(wrong, published.Again(filepath.Join(dir, p.file), part, func(old string) string {
-			if old != "" && !slices.ContainsFunc(p.of, func(name string) bool { return suites[name] != nil }) {
-				return old
-			}
-			return p.text(suites)
-		}))
+	m, err := readMeasured(dir)
+	if err != nil {
+		return err
+	}
+	for _, way := range ways() {
+		if err := m[way].take(way, dirOf(save, way, formPublished), all); err != nil {
+			return err
+		}
+	}
+	wrong := []error{m.write(dir)}
+	for _, p := range all {
+		wrong = append(wrong, published.Section(filepath.Join(dir, p.file), part, p.text(m)))
 	}
 	return errors.Join(wrong...)
 }
 
+// writeMinutes writes how long the suites take.
+func writeMinutes(dir string, all []reckoning) error {
+	return published.Section(filepath.Join(dir, "README.md"), minutesPart, minutesTable(all))
+}
+
 // text is the page's part.
-func (p page) text(suites kept) string {
+func (p page) text(m measured) string {
 	var b strings.Builder
-	for _, t := range p.tables {
-		t.write(&b, suites)
+	b.WriteString("### Beside the published figures\n\n| published | figure | by `linerate run` | by the operator | what can't be compared |\n| --- | ---: | ---: | ---: | --- |\n")
+	for _, c := range p.beside {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c.Cell, c.Figure, c.ours(m, onMachine), c.ours(m, byOperator), c.Apart)
 	}
-	var measured []*report.Suite
-	for _, name := range p.of {
-		if source := suites.source(name); source != "" {
-			fmt.Fprintf(&b, "- %s.\n", source)
-			measured = append(measured, suites[name])
-		} else {
-			fmt.Fprintf(&b, "- %s: %s.\n", name, notMeasured)
-		}
-	}
-	if strings.Contains(b.String(), notMeasured) {
-		fmt.Fprintf(&b, "\nWhat is not measured yet, `make published-loadtests FORM=published` measures, with all four pages, or `linerate run examples/published/%s` this page alone; `go run ./hack/published -pages docs/measured/published` then writes it here.\n", p.suites)
-	}
-	if len(measured) == 0 {
-		return b.String()
-	}
-	b.WriteString("\nAgainst expectation:\n\n")
-	found := surprise.Of(measured...)
-	for _, s := range found {
-		fmt.Fprintf(&b, "- %s.\n", s.Words)
-	}
-	if len(found) == 0 {
-		b.WriteString("- nothing.\n")
-	}
+	p.cells(&b, m, onMachine, "by `linerate run`")
+	p.cells(&b, m, byOperator, "by the operator")
 	return b.String()
 }
 
-func (t table) write(b *strings.Builder, suites kept) {
+// ours is what a way measured beside a published figure.
+func (c publishedCell) ours(m measured, way string) string {
+	if len(c.Beside) == 0 {
+		return "-"
+	}
+	var all []string
+	nothing := true
+	for _, b := range c.Beside {
+		var texts []string
+		for _, r := range b.refs() {
+			texts = append(texts, m.text(way, r))
+		}
+		text := strings.Join(slices.Compact(texts), ", ")
+		nothing = nothing && text == notMeasured
+		if b.Name != "" {
+			text = b.Name + ": " + text
+		}
+		all = append(all, text)
+	}
+	if nothing {
+		return notMeasured
+	}
+	return strings.Join(all, "; ")
+}
+
+// cells are all cells of the page's suites, as a way measured them.
+func (p page) cells(b *strings.Builder, m measured, way, words string) {
+	fmt.Fprintf(b, "\n### All cells, %s\n\n", words)
+	var still, over []string
+	for _, t := range p.tables {
+		t.write(b, m, way)
+	}
+	for _, name := range p.of {
+		s, is := m[way].Suites[name]
+		why := ""
+		if way == byOperator {
+			why = (operator{}).cannot(name)
+		}
+		switch {
+		case is:
+			over = append(over, name)
+			fmt.Fprintf(b, "- %s: %s.\n", name, s.Source)
+		case why != "":
+			fmt.Fprintf(b, "- %s: not by the operator: %s.\n", name, why)
+		default:
+			fmt.Fprintf(b, "- %s: %s.\n", name, notMeasured)
+		}
+		if why == "" && !s.Over {
+			still = append(still, name)
+		}
+	}
+	if len(still) > 0 {
+		flags := "-suite " + strings.Join(still, ",")
+		if way == byOperator {
+			flags = "-operator " + flags
+		}
+		fmt.Fprintf(b, "\nWhat is not measured yet, `make published-loadtests FORM=published PLAY='%s'` measures, and writes it here.\n", flags)
+	}
+	if len(over) == 0 {
+		return
+	}
+	b.WriteString("\nAgainst expectation:\n\n")
+	for _, words := range m[way].Surprises[p.file] {
+		fmt.Fprintf(b, "- %s.\n", words)
+	}
+	if len(m[way].Surprises[p.file]) == 0 {
+		b.WriteString("- nothing.\n")
+	}
+}
+
+func (t table) write(b *strings.Builder, m measured, way string) {
 	fmt.Fprintf(b, "%s\n\n| %s |", t.title, t.of)
 	rule := "\n| --- |"
 	for _, c := range t.columns {
@@ -98,11 +220,8 @@ func (t table) write(b *strings.Builder, suites kept) {
 		fmt.Fprintf(b, "| %s |", label)
 		for _, c := range t.columns {
 			text := "-"
-			switch {
-			case c.ours != nil && c.ours[i].as != nil:
-				text = suites.text(c.ours[i])
-			case c.published != nil && c.published[i] != "":
-				text = c.published[i]
+			if c.ours[i].suite != "" {
+				text = m.text(way, c.ours[i])
 			}
 			fmt.Fprintf(b, " %s |", text)
 		}

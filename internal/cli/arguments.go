@@ -8,24 +8,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/exit"
 )
 
-// atLeastOneFile refuses a command line without a file; what names the files that the verb takes.
-func atLeastOneFile(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
-		if len(given) == 0 {
-			return exit.BadInput("%s: name %s", cmd.CommandPath(), what)
-		}
-		return nil
-	}
-}
-
-// atLeastTwoPaths refuses a command line with fewer than two paths.
-func atLeastTwoPaths(cmd *cobra.Command, given []string) error {
-	if len(given) < 2 {
-		return exit.BadInput("%s: name two or more files or directories of Reports, the first of which the others are compared with", cmd.CommandPath())
-	}
-	return nil
-}
-
 // explainFlagError says what is wrong with a flag, without the words of Go's parsers, and how to list all flags.
 func explainFlagError(cmd *cobra.Command, err error) error {
 	message := err.Error()

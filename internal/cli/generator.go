@@ -196,7 +196,7 @@ func openSoftware(stderr io.Writer, at lab.Bench) (lab.Engine, error) {
 	cfg := engineConfig(stderr)
 	cfg.Signs = &here.Reader{Links: signsOfLinks(at.Device)}
 	for _, p := range at.Ports {
-		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, Path: datapath.Path(p.Path), Batch: p.Batch, Follow: true})
+		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, CPUs: p.Processors, Path: datapath.Path(p.Path), Batch: p.Batch, Follow: true})
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", p.Interface, err)
 		}

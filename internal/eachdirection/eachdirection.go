@@ -135,7 +135,7 @@ func (e Each) others() string {
 	if e.plan.Each.OthersAt == 0 {
 		return "nothing is sent in the others"
 	}
-	return "the others are held at " + percent(e.plan.Each.OthersAt) + " of the target"
+	return "the others are held at " + wording.Share(e.plan.Each.OthersAt) + " of the target"
 }
 
 func (e Each) directions() []string { return e.plan.Each.Directions }
@@ -206,6 +206,3 @@ func (s search) indexInHistory(window int) int {
 func warmUps(history []report.Window) []report.Window {
 	return slices.DeleteFunc(slices.Clone(history), func(w report.Window) bool { return w.Phase != report.WarmUp })
 }
-
-// percent is a share for people.
-func percent(r units.Ratio) string { return r.Percent().String() + " %" }

@@ -234,6 +234,9 @@ type PortCounters struct {
 	Sending time.Duration
 	// Paced: after a delay, the port never catches up in a burst.
 	Paced bool
+	// Waited is for how long the port's sending threads were ready to run while others had the processors, all together, until just before the other counters were read, and Waiting how much that may
+	// be more by the time these had been read. 0: they didn't wait, or the generator doesn't report it.
+	Waited, Waiting time.Duration
 }
 
 // KernelCounters are the frames that the kernel counted on an interface since the generator opened it. Dropped frames found no room, or no receiver.

@@ -145,7 +145,7 @@ func AtText(at units.Ratio) string {
 	if at == 0 {
 		return "0 % (single frames)"
 	}
-	return at.Percent().String() + " %"
+	return wording.Share(at)
 }
 
 // StatisticText is a metric of latency in words: "p99.9", "jitter", "longest".
@@ -203,7 +203,7 @@ func LatencySummary(r *report.Report) string {
 		if time == "" {
 			time = f.Low
 		}
-		text := wording.Nanoseconds(int64(time.Float())) + " at " + f.At.Percent().String() + " %"
+		text := wording.Nanoseconds(int64(time.Float())) + " at " + wording.Share(*f.At)
 		if f.High == "" {
 			text = "over " + text
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,14 +36,34 @@ func chooseCPU(spec Spec, info *Info) error {
 		return nil
 	}
 	var missing error
+	bound := make([]string, 0, len(spec.Links))
 	for _, l := range spec.Links {
-		missing = errors.Join(missing, giveOwnThread(l.Interface))
+		threads, err := GiveOwnThread(l.Interface)
+		missing = errors.Join(missing, err)
+		if l.Processor != nil && err == nil && Bind(threads, *l.Processor) == nil {
+			bound = append(bound, fmt.Sprintf("processor %d for %s", *l.Processor, l.Interface))
+		}
 	}
 	if missing != nil {
 		info.missing("a CPU of the forwarder's own: %v", missing)
 		return nil
 	}
 	info.applied("a receive queue and a kernel thread of its own for each link (threaded NAPI)")
+	if len(bound) > 0 {
+		info.applied("%s", strings.Join(bound, ", "))
+	}
+	return nil
+}
+
+// Bind binds threads to a processor, which takes CAP_SYS_NICE where they are the kernel's.
+func Bind(threads []int, processor int) error {
+	var one unix.CPUSet
+	one.Set(processor)
+	for _, thread := range threads {
+		if err := unix.SchedSetaffinity(thread, &one); err != nil {
+			return fmt.Errorf("bind thread %d to processor %d: %w", thread, processor, err)
+		}
+	}
 	return nil
 }
 
@@ -57,25 +78,29 @@ func forwardOnSendersCPU(name string, takesXDP bool) error {
 	return nil
 }
 
-func giveOwnThread(name string) error {
+// GiveOwnThread gives an interface of the calling thread's network namespace a receive queue, and a kernel thread that empties it, and returns the ids of its threads. They have priority over other work where this
+// user may give it: a Reference that has to wait for other work on the machine loses frames that a separate device would not lose.
+func GiveOwnThread(name string) (threads []int, err error) {
 	if err := netif.AcceptXDP(name); err != nil {
-		return err
+		return nil, err
 	}
+	before := threadsNamed(name)
 	if err := setThreaded(name); err != nil {
-		return err
+		return nil, err
 	}
-	raisePriority(name)
-	return nil
+	threads = slices.DeleteFunc(threadsNamed(name), func(id int) bool { return slices.Contains(before, id) })
+	for _, id := range threads {
+		_ = unix.Setpriority(unix.PRIO_PROCESS, id, -20)
+	}
+	return threads, nil
 }
 
-// raisePriority gives the link's kernel threads priority over other work, where this user may: a Reference that has to wait for other work on the
-// machine loses frames that a separate device would not lose. It finds the threads by their names; another lab's threads may have the same names, and get
-// the same priority.
-func raisePriority(name string) {
+// threadsNamed are the kernel threads that empty receive queues of interfaces of this name, in any namespace: another lab may have some.
+func threadsNamed(name string) (ids []int) {
 	const longest = 15 // bytes of a thread's name that the kernel keeps
 	names, err := filepath.Glob("/proc/[0-9]*/comm")
 	if err != nil {
-		return
+		return nil
 	}
 	want := "napi/" + name + "-"
 	for _, file := range names {
@@ -83,10 +108,11 @@ func raisePriority(name string) {
 		if err != nil || !strings.HasPrefix(strings.TrimSpace(string(comm)), want[:min(len(want), longest)]) {
 			continue
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, pid, -20)
+		if id, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			ids = append(ids, id)
 		}
 	}
+	return ids
 }
 
 // setThreaded turns threaded NAPI on. The switch is in sysfs only, and sysfs shows the interfaces of the namespace that it was mounted

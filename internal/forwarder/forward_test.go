@@ -3,14 +3,18 @@ package forwarder_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -111,12 +115,44 @@ func TestAForwarderWithItsOwnCPU(t *testing.T) {
 	t.Run("each link has a thread", func(t *testing.T) {
 		r := newRig(t, 2)
 		r.plainGenerator(t)
-		before := r.threads(t, 0) + r.threads(t, 1)
+		before := len(r.threads(t, 0)) + len(r.threads(t, 1))
 		r.configureOwnCPU(t, plan.L3)
-		if first, second := r.threads(t, 0), r.threads(t, 1); before != 0 || first != 1 || second != 1 {
+		if first, second := len(r.threads(t, 0)), len(r.threads(t, 1)); before != 0 || first != 1 || second != 1 {
 			t.Errorf("%d and %d threads for two links, %d before", first, second, before)
 		}
 	})
+}
+
+func TestTheThreadOfALinkIsBoundWhereAsked(t *testing.T) {
+	r := newRig(t, 2)
+	r.plainGenerator(t)
+	var mine unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &mine); err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for cpu, left := 0, mine.Count(); left > 0; cpu++ {
+		if mine.IsSet(cpu) {
+			last, left = cpu, left-1
+		}
+	}
+	r.links[0].Processor = &last
+	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{Forwarding: plan.L3, Links: r.links, Directions: r.bothWays(), OwnCPU: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("processor %d for %s", last, r.links[0].Interface); !slices.Contains(info.Applied, want) {
+		t.Errorf("applied %q, want %q among it", info.Applied, want)
+	}
+	for link, want := range []int{1, mine.Count()} {
+		var of unix.CPUSet
+		if err := unix.SchedGetaffinity(r.threads(t, link)[0], &of); err != nil {
+			t.Fatal(err)
+		}
+		if !of.IsSet(last) || of.Count() != want {
+			t.Errorf("the thread of link %d may use %d processors, want %d, processor %d among them", link, of.Count(), want, last)
+		}
+	}
 }
 
 // awaitPackets waits until as many packets have arrived, a second at most.
@@ -129,20 +165,24 @@ func awaitPackets(t *testing.T, r *rig, link int, want int64) {
 	}
 }
 
-// threads is how many kernel threads serve a link.
-func (r *rig) threads(t *testing.T, link int) int {
+// threads are the kernel threads that serve a link.
+func (r *rig) threads(t *testing.T, link int) (ids []int) {
 	t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*/comm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	count, want := 0, "napi/"+r.links[link].Interface+"-"
+	want := "napi/" + r.links[link].Interface + "-"
 	for _, name := range names {
 		if comm, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(comm), want) {
-			count++
+			id, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
 		}
 	}
-	return count
+	return ids
 }
 
 func wantFrame(t *testing.T, got, want []byte) {

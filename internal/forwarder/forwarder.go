@@ -51,6 +51,8 @@ type Link struct {
 	// GeneratorMAC, where known, becomes a static neighbour, so that no ARP or neighbour discovery is in the way.
 	GeneratorMAC MAC            `json:"generatorMAC,omitempty"`
 	Networks     []netip.Prefix `json:"networks,omitempty"`
+	// Processor is which one the kernel thread of OwnCPU is bound to; nil: the kernel's scheduler places it.
+	Processor *int `json:"processor,omitempty"`
 }
 
 // Direction is traffic that comes in on one interface and leaves by another.

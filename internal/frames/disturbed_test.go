@@ -118,6 +118,55 @@ func TestPropertyADisturbedDeviceIsNeverCalledWeaker(t *testing.T) {
 	}
 }
 
+// starved is a flood on a machine short of processors. The generator, which can send 40 kpps, waits for a third of the time; while it has a processor, a neighbour has the device's for a share of the time. So the
+// device waits less, and loses less of what is sent, than it would if frames left evenly.
+func starved(share float64, options ...option) *scenario {
+	const sends, waits = 200 * time.Millisecond, 100 * time.Millisecond
+	n := neighbour{to: time.Hour, share: share * 2 / 3}
+	return scene(append([]option{maximumOfferedLoad(1), beside(n), onGenerator(func(g *sim.Generator) {
+		g.MaxRate, g.Paced = 40*kpps, true
+		for at := sends; at < time.Minute; at += sends + waits {
+			g.Stalls = append(g.Stalls, sim.Standstill{At: at, Lasts: waits})
+		}
+	}), onDevice(func(d *sim.Device) { d.Trouble.Loss = units.Ratio(0.9 * share * float64(units.One)) })}, options...)...)
+}
+
+// What comes back of a flood whose sender waited, as the device did, is no limit of either.
+func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
+	unlimited := onDevice(func(d *sim.Device) { d.Limit = 0 })
+	for name, c := range map[string]struct {
+		scene   *scenario
+		reason  report.Reason
+		says    []string
+		saysNot string
+	}{
+		"all loss may come from that": {starved(0.3, unlimited), report.NotMeasured,
+			[]string{"1 trial could not be judged, however often repeated", "napi/east-12 (12), which carries frames, waited", "and what sends waited 1.75s", "up to"}, "no limit of the device"},
+		"the device loses more besides": {starved(0.1), report.MaximumOffered,
+			[]string{"and neither is a limit, as what sends and what forwards waited for processors", "napi/east-12", "and what sends waited 1.75s", "so that the device may have forwarded more"}, "no limit of the device"},
+		"the sender alone waited": {starved(0, unlimited), report.GeneratorLimited, []string{"and the generators' limit is no limit of the device"}, "neither"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.scene.run(t)
+			if r.Result.Reason != c.reason || strings.Contains(r.Result.Message, c.saysNot) {
+				t.Errorf("%s: %s", r.Result.Reason, r.Result.Message)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(r.Result.Message, want) {
+					t.Errorf("%s: %s\nwant %q", r.Result.Reason, r.Result.Message, want)
+				}
+			}
+			for _, w := range r.Windows {
+				for _, d := range w.Directions {
+					if even := d.Sent.Packets - d.Sent.Packets*2/3; w.Phase == report.Trial && c.reason == report.NotMeasured && (d.DisturbedFrames < d.Sent.Packets-d.Returned.Packets || d.DisturbedFrames > even) {
+						t.Errorf("window %d, %s: %d of %d frames did not come back, and %d may have been lost for a disturbance", w.Number, d.Name(), d.Sent.Packets-d.Returned.Packets, d.Sent.Packets, d.DisturbedFrames)
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestReadingsOfACalmMachineChangeNothing(t *testing.T) {
 	with, without := scene(beside(neighbour{})).run(t), scene().run(t)
 	if trace(with) != trace(without) {

@@ -6,26 +6,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/exit"
 )
 
-// some demands an argument or more; what says which, and where they come from.
-func some(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
-		if len(given) == 0 {
-			return exit.BadInput("%s: name %s", cmd.CommandPath(), what)
-		}
-		return nil
-	}
-}
-
-// two demands two arguments or more; what says which.
-func two(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
-		if len(given) < 2 {
-			return exit.BadInput("%s: name two or more %s", cmd.CommandPath(), what)
-		}
-		return nil
-	}
-}
-
 // aVerb refuses what isn't one: cobra itself would print its help and succeed, and a gate that is misspelt would pass.
 func aVerb(cmd *cobra.Command, given []string) error {
 	if len(given) == 0 {

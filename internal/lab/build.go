@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/netif"
 	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // built is a topology that was built, with the handles that keep it: a namespace that no process holds is removed.
@@ -24,6 +25,7 @@ type built struct {
 	held   []io.Closer
 	dut    *netspace.Namespace            // the Reference's; nil: there is no Reference
 	device []*DeviceProcess               // the processes that forward in user space
+	sends  map[string][]int               // by link, the processors that its sending threads are bound to
 	ends   map[string]*netspace.Namespace // by link, where each link ends in a namespace of its own, the device's by plan.DeviceEnd; nil: all links end in this process's namespace
 }
 
@@ -191,7 +193,13 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	case t.Mode != nil && t.Mode.Userspace != nil:
 		return b.startUserspaceDevice(ctx, t)
 	}
-	b.info, err = forwarder.Configure(ctx, dut, t.forwarderSpec())
+	mine, err := processors.Mine()
+	if err != nil {
+		return err
+	}
+	place := t.placed(mine)
+	b.sends = place.sends
+	b.info, err = forwarder.Configure(ctx, dut, t.forwarderOn(place))
 	return err
 }
 

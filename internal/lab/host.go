@@ -26,8 +26,10 @@ type Port struct {
 	Namespace *netspace.Namespace
 	Speed     units.BitRate // the speed that the port reports; 0: the interface's own
 	Cores     int           // threads that may send on it; 0: one
-	Path      string        // how to send, as generator.software.path names it; "": the engine chooses
-	Batch     int           // how many live frames the kernel sends as one batch; 0: the engine's default
+	// Processors are those that the threads are bound to, one each; none: the kernel's scheduler places them.
+	Processors []int
+	Path       string // how to send, as generator.software.path names it; "": the engine chooses
+	Batch      int    // how many live frames the kernel sends as one batch; 0: the engine's default
 }
 
 // Engine is a generator with its ports open.
@@ -105,7 +107,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	}
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
-		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Path: o.Topology.Path, Batch: o.Topology.Batch}
+		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores, Processors: b.sends[link.Name], Path: o.Topology.Path, Batch: o.Topology.Batch}
 	}
 	if ns := b.ends[plan.DeviceEnd]; ns != nil {
 		end := ports[0]

@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // mostTrials is how often a load is tried at most, until a trial of it counts.
@@ -120,7 +121,7 @@ func (a After) Next(history []report.Window) procedure.Step {
 	case len(trials) == 0:
 		next.Reason = fmt.Sprintf("%s; latency follows, at %s of %s", step.Reason, a.loads(), a.of())
 	case len(c.void) > i:
-		next.Reason = fmt.Sprintf("latency at %s tried again, as the last trial could not be judged: %s", percent(at), trials[c.void[i]].Reason)
+		next.Reason = fmt.Sprintf("latency at %s tried again, as the last trial could not be judged: %s", wording.Share(at), trials[c.void[i]].Reason)
 	}
 	return next
 }
@@ -191,7 +192,7 @@ func (a After) Describe() procedure.Description {
 func (a After) loads() string {
 	var said []string
 	for _, at := range a.plan.At {
-		said = append(said, percent(at))
+		said = append(said, wording.Share(at))
 	}
 	if last := len(said) - 1; last > 0 {
 		return strings.Join(said[:last], ", ") + " and " + said[last]
@@ -206,5 +207,3 @@ func (a After) of() string {
 	}
 	return "that rate"
 }
-
-func percent(r units.Ratio) string { return r.Percent().String() + " %" }

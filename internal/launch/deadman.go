@@ -149,8 +149,7 @@ func sendingPorts(ctx context.Context, client *trex.Client) ([]int, error) {
 	}
 	var sending []int
 	for _, port := range all {
-		switch statuses[port].State {
-		case "TX", "PAUSE", "PCAP_TX":
+		if statuses[port].HasTraffic() {
 			sending = append(sending, port)
 		}
 	}

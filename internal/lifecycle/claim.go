@@ -116,7 +116,7 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, c
 		p := &v.Children.Pods[i]
 		has := Resources(p)
 		switch i := slices.IndexFunc(wants, func(w Want) bool { return w.Name == p.Name }); {
-		case ended(p) || len(has) == 0 || hasGate(p):
+		case Ended(p) || len(has) == 0 || hasGate(p):
 		case claims && i >= 0:
 			pod := wants[i].Pod
 			pod.Node, pod.Resources = p.Spec.NodeName, has

@@ -133,7 +133,7 @@ func (v *view) stopRunner() (del []Deletion, until time.Time) {
 	for i := range v.runners {
 		p := &v.runners[i]
 		switch due := p.DeletionTimestamp; {
-		case ended(p):
+		case Ended(p):
 		case due == nil:
 			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "the runner is to stop traffic and to write its Report"})
 		case v.Now.Before(due.Add(stopGrace)):

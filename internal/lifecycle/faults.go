@@ -132,7 +132,7 @@ func (v *view) faultOf(p *corev1.Pod) *fault {
 	case evicted(p):
 		f.reason, f.message = v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted from node %s: %s", p.Name, p.Spec.NodeName, evictionOf(p))
 		f.from = byTheCluster(p, endedAt(p))
-	case ended(p) || stoppedContainer(p) != "":
+	case Ended(p) || stoppedContainer(p) != "":
 		f.reason, f.message = failureOf(p)
 		f.from = byTheCluster(p, endedAt(p))
 	case restarted(p) != "":

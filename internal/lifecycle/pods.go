@@ -69,8 +69,8 @@ func readySince(p *corev1.Pod) time.Time {
 	return condition(p, corev1.PodReady).LastTransitionTime.Time
 }
 
-// ended says whether all containers of the pod have ended, well or not.
-func ended(p *corev1.Pod) bool {
+// Ended says whether all containers of a pod have ended, well or not: it holds no device any more.
+func Ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
@@ -142,7 +142,7 @@ func stateOf(p *corev1.Pod) string {
 		return "Terminating"
 	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
 		return wording.Limited(p.Status.Reason, 64)
-	case ended(p):
+	case Ended(p):
 		return string(p.Status.Phase)
 	case ready(p):
 		return "Ready"

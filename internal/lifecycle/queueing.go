@@ -78,11 +78,11 @@ func (v *view) inLine() bool {
 func halfPlaced(v *view) *step {
 	void, words := &voided{givenBack: queue.Delay(string(v.Test.UID), int(v.timesGivenBack())+1)}, ""
 	switch trouble, due := v.cannotStart(); {
-	case reached(v.placelessUntil(), v.Now):
+	case Reached(v.placelessUntil(), v.Now):
 		waiting, _ := v.placing()
 		words = fmt.Sprintf("%s within %s%s", placeless(namesOf(waiting)), v.placeBound(), schedulersReason(waiting))
 		void.reason, void.lacks = v1alpha1.GivenBackUnplaced, words
-	case reached(due, v.Now):
+	case Reached(due, v.Now):
 		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, v.startBound())
 		void.reason, void.lacks = v1alpha1.GivenBackNotStarted, trouble
 	default:
@@ -95,8 +95,8 @@ func halfPlaced(v *view) *step {
 	}
 }
 
-// reached says whether there is a moment, and it has come.
-func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+// Reached says whether there is a moment, and it has come.
+func Reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 // givesBackAt is when the pods are given back because one has no node or can't start; zero: there is no such pod.
 func (v *view) givesBackAt() time.Time {
@@ -111,7 +111,7 @@ func (v *view) cannotStart() (trouble string, until time.Time) {
 		return "", until
 	}
 	for _, p := range v.measuringPods() {
-		if p.Spec.NodeName == "" || ended(p) || p.DeletionTimestamp != nil {
+		if p.Spec.NodeName == "" || Ended(p) || p.DeletionTimestamp != nil {
 			continue
 		}
 		words := troubleOf(p)
@@ -162,7 +162,7 @@ func (v *view) placeBound() time.Duration {
 func (v *view) placing() (waiting, placed []*corev1.Pod) {
 	for i := range v.pods {
 		switch p := &v.pods[i]; {
-		case ended(p) || p.DeletionTimestamp != nil || dispensable(p):
+		case Ended(p) || p.DeletionTimestamp != nil || dispensable(p):
 		case p.Spec.NodeName == "":
 			waiting = append(waiting, p)
 		default:

@@ -72,7 +72,7 @@ func (v *view) runnerStuck() string {
 		return ""
 	}
 	p := &v.runners[len(v.runners)-1]
-	if ended(p) || p.DeletionTimestamp == nil || !v.stuck(p) {
+	if Ended(p) || p.DeletionTimestamp == nil || !v.stuck(p) {
 		return ""
 	}
 	return fmt.Sprintf("node %s, on which the runner's pod %s ran, doesn't answer", p.Spec.NodeName, p.Name)
@@ -169,7 +169,7 @@ func (v *view) podlessUntil() time.Time {
 	since := v.job.CreationTimestamp.Time
 	for i := range v.runners {
 		p := &v.runners[i]
-		if !ended(p) {
+		if !Ended(p) {
 			return time.Time{}
 		}
 		since = latest(since, endedAt(p))

@@ -30,7 +30,7 @@ func setupFailed(v *view) *step {
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s failed: %s", p.Name, lastWords(p))
 	case p.DeletionTimestamp != nil:
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s was deleted by somebody else", p.Name)
-	case !due.IsZero() && !v.Now.Before(due):
+	case Reached(due, v.Now):
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s didn't end within dut.setup.deadline (%s)", p.Name,
 			wording.JoinNonEmpty(": ", stateOf(p), troubleOf(p)))
 	}

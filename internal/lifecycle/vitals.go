@@ -90,7 +90,7 @@ func (v *view) observingNames() []string {
 
 // gone says that a pod reports nothing any more.
 func gone(p *corev1.Pod) bool {
-	return ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
+	return Ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
 }
 
 // vitalsTrouble says what keeps an observers' pod from reporting; empty: nothing known.

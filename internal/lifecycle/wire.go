@@ -132,7 +132,7 @@ func PodStatuses(pods []corev1.Pod) []v1alpha1.PodStatus {
 // MaySend says whether a pod of a test that is gone could still send at a time. A pod that has ended can't. Neither can one whose deletion was due long ago, even if a
 // finalizer keeps the object: its containers were told to end, and no runner's heartbeat reaches them.
 func MaySend(p *corev1.Pod, at time.Time) bool {
-	return !ended(p) && (p.DeletionTimestamp == nil || at.Before(p.DeletionTimestamp.Add(goneGrace)))
+	return !Ended(p) && (p.DeletionTimestamp == nil || at.Before(p.DeletionTimestamp.Add(goneGrace)))
 }
 
 // Sending are the pods of a test that is gone that could still send, for Leases that don't name senders: generators' pods that the test controls.

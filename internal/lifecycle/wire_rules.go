@@ -305,7 +305,7 @@ func (v *view) allThatSend() []corev1.Pod {
 // sends says whether a pod could still send, or have others send. A pod whose node has been silent for long enough must have stopped.
 func (v *view) sends(p *corev1.Pod) bool {
 	role := roleOf(p)
-	return (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && !ended(p) && (p.DeletionTimestamp == nil || !v.stuck(p))
+	return (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && !Ended(p) && (p.DeletionTimestamp == nil || !v.stuck(p))
 }
 
 // takeovers are the events for wires that were taken over from tests that no longer need them.

@@ -51,7 +51,10 @@ func sentence(whole report.Window, windows []report.Window) (said []string) {
 	}
 	facts := fmt.Sprintf("of %s asked for, the generators offered %s, and %s came back%s: that is the forwarding rate at this offered load", wording.PacketRate(sum.Intended.PacketsPerSecond),
 		wording.PacketRate(sum.Offered.PacketsPerSecond), wording.PacketRate(sum.Received.PacketsPerSecond), together)
-	if underOffered(whole) {
+	switch {
+	case underOffered(whole) && starved(whole):
+		facts += ", and neither is a limit, as what sends and what forwards waited for processors"
+	case underOffered(whole):
 		facts += ", and the generators' limit is no limit of the device"
 	}
 	said = []string{facts}
@@ -70,7 +73,34 @@ func sentence(whole report.Window, windows []report.Window) (said []string) {
 	if dropped > 0 {
 		said = append(said, fmt.Sprintf("the generators themselves dropped %d frames that reached them, so that the device may have forwarded more", dropped))
 	}
+	if frames, why := disturbed(windows); frames > 0 {
+		said = append(said, fmt.Sprintf("%s: up to %d of the frames that did not come back may have been lost for that, so that the device may have forwarded more", why, frames))
+	}
 	return said
+}
+
+// disturbed is how many of the frames that did not come back may have been lost because both who sent and who forwarded waited, and who did in the window that has most of them. An older linerate didn't tell of
+// senders' waits, nor of this.
+func disturbed(windows []report.Window) (frames int64, why string) {
+	most := int64(0)
+	for _, w := range windows {
+		for _, d := range w.Directions {
+			if d.SendersWaited <= 0 {
+				continue
+			}
+			n := min(d.DisturbedFrames, max(0, d.Sent.Packets-d.Returned.Packets))
+			frames += n
+			if n > most {
+				most, why = n, measure.WhoWaited(w, d)
+			}
+		}
+	}
+	return frames, why
+}
+
+// starved says that in some direction those who sent waited for more than 1 % of the time, as those who forwarded did.
+func starved(whole report.Window) bool {
+	return slices.ContainsFunc(whole.Directions, func(d report.Direction) bool { return 100*d.SendersWaited > whole.Duration })
 }
 
 // underOffered says that in some direction less than 99 % of what was asked for was offered.

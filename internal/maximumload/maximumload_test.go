@@ -99,6 +99,16 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 	}
 }
 
+// starved has one direction alone, of which so many frames may be lost as threads waited, those that send for so long.
+func starved(senders time.Duration, frames int64) Edit {
+	return func(_ int, w *report.Window) {
+		w.Directions = w.Directions[:1]
+		w.Directions[0].DisturbedFrames, w.Directions[0].SendersWaited = frames, plan.Duration(senders)
+		w.Disturbance = &report.Disturbance{Over: plan.Duration(10 * time.Second), Waited: plan.Duration(2 * time.Second),
+			Waits: []report.Wait{{Thread: "napi/east-12", ID: 12, Processor: 1, Waited: plan.Duration(2 * time.Second)}}}
+	}
+}
+
 // wobbling forwards another share in each window.
 func wobbling(shares ...float64) Device {
 	return func(n int, asked float64) (float64, float64) { return asked, asked * shares[n%len(shares)] }
@@ -125,6 +135,19 @@ func TestWhatIsSaid(t *testing.T) {
 			"of 40.00 Kpps asked for, the generators offered 40.00 Kpps, and 8.00 Kpps came back, all directions together: that is the forwarding rate at this offered load; " +
 				"west→east: 4.00 Kpps of 20.00 Kpps offered; east→west: 4.00 Kpps of 20.00 Kpps offered; " +
 				"1 trial could not be judged, however often repeated (window 3: link west was down)"},
+		"who sends and who forwards waited": {trials(cold, of(1)), Limited(4000).Throttled(9000), []Edit{starved(time.Second, 20_000)}, 1,
+			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the forwarding rate at this offered load, " +
+				"and neither is a limit, as what sends and what forwards waited for processors; " +
+				"thread napi/east-12 (12), which carries frames, waited 2s of 10s for processor 1, and what sends waited 1s, so that its frames left in the time that remained: " +
+				"up to 20000 of the frames that did not come back may have been lost for that, so that the device may have forwarded more"},
+		"who sends waited for a moment": {trials(cold, of(1)), Limited(4000).Throttled(9000), []Edit{starved(50*time.Millisecond, 90_000)}, 1,
+			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the forwarding rate at this offered load, " +
+				"and the generators' limit is no limit of the device; " +
+				"thread napi/east-12 (12), which carries frames, waited 2s of 10s for processor 1, and what sends waited 50ms, so that its frames left in the time that remained: " +
+				"up to 50000 of the frames that did not come back may have been lost for that, so that the device may have forwarded more"},
+		"an older linerate told only that who forwards waited": {trials(cold, of(1)), Limited(4000).Throttled(9000), []Edit{starved(0, 20_000)}, 1,
+			"of 20.00 Kpps asked for, the generators offered 9.00 Kpps, and 4.00 Kpps came back: that is the forwarding rate at this offered load, " +
+				"and the generators' limit is no limit of the device"},
 		"a generator that drops": {trials(cold, of(1)), Limited(4000), []Edit{func(_ int, w *report.Window) {
 			w.Directions = w.Directions[:1]
 			w.Directions[0].ReceiveErrors = 7

@@ -44,12 +44,11 @@ func (f *figures) ofBurst(b *report.BackToBackBurst) {
 // burstFiguresFromCounters are the figures of direction i of a window of bursts, from its counters.
 func (s Setup) burstFiguresFromCounters(w report.Window, i int) figures {
 	m := w.Directions[i]
-	f := figures{direction: s.Directions[i], setup: s, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames}
+	f := figures{direction: s.Directions[i], setup: s, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames, waited: m.SendersWaited.Std()}
 	f.intended = units.PacketRate(m.Intended.PacketsPerSecond) * units.PacketPerSecond
 	if w.Evidence != nil {
 		f.intended, f.foreign = w.Evidence.Directions[i].Intended, w.Evidence.Directions[i].Foreign
 	}
 	f.ofBurst(m.Burst)
-	f.disturbed = s.disturbedFrames(w.Disturbance, f.sent.Packets, f.sending)
 	return f
 }

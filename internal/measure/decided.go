@@ -30,13 +30,16 @@ type Stop struct {
 //	sent      ├──────────────────────┤ flight ├ now     lost: what was sent until then, and has not come back until now
 //	returned  ├────────── · · · · · · · · · · ┤
 func (s Setup) Decided(span Span, flight time.Duration) bool {
+	if span.fault(s.Directions) != "" {
+		return false
+	}
 	var lossy []int
 	for i, d := range s.Directions {
-		if span.judges(d) && comesBack(d, span) && exceeds(s.lostInFlight(d, span, flight), framesIn(span.intended(i), span.Stopped.Planned), span.Stopped.Above) {
+		if span.judges(d) && comesBack(d, span) && exceeds(s.lostInFlight(i, span, flight), framesIn(span.intended(i), span.Stopped.Planned), span.Stopped.Above) {
 			lossy = append(lossy, i)
 		}
 	}
-	if len(lossy) == 0 || span.fault(s.Directions) != "" {
+	if len(lossy) == 0 {
 		return false
 	}
 	judged := Judge(s.Window(span), Goal{MaxLossRatio: span.Stopped.Above})
@@ -50,24 +53,18 @@ func (s Setup) Decided(span Span, flight time.Duration) bool {
 
 // lostInFlight is how many frames of a direction the device surely lost of those that were sent longer ago than flight, by the latest readings. Later frames that came back are counted as if they
 // were of these, so the number is lower than the true loss.
-func (s Setup) lostInFlight(d Direction, span Span, flight time.Duration) int64 {
-	var sent, lost, drops int64
-	var took time.Duration
-	for _, p := range d.Pairs {
+func (s Setup) lostInFlight(i int, span Span, flight time.Duration) int64 {
+	var lost, drops int64
+	for _, p := range s.Directions[i].Pairs {
 		out, in := span.Readings[p.Generator], span.Readings[p.Receiver]
-		if len(out) < 2 || len(in) < 2 {
-			return 0
-		}
 		first, last := edgesOf(in)
-		took = max(took, last.At-first.At)
 		landed := sentBefore(out, p.Send, flight+2*last.Uncertainty)
-		sent += landed
 		lost += landed - last.Ports[p.Receive].Received.Sub(first.Ports[p.Receive].Received).Packets
 		drops += last.Ports[p.Receive].ReceiveErrors - first.Ports[p.Receive].ReceiveErrors
 		first, last = edgesOf(out)
 		drops += last.Ports[p.Send].SendDrops - first.Ports[p.Send].SendDrops
 	}
-	return surelyLostOf(lost, drops, s.disturbedFrames(span.Disturbance, sent, took))
+	return surelyLostOf(lost, drops, s.figures(s.Directions[i], span, i, true).disturbed)
 }
 
 // comesBack says that frames of a direction came back between the latest two readings.

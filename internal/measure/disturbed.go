@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -12,28 +14,64 @@ import (
 // every device has to hold that many frames anyway.
 const grantedWait = batchTime
 
-// disturbedFrames is how many of the frames sent in a window may have been lost because the threads that carry them were disturbed. While those threads wait, frames arrive as before, and no more
-// can be lost than arrive. Which part of a wait lay within the window isn't known, so all of it counts. A wait that cost no frame changes nothing, as only missing frames are explained.
+// haste is how fast a Paced port sends at most while it makes good what it is late with, in thousandths of what it was asked for.
+const haste = 1004
+
+// sender is how a direction's frames left in a window.
+type sender struct {
+	frames int64
+	window time.Duration
+	// waited is for how long the threads that sent were kept from that, of several ports at the one that waited longest; 0: they weren't, or nobody can tell.
+	waited time.Duration
+	// asked is what all ports were asked for, or a little more where that isn't known exactly.
+	asked units.PacketRate
+}
+
+// waitedToSend is for how long a port's sending threads waited between two readings, at most. A port that isn't Paced sends as fast as it can after a wait, which its bursts show.
+func waitedToSend(first, last engine.PortCounters) time.Duration {
+	if !last.Paced {
+		return 0
+	}
+	return max(0, last.Waited+last.Waiting-first.Waited)
+}
+
+// least is the least time in which all frames may have left. A thread that waits sends nothing, so they leave in the time that remains, as evenly as a thread sends that has a processor; nor do they leave faster than
+// they were asked for. Either but for haste: a port that tells of its waits makes good what it is late with a little faster.
+//
+//	sent     ▔▔▔▔▔▁▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔▔▔▁▁▁▁▔▔▔    at the rate of window − waited
+//	carried  ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁▔▔▔▔▔▔▔    at worst never while the sender waited, too
+func (s sender) least() time.Duration {
+	if s.waited <= 0 {
+		return s.window
+	}
+	asked := scale(s.frames, int64(time.Second)*int64(units.PacketPerSecond), int64(s.asked))
+	return min(s.window, time.Duration(max(1, scale(max(asked, int64(s.window-s.waited)), 1000, haste))))
+}
+
+// disturbedFrames is how many of the frames sent in a window may have been lost because the threads that carry them were disturbed. While those threads wait, frames come at the sender's rate, and no more
+// can be lost than come. Nor can more be lost afterwards, in a queue that is still full of what came meanwhile: of a device that is slower than the sender a wait takes what it would have carried, which is
+// less, and one that is faster empties its queue as frames come. Which part of a wait lay within the window isn't known, so all of it counts. A wait that cost no frame changes nothing, as only missing
+// frames are explained.
 //
 //	come     ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔
 //	carried  ▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔
 //	                   waited: what comes meanwhile is queued, or lost
-func (s Setup) disturbedFrames(d *report.Disturbance, sent int64, window time.Duration) int64 {
+func (s Setup) disturbedFrames(d *report.Disturbance, sent sender) int64 {
 	if d == nil {
 		return 0
 	}
 	if d.Missing != "" {
-		return sent
+		return sent.frames
 	}
 	waited := d.Waited.Std()
 	if s.Ourselves {
 		waited = min(waited, d.Strangers.Std())
 	}
-	held := waited + d.Stolen.Std()
-	if held <= grantedWait {
+	held, least := waited+d.Stolen.Std(), sent.least()
+	if scale(int64(held), int64(sent.window), int64(least)) <= int64(grantedWait) {
 		return 0
 	}
-	return scale(sent, int64(min(held, window)), int64(window))
+	return scale(sent.frames, int64(min(held, least)), int64(least))
 }
 
 // worthReporting is a disturbance that is worth reporting; nil: none was, or it was not measured.
@@ -54,16 +92,29 @@ func longestWait(d *report.Disturbance, sends bool) (longest report.Wait) {
 	return longest
 }
 
-// disturbedSentence says who waited for what, how many frames that may have cost, and what to do about it.
-func disturbedSentence(w report.Window, frames int64) string {
-	d := w.Disturbance
-	switch {
-	case d == nil: // of a window that lost its detail
-		return fmt.Sprintf("the threads that carry frames waited for processors that others had: up to %d frames may have been lost for that", frames)
+// disturbedSentence says who waited for what, how many of a direction's frames that may have cost, and what to do about it.
+func disturbedSentence(w report.Window, m report.Direction) string {
+	switch d := w.Disturbance; {
+	case d == nil:
+		return fmt.Sprintf("%s: up to %d frames may have been lost for that", WhoWaited(w, m), m.DisturbedFrames)
 	case d.Missing != "":
-		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s), so all of them may have been lost that way; keep other work off it", d.Missing)
+		return WhoWaited(w, m) + ", so all of them may have been lost that way; keep other work off it"
 	}
-	return fmt.Sprintf("%s: up to %d frames may have been lost for that; keep other work off the processors of generator and device", DisturbanceSentence(*d), frames)
+	return fmt.Sprintf("%s: up to %d frames may have been lost for that; keep other work off the processors of generator and device", WhoWaited(w, m), m.DisturbedFrames)
+}
+
+// WhoWaited says who waited for a processor longest while frames of a direction may have been lost for that, and whether those who sent them waited, too.
+func WhoWaited(w report.Window, m report.Direction) string {
+	switch d := w.Disturbance; {
+	case d == nil: // of a window that lost its detail
+		return "the threads that carry frames waited for processors that others had"
+	case d.Missing != "":
+		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s)", d.Missing)
+	case m.SendersWaited.Std() > grantedWait:
+		return fmt.Sprintf("%s, and what sends waited %s, so that its frames left in the time that remained", DisturbanceSentence(*d), wording.Span(m.SendersWaited.Std()))
+	default:
+		return DisturbanceSentence(*d)
+	}
 }
 
 // DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else ran.

@@ -29,8 +29,10 @@ type figures struct {
 	received       rates
 	// mostOffered is the rate if the edges' uncertainty is all in the generator's favour.
 	mostOffered units.PacketRate
-	// edges is how many frames may be on the wrong side of an edge, disturbed how many may have been lost as those who carry them waited.
+	// edges is how many frames may be on the wrong side of an edge, disturbed how many may have been lost as those who carry them waited, and waited for how long those who send did, of several ports at the
+	// one that waited longest.
 	edges, disturbed int64
+	waited           time.Duration
 	// foreign is how many frames of other people's may be among those that came back.
 	foreign int64
 	// burst is what was to be sent, and how long that took; nil: the span is no burst.
@@ -59,7 +61,7 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 		f.ofBurst(span.burst(d, i))
 	}
 	f.foreign = f.foreignFrames()
-	f.disturbed = s.disturbedFrames(span.Disturbance, f.sent.Packets, f.duration().Std())
+	f.addDisturbance(span.Disturbance)
 	return f
 }
 
@@ -88,6 +90,7 @@ func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	f.receiveErrors += lastBack.Ports[p.Receive].ReceiveErrors - firstBack.Ports[p.Receive].ReceiveErrors
 	f.damaged += lastBack.Ports[p.Receive].Damaged - firstBack.Ports[p.Receive].Damaged
 	f.sendDrops += last.Ports[p.Send].SendDrops - first.Ports[p.Send].SendDrops
+	f.waited = max(f.waited, waitedToSend(first.Ports[p.Send], last.Ports[p.Send]))
 	f.offered.add(sent, took)
 	f.received.add(back, tookBack)
 	f.mostOffered += units.PacketRateOver(sent.Packets+unsure+1, int64(took))
@@ -113,6 +116,22 @@ func FlowOf(rate units.PacketRate, mix units.Traffic) report.Flow {
 
 // duration is what rates are over.
 func (f *figures) duration() plan.Duration { return plan.Duration(cmp.Or(f.sending, f.longest)) }
+
+// addDisturbance says how many frames a disturbance may have cost. For how long senders waited stays where that depends on it.
+func (f *figures) addDisturbance(d *report.Disturbance) {
+	if f.disturbed = f.disturbedIn(d, f.duration().Std()); f.disturbed == 0 || d.Missing != "" {
+		f.waited = 0
+	}
+}
+
+// disturbedIn is how many frames a disturbance may have cost if they were sent in a window that lasted so long.
+func (f *figures) disturbedIn(d *report.Disturbance, window time.Duration) int64 {
+	asked := units.PacketRate(f.intended.Whole()+1) * units.PacketPerSecond // a Report without evidence has it to a whole packet
+	for _, p := range f.direction.Pairs {
+		asked += p.Besides
+	}
+	return f.setup.disturbedFrames(d, sender{frames: f.sent.Packets, window: window, waited: f.waited, asked: asked})
+}
 
 // lost is what was sent and did not come back; below zero, more came back than was sent.
 func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }
@@ -182,6 +201,7 @@ func (f *figures) measured() report.Direction {
 		From: f.direction.From, To: f.direction.To,
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
+		SendersWaited:   plan.Duration(f.waited),
 		MiscountedBytes: f.miscounted(), ResizedBytes: f.resized(), Burst: f.burst,
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
 		LossRatioMin:    units.RatioOf(f.surelyLost(), f.sent.Packets),

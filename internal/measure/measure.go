@@ -14,6 +14,7 @@ package measure
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -112,8 +113,7 @@ func (s Setup) Window(span Span) Window {
 	span.Sending = s.sending(span)
 	fault := cmp.Or(span.fault(s.Directions), span.Pace.faultOrNone())
 	even := span.Pace.evenness(len(s.Directions))
-	disturbance := worthReporting(span.Disturbance)
-	w := report.Window{Varied: span.Varied, Disturbance: disturbance, GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
+	w := report.Window{Varied: span.Varied, Disturbance: worthReporting(span.Disturbance), GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
 	w.Evidence = &report.Evidence{Fault: fault, Calm: even.calm, Gaps: even.gaps}
 	for i, d := range s.Directions {
 		f := s.figures(d, span, i, fault == "")
@@ -130,6 +130,9 @@ func (s Setup) Window(span Span) Window {
 		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i], even.lostInGaps[i], even.calmLossRatio(i)
 		w.Directions, w.Evidence.Directions = append(w.Directions, m), append(w.Evidence.Directions, e)
 		w.Duration = max(w.Duration, f.duration())
+	}
+	if slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.DisturbedFrames > 0 }) {
+		w.Disturbance = span.Disturbance
 	}
 	if span.Stopped != nil {
 		w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(span.Stopped.Planned), Above: span.Stopped.Above}

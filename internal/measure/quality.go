@@ -294,7 +294,7 @@ func (d direction) unclearSentence() string {
 	}
 	switch {
 	case d.measured.DisturbedFrames > 0:
-		why = append(why, disturbedSentence(d.window, d.measured.DisturbedFrames))
+		why = append(why, disturbedSentence(d.window, d.measured))
 	case d.measured.EdgeFrames > 0 || len(why) == 0:
 		why = append(why, fmt.Sprintf("the window's edges alone may account for %d", d.measured.EdgeFrames))
 	}

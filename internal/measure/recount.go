@@ -89,9 +89,13 @@ func recountSessions(m report.Direction) report.Direction {
 func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRate) {
 	was := w.Directions[i]
 	f := s.figuresFromCounters(*w, i)
-	if i < len(intended) {
+	switch {
+	case i < len(intended):
 		f.intended = intended[i]
+	case w.Evidence == nil:
+		f.intended = units.PacketRate(was.Intended.PacketsPerSecond) * units.PacketPerSecond
 	}
+	s.recountDisturbance(*w, i, &f)
 	m := f.measured()
 	if i >= len(intended) && w.Evidence == nil {
 		m.Intended = was.Intended
@@ -119,6 +123,18 @@ func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRat
 		s.recountEvidence(w, i, f)
 	}
 	w.Directions[i] = m
+}
+
+// recountDisturbance computes anew how many frames a disturbance may have cost. The saved number stays where the direction's own time explains it, of which the window has the longest.
+func (s Setup) recountDisturbance(w report.Window, i int, f *figures) {
+	was, most := w.Directions[i], int64(0)
+	if s.hasSeveralTimes(w) {
+		most = f.disturbedIn(w.Disturbance, f.duration().Std()*4/5)
+	}
+	f.addDisturbance(w.Disturbance)
+	if was.DisturbedFrames > f.disturbed && was.DisturbedFrames <= most {
+		f.disturbed, f.waited = was.DisturbedFrames, was.SendersWaited.Std()
+	}
 }
 
 // recountEvidence keeps of a direction's evidence what is raw: what was heard, and what was lost in which kind of time.
@@ -153,11 +169,10 @@ func (s Setup) figuresFromCounters(w report.Window, i int) figures {
 		return s.burstFiguresFromCounters(w, i)
 	}
 	f := figures{direction: s.Directions[i], setup: s, longest: took, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames,
-		edges: m.EdgeFrames}
+		edges: m.EdgeFrames, waited: m.SendersWaited.Std()}
 	if m.EdgeFrames == 0 { // a trial has no edges
 		f.sending = took
 	}
-	f.disturbed = s.disturbedFrames(w.Disturbance, f.sent.Packets, took)
 	f.offered.add(f.sent, took)
 	f.received.add(f.returned, took)
 	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(took)) // an edge's uncertainty counts twice in edges: in sending and in receiving

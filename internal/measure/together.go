@@ -78,6 +78,7 @@ func directionTogether(windows []report.Window, from, to string) report.Directio
 		whole.MiscountedBytes, whole.ResizedBytes = whole.MiscountedBytes+d.MiscountedBytes, whole.ResizedBytes+d.ResizedBytes
 		whole.EdgeFrames += d.EdgeFrames
 		whole.DisturbedFrames += d.DisturbedFrames
+		whole.SendersWaited += d.SendersWaited
 		whole.MachineLost += d.MachineLost
 		whole.Unstamped += d.Unstamped
 		whole.Limiter = limiterTogether(whole.Limiter, d.Limiter)

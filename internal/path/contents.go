@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/checksum"
 )
 
 // contentFault says what a device changed of a frame that no forwarding changes: its length, its payload, and that its checksums are right; empty: nothing. What is compared begins with the IP
@@ -26,7 +28,7 @@ func contentFault(sent, arrived []byte) string {
 	if was, is := a.length(sent), b.length(arrived); was != is {
 		return fmt.Sprintf("an IP packet of %d bytes instead of %d", is, was)
 	}
-	if b.version == 4 && checksum(sum(arrived[b.network:b.transport])) != 0 {
+	if b.version == 4 && checksum.Fold(checksum.Sum(arrived[b.network:b.transport])) != 0xffff {
 		return "a wrong IPv4 header checksum"
 	}
 	if at := differ(sent[a.payload:a.end], arrived[b.payload:b.end]); at >= 0 {
@@ -64,9 +66,5 @@ func (l layers) rightChecksum(frame []byte) bool {
 	if at := l.transport + 6; l.protocol == protocolUDP && l.version == 4 && frame[at] == 0 && frame[at+1] == 0 {
 		return true
 	}
-	addresses := frame[l.network+12 : l.network+20]
-	if l.version == 6 {
-		addresses = frame[l.network+8 : l.network+40]
-	}
-	return checksum(sum(addresses)+uint64(l.protocol)+uint64(l.end-l.transport)+sum(frame[l.transport:l.end])) == 0
+	return checksum.Fold(l.sumTransport(frame)) == 0xffff
 }

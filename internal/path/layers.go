@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+
+	"github.com/linerate-dev/linerate/internal/checksum"
 )
 
 // errNoIP: only IPv4 and IPv6 frames have a TTL to judge and a payload to mark.
@@ -121,7 +123,7 @@ func (l layers) mend(frame []byte) {
 	if l.version == 4 {
 		be.PutUint16(frame[l.network+2:], uint16(l.end-l.network))
 		be.PutUint16(frame[l.network+10:], 0)
-		be.PutUint16(frame[l.network+10:], checksum(sum(frame[l.network:l.transport])))
+		be.PutUint16(frame[l.network+10:], ^checksum.Fold(checksum.Sum(frame[l.network:l.transport])))
 	} else {
 		be.PutUint16(frame[l.network+4:], uint16(l.end-l.transport))
 	}
@@ -139,33 +141,19 @@ func (l layers) mendTransport(frame []byte) {
 	if l.protocol == protocolTCP {
 		at = l.transport + 16
 	}
-	addresses := frame[l.network+12 : l.network+20]
-	if l.version == 6 {
-		addresses = frame[l.network+8 : l.network+40]
-	}
 	binary.BigEndian.PutUint16(frame[at:], 0)
-	c := checksum(sum(addresses) + uint64(l.protocol) + uint64(l.end-l.transport) + sum(frame[l.transport:l.end]))
+	c := ^checksum.Fold(l.sumTransport(frame))
 	if c == 0 && l.protocol == protocolUDP {
 		c = 0xffff // zero would mean none
 	}
 	binary.BigEndian.PutUint16(frame[at:], c)
 }
 
-// sum adds 16-bit words (RFC 1071).
-func sum(b []byte) uint64 {
-	var s uint64
-	for ; len(b) >= 2; b = b[2:] {
-		s += uint64(binary.BigEndian.Uint16(b))
+// sumTransport adds up the UDP or TCP packet, checksum and all, and its pseudo header.
+func (l layers) sumTransport(frame []byte) uint64 {
+	addresses := frame[l.network+12 : l.network+20]
+	if l.version == 6 {
+		addresses = frame[l.network+8 : l.network+40]
 	}
-	if len(b) == 1 {
-		s += uint64(b[0]) << 8
-	}
-	return s
-}
-
-func checksum(s uint64) uint16 {
-	for s > 0xffff {
-		s = s>>16 + s&0xffff
-	}
-	return ^uint16(s)
+	return checksum.Sum(addresses) + uint64(l.protocol) + uint64(l.end-l.transport) + checksum.Sum(frame[l.transport:l.end])
 }

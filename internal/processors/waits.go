@@ -248,6 +248,20 @@ func scheduleOf(thread procfs.Proc) (ran, waited time.Duration, err error) {
 	return time.Duration(s.RunningNanoseconds), time.Duration(s.WaitingNanoseconds), nil
 }
 
+// WaitedBy is for how long a thread of this process, by the kernel's number, was ready to run since it began, and others had the processors. A wait counts when it is over.
+func WaitedBy(thread int) (time.Duration, error) {
+	kernel, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0, fmt.Errorf("how long thread %d waited: %w", thread, err)
+	}
+	its, err := kernel.Proc(thread)
+	if err != nil {
+		return 0, fmt.Errorf("how long thread %d waited: %w", thread, err)
+	}
+	_, waited, err := scheduleOf(its)
+	return waited, err
+}
+
 // OwnWaits follows for how long this process' threads were ready to run, and others had the processors. Its zero value begins with the first reading. It is not safe for
 // concurrent use.
 type OwnWaits struct {

@@ -1,31 +1,16 @@
 package profile
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
-// onesSum adds b to a one's-complement sum as 16-bit words, the last one padded with a zero byte (RFC 1071).
-func onesSum(sum uint32, b []byte) uint32 {
-	for ; len(b) >= 2; b = b[2:] {
-		sum += uint32(binary.BigEndian.Uint16(b))
-	}
-	if len(b) == 1 {
-		sum += uint32(b[0]) << 8
-	}
-	return sum
-}
-
-// checksum folds a sum and complements it.
-func checksum(sum uint32) uint16 {
-	for sum > 0xffff {
-		sum = sum>>16 + sum&0xffff
-	}
-	return ^uint16(sum)
-}
+	"github.com/linerate-dev/linerate/internal/checksum"
+)
 
 // fixIPv4Header writes the checksum of the IPv4 header at the start of b.
 func fixIPv4Header(b []byte) {
 	b[10], b[11] = 0, 0
 	length := min(int(b[0]&0x0f)*4, len(b))
-	binary.BigEndian.PutUint16(b[10:], checksum(onesSum(0, b[:length])))
+	binary.BigEndian.PutUint16(b[10:], ^checksum.Fold(checksum.Sum(b[:length])))
 }
 
 // fixTransport writes the UDP, TCP or ICMPv6 checksum of the packet whose IP header is at ip and whose transport header is at l4.
@@ -40,8 +25,7 @@ func fixTransport(frame []byte, ip, l4 int, protocol byte) {
 	}
 	segment := frame[l4:end]
 	segment[at], segment[at+1] = 0, 0
-	sum := onesSum(uint32(protocol)+uint32(len(segment)), addresses(frame[ip:]))
-	value := checksum(onesSum(sum, segment))
+	value := ^checksum.Fold(uint64(protocol) + uint64(len(segment)) + checksum.Sum(addresses(frame[ip:])) + checksum.Sum(segment))
 	if value == 0 && protocol == protocolUDP {
 		value = 0xffff // 0 means "none" (RFC 768)
 	}

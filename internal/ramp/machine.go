@@ -283,5 +283,5 @@ func percent(r units.Ratio) string {
 		return r.Percent().FormatFixed() + " %"
 	}
 	const step = units.One / 1_000_000
-	return ((r + step/2) / step * step).Percent().String() + " %"
+	return wording.Share((r + step/2) / step * step)
 }

@@ -52,7 +52,7 @@ func atLoadTable(r *report.Report, all []*report.Report) *table {
 	for _, l := range r.Result.Latency {
 		for _, d := range l.Directions {
 			for _, s := range d.Sizes {
-				t.rows = append(t.rows, rowAtLoad(percentOfRate(l.At)+" "+wording.Direction(d.From, d.To)+", "+sizeText(s), d, s))
+				t.rows = append(t.rows, rowAtLoad(wording.Share(l.At)+" "+wording.Direction(d.From, d.To)+", "+sizeText(s), d, s))
 				for _, loop := range loopbacksOf(r, all) {
 					if other, size, found := sameFrames(loop, l.At, d, s.FrameSize); found {
 						t.rows = append(t.rows, rowAtLoad("· a cable, at "+wording.PacketRate(other.Offered.PacketsPerSecond), other, size))
@@ -75,8 +75,6 @@ func headOf(share string) string {
 	return share
 }
 
-func percentOfRate(at units.Ratio) string { return at.Percent().String() + " %" }
-
 func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []string {
 	row := []string{name, timedOf(l)}
 	for _, share := range shares {
@@ -96,11 +94,11 @@ func rowAtLoad(name string, d report.LatencyOfDirection, l report.Latency) []str
 func atLoadWarnings(r *report.Report) (out []string) {
 	for _, l := range r.Result.Latency {
 		if l.Missing != "" {
-			out = append(out, fmt.Sprintf("latency at %s was not measured: %s", percentOfRate(l.At), l.Missing))
+			out = append(out, fmt.Sprintf("latency at %s was not measured: %s", wording.Share(l.At), l.Missing))
 		}
 		for _, d := range l.Directions {
 			if d.Missing != "" {
-				out = append(out, fmt.Sprintf("latency of %s at %s was not measured: %s", wording.Direction(d.From, d.To), percentOfRate(l.At), d.Missing))
+				out = append(out, fmt.Sprintf("latency of %s at %s was not measured: %s", wording.Direction(d.From, d.To), wording.Share(l.At), d.Missing))
 			}
 		}
 	}
@@ -271,7 +269,7 @@ func newByLoad(of []distribution, name string, narrow bool) drawing {
 	d.timeGrid(y, left, right)
 	for _, one := range of {
 		d.line("tick", x.at(one.At.Float()), y.from, x.at(one.At.Float()), y.from+5)
-		d.label("mid", x.at(one.At.Float()), y.from+20, percentOfRate(one.At))
+		d.label("mid", x.at(one.At.Float()), y.from+20, wording.Share(one.At))
 	}
 	d.label("end faint", right, d.Height-6, "load, as a share of the rate")
 	below := math.Inf(1) // where the last name is
@@ -351,7 +349,7 @@ func newTails(of, cables []distribution, name string, narrow bool) drawing {
 		path, end := tail(one, x, y)
 		d.Paths = append(d.Paths, shape{D: path, Class: "series s" + strconv.Itoa(k%5)})
 		below = min(below-13, end)
-		d.label("start", right+6, below+4, percentOfRate(one.At))
+		d.label("start", right+6, below+4, wording.Share(one.At))
 	}
 	return d
 }

@@ -27,6 +27,9 @@ type Direction struct {
 	EdgeFrames int64 `json:"edgeFrames,omitempty"`
 	// DisturbedFrames is how many frames may have been lost as those who carry them waited for processors: less missing than that is not called loss either.
 	DisturbedFrames int64 `json:"disturbedFrames,omitempty"`
+	// SendersWaited is for how long the threads that sent the frames waited for processors themselves, of several ports at the one that waited longest: the frames left in the time that remained, so that more of
+	// them may have come while others waited. 0: DisturbedFrames doesn't depend on it, or nobody can tell.
+	SendersWaited plan.Duration `json:"sendersWaited,omitempty"`
 	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops (at either end), EdgeFrames and DisturbedFrames.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`

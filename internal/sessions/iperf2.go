@@ -68,10 +68,7 @@ type iperf2Run struct {
 	output *iperf2Output
 	kill   context.CancelFunc
 	ended  chan struct{}
-
-	mu     sync.Mutex
-	closed bool
-	broken string
+	course
 }
 
 // startIperf2 starts the program in a namespace, for so many streams. It ends with this process, however that ends.
@@ -108,30 +105,18 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 
 // over records why it ended.
 func (r *iperf2Run) over(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return
-	}
-	r.broken = "iperf ended in the middle of the test"
+	why := "iperf ended in the middle of the test"
 	if err != nil {
-		r.broken += ": " + err.Error()
+		why += ": " + err.Error()
 	}
 	if said := r.output.complaint(); said != "" {
-		r.broken += ": it says " + strconv.Quote(said)
+		why += ": it says " + strconv.Quote(said)
 	}
-}
-
-func (r *iperf2Run) brokenBy() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.broken
+	r.breakWith(errors.New(why))
 }
 
 func (r *iperf2Run) close() {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
+	r.finish()
 	r.kill()
 	<-r.ended
 }

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +68,7 @@ type iperf3Sender struct {
 	watched  *watched // nil with UDP
 	carrying sync.WaitGroup
 	cancel   context.CancelFunc
-
-	mu      sync.Mutex
-	sending bool
-	closed  bool
-	broken  string
+	course
 }
 
 // connectIperf3 makes all streams, from the link's own address by its own interface.
@@ -117,27 +114,17 @@ func connectIperf3(ctx context.Context, s socket, to netip.Addr) (*iperf3Sender,
 
 // send begins to send; the two sides have agreed on the duration.
 func (w *iperf3Sender) send(lasts time.Duration) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sending || w.closed {
-		return errTwice
-	}
-	w.sending = true
-	var ctx context.Context
-	ctx, w.cancel = context.WithCancel(context.Background())
-	w.carrying.Go(func() {
-		_, err := w.test.Carry(ctx)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		switch {
-		case w.closed:
-		case err == nil:
-			w.broken = fmt.Sprintf("its own time, %s, was over", lasts)
-		default:
-			w.broken = err.Error()
-		}
+	return w.begin(func() {
+		var ctx context.Context
+		ctx, w.cancel = context.WithCancel(context.Background())
+		w.carrying.Go(func() {
+			_, err := w.test.Carry(ctx)
+			if err == nil {
+				err = errOver(lasts)
+			}
+			w.breakWith(err)
+		})
 	})
-	return nil
 }
 
 func (w *iperf3Sender) read(at func() time.Duration) *measure.Sending {
@@ -155,23 +142,15 @@ func (w *iperf3Sender) read(at func() time.Duration) *measure.Sending {
 			r.Datagrams = append(r.Datagrams, s.Highest)
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.broken != "":
-		r.Broken = w.broken
-	case r.Broken == "" && err != nil:
+	if r.Broken == "" && err != nil {
 		r.Broken = err.Error()
 	}
+	r.Broken = cmp.Or(w.brokenBy(), r.Broken)
 	return &r
 }
 
 func (w *iperf3Sender) close() {
-	w.mu.Lock()
-	was := w.closed
-	w.closed = true
-	w.mu.Unlock()
-	if was {
+	if !w.finish() {
 		return
 	}
 	if w.watched != nil {

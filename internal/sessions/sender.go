@@ -23,16 +23,61 @@ const connectTimeout = 10 * time.Second
 // sender makes one direction's connections, and writes to them for a finite time. It is safe for concurrent use.
 type sender struct {
 	socket
+	course
 	conns   []*net.TCPConn
 	watched *watched // once all connections are open
 	written atomic.Int64
 	working sync.WaitGroup
-
-	mu      sync.Mutex
-	sending bool
-	closed  bool
-	broken  string
 }
+
+// course is how an end's work goes: it begins once, and goes on until it is finished, unless it breaks before. It is safe for concurrent use.
+type course struct {
+	mu       sync.Mutex
+	begun    bool
+	finished bool
+	broken   string
+}
+
+var errTwice = errors.New("it sends already, or has stopped")
+
+// begin calls start, unless it has begun or is finished.
+func (c *course) begin(start func()) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.begun || c.finished {
+		return errTwice
+	}
+	c.begun = true
+	start()
+	return nil
+}
+
+// breakWith records why it ended by itself: of several reasons the first.
+func (c *course) breakWith(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.finished && c.broken == "" {
+		c.broken = err.Error()
+	}
+}
+
+// brokenBy is why it ended by itself; empty: it didn't.
+func (c *course) brokenBy() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.broken
+}
+
+// finish says whether it wasn't finished yet. Nothing that ends from here on breaks it.
+func (c *course) finish() (first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first, c.finished = !c.finished, true
+	return first
+}
+
+// errOver says that a sender has sent for as long as it was to.
+func errOver(lasts time.Duration) error { return fmt.Errorf("its own time, %s, was over", lasts) }
 
 // connect makes all connections, each from the link's own address by its own interface.
 func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sender, *Opened, error) {
@@ -82,63 +127,44 @@ func (w *sender) dial(ctx context.Context, token string, to netip.Addr) error {
 	return nil
 }
 
-var errTwice = errors.New("it sends already, or has stopped")
-
 // send begins to write to all connections, for the given time; it is called once.
 func (w *sender) send(lasts time.Duration) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sending || w.closed {
-		return errTwice
-	}
-	w.sending = true
-	until := time.Now().Add(lasts)
-	message := make([]byte, w.shape.MessageBytes)
-	random := rand.NewChaCha8([32]byte{}) // a device that compresses gains nothing
-	_, _ = random.Read(message)
-	for _, conn := range w.conns {
-		_ = conn.SetWriteDeadline(until)
-		w.working.Go(func() {
-			for {
-				n, err := conn.Write(message)
-				w.written.Add(int64(n))
-				if err != nil {
-					w.breakWith(err, lasts)
-					return
-				}
-			}
-		})
-	}
-	return nil
+	return w.begin(func() {
+		until := time.Now().Add(lasts)
+		message := make([]byte, w.shape.MessageBytes)
+		random := rand.NewChaCha8([32]byte{}) // a device that compresses gains nothing
+		_, _ = random.Read(message)
+		for _, conn := range w.conns {
+			_ = conn.SetWriteDeadline(until)
+			w.working.Go(func() { w.breakWith(w.write(conn, message, lasts)) })
+		}
+	})
 }
 
-func (w *sender) breakWith(err error, lasts time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed || w.broken != "" {
-		return
-	}
-	if w.broken = err.Error(); errors.Is(err, os.ErrDeadlineExceeded) {
-		w.broken = fmt.Sprintf("its own time, %s, was over", lasts)
+// write writes the message again and again, until the connection ends or its time is over, and returns which.
+func (w *sender) write(conn *net.TCPConn, message []byte, lasts time.Duration) error {
+	for {
+		n, err := conn.Write(message)
+		w.written.Add(int64(n))
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return errOver(lasts)
+		case err != nil:
+			return err
+		}
 	}
 }
 
 // read is what has been sent by now.
 func (w *sender) read(at func() time.Duration) *measure.Sending {
 	r := w.watched.read(at)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	r.Connections, r.WrittenBytes, r.Broken = len(w.conns), w.written.Load(), cmp.Or(w.broken, r.Broken)
+	r.Connections, r.WrittenBytes, r.Broken = len(w.conns), w.written.Load(), cmp.Or(w.brokenBy(), r.Broken)
 	return &r
 }
 
 // close drops all connections and waits until their writers have ended.
 func (w *sender) close() {
-	w.mu.Lock()
-	was := w.closed
-	w.closed = true
-	w.mu.Unlock()
-	if was {
+	if !w.finish() {
 		return
 	}
 	if w.watched != nil {

@@ -13,7 +13,8 @@ import (
 // direction is what the trials show of one direction.
 type direction struct {
 	Soak
-	// atHighest is the direction in the trial of the highest load, the first of several, and offeredAtHighest what each trial of that load offered, in packets per second.
+	// highest is the highest load of a trial, atHighest the direction in the first trial of that load, and offeredAtHighest what each of them offered, in packets per second.
+	highest          units.Ratio
 	atHighest        report.Direction
 	offeredAtHighest []float64
 	// full is what a load of one asks of the direction, in packets per second.
@@ -33,17 +34,17 @@ func (s Soak) directionsOf(trials []report.Window) (all []direction) {
 	}
 	highest := slices.MaxFunc(trials, func(a, b report.Window) int { return cmp.Compare(a.Load, b.Load) })
 	for i, m := range highest.Directions {
-		d := direction{Soak: s, atHighest: m, full: float64(max(1, m.Intended.PacketsPerSecond)) / highest.Load.Float()}
+		d := direction{Soak: s, highest: highest.Load, atHighest: m, full: float64(max(1, m.Intended.PacketsPerSecond)) / highest.Load.Float()}
 		for _, w := range trials {
-			d.add(w, i, w.Load == highest.Load)
+			d.add(w, i)
 		}
 		all = append(all, d)
 	}
 	return all
 }
 
-// add takes in direction i of a trial, which is one of the highest load or not.
-func (d *direction) add(w report.Window, i int, highest bool) {
+// add takes in direction i of a trial.
+func (d *direction) add(w report.Window, i int) {
 	m := w.Directions[i]
 	sent := m.Sent.Packets - m.GeneratorDrops()
 	if sent <= 0 || m.Offered.PacketsPerSecond <= 0 {
@@ -53,7 +54,7 @@ func (d *direction) add(w report.Window, i int, highest bool) {
 	offered := float64(m.Offered.PacketsPerSecond)
 	d.worst = append(d.worst, losscurve.Trial{Load: offered, Sent: sent, Lost: most})
 	d.best = append(d.best, losscurve.Trial{Load: offered, Sent: sent, Lost: surely})
-	if highest {
+	if w.Load == d.highest {
 		d.offeredAtHighest = append(d.offeredAtHighest, offered)
 	}
 	d.sent, d.lost, d.doubtful = d.sent+sent, d.lost+most, d.doubtful+most-surely

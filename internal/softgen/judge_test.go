@@ -65,6 +65,8 @@ func allowances() []*allowance {
 		{at: "get_port_stats/result/queue_full", reason: readings},
 		{at: "get_port_stats/result/peer_full", reason: readings},
 		{at: "get_port_stats/result/sending", reason: readings},
+		{at: "get_port_stats/result/waited", reason: readings},
+		{at: "get_port_stats/result/waiting", reason: readings},
 		{at: "get_port_stats/result/link_flaps", reason: readings},
 		{at: "get_global_stats/result/stolen", reason: readings},
 		{at: "get_global_stats/result/stolen_ts", reason: readings},

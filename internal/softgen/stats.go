@@ -67,7 +67,8 @@ func (s *Server) readOnce() []datapath.Counters {
 
 // getPortStats is get_port_stats: counters since the port was opened, bytes with FCS. In addition to TRex's members: ts is the server's clock at
 // the reading, give or take ts_width seconds; behind is how many packets should have left by then and have not; queue_full counts
-// retries; peer_full is how many of those sent found the far end of a veth full; link_flaps counts link changes; sending is how many seconds the latest run of finite streams took, from its first frame to its last; damaged are packets that came with a wrong checksum
+// retries; peer_full is how many of those sent found the far end of a veth full; link_flaps counts link changes; sending is how many seconds the latest run of finite streams took, from its first frame to its last; waited is for how many seconds the sending threads were ready to run while others had the processors, until
+// just before the reading, and waiting how much more that may be after it; damaged are packets that came with a wrong checksum
 // or length, which TRex has in ierrors; kernel are the frames that the interface received, sent and dropped by the kernel's own count; send_drops those of opackets that the driver dropped later; stray_packets and stray_bytes are what of ipackets and ibytes keeps the link up, such as ARP.
 func (s *Server) getPortStats(p *params) (any, error) {
 	at, err := s.port(p)
@@ -82,7 +83,7 @@ func (s *Server) getPortStats(p *params) (any, error) {
 		"m_total_rx_pps": real(at.received.pps), "m_total_rx_bps": real(at.received.layer2),
 		"kernel": []int64{c.Kernel.Received, c.Kernel.Sent, c.Kernel.Dropped},
 		"ts":     real(c.At.Seconds()), "ts_width": real(c.Uncertainty.Seconds()), "behind": c.Behind, "queue_full": c.QueueFull, "peer_full": c.PeerFull, "link_flaps": at.path.Info().LinkFlaps,
-		"sending": real(c.Sending.Seconds()),
+		"sending": real(c.Sending.Seconds()), "waited": real(c.Waited.Seconds()), "waiting": real(c.Waiting.Seconds()),
 	}, nil
 }
 

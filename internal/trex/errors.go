@@ -71,8 +71,8 @@ func (e *TakenError) Unwrap() error { return e.Err }
 // StateError says that a port's state forbids the call: starting without streams, adding streams while sending.
 type StateError struct {
 	Port    int
-	Command string // as the server names it: "start", "add_stream"
-	State   string // IDLE, STREAMS, TX, PAUSE …
+	Command string // as the server names it: "start", "update", "add_stream"
+	State   string // as in PortStatus
 	Err     error
 }
 
@@ -82,6 +82,9 @@ func (e *StateError) Error() string {
 
 // Unwrap gives the server's words.
 func (e *StateError) Unwrap() error { return e.Err }
+
+// TrafficEnded says whether the port was told of another load after its traffic had ended.
+func (e *StateError) TrafficEnded() bool { return e.Command == "update" && e.State == stateStreams }
 
 // LateError says that a common start was refused, as the instant set for it had passed, or was too close, when the server came to it.
 // Ports that the server came to before may start at that instant: stop them all.

@@ -37,7 +37,7 @@ func (c *Client) Reset(ctx context.Context, port int) error {
 // clearProfile removes one profile's streams: "*" would be answered with success and do nothing.
 func (c *Client) clearProfile(ctx context.Context, port int, profile, state string) error {
 	name := params{"profile_id": profile}
-	if state == "STREAMS" {
+	if state == stateStreams {
 		if err := c.owned(ctx, port, "remove_rx_filters", name, nil); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (c *Client) requireProfile(ctx context.Context, port int, method string) er
 		return err
 	}
 	if !slices.Contains(profiles, defaultProfile) {
-		return &StateError{Port: port, Command: method, State: "IDLE", Err: &UnsafeError{What: "no streams", Why: "add streams first"}}
+		return &StateError{Port: port, Command: method, State: stateIdle, Err: &UnsafeError{What: "no streams", Why: "add streams first"}}
 	}
 	c.noteLoaded(port)
 	return nil

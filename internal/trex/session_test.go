@@ -239,8 +239,21 @@ func TestWrongStates(t *testing.T) {
 	must(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
 	must(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	_, err = l.client.UpdateTraffic(t.Context(), map[int]trex.Multiplier{0: trex.PPS(10)}, false)
-	if state := as[*trex.StateError](t, err); state.State != "STREAMS" || state.Command != "update" {
+	if state := as[*trex.StateError](t, err); state.State != "STREAMS" || state.Command != "update" || !state.TrafficEnded() {
 		t.Errorf("state error %+v", state)
+	}
+	must(t, l.client.RemoveStreams(t.Context(), 0))
+	_, err = l.client.UpdateTraffic(t.Context(), map[int]trex.Multiplier{0: trex.PPS(10)}, false)
+	if state := as[*trex.StateError](t, err); state.State != "IDLE" || state.TrafficEnded() {
+		t.Errorf("without streams: state error %+v", state)
+	}
+}
+
+func TestStatesWithTraffic(t *testing.T) {
+	for state, want := range map[string]bool{"IDLE": false, "STREAMS": false, "DOWN": false, "TX": true, "PAUSE": true, "PCAP_TX": true} {
+		if got := (trex.PortStatus{State: state}).HasTraffic(); got != want {
+			t.Errorf("%s has traffic: %t, want %t", state, got, want)
+		}
 	}
 }
 

@@ -40,8 +40,17 @@ type PortStats struct {
 	Behind *wire.Count `json:"behind"`
 	// Sending is how many seconds the latest run of finite streams took, from its first frame to its last, for servers that time it.
 	Sending wire.Float `json:"sending"`
+	// Waited is for how many seconds the port's sending threads were ready to run while others had the processors, until just before the counters were read, and Waiting how much more that may be by the time they
+	// had been read, for servers that report it.
+	Waited  seconds `json:"waited"`
+	Waiting seconds `json:"waiting"`
 	// LinkChanges counts the changes of the link's state, for servers that count them; TRex doesn't.
 	LinkChanges *wire.Count `json:"link_flaps"`
+}
+
+// Waits are how long the port's sending threads waited for processors, until just before the counters were read, and how much more that may be by the time they had been read.
+func (s PortStats) Waits() (waited, waiting time.Duration) {
+	return s.Waited.duration(), s.Waiting.duration()
 }
 
 // At is when the counters were read, by the server's clock, to within width; known: the server reports it.

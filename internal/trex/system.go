@@ -68,13 +68,31 @@ func (c *Client) SupportedCommands(ctx context.Context) ([]string, error) {
 	return methods, err
 }
 
+// States of ports and of their profiles, as the server names them. A port that is down is DOWN.
+const (
+	stateIdle      = "IDLE"
+	stateStreams   = "STREAMS" // it has streams, none of which is sent
+	stateSending   = "TX"
+	statePaused    = "PAUSE"
+	stateReplaying = "PCAP_TX"
+)
+
 // PortStatus is get_port_status' answer.
 type PortStatus struct {
 	Owner      string            `json:"owner"`         // "" free
-	State      string            `json:"state"`         // IDLE, STREAMS, TX, PAUSE, PCAP_TX, DOWN: the union over profiles
+	State      string            `json:"state"`         // the union over profiles
 	Profiles   map[string]string `json:"state_profile"` // state of each profile
 	Service    bool              `json:"service"`
 	Attributes PortAttributes    `json:"attr"`
+}
+
+// HasTraffic says whether the port sends, or would as soon as it was resumed.
+func (s PortStatus) HasTraffic() bool {
+	switch s.State {
+	case stateSending, statePaused, stateReplaying:
+		return true
+	}
+	return false
 }
 
 // PortAttributes are a port's settings and its link's state.

@@ -208,26 +208,44 @@ func (g Gateway) open(ctx context.Context, swanctl string, ended <-chan error) e
 			return context.Cause(ctx)
 		}
 	}
-	commands := [][]string{{"--load-all", "--file", ipsecTunnel}}
+	if err := runSwanctl(ctx, swanctl, ended, "--load-all", "--file", ipsecTunnel); err != nil {
+		return err
+	}
 	if g.Asks {
 		for _, c := range g.children() {
-			commands = append(commands, []string{"--initiate", "--child", c.name, "--timeout", "10"})
-		}
-	}
-	for _, arguments := range commands {
-		words := &program.Words{}
-		cmd := exec.CommandContext(ctx, swanctl, append(arguments, "--uri", "unix://"+ipsecControl)...)
-		cmd.Env = append(os.Environ(), "STRONGSWAN_CONF="+ipsecDaemon)
-		cmd.Stdout, cmd.Stderr = words, words
-		if err := cmd.Run(); err != nil {
-			failed := fmt.Errorf("swanctl %s: %w; its last words: %s", arguments[0], err, words)
-			select {
-			case died := <-ended:
-				return errors.Join(died, failed)
-			case <-time.After(ipsecEnds):
-				return failed
+			if err := initiate(ctx, swanctl, ended, c); err != nil {
+				return err
 			}
 		}
 	}
 	return g.route(ipsecInterface, plan.LargestOfIPsec)
+}
+
+// initiate asks the first gateway for a child until it agrees, or the time is up. Its charon refuses all proposals as long as it hasn't been told of the tunnel.
+func initiate(ctx context.Context, swanctl string, ended <-chan error, c child) error {
+	for {
+		err := runSwanctl(ctx, swanctl, ended, "--initiate", "--child", c.name, "--timeout", "10")
+		if err == nil || !strings.Contains(err.Error(), "NO_PROPOSAL_CHOSEN") || pause.For(ctx, 100*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
+
+// runSwanctl runs one of its commands.
+func runSwanctl(ctx context.Context, swanctl string, ended <-chan error, arguments ...string) error {
+	words := &program.Words{}
+	cmd := exec.CommandContext(ctx, swanctl, append(arguments, "--uri", "unix://"+ipsecControl)...)
+	cmd.Env = append(os.Environ(), "STRONGSWAN_CONF="+ipsecDaemon)
+	cmd.Stdout, cmd.Stderr = words, words
+	err := cmd.Run()
+	if err == nil {
+		return nil
+	}
+	failed := fmt.Errorf("swanctl %s: %w; its last words: %s", arguments[0], err, words)
+	select {
+	case died := <-ended:
+		return errors.Join(died, failed)
+	case <-time.After(ipsecEnds):
+		return failed
+	}
 }

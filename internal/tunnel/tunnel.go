@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -18,6 +19,7 @@ import (
 	"golang.zx2c4.com/wireguard/tun"
 
 	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -82,6 +84,11 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 	if err := g.route(Interface, g.MTU); err != nil {
 		return err
 	}
+	if g.Asks {
+		if err := g.shake(ctx, d); err != nil {
+			return err
+		}
+	}
 	if err := ready(); err != nil {
 		return err
 	}
@@ -93,12 +100,37 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 	}
 }
 
-// settings are the gateway's settings in the form of WireGuard's cross-platform interface. The first frame causes the handshake.
+// handshake bounds how long the first gateway may take to answer.
+const handshake = 20 * time.Second
+
+// shake waits until both gateways can encrypt. The first one may not be up yet; WireGuard asks again each 5 s, so frames that came before its answer would be lost for as long.
+func (g Gateway) shake(ctx context.Context, d *device.Device) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, handshake, fmt.Errorf("the other gateway, %s, answers no handshake within %s", g.Peer, handshake))
+	defer cancel()
+	for {
+		state, err := d.IpcGet()
+		if err != nil {
+			return fmt.Errorf("ask WireGuard for its handshake: %w", err)
+		}
+		if !strings.Contains(state, "last_handshake_time_sec=0\n") {
+			break
+		}
+		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return d.IpcSet("public_key=" + g.PeerKey + "\nupdate_only=true\npersistent_keepalive_interval=0\n")
+}
+
+// settings are the gateway's settings in the form of WireGuard's cross-platform interface. The second gateway makes the handshake, by a packet that keeps the tunnel alive.
 func (g Gateway) settings() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "private_key=%s\nlisten_port=%d\npublic_key=%s\nendpoint=%s\n", g.PrivateKey, Port, g.PeerKey, g.Peer)
 	for _, all := range []string{"0.0.0.0/0", "::/0"} {
 		fmt.Fprintf(&s, "allowed_ip=%s\n", all)
+	}
+	if g.Asks {
+		s.WriteString("persistent_keepalive_interval=1\n")
 	}
 	return s.String()
 }

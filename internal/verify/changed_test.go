@@ -31,6 +31,7 @@ var raw = []struct {
 	{regexp.MustCompile(`^windows\[\d+\]\.start$`), "a window may begin a little earlier or later than its clock says"},
 	{regexp.MustCompile(`^windows\[\d+\]\.evidence\.(calm|gaps)$`), "readings within a window are not kept, only what they add up to"},
 	{regexp.MustCompile(`^windows\[\d+\]\.evidence\.directions\[\d+\]\.(lostCalm|lostInBursts|lostInGaps|calmLossRatio)$`), "the same"},
+	{regexp.MustCompile(`^windows\[\d+\]\.disturbance\.(over|strangers|waits|others)\b`), "who waited, and who ran meanwhile, is only told: what may have been lost follows from how long all waited together"},
 	{regexp.MustCompile(`^windows\[\d+\]\.generators\[\d+\]\.name$`), "a generator's name in a window stands nowhere else but in the result"},
 	{regexp.MustCompile(`^windows\[\d+\]\.directions\[\d+\]\.sessions\.roundTrip\.(min|mean)Microseconds$`), "the senders' kernels told it at single moments; the result has the least and the mean of all windows"},
 }

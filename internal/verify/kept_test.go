@@ -109,6 +109,56 @@ func TestASearchWithoutWhatGoalsHadNotYet(t *testing.T) {
 	}
 }
 
+// A Report of a linerate whose generators didn't tell yet that they waited verifies as it was: their frames count as even.
+func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
+	s := scenes()["flood of a starved machine"]
+	s.machine = &machine{}
+	r := s.run(t)
+	if v := verify.Report(r, by); v.Outcome != verify.Verified {
+		t.Errorf("%s: %v", v, v.Findings())
+	}
+	disturbed := 0
+	for _, w := range r.Windows {
+		for _, d := range w.Directions {
+			if d.SendersWaited != 0 {
+				t.Errorf("window %d, %s: a sender waited %s, which nobody told", w.Number, d.Name(), d.SendersWaited.Std())
+			}
+			if waited := w.Disturbance.Waited.Std(); d.DisturbedFrames > 0 {
+				disturbed++
+				if want := (d.Sent.Packets*int64(waited) + int64(w.Duration) - 1) / int64(w.Duration); d.DisturbedFrames != want {
+					t.Errorf("window %d, %s: up to %d of %d frames were lost as others waited %s of %s, want %d", w.Number, d.Name(), d.DisturbedFrames, d.Sent.Packets, waited, w.Duration.Std(), want)
+				}
+			}
+		}
+	}
+	if disturbed == 0 {
+		t.Error("no window was disturbed")
+	}
+}
+
+// How long senders waited decides how much may have been lost for a disturbance: to change it, or to leave it out, is found.
+func TestAChangedWaitOfSendersIsFound(t *testing.T) {
+	whole := scenes()["flood of a starved machine"].run(t)
+	if v := verify.Report(whole, by); v.Outcome != verify.Verified || !strings.Contains(whole.Result.Message, "neither is a limit") {
+		t.Fatalf("%s: %v: %s", v, v.Findings(), whole.Result.Message)
+	}
+	for name, change := range map[string]func(*plan.Duration){
+		"longer":   func(d *plan.Duration) { *d += *d / 10 },
+		"shorter":  func(d *plan.Duration) { *d -= *d / 10 },
+		"left out": func(d *plan.Duration) { *d = 0 },
+	} {
+		r := stored(t, whole)
+		d := &r.Windows[len(r.Windows)-1].Directions[0]
+		if d.SendersWaited <= 0 {
+			t.Fatalf("no sender waited: %+v", *d)
+		}
+		change(&d.SendersWaited)
+		if !slices.ContainsFunc(verify.Report(r, by).Findings(), func(f verify.Finding) bool { return strings.HasSuffix(f.Field, "disturbedFrames") }) {
+			t.Errorf("nobody finds that it is %s", name)
+		}
+	}
+}
+
 func verifiedBut(t *testing.T, r *report.Report, but string) {
 	t.Helper()
 	v := verify.Report(stored(t, r), by)

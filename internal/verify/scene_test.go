@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/netip"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
@@ -29,6 +31,38 @@ type scene struct {
 	plan       plan.Plan
 	generators int
 	baseline   *report.Baseline
+	machine    *machine // that plays generators and device; nil: nobody reads it
+}
+
+// machine is one on which the generators wait for a third of the time, and the device for a tenth, as sh has the processors. It begins with its time.
+type machine struct {
+	tells bool // the generators tell that they waited
+}
+
+// starve has the generators wait.
+func (m *machine) starve(generators []sim.Generator) {
+	if m == nil {
+		return
+	}
+	for g := range generators {
+		generators[g].MaxRate, generators[g].Paced = 15_000*units.PacketPerSecond, m.tells
+		for at := 200 * time.Millisecond; at < time.Minute; at += 300 * time.Millisecond {
+			generators[g].Stalls = append(generators[g].Stalls, sim.Standstill{At: at, Lasts: 100 * time.Millisecond})
+		}
+	}
+}
+
+// reads is what reads it.
+func (m *machine) reads() func(context.Context) (processors.Reading, error) {
+	if m == nil {
+		return nil
+	}
+	began := time.Now()
+	return func(context.Context) (processors.Reading, error) {
+		now := time.Since(began)
+		return processors.Reading{At: now, Processors: []processors.Processor{{Number: 1, Busy: now}}, Processes: []processors.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: now / 3}},
+			Threads: []processors.Thread{{ID: 12, Name: "napi/east-12", Role: processors.Carries, Processor: 1, Waited: now / 10}, {ID: 31, Name: "linerate", Role: processors.Sends, Processor: 1, Waited: now / 3}}}, nil
+	}
 }
 
 // ramp asks for up to 20 kpps each way, with an absolute criterion and one that compares.
@@ -61,6 +95,8 @@ func scenes() map[string]scene {
 	curve.plan.Procedure.FrameLoss = &plan.FrameLoss{From: rate("12kpps"), To: rate("4kpps"), Step: rate("2kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), StopAfterClean: 2}
 	most.plan.Procedure.Type = plan.TypeMaximumOfferedLoad
 	most.plan.Procedure.MaximumOfferedLoad = &plan.MaximumOfferedLoad{Rate: rate("20kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), Trials: 3}
+	flood := most
+	flood.machine = &machine{tells: true}
 	search, standard, searches := ramp(), ramp(), ramp()
 	for _, s := range []*scene{&search, &standard, &searches} {
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, MaxLossRatio: 0, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: rate("1kpps"), MaxRate: rate("20kpps"), WarmupDuration: seconds(2),
@@ -71,7 +107,7 @@ func scenes() map[string]scene {
 	standard.plan.Procedure.Search.Classification, standard.plan.Version = plan.ClassifyRFC9971, search.plan.Version
 	searches.plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
 	searches.plan.Version = plan.VersionFor(searches.plan.Procedure, nil)
-	return map[string]scene{"search": search, "search by the standard": standard, "search of each direction": searches, "ramp": ramp(), "each direction": each, "constant load": constant, "frame loss": curve, "maximum offered load": most, "three generators": several}
+	return map[string]scene{"search": search, "search by the standard": standard, "search of each direction": searches, "ramp": ramp(), "each direction": each, "constant load": constant, "frame loss": curve, "maximum offered load": most, "flood of a starved machine": flood, "three generators": several}
 }
 
 // run carries the scene out in virtual time, and gives the Report as a file brings it back.
@@ -92,6 +128,7 @@ func (s scene) run(t testing.TB) *report.Report {
 	for g := range s.generators {
 		s.plan.Generators = append(s.plan.Generators, generator(g, s.generators))
 	}
+	s.machine.starve(world.Generators)
 	var r *report.Report
 	inBubble(t, func(t *testing.T) {
 		w := sim.New(world)
@@ -99,7 +136,7 @@ func (s scene) run(t testing.TB) *report.Report {
 		for g := range s.generators {
 			gens = append(gens, frames.Generator{Name: s.plan.Generators[g].Name, Engine: w.Generator(g), PortOfLink: ports})
 		}
-		r = runner.Run(t.Context(), &s.plan, frames.New(gens, frames.Options{PaceEvery: 250 * time.Millisecond, Numbered: 50}), runner.Options{Producer: by, Baseline: s.baseline})
+		r = runner.Run(t.Context(), &s.plan, frames.New(gens, frames.Options{PaceEvery: 250 * time.Millisecond, Numbered: 50, Machine: s.machine.reads()}), runner.Options{Producer: by, Baseline: s.baseline})
 	})
 	if r.Ending != report.Completed {
 		t.Fatalf("%s: %s", r.Ending, r.Message)

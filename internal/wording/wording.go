@@ -60,6 +60,9 @@ func LossBetween(least, most units.Ratio) string { return Loss(max(0, least)) + 
 // Ratio is a ratio that a person chose, as a percentage in its shortest exact form: "0.1%".
 func Ratio(r units.Ratio) string { return r.Percent().String() + "%" }
 
+// Share is such a ratio within a sentence: "0.1 %".
+func Share(r units.Ratio) string { return r.Percent().String() + " %" }
+
 // Count is a whole number with its thousands apart: "1,234,567".
 func Count(v int64) string {
 	digits := strconv.FormatInt(v, 10)

@@ -37,6 +37,8 @@ func TestFigures(t *testing.T) {
 		{wording.Nanoseconds(1000), "1 µs"},
 		{wording.Nanoseconds(999_499_000), "999 ms"},
 		{wording.Nanoseconds(1_250_000_000), "1.25 s"},
+		{wording.Ratio(units.One / 8), "12.5%"},
+		{wording.Share(units.One / 8), "12.5 %"},
 		{wording.Percent(units.Hundred + units.Hundred/20), "105.00%"},
 	} {
 		if c.got != c.want {

@@ -105,7 +105,7 @@ func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 		if f.Metric != string(figures.LossRatio) {
 			continue
 		}
-		known, got := max(0, 1-2*float64(limit)/offered[f.Load]), report.Number(f.High).Float()
+		known, got := max(0, 1-float64(len(t.Status.Result.Directions))*float64(limit)/offered[f.Load]), report.Number(f.High).Float()
 		said := fmt.Sprintf("%s: of %.0f packets/s, load %s, %.2f %% are lost, %+.2f points off %.2f %%", t.Name, offered[f.Load], f.Load, 100*got, 100*(got-known), 100*known)
 		s.Log(said)
 		if math.Abs(got-known) > 0.01 || known == 0 && report.Number(f.Low).Float() > 0 {

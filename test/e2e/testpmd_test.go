@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/hack/image/pack"
 )
@@ -37,13 +38,19 @@ func TestTestpmdInAPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := begin(t)
-	s.apply("testpmd", links, `
+	begun, wires := time.Now(), lab.Listen(t.Context(), "west", "east")
+	s.apply("testpmd", links, gently, `
 dut: {type: Reference, reference: {mode: {userspace: {kind: testpmd}}, image: "`+testpmdImage+`"}}
-procedure: {type: ConstantLoad, constantLoad: {rate: 1kpps, warmupDuration: 2s, duration: 3s, window: 1s}}
 `)
+	s.running("testpmd")
+	heard := s.hear(overheard, "west", "east")
+	s.routed(s.process("testpmd-1-dut", "forwarder"), false)
 	test := s.complete("testpmd", patience)
-	s.want(test, "Accepted=True Valid", "Complete=True Measured")
-	s.directions(test, 1_000)
+	r := s.report(test)
+	s.carried(test, gentlyPerSecond)
+	s.addsUp(r, wires, begun)
+	s.makes(r, heard, making{ownMACs: true})
+	s.released("testpmd")
 }
 
 // withLibraries are files and the libraries that they load, by their paths here and in an image.

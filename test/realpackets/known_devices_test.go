@@ -46,6 +46,8 @@ type impairedDevice struct {
 	target string
 	// warmUp is before the load; 0: a second.
 	warmUp time.Duration
+	// confirm is for how long a search holds what it found; 0: four seconds. Where every load loses too much it holds 16 loads before it gives up.
+	confirm time.Duration
 	// fewFlows: 16 and not 254, so that the next frame of a flow follows soon. Else a device that lets some leave behind the next holds a dozen back at any time, each for 20 ms.
 	fewFlows bool
 	// noLoss: none is allowed, instead of 0.1 %.
@@ -87,8 +89,8 @@ func impairedDevices() (list []impairedDevice) {
 	add(asymmetric, loads...)
 	add(impairedDevice{name: "20 ms of delay", ports: both(impaired.Impairment{Limit: 10_000, Delay: 20 * time.Millisecond}), finds: all}, searches...)
 	add(impairedDevice{name: "loses 1 in 2000, as is allowed", ports: both(impaired.Impairment{Limit: 10_000, LoseOneIn: 2_000}), finds: all}, searches...)
-	add(impairedDevice{name: "loses 1 in 500, twice what is allowed", ports: both(impaired.Impairment{Limit: 10_000, LoseOneIn: 500})}, searchesAnd(held)...)
-	add(impairedDevice{name: "loses 1 in 500 one way only", ports: ports{{Limit: 10_000}, {Limit: 10_000, LoseOneIn: 500}}}, searches...)
+	add(impairedDevice{name: "loses 1 in 500, twice what is allowed", ports: both(impaired.Impairment{Limit: 10_000, LoseOneIn: 500}), confirm: 2 * time.Second}, searchesAnd(held)...)
+	add(impairedDevice{name: "loses 1 in 500 one way only", ports: ports{{Limit: 10_000}, {Limit: 10_000, LoseOneIn: 500}}, confirm: 2 * time.Second}, searches...)
 	add(impairedDevice{name: "1 in 100 leaves twice", ports: both(impaired.Impairment{Limit: 10_000, DuplicateOneIn: 100})}, searchesAnd(curved)...)
 	add(impairedDevice{name: "duplicates hide loss: 1 in 100 lost, and 1 in 100 twice", ports: both(impaired.Impairment{Limit: 10_000, LoseOneIn: 100, DuplicateOneIn: 99})}, searchesAnd(held)...)
 	add(impairedDevice{name: "1 in 10 of each flow behind the next", ports: both(impaired.Impairment{Limit: 10_000, ReorderOneIn: 10}), fewFlows: true, finds: all}, searches...)
@@ -214,8 +216,8 @@ func (d impairedDevice) procedure() string {
 		vary = "directions: Each, "
 	case together:
 	}
-	return fmt.Sprintf("{%s%sramp: {warmupDuration: %v, targetRate: %s, rampDuration: 10s, stepDuration: 1s, settle: 200ms, confirmDuration: 4s, holdDuration: 0s, stopAtSaturation: true}}",
-		goal, vary, warmUp, cmp.Or(d.target, "30kpps"))
+	return fmt.Sprintf("{%s%sramp: {warmupDuration: %v, targetRate: %s, rampDuration: 10s, stepDuration: 1s, settle: 200ms, confirmDuration: %v, holdDuration: 0s, stopAtSaturation: true}}",
+		goal, vary, warmUp, cmp.Or(d.target, "30kpps"), cmp.Or(d.confirm, 4*time.Second))
 }
 
 // truth is what is known of the device, for the loss that the test allows.

@@ -22,7 +22,7 @@ import (
 type liveAnswer struct {
 	about    int64 // the limit is drawn within 3 % of it, in packets/s and direction
 	bothWays bool
-	again    int // which of several such; 0: the only one
+	again    int // which of several such; 0: the first
 	limit    int64
 	target   string
 }
@@ -36,7 +36,7 @@ func liveAnswers() (list []liveAnswer) {
 			list = append(list, a)
 		}
 	}
-	for i := range 20 {
+	for i := range *again {
 		list = append(list, liveAnswer{about: 10_000, bothWays: true, again: i + 1, target: "40kpps"})
 	}
 	for i := range list {
@@ -49,7 +49,7 @@ func liveAnswers() (list []liveAnswer) {
 func (a liveAnswer) name() string {
 	ways := map[bool]string{false: "one way", true: "both ways at once"}[a.bothWays]
 	if a.again > 0 {
-		return fmt.Sprintf("about %d packets/s, %s, %d of 20", a.about, ways, a.again)
+		return fmt.Sprintf("about %d packets/s, %s, again %d", a.about, ways, a.again)
 	}
 	return fmt.Sprintf("about %d packets/s, %s", a.about, ways)
 }

@@ -64,7 +64,7 @@ func TestZeroLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, oneIn := range []uint32{0, 0, 0, 50_000, 50_000, 30_011} {
+	for _, oneIn := range []uint32{0, 50_000, 30_011} {
 		t.Run(fmt.Sprintf("one in %d", oneIn), func(t *testing.T) {
 			rig := newRig(t, 2)
 			rig.route(t)

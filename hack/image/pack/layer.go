@@ -20,18 +20,18 @@ type layer []byte
 
 func (l layer) open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(l)), nil }
 
-// layerOf packs files in the order of their paths, each behind its folders.
+// layerOf packs files in the order of their paths, each behind its folders. What is one file here under several names is one there, too: a loader of libraries would load each copy.
 func layerOf(files map[string]string) (layer, error) {
 	var content bytes.Buffer
 	archive := tar.NewWriter(&content)
-	made := map[string]bool{"/": true}
+	made, packed := map[string]bool{"/": true}, map[string]string{}
 	for _, inside := range slices.Sorted(maps.Keys(files)) {
 		if err := checkPath(inside); err != nil {
 			return nil, err
 		}
 		err := folders(archive, path.Dir(inside), made)
 		if err == nil {
-			err = file(archive, inside, files[inside])
+			err = file(archive, inside, files[inside], packed)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("pack %s as %s: %w", files[inside], inside, err)
@@ -61,7 +61,12 @@ func folders(archive *tar.Writer, dir string, made map[string]bool) error {
 	return archive.WriteHeader(header(tar.TypeDir, dir+"/", 0o755, 0))
 }
 
-func file(archive *tar.Writer, inside, local string) error {
+// file packs a local file, or a link to the path at which the same one is packed.
+func file(archive *tar.Writer, inside, local string, packed map[string]string) error {
+	local, err := filepath.EvalSymlinks(local)
+	if err != nil {
+		return err
+	}
 	f, err := os.Open(local)
 	if err != nil {
 		return err
@@ -74,6 +79,12 @@ func file(archive *tar.Writer, inside, local string) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it isn't a regular file")
 	}
+	if first, again := packed[local]; again {
+		link := header(tar.TypeLink, inside, modeOf(info), 0)
+		link.Linkname = strings.TrimPrefix(first, "/")
+		return archive.WriteHeader(link)
+	}
+	packed[local] = inside
 	if err := archive.WriteHeader(header(tar.TypeReg, inside, modeOf(info), info.Size())); err != nil {
 		return err
 	}

@@ -54,6 +54,32 @@ func TestPack(t *testing.T) {
 			t.Errorf("layout (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("a file that has several names here is one file there, too", func(t *testing.T) {
+		library := local(t, "library", 0o600)
+		name := filepath.Join(t.TempDir(), "library.so")
+		if err := os.Symlink(library, name); err != nil {
+			t.Fatal(err)
+		}
+		out := packed(t, map[string]string{"/lib.so.1": library, "/lib.so": name}, pack.Config{})
+		image, err := tarball.ImageFromPath(out, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var links []string
+		for archive := tar.NewReader(mutate.Extract(image)); ; {
+			header, err := archive.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			links = append(links, header.Name+" "+header.Linkname)
+		}
+		if diff := cmp.Diff([]string{"lib.so ", "lib.so.1 lib.so"}, links); diff != "" {
+			t.Errorf("names and what they are links to (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("the image says how it starts", func(t *testing.T) {
 		out := packed(t, map[string]string{"/router": local(t, "program", 0o700)},
 			pack.Config{User: "1:2", Entrypoint: []string{"/router"}, Environment: []string{"A=b"}, Labels: map[string]string{"c": "d"}, Architecture: "arm64"})

@@ -36,7 +36,7 @@ type Generator struct {
 	UntimedBursts bool
 	// Cuts is how many frames it leaves out of each burst.
 	Cuts int64
-	// Paced: it reports that it never catches up in bursts; the test must then have no Stalls.
+	// Paced: it reports that it never catches up in bursts, and for how long it waited: its Stalls, of which the test must then have none that is made good.
 	Paced bool
 	// Numbered is what the receivers of its latency streams report; nil: it has no latency streams.
 	Numbered map[uint32]engine.LatencyStats

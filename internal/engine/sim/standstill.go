@@ -46,6 +46,16 @@ func (e *Engine) pace() (times float64, left time.Duration) {
 	return 1, 0
 }
 
+// stood is for how long a generator has stood still up to the moment up to which the world is computed.
+func (e *Engine) stood() (sum time.Duration) {
+	for _, s := range e.Stalls {
+		if e.started {
+			sum += min(max(0, e.world.last-e.startAt-s.At), s.Lasts)
+		}
+	}
+	return sum
+}
+
 // around are the last stall that has begun by a moment, and the next.
 func (e *Engine) around(since time.Duration) []Standstill {
 	next := sort.Search(len(e.Stalls), func(i int) bool { return e.Stalls[i].At > since })

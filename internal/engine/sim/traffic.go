@@ -120,6 +120,9 @@ func (e *Engine) readOrder(ports []int, turn int) (order []int, at func(n int) t
 func (e *Engine) counters(index int) engine.PortCounters {
 	now := e.world.last
 	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, StraysTold: true}
+	if e.Paced {
+		c.Waited = e.stood()
+	}
 	if p := e.ports[index]; p != nil && p.burst > 0 && !p.running && !e.UntimedBursts {
 		c.Sending = p.took - p.took/time.Duration(max(1, p.burst-e.Cuts)) // from the first frame to the last, which is a gap less than there are frames
 	}

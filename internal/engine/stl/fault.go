@@ -55,7 +55,7 @@ func judge(server string, err error) (text string, kind error) {
 	if e, ok := errors.AsType[*trex.UnresolvedError](err); ok {
 		return fmt.Sprintf("%s; is the device up, is that its address on this link, and does the cable lead to this port?", e), engine.ErrUnresolved
 	}
-	if e, ok := errors.AsType[*trex.StateError](err); ok && e.Command == "update" && e.State == "STREAMS" {
+	if e, ok := errors.AsType[*trex.StateError](err); ok && e.TrafficEnded() {
 		return fmt.Sprintf("port %d of %s doesn't send any more: its traffic ended at the time that it was started with, before it was told of the next load, or somebody stopped it; "+
 			"keep other work off the runner's processors", e.Port, server), engine.ErrLost
 	}

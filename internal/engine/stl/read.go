@@ -78,6 +78,7 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	for port, stats := range s.Ports {
 		busiest = math.Max(busiest, float64(stats.CPUPercent))
 		kernel, told := kernelCounters(stats)
+		waited, waiting := stats.Waits()
 		r.Ports[port] = e.portHistory.counters(port, engine.PortCounters{
 			Kernel:        kernel,
 			KernelTold:    told,
@@ -91,6 +92,8 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 			Damaged:       count(stats.Damaged),
 			Paced:         stats.Behind != nil,
 			Sending:       time.Duration(math.Round(float64(stats.Sending) * 1e9)),
+			Waited:        waited,
+			Waiting:       waiting,
 		})
 	}
 	r.CPUPercent = -1

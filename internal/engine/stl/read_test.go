@@ -107,6 +107,28 @@ func TestAServerThatReportsBehindNeverCatchesUpInABurst(t *testing.T) {
 	}
 }
 
+func TestHowLongAPortsSendersWaitedIsRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer          map[string]any
+		waited, waiting time.Duration
+	}{
+		"TRex doesn't say it":      {map[string]any{"opackets": 5}, 0, 0},
+		"the software engine does": {map[string]any{"opackets": 5, "behind": 0, "waited": 1.5, "waiting": 0.25}, 1500 * time.Millisecond, 250 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				l.ready(t)
+				l.On("get_port_stats", func(trextest.Call) (any, error) { return c.answer, nil })
+				r, err := l.Read(t.Context(), []int{0, 1})
+				must(t, err)
+				if p := r.Ports[0]; p.Waited != c.waited || p.Waiting != c.waiting {
+					t.Errorf("waited %v, and for %v more", p.Waited, p.Waiting)
+				}
+			})
+		})
+	}
+}
+
 func TestStolenTimeIsRead(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer map[string]any

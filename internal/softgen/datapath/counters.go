@@ -15,7 +15,9 @@ const (
 )
 
 func (p *port) Counters() Counters {
+	waited := p.waits.total()
 	c := narrowest(p.traffic)
+	c.Waited, c.Waiting = waited, p.waits.total()-waited+p.overdue()
 	refused := p.sent.dropped.Load() // before the kernel's counters, so that refused never counts a drop that they don't have yet
 	k := p.kernel.counts()           // reading them may take long, so they don't belong to the same moment
 	c.ReceiveErrors, c.Damaged = c.ReceiveErrors+p.missed(k), k.damaged

@@ -134,6 +134,9 @@ type Counters struct {
 	CPUPercent float64
 	// Sending is how long the latest run took whose streams are all finite, from its first frame to its last; 0: there was none, or it isn't over.
 	Sending time.Duration
+	// Waited is for how long the sending threads were ready to run while others had the processors, all together, until just before the other counters were read, and Waiting how much that may be more by the
+	// time these had been read.
+	Waited, Waiting time.Duration
 	// Behind is how many packets should have left by now and have not.
 	Behind int64
 }

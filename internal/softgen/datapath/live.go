@@ -65,6 +65,10 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 	if err := l.ready(); err != nil {
 		return nil, err
 	}
+	for _, part := range l.parts {
+		part.id = int(part.thread.id.Load())
+		p.waits.begin(part.id)
+	}
 	l.start(run.Start)
 	return l, nil
 }
@@ -212,6 +216,7 @@ func (l *live) took() time.Duration {
 // end has nothing more leave, waits until all has left, and counts what was sent.
 func (l *live) end() error {
 	for _, part := range l.parts {
+		l.port.waits.end(part.id, part.overdue())
 		part.memory.store(liveLease, 0)
 	}
 	var errs []error

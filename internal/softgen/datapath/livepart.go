@@ -16,6 +16,7 @@ type livePart struct {
 	program *ebpf.Program
 
 	idle uint64 // the thread's, as the keeper had found it
+	id   int    // the thread's, while its waits count for the port; 0: they don't
 	// The run's mutex guards what follows.
 	seen []traffic64 // of each track: what harvest had found
 	lost lostFrames

@@ -3,6 +3,7 @@ package datapath
 import (
 	"encoding/binary"
 
+	"github.com/linerate-dev/linerate/internal/checksum"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -77,14 +78,14 @@ func mendPart(frame []byte, offset, number int, last bool) {
 		be.PutUint16(frame[network+2:], uint16(len(frame)-network))
 		be.PutUint16(frame[network+4:], be.Uint16(frame[network+4:])+uint16(number))
 		be.PutUint16(frame[network+10:], 0)
-		be.PutUint16(frame[network+10:], ^onesComplement(0, frame[network:transport]))
+		be.PutUint16(frame[network+10:], ^checksum.Fold(checksum.Sum(frame[network:transport])))
 	} else {
 		be.PutUint16(frame[network+4:], uint16(len(frame)-transport))
 	}
-	checksum := transport + 6
+	at := transport + 6 // the checksum
 	if protocol == protocolTCP {
 		const finish, push = 0x01, 0x08
-		checksum = transport + 16
+		at = transport + 16
 		be.PutUint32(frame[transport+4:], be.Uint32(frame[transport+4:])+uint32(offset))
 		if !last {
 			frame[transport+13] &^= finish | push
@@ -92,27 +93,10 @@ func mendPart(frame []byte, offset, number int, last bool) {
 	} else {
 		be.PutUint16(frame[transport+4:], uint16(len(frame)-transport))
 	}
-	be.PutUint16(frame[checksum:], 0)
-	sum := ^onesComplement(uint32(protocol)+uint32(len(frame)-transport), addresses, frame[transport:])
+	be.PutUint16(frame[at:], 0)
+	sum := ^checksum.Fold(uint64(protocol) + uint64(len(frame)-transport) + checksum.Sum(addresses) + checksum.Sum(frame[transport:]))
 	if sum == 0 && protocol == protocolUDP {
 		sum = 0xffff // 0 would mean none
 	}
-	be.PutUint16(frame[checksum:], sum)
-}
-
-// onesComplement adds up 16-bit words (RFC 1071); each part but the last has an even length.
-func onesComplement(sum uint32, parts ...[]byte) uint16 {
-	total := uint64(sum)
-	for _, b := range parts {
-		for ; len(b) > 1; b = b[2:] {
-			total += uint64(binary.BigEndian.Uint16(b))
-		}
-		if len(b) == 1 {
-			total += uint64(b[0]) << 8
-		}
-	}
-	for total > 0xffff {
-		total = total>>16 + total&0xffff
-	}
-	return uint16(total)
+	be.PutUint16(frame[at:], sum)
 }

@@ -1,6 +1,9 @@
 package datapath
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // How a thread catches up after a delay.
 const (
@@ -13,6 +16,8 @@ const (
 	// haste is by how much the schedule runs faster while it catches up. It is less than the resolution of a search: a device at its limit
 	// must not lose frames because the generator was delayed a moment before.
 	haste = 1.0 / 256
+	// nearMaxLag is what a thread that is slower than asked stays within of maxLag. One that stalled leaves it after 51 ms, by haste.
+	nearMaxLag = float64(200 * time.Microsecond)
 )
 
 // pacer turns real time into the schedule's time, in which frames are due. The two run together but for three things: pauses; lag,
@@ -25,6 +30,8 @@ type pacer struct {
 	slip float64
 	last float64
 	lost float64 // frames given up
+	// behind is since when (real) as much is overdue as is still sent at most; 0: less is.
+	behind float64
 }
 
 // advance is the time up to which frames may leave now. next is when the earliest unsent frame is due, rate the present rate.
@@ -38,9 +45,15 @@ func (p *pacer) advance(real, next, rate float64) float64 {
 	}
 	if p.lag > maxLag {
 		p.giveUp(p.lag-maxLag, rate)
+		p.behind = cmp.Or(p.behind, real)
+	} else if p.lag < maxLag-nearMaxLag {
+		p.behind = 0
 	}
 	return horizon
 }
+
+// slow says that the thread is slower than asked, and not only behind after a stall. What is overdue then would go on leaving for long after the run's time, in which a device forwards more than in that time.
+func (p *pacer) slow(real float64) bool { return p.behind > 0 && real-p.behind > float64(linger) }
 
 // giveUp skips that much of the schedule: its frames will not be sent.
 func (p *pacer) giveUp(lag, rate float64) {

@@ -143,3 +143,32 @@ func TestPacing(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoIsSlowerThanAsked(t *testing.T) {
+	t.Run("a thread that can't send as much as is asked for is slow, once that isn't a stall", func(t *testing.T) {
+		m := newMachine(t, 1_000_000)
+		for m.now < 2*second {
+			if m.step(0, 3000); m.pacer.slow(m.now) && m.now < float64(linger) {
+				t.Fatalf("it is called slow after %v", time.Duration(m.now))
+			}
+		}
+		if !m.pacer.slow(m.now) {
+			t.Error("it sends a third of what was asked for, and isn't called slow")
+		}
+	})
+	t.Run("one that stalled isn't, however long ago", func(t *testing.T) {
+		m := newMachine(t, 100_000)
+		for m.now < second {
+			m.step(50*microsecond, 300)
+		}
+		m.step(200_000*microsecond, 300)
+		for m.now < 3*second {
+			if m.step(50*microsecond, 300); m.pacer.slow(m.now) {
+				t.Fatalf("it is called slow %v after its stall", time.Duration(m.now-1.2*second))
+			}
+		}
+		if m.pacer.lost == 0 {
+			t.Error("after a stall of 200 ms no frame was given up")
+		}
+	})
+}

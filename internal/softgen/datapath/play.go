@@ -131,7 +131,10 @@ func (pl *play) begin() {
 				pl.port.fail(err)
 				return
 			}
+			id := unix.Gettid()
+			pl.port.waits.begin(id)
 			t.run()
+			pl.port.waits.end(id, 0)
 		})
 	}
 	go func() {

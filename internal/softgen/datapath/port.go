@@ -41,6 +41,7 @@ type port struct {
 	sent   sent
 	behind atomic.Int64
 	busy   atomic.Int64 // processor time of the sending threads, ns
+	waits  waits
 	runs   atomic.Uint32
 	// took is how long the latest run of finite streams took, in ns; 0: there was none, or it isn't over.
 	took atomic.Int64

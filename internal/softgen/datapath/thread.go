@@ -25,6 +25,7 @@ type thread struct {
 	pacer       pacer
 	transmitter transmitter
 
+	next     atomic.Int64  // when it looks at the clock next, unless it has to wait for a processor; 0: it has not begun
 	obeyed   atomic.Uint64 // orders carried out
 	paused   time.Duration // in all, up to the last resumption
 	pausedAt time.Duration // 0: not paused
@@ -67,8 +68,10 @@ func (t *thread) prepare() error {
 func (t *thread) run() {
 	t.urgency.apply()
 	t.used, t.accounted = threadTime(), Now()
+	defer t.next.Store(0)
 	for !t.play.stop.Load() {
 		now := Now()
+		t.next.Store(int64(now))
 		t.account(now)
 		if t.play.version.Load() != t.obeyed.Load() {
 			t.obey()
@@ -79,7 +82,7 @@ func (t *thread) run() {
 			return
 		}
 		if t.pausedAt != 0 {
-			doze(attention)
+			t.doze(attention)
 			continue
 		}
 		horizon := t.horizon(real, next)
@@ -102,13 +105,13 @@ func (t *thread) time(now time.Duration) float64 {
 	return float64(now - t.play.start - t.paused)
 }
 
-// over says whether nothing is left to send. Frames due before the end may leave a little late.
+// over says whether nothing is left to send. Frames due before the end may leave a little late, unless the thread is slower than asked.
 func (t *thread) over(real, next float64) bool {
 	end := t.play.end()
 	if math.IsInf(next, 1) || next+t.pacer.slip >= end {
 		return true
 	}
-	if real > end+float64(linger) {
+	if real > end+float64(linger) || real >= end && t.pacer.slow(real) {
 		t.pacer.giveUp(end-t.pacer.slip-next, t.schedule.rate())
 		t.publishLost()
 		return true
@@ -141,7 +144,12 @@ func (t *thread) wait(ahead float64) {
 	if t.schedule.rate()*float64(quantum) > batchSize {
 		return
 	}
-	doze(min(max(time.Duration(min(ahead, float64(attention))), quantum), attention))
+	t.doze(min(max(time.Duration(min(ahead, float64(attention))), quantum), attention))
+}
+
+func (t *thread) doze(span time.Duration) {
+	t.next.Store(int64(Now() + span))
+	doze(span)
 }
 
 // obey carries out new orders, as of the moment at which they were given.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cilium/ebpf/asm"
 
+	"github.com/linerate-dev/linerate/internal/checksum"
 	"github.com/linerate-dev/linerate/internal/softgen/bytecode"
 )
 
@@ -227,7 +228,7 @@ func (a Assembler) shift(by int) {
 
 // fix sets a checksum. A sum of words is the same in either byte order but for its own, so words are taken as they stand (RFC 1071, 2(B)).
 func (a Assembler) fix(f fix) {
-	a.Code.Load(asm.R0, uint64(fold(f.base)))
+	a.Code.Load(asm.R0, uint64(checksum.Fold(f.base)))
 	a.Code.Add(asm.HostTo(asm.BE, asm.R0, asm.Half))
 	for _, at := range f.words {
 		a.Code.Add(asm.LoadMem(asm.R1, a.Frame, int16(at), asm.Half), asm.Add.Reg(asm.R0, asm.R1))

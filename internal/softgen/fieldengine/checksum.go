@@ -1,26 +1,10 @@
 package fieldengine
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
-// fold turns a sum of 16-bit words into a 16-bit ones' complement sum.
-func fold(sum uint64) uint16 {
-	for sum>>16 != 0 {
-		sum = sum&0xffff + sum>>16
-	}
-	return uint16(sum)
-}
-
-// sum adds up the 16-bit words of b, the last byte of an odd one padded with zero.
-func sum(b []byte) uint64 {
-	var total uint64
-	for ; len(b) >= 2; b = b[2:] {
-		total += uint64(binary.BigEndian.Uint16(b))
-	}
-	if len(b) == 1 {
-		total += uint64(b[0]) << 8
-	}
-	return total
-}
+	"github.com/linerate-dev/linerate/internal/checksum"
+)
 
 // payloadEnd is where the IP packet ends, by its own length field, within the frame.
 func payloadEnd(frame []byte, l2 int) int {
@@ -46,7 +30,7 @@ func sumTransport(frame []byte, l2, start, at int, protocol byte) {
 	}
 	low, high := addresses(frame, l2)
 	frame[at], frame[at+1] = 0, 0
-	total := sum(frame[low:high]) + sum(frame[start:end]) + uint64(protocol) + uint64(end-start)
+	total := checksum.Sum(frame[low:high]) + checksum.Sum(frame[start:end]) + uint64(protocol) + uint64(end-start)
 	put(frame[at:], total, protocol == protocolUDP)
 }
 
@@ -65,7 +49,7 @@ func FixIPv4Header(frame []byte, offset int) {
 		return
 	}
 	frame[offset+10], frame[offset+11] = 0, 0
-	put(frame[offset+10:], sum(frame[offset:end]), false)
+	put(frame[offset+10:], checksum.Sum(frame[offset:end]), false)
 }
 
 // FixTransport sets the UDP, TCP or ICMPv6 checksum of the IP packet at offset, after its payload was changed. A UDP checksum of zero

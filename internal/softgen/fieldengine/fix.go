@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate-dev/linerate/internal/checksum"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
@@ -35,7 +36,7 @@ func (f *fix) apply(frame []byte) {
 }
 
 func put(field []byte, sum uint64, isUDP bool) {
-	value := ^fold(sum)
+	value := ^checksum.Fold(sum)
 	if isUDP && value == 0 {
 		value = 0xffff
 	}

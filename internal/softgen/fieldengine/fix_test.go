@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/checksum"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
@@ -13,14 +14,14 @@ func valid(frame []byte) bool {
 	const l2 = 14
 	protocol, start := uint64(frame[20]), 54
 	if frame[l2]>>4 == 4 {
-		if fold(sum(frame[14:34])) != 0xffff {
+		if checksum.Fold(checksum.Sum(frame[14:34])) != 0xffff {
 			return false
 		}
 		protocol, start = uint64(frame[23]), 34
 	}
 	end := payloadEnd(frame, l2)
 	low, high := addresses(frame, l2)
-	return fold(sum(frame[low:high])+sum(frame[start:end])+protocol+uint64(end-start)) == 0xffff
+	return checksum.Fold(checksum.Sum(frame[low:high])+checksum.Sum(frame[start:end])+protocol+uint64(end-start)) == 0xffff
 }
 
 func TestChecksums(t *testing.T) {

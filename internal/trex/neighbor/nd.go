@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+
+	"github.com/linerate-dev/linerate/internal/checksum"
 )
 
 const (
@@ -28,7 +30,7 @@ func (q Query) solicitation() []byte {
 	message := []byte{typeSolicitation, 0, 0, 0, 0, 0, 0, 0}
 	message = append(message, target[:]...)
 	message = append(append(message, optionSourceMAC, 1), q.SourceMAC...)
-	binary.BigEndian.PutUint16(message[2:], checksum(q.Source, group, message))
+	binary.BigEndian.PutUint16(message[2:], checksumOf(q.Source, group, message))
 
 	return q.icmpv6(net.HardwareAddr{0x33, 0x33, 0xff, target[13], target[14], target[15]}, group, message)
 }
@@ -46,7 +48,7 @@ func (q Query) Advertisement(to net.HardwareAddr) ([]byte, error) {
 	message := []byte{typeAdvertisement, 0, 0, 0, flagSolicited | flagOverride, 0, 0, 0}
 	message = append(message, q.Source.AsSlice()...)
 	message = append(append(message, optionTargetMAC, 1), q.SourceMAC...)
-	binary.BigEndian.PutUint16(message[2:], checksum(q.Source, q.Target, message))
+	binary.BigEndian.PutUint16(message[2:], checksumOf(q.Source, q.Target, message))
 	return q.icmpv6(to, q.Target, message), nil
 }
 
@@ -88,7 +90,7 @@ func icmpv6(b []byte) ([]byte, bool) {
 	}
 	message := b[ipv6Header : ipv6Header+size]
 	source, destination := netip.AddrFrom16([16]byte(b[8:24])), netip.AddrFrom16([16]byte(b[24:40]))
-	return message, checksum(source, destination, message) == 0
+	return message, checksumOf(source, destination, message) == 0
 }
 
 // targetMAC walks the options, whose lengths count in units of 8 bytes.
@@ -109,16 +111,7 @@ func targetMAC(options []byte, fallback net.HardwareAddr) (net.HardwareAddr, boo
 	return fallback, true
 }
 
-// checksum is ICMPv6's over message and pseudo-header (RFC 4443, 2.3); 0 over a message that carries its own.
-func checksum(source, destination netip.Addr, message []byte) uint16 {
-	sum := uint32(len(message)) + protocolICMPv6
-	for _, part := range [][]byte{source.AsSlice(), destination.AsSlice(), message} {
-		for i, v := range part {
-			sum += uint32(v) << (8 * uint(1-i%2))
-		}
-	}
-	for sum > 0xffff {
-		sum = sum>>16 + sum&0xffff
-	}
-	return ^uint16(sum)
+// checksumOf is ICMPv6's over message and pseudo-header (RFC 4443, 2.3); 0 over a message that carries its own.
+func checksumOf(source, destination netip.Addr, message []byte) uint16 {
+	return ^checksum.Fold(uint64(len(message)) + protocolICMPv6 + checksum.Sum(source.AsSlice()) + checksum.Sum(destination.AsSlice()) + checksum.Sum(message))
 }

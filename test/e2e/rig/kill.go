@@ -2,8 +2,6 @@ package rig
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -11,14 +9,12 @@ import (
 // Kill sends SIGKILL to a container's process. The node knows of it before the API server does; where it has none, or none that runs, left says
 // so: try again.
 func (r *Rig) Kill(ctx context.Context, pod *corev1.Pod, container string) (left string, err error) {
-	ids, err := r.Cluster.Run(ctx, "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "containers", "ls", "-q",
-		fmt.Sprintf("labels.%q==%s,labels.%q==%s,labels.%q==%s", "io.kubernetes.pod.uid", pod.UID,
-			"io.kubernetes.container.name", container, "io.cri-containerd.kind", "container"))
+	ids, err := r.containers(ctx, pod, container)
 	if err != nil {
 		return "", err
 	}
 	left = "it has none"
-	for id := range strings.FieldsSeq(ids) {
+	for _, id := range ids {
 		if _, err := r.Cluster.Run(ctx, "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "tasks", "kill", "-s", "SIGKILL", id); err == nil {
 			return "", nil
 		}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/surprise"
+)
+
+// measuredFile has all figures of the pages that linerate measured, so that a page can be written again although the suites' documents, which are large, are gone.
+const measuredFile = "measured.json"
+
+// measured are the figures of each way.
+type measured map[string]*wayMeasured
+
+// wayMeasured are the figures of one way, and what of each page's suites goes against expectation.
+type wayMeasured struct {
+	Suites    map[string]suiteMeasured `json:"suites,omitempty"`
+	Surprises map[string][]string      `json:"surprises,omitempty"`
+}
+
+// suiteMeasured are the figures of a suite, as they are shown.
+type suiteMeasured struct {
+	Source string `json:"source"`
+	// Over: each of its tests has ended.
+	Over  bool                         `json:"over,omitempty"`
+	Cells map[string]map[string]string `json:"cells"`
+}
+
+// readMeasured reads the figures of a directory of pages.
+func readMeasured(pages string) (measured, error) {
+	m := measured{onMachine: {}, byOperator: {}}
+	text, err := os.ReadFile(filepath.Join(pages, measuredFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	read := json.NewDecoder(bytes.NewReader(text))
+	read.DisallowUnknownFields()
+	if err := read.Decode(&m); err != nil {
+		return nil, fmt.Errorf("%s: %w", measuredFile, err)
+	}
+	for _, way := range ways() {
+		if m[way] == nil {
+			m[way] = &wayMeasured{}
+		}
+	}
+	return m, nil
+}
+
+func ways() []string { return []string{onMachine, byOperator} }
+
+func (m measured) write(pages string) error {
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(pages, measuredFile), append(text, '\n'), 0o644) // a document of the project
+}
+
+// take takes over the figures that a way has kept in a directory. A suite that isn't over doesn't take the place of one that is.
+func (w *wayMeasured) take(way, dir string, pages []page) error {
+	for _, p := range pages {
+		var kept []*report.Suite
+		for _, name := range p.of {
+			s, err := readSuite(filepath.Join(dir, name+".suite.json"))
+			if err != nil {
+				return err
+			}
+			if s == nil || s.Finished.IsZero() && w.Suites[name].Over {
+				continue
+			}
+			kept = append(kept, s)
+			if w.Suites == nil {
+				w.Suites, w.Surprises = map[string]suiteMeasured{}, map[string][]string{}
+			}
+			w.Suites[name] = suiteMeasured{Source: source(s, producer(way, dir, s)), Over: !s.Finished.IsZero(), Cells: figuresOf(s, p.refs())}
+		}
+		if len(kept) == 0 {
+			continue
+		}
+		w.Surprises[p.file] = []string{}
+		for _, s := range surprise.Of(kept...) {
+			w.Surprises[p.file] = append(w.Surprises[p.file], s.Words)
+		}
+	}
+	return nil
+}
+
+// producer is the version that measured. What a cluster's document says is how its image was called when it was packed.
+func producer(way, dir string, s *report.Suite) string {
+	if way == byOperator {
+		if text, err := os.ReadFile(filepath.Join(dir, s.Name+".version")); err == nil {
+			return "linerate " + cmp.Or(string(text), "of an unknown commit")
+		}
+	}
+	return s.Producer
+}
+
+// figuresOf are the figures of a suite's cells that pages refer to.
+func figuresOf(s *report.Suite, refs []ref) map[string]map[string]string {
+	all, by := map[string]map[string]string{}, map[string]*report.SuiteCell{}
+	for i := range s.Cells {
+		by[cellName(s.Cells[i].Product, s.Cells[i].Loadtest)] = &s.Cells[i]
+	}
+	for _, r := range refs {
+		c := by[r.cell]
+		if r.suite != s.Name || c == nil {
+			continue
+		}
+		text := shown(c, amounts()[r.as])
+		if text == "" {
+			continue
+		}
+		if all[r.cell] == nil {
+			all[r.cell] = map[string]string{}
+		}
+		all[r.cell][r.as] = text
+	}
+	return all
+}
+
+// ref names a cell of linerate's suites, and which of its figures is shown.
+type ref struct{ suite, cell, as string }
+
+// cellName is a cell by its row and column in the suite's table.
+func cellName(product, loadtest string) string { return strings.TrimSpace(product + " " + loadtest) }
+
+// notMeasured stands where a cell has not been measured.
+const notMeasured = "not measured yet"
+
+// text is a figure, the reason why there is none, or that the way has not measured it yet.
+func (m measured) text(way string, r ref) string {
+	if way == byOperator && (operator{}).cannot(r.suite) != "" {
+		return "by `linerate run` only"
+	}
+	return cmp.Or(m[way].Suites[r.suite].Cells[r.cell][r.as], notMeasured)
+}

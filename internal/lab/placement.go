@@ -1,0 +1,67 @@
+package lab
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
+)
+
+// placement says on which processors the engine sends and the device forwards, by link. It is empty where there are too few for each thread to have one of its own: the kernel's scheduler places all then.
+//
+//	processor 0                   processor 1
+//	sends what leaves on west ──▶ forwards what comes from west
+//
+// A thread of the kernel's that forwards isn't interrupted before it has forwarded 64 frames, not even for a real-time thread. The scheduler may leave a sender with it on one processor, where it waits for a
+// third of its time, while another is idle.
+type placement struct {
+	sends    map[string][]int // one for each thread that sends on the link
+	forwards map[string]int
+}
+
+// placed uses the first processors to send, and the last ones to forward.
+func (t Topology) placed(mine *unix.CPUSet) (p placement) {
+	var from []string
+	for _, d := range t.Directions {
+		if !slices.Contains(from, d.From) {
+			from = append(from, d.From)
+		}
+	}
+	allowed, threads := list(mine), max(t.Cores, 1)
+	if !t.forwardsInKernel() || len(from)*(threads+1) > len(allowed) {
+		return p
+	}
+	p = placement{sends: map[string][]int{}, forwards: map[string]int{}}
+	for i, link := range from {
+		p.sends[link] = allowed[i*threads : (i+1)*threads]
+		p.forwards[link] = allowed[len(allowed)-len(from)+i]
+	}
+	return p
+}
+
+// forwarderOn is the forwarder's part of the topology, with its threads on these processors.
+func (t Topology) forwarderOn(place placement) forwarder.Spec {
+	spec := t.forwarderSpec()
+	for i, l := range t.Links {
+		if processor, has := place.forwards[l.Name]; has {
+			spec.Links[i].Processor = &processor
+		}
+	}
+	return spec
+}
+
+// forwardsInKernel says whether all that the device does to a frame is done by the kernel's thread of the link that it came from.
+func (t Topology) forwardsInKernel() bool {
+	return t.Kind == Reference && t.Limit == nil && !t.Ends && !t.tunnels() && (t.Mode == nil || t.Mode.Userspace == nil)
+}
+
+// list is a set of processors in their order.
+func list(set *unix.CPUSet) (all []int) {
+	for cpu, left := 0, set.Count(); left > 0; cpu++ {
+		if set.IsSet(cpu) {
+			all, left = append(all, cpu), left-1
+		}
+	}
+	return all
+}
