@@ -44,12 +44,18 @@ func BenchmarkLiveFrame(b *testing.B) {
 // drain has an interface drop what it receives before the kernel looks at it.
 func drain(b *testing.B, name string) {
 	b.Helper()
-	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.XDP, License: "Apache-2.0", Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, xdpDrop), asm.Return()}})
-	needKernel(b, err, "eBPF (CAP_BPF and CAP_NET_ADMIN)")
-	b.Cleanup(func() { must(b, program.Close()) })
+	receiveBy(b, name, asm.Instructions{asm.Mov.Imm(asm.R0, xdpDrop), asm.Return()})
+}
+
+// receiveBy has a program say what becomes of each frame that an interface receives.
+func receiveBy(t testing.TB, name string, program asm.Instructions) {
+	t.Helper()
+	loaded, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.XDP, License: "Apache-2.0", Instructions: program})
+	needKernel(t, err, "eBPF (CAP_BPF and CAP_NET_ADMIN)")
+	t.Cleanup(func() { must(t, loaded.Close()) })
 	on, err := facts(name)
-	must(b, err)
-	attached, err := link.AttachXDP(link.XDPOptions{Program: program, Interface: on.Attrs().Index})
-	must(b, err)
-	b.Cleanup(func() { must(b, attached.Close()) })
+	must(t, err)
+	attached, err := link.AttachXDP(link.XDPOptions{Program: loaded, Interface: on.Attrs().Index})
+	must(t, err)
+	t.Cleanup(func() { must(t, attached.Close()) })
 }

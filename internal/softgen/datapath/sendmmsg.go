@@ -48,6 +48,9 @@ func packetSocket(iface string, index int) (int, error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
 		return -1, errors.Join(fmt.Errorf("bypass the queueing discipline of %s: %w", iface, err), unix.Close(fd))
 	}
+	if err := giveRoom(fd); err != nil {
+		return -1, errors.Join(err, unix.Close(fd))
+	}
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: index}); err != nil {
 		return -1, errors.Join(fmt.Errorf("bind a packet socket to %s: %w", iface, err), unix.Close(fd))
 	}

@@ -59,6 +59,9 @@ func openXDP(iface string, index, queue int, a *arena, pool *xdpPool, mode uint1
 }
 
 func (t *xdpTransmitter) setUp(index, queue int, a *arena, mode uint16) error {
+	if err := giveRoom(t.fd); err != nil {
+		return err
+	}
 	if err := unix.SetsockoptInt(t.fd, unix.SOL_XDP, unix.XDP_TX_RING, xdpRingSize); err != nil {
 		return err
 	}
