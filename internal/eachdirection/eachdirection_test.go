@@ -263,7 +263,7 @@ func TestWhatIsClaimedOfAllTogether(t *testing.T) {
 	}
 }
 
-// What all at once is told by: the window in which most came back, of those that lost frames, as what disturbs takes more away; and where none can be judged, that of the direction which brings most.
+// One window tells of all at once: of those that lost frames the one in which most came back, as a disturbance only takes away; where none could be judged, the answer of the direction that brings most.
 func TestTheWindowThatTellsOfAllTogether(t *testing.T) {
 	lossy := func(received ...int64) proceduretest.Edit { // in the windows of all at once, from west to east
 		return func(_ int, w *report.Window) {
