@@ -167,7 +167,7 @@ packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a
 	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
 	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/sessions
 
-modes: devices ## Full tier: measure each real device made of Linux, into docs/measured/modes.md (as root; 30 minutes)
+modes: devices ## Full tier: measure each real device made of Linux, into docs/measured/modes.md (as root; 36 minutes)
 	$(FULL) -timeout 90m ./test/realpackets -run '^TestModes' -v -table $(CURDIR)/docs/measured/modes.md
 
 neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times, and sessions through a Reference (as root; 12 minutes)
