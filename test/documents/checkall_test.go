@@ -136,7 +136,7 @@ func TestTheFullTierGoesOnWhereItWasEnded(t *testing.T) {
 // TestTheFullTierIsOfACommit: a row that names a commit says nothing true of code that isn't in it.
 func TestTheFullTierIsOfACommit(t *testing.T) {
 	c := newCheckout(t)
-	c.write(t, "docs/other.md", "# Another page\n")
+	c.write(t, "docs/README.md", "# Another page\n")
 	if code, played, said := c.checkAll(t, "soak"); code != 0 || len(played) != 1 {
 		t.Errorf("a page that isn't committed: %d, %v\n%s", code, played, said)
 	}
