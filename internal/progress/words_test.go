@@ -17,7 +17,7 @@ func TestASentenceSaysWhichDirectionVaries(t *testing.T) {
 		"holding all at once: asked 14.00 Kpps":                   {Phase: report.AllAtOnce, IntendedPacketsPerSecond: 14_000},
 		"holding: asked 4.00 Kpps, sent 3.00 Kpps, received 2.00 Kpps, lost 33.33 %": {Phase: report.Hold, IntendedPacketsPerSecond: 4000, OfferedPacketsPerSecond: 3000,
 			ReceivedPacketsPerSecond: 2000, LossRatio: units.One / 3},
-		"draining":                                                {Phase: runner.Draining, Varied: "west→east"},
+		"draining": {Phase: runner.Draining, Varied: "west→east"},
 	} {
 		if got := progress.Sentence(p); got != want {
 			t.Errorf("%+v reads %q, want %q", p, got, want)
