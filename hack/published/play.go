@@ -221,11 +221,4 @@ func following(ctx context.Context, out io.Writer, program string, args ...strin
 	return err
 }
 
-func interrupted(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return true
-	default:
-		return false
-	}
-}
+func interrupted(ctx context.Context) bool { return ctx.Err() != nil }

@@ -26,9 +26,9 @@ func (r *Rig) Process(ctx context.Context, pod *corev1.Pod, container string) (s
 	if err != nil {
 		return "", err
 	}
+	at := slices.IndexFunc(nodes, func(n fabric.Node) bool { return n.Name == pod.Spec.NodeName })
 	for line := range strings.Lines(tasks) { // TASK PID STATUS
 		task := strings.Fields(line)
-		at := slices.IndexFunc(nodes, func(n fabric.Node) bool { return n.Name == pod.Spec.NodeName })
 		if at >= 0 && len(task) == 3 && task[2] == "RUNNING" && slices.Contains(ids, task[0]) {
 			return filepath.Join(nodes[at].Root, "proc", task[1]), nil
 		}
