@@ -16,7 +16,7 @@ const (
 	// haste is by how much the schedule runs faster while it catches up. It is less than the resolution of a search: a device at its limit
 	// must not lose frames because the generator was delayed a moment before.
 	haste = 1.0 / 256
-	// nearMaxLag is what a thread that is slower than asked stays within of maxLag. One that stalled leaves it after 51 ms, by haste.
+	// nearMaxLag is how near to maxLag the lag of a thread stays that is slower than asked. After a stall, haste makes it smaller than that within 51 ms.
 	nearMaxLag = float64(200 * time.Microsecond)
 )
 
@@ -52,7 +52,7 @@ func (p *pacer) advance(real, next, rate float64) float64 {
 	return horizon
 }
 
-// slow says that the thread is slower than asked, and not only behind after a stall. What is overdue then would go on leaving for long after the run's time, in which a device forwards more than in that time.
+// slow says that the thread is slower than asked, and not only behind after a stall. What is overdue would go on leaving after the run's end, and what a device forwards of it would count as forwarded within the run.
 func (p *pacer) slow(real float64) bool { return p.behind > 0 && real-p.behind > float64(linger) }
 
 // giveUp skips that much of the schedule: its frames will not be sent.
