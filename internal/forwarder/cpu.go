@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/netif"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // chooseCPU sets up which CPU forwards.
@@ -55,13 +56,11 @@ func chooseCPU(spec Spec, info *Info) error {
 	return nil
 }
 
-// Bind binds threads to a processor, which takes CAP_SYS_NICE where they are the kernel's.
+// Bind binds threads to a processor.
 func Bind(threads []int, processor int) error {
-	var one unix.CPUSet
-	one.Set(processor)
 	for _, thread := range threads {
-		if err := unix.SchedSetaffinity(thread, &one); err != nil {
-			return fmt.Errorf("bind thread %d to processor %d: %w", thread, processor, err)
+		if err := processors.Bind(thread, processor); err != nil {
+			return err
 		}
 	}
 	return nil

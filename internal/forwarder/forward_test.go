@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // exchange sends a frame into one link and returns the first UDP frame that comes out of another, or nil after a second.
@@ -126,16 +127,11 @@ func TestAForwarderWithItsOwnCPU(t *testing.T) {
 func TestTheThreadOfALinkIsBoundWhereAsked(t *testing.T) {
 	r := newRig(t, 2)
 	r.plainGenerator(t)
-	var mine unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &mine); err != nil {
+	mine, err := processors.Mine()
+	if err != nil {
 		t.Fatal(err)
 	}
-	last := 0
-	for cpu, left := 0, mine.Count(); left > 0; cpu++ {
-		if mine.IsSet(cpu) {
-			last, left = cpu, left-1
-		}
-	}
+	last := slices.Max(processors.List(mine))
 	r.links[0].Processor = &last
 	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{Forwarding: plan.L3, Links: r.links, Directions: r.bothWays(), OwnCPU: true})
 	if err != nil {

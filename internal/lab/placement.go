@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // placement says on which processors the engine sends and the device forwards, by link. It is empty where there are too few for each thread to have one of its own: the kernel's scheduler places all then.
@@ -13,8 +14,8 @@ import (
 //	processor 0                   processor 1
 //	sends what leaves on west ──▶ forwards what comes from west
 //
-// A thread of the kernel's that forwards isn't interrupted before it has forwarded 64 frames, not even for a real-time thread. The scheduler may leave a sender with it on one processor, where it waits for a
-// third of its time, while another is idle.
+// A thread of the kernel's that forwards isn't interrupted before it has forwarded 64 frames, not even for a real-time thread. The scheduler may leave both on one processor while another is
+// idle, and the sender waits for a third of its time.
 type placement struct {
 	sends    map[string][]int // one for each thread that sends on the link
 	forwards map[string]int
@@ -28,7 +29,7 @@ func (t Topology) placed(mine *unix.CPUSet) (p placement) {
 			from = append(from, d.From)
 		}
 	}
-	allowed, threads := list(mine), max(t.Cores, 1)
+	allowed, threads := processors.List(mine), max(t.Cores, 1)
 	if !t.forwardsInKernel() || len(from)*(threads+1) > len(allowed) {
 		return p
 	}
@@ -54,14 +55,4 @@ func (t Topology) forwarderOn(place placement) forwarder.Spec {
 // forwardsInKernel says whether all that the device does to a frame is done by the kernel's thread of the link that it came from.
 func (t Topology) forwardsInKernel() bool {
 	return t.Kind == Reference && t.Limit == nil && !t.Ends && !t.tunnels() && (t.Mode == nil || t.Mode.Userspace == nil)
-}
-
-// list is a set of processors in their order.
-func list(set *unix.CPUSet) (all []int) {
-	for cpu, left := 0, set.Count(); left > 0; cpu++ {
-		if set.IsSet(cpu) {
-			all, left = append(all, cpu), left-1
-		}
-	}
-	return all
 }

@@ -89,8 +89,8 @@ func enoughProcessors(mine *unix.CPUSet) error {
 func threads(mine *unix.CPUSet) string {
 	const known = 128
 	var all []string
-	for cpu := range known {
-		if mine.IsSet(cpu) {
+	for _, cpu := range processors.List(mine) {
+		if cpu < known {
 			all = append(all, strconv.Itoa(cpu))
 		}
 	}

@@ -21,6 +21,26 @@ func Mine() (*unix.CPUSet, error) {
 	return &mine, nil
 }
 
+// List are a set's processors in their order.
+func List(set *unix.CPUSet) (all []int) {
+	for cpu, left := 0, set.Count(); left > 0; cpu++ {
+		if set.IsSet(cpu) {
+			all, left = append(all, cpu), left-1
+		}
+	}
+	return all
+}
+
+// Bind binds a thread, 0 being the calling one, to a processor. A thread of the kernel's takes CAP_SYS_NICE.
+func Bind(thread, processor int) error {
+	var one unix.CPUSet
+	one.Set(processor)
+	if err := unix.SchedSetaffinity(thread, &one); err != nil {
+		return fmt.Errorf("bind a thread to processor %d: %w", processor, err)
+	}
+	return nil
+}
+
 // Spent is how these processors spent their time since the machine started, all together, in seconds (proc_stat(5)). Guests' time is left out, as it is
 // counted as the user's, too.
 func Spent(of *unix.CPUSet) (sum procfs.CPUStat, err error) {

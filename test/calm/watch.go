@@ -51,10 +51,8 @@ func Begin(ctx context.Context) (*Watch, error) {
 	}
 	w := &Watch{begin: time.Now(), processors: mine.Count()}
 	ranked := make(chan bool)
-	for cpu := range len(mine) * 64 {
-		if mine.IsSet(cpu) {
-			go w.listen(ctx, cpu, ranked)
-		}
+	for _, cpu := range processors.List(mine) {
+		go w.listen(ctx, cpu, ranked)
 	}
 	w.realTime = true
 	for range w.processors {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // play is a run in progress: its threads, and the orders to them.
@@ -156,18 +158,12 @@ func (pl *play) sending() time.Duration {
 	return last - first
 }
 
-// bind binds the k-th thread to one processor.
-func bind(processors []int, k int) error {
-	if len(processors) == 0 {
+// bind binds the calling thread, the k-th that sends, to one of these processors.
+func bind(allowed []int, k int) error {
+	if len(allowed) == 0 {
 		return nil
 	}
-	var set unix.CPUSet
-	processor := processors[k%len(processors)]
-	set.Set(processor)
-	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("bind a sending thread to processor %d: %w", processor, err)
-	}
-	return nil
+	return processors.Bind(0, allowed[k%len(allowed)])
 }
 
 // halt ends the run.
