@@ -30,11 +30,12 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 		change func(*plan.Plan)
 		says   string // of the method; empty: it is the same
 	}{
-		"the same":       {func(*plan.Plan) {}, ""},
-		"another test":   {func(p *plan.Plan) { p.Test = plan.Test{Name: "b", UID: "2", Attempt: 3, Product: "Linux"} }, ""},
-		"another device": {func(p *plan.Plan) { p.DUT = plan.DUT{Type: "Pod", Forwarding: plan.L2} }, ""},
-		"another box":    {func(p *plan.Plan) { p.Links[0].DUT.MAC = "02:00:00:00:00:02" }, ""},
-		"another server": {func(p *plan.Plan) { p.Generators[0].Server = "10.0.0.2:4501" }, ""},
+		"the same":        {func(*plan.Plan) {}, ""},
+		"another test":    {func(p *plan.Plan) { p.Test = plan.Test{Name: "b", UID: "2", Attempt: 3, Product: "Linux"} }, ""},
+		"another device":  {func(p *plan.Plan) { p.DUT = plan.DUT{Type: "Pod", Forwarding: plan.L2} }, ""},
+		"another box":     {func(p *plan.Plan) { p.Links[0].DUT.MAC = "02:00:00:00:00:02" }, ""},
+		"another version": {func(p *plan.Plan) { p.Version = plan.VersionOfUnion }, ""},
+		"another server":  {func(p *plan.Plan) { p.Generators[0].Server = "10.0.0.2:4501" }, ""},
 		"other criteria": {func(p *plan.Plan) {
 			p.Criteria, p.Baseline, p.AllowDifferent, p.ActiveDeadline = nil, "LoadTest x", []string{"Node"}, plan.Duration(time.Hour)
 		}, ""},

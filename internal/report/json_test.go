@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -169,8 +171,11 @@ func TestSessionsWriteNoMemberOfFrames(t *testing.T) {
 		"figures": {report.Figures{Runs: 5, GoodputBitsPerSecond: new(int64(93_000_000)), LowerBound: true, Unconfirmed: 1, Spread: &spread},
 			[]string{"goodputBitsPerSecond", "lowerBound", "runs", "spread", "unconfirmed"}},
 		"no goodput": {report.Figures{Runs: 2, GoodputBitsPerSecond: new(int64), Spread: &report.Spread{LowGoodputBitsPerSecond: new(int64), HighGoodputBitsPerSecond: new(int64)}}, []string{"goodputBitsPerSecond", "runs", "spread"}},
-		"a sample":   {r.Samples[1].Directions[0], []string{"sessions"}},
-		"a spread":   {spread, []string{"highGoodputBitsPerSecond", "lowGoodputBitsPerSecond", "percent"}},
+		"datagrams": {report.Sessions{Connections: 2, AskedBitsPerSecond: 8_000_000, Datagrams: &report.Datagrams{Sent: 10}, EndsWaited: plan.Duration(time.Second), Disturbed: plan.Duration(time.Minute)},
+			[]string{"askedBitsPerSecond", "connections", "datagrams", "disturbed", "endsWaited", "goodputBitsPerSecond", "receivedBytes", "receivedIn", "sentBytes", "sentIn", "writtenBytes"}},
+		"a confident spread": {report.Spread{LowGoodputBitsPerSecond: new(int64), HighGoodputBitsPerSecond: new(int64), Confidence: units.Hundred}, []string{"confidencePercent", "highGoodputBitsPerSecond", "lowGoodputBitsPerSecond", "percent"}},
+		"a sample":           {r.Samples[1].Directions[0], []string{"sessions"}},
+		"a spread":           {spread, []string{"highGoodputBitsPerSecond", "lowGoodputBitsPerSecond", "percent"}},
 	} {
 		document, err := json.Marshal(c.value)
 		if err != nil {
