@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
 )
@@ -27,9 +29,22 @@ func (n networks) Get(_ context.Context, key client.ObjectKey, object client.Obj
 	return unstructured.SetNestedField(definition.Object, `{"cniVersion": "1.0.0", "type": "`+n.plugin+`"}`, "spec", "config")
 }
 
-// An operator that doesn't know where others keep the Leases of physical ports gives its tests no devices that may share one, and says what is to be done. What
-// can't share one it gives.
-func TestDevicesThatNobodyKeepsOthersOffAreRefused(t *testing.T) {
+// A test that was made anew under the name of another has networks of its own, although both are of the first generation.
+func TestATestOfTheSameNameHasNetworksOfItsOwn(t *testing.T) {
+	known := New(networks{"bridge", ""}, Bounds{})
+	for uid, network := range map[types.UID]string{"first": "north", "second": "south"} {
+		test := aTest(t, network)
+		test.UID, test.Generation = uid, 1
+		lab, err := known.NetworksOf(t.Context(), test)
+		if _, given := lab.Networks[compile.NetworkKey{Namespace: "lab", Name: network}]; err != nil || !given {
+			t.Errorf("of network %s: %+v, %v", network, lab.Networks, err)
+		}
+	}
+}
+
+// aTest names a network, and one named east.
+func aTest(t *testing.T, network string) *v1alpha1.LoadTest {
+	t.Helper()
 	server, err := admission.NewServer()
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +53,18 @@ func TestDevicesThatNobodyKeepsOthersOffAreRefused(t *testing.T) {
 apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: t, namespace: lab}
-spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]}
+spec: {dut: {type: Reference}, links: [{name: west, network: `+network+`, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return objects[0].LoadTest
+}
+
+// An operator that doesn't know where others keep the Leases of physical ports gives its tests no devices that may share one, and says what is to be done. What
+// can't share one it gives.
+func TestDevicesThatNobodyKeepsOthersOffAreRefused(t *testing.T) {
+	test := aTest(t, "west")
 	for name, c := range map[string]struct {
 		of        networks
 		unguarded bool
@@ -57,7 +79,7 @@ spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gb
 		"a bridge's, if it has it": {networks{"bridge", "lab.example/port"}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lab, err := New(c.of, Bounds{PortsUnguarded: c.unguarded}).NetworksOf(t.Context(), objects[0].LoadTest)
+			lab, err := New(c.of, Bounds{PortsUnguarded: c.unguarded}).NetworksOf(t.Context(), test)
 			if err != nil {
 				t.Fatal(err)
 			}
