@@ -138,39 +138,49 @@ func bySpread(shape Shape, n noise, trials []preparedTrial, q Question) (curves 
 		}
 		curves = append(curves, row...)
 		return peak + math.Log(sum)
-	}, func() { curves = curves[:0] })
+	}, nil, func() { curves = curves[:0] })
 	return curves
 }
 
 // byCapacity tries curves of one relative spread, with capacities at even distances of their logarithm where they fit. Before there are trials all capacities are equally likely.
 func byCapacity(shape Shape, n noise, spread float64, trials []preparedTrial, q Question) (curves []weighted) {
+	curveOf := func(capacity float64) Curve { return Curve{shape, math.Exp(capacity), spread * math.Exp(capacity)} }
 	narrow(math.Log(q.Least/2), math.Log(2*searchedAbove*q.Most), capacities, refinedCapacities, func(capacity, step float64) float64 {
-		c := Curve{shape, math.Exp(capacity), spread * math.Exp(capacity)}
+		c := curveOf(capacity)
 		fits := n.logLikelihood(c, trials)
 		curves = append(curves, weighted{c, fits, fits + math.Log(step)})
 		return fits
-	}, func() { curves = curves[:0] })
+	}, func(capacity float64) float64 { return n.logLikelihood(curveOf(capacity), trials) }, func() { curves = curves[:0] })
 	return curves
 }
 
 // narrow tries values at even distances, then again in the part of the range where they are not negligible, until that part is at least a third of the range, or for at most so many rounds.
-// restart forgets the values of the round before.
+// height, where it is given, is likely with one peak, which may be narrower than the distances: what is negligible is so beside that. restart forgets the values of the round before.
 //
 //	·  ·  ·  ·  ·  ·  ·  ·
 //	      ·· ·●●●··           the part, and a value at either side of it
-func narrow(low, high float64, parts, rounds int, likely func(value, step float64) float64, restart func()) {
-	logs := make([]float64, parts)
-	for range rounds {
+func narrow(low, high float64, parts, rounds int, likely func(value, step float64) float64, height func(value float64) float64, restart func()) {
+	logs, top := make([]float64, parts), math.Inf(-1)
+	for round := range rounds {
 		restart()
 		step := (high - low) / float64(parts-1)
 		for i := range logs {
 			logs[i] = likely(low+float64(i)*step, step)
 		}
-		within, first, last := slices.Max(logs)-negligible, 0, parts-1
-		for logs[first] < within {
+		best := 0
+		for i := range logs {
+			if logs[i] > logs[best] {
+				best = i
+			}
+		}
+		if round == 0 && height != nil {
+			top = peakBetween(low+float64(max(0, best-1))*step, low+float64(min(parts-1, best+1))*step, height)
+		}
+		within, first, last := max(top, logs[best])-negligible, 0, parts-1
+		for first < best && logs[first] < within {
 			first++
 		}
-		for logs[last] < within {
+		for last > best && logs[last] < within {
 			last--
 		}
 		if last-first >= parts/3 {
@@ -178,6 +188,26 @@ func narrow(low, high float64, parts, rounds int, likely func(value, step float6
 		}
 		low, high = low+float64(max(0, first-1))*step, low+float64(min(parts-1, last+1))*step
 	}
+}
+
+// peakBetween is how high a function rises that has one peak between two values, by golden sections.
+func peakBetween(low, high float64, height func(float64) float64) float64 {
+	const sections = 40 // to a hundred-millionth of the distance
+	golden := (math.Sqrt(5) - 1) / 2
+	left, right := high-golden*(high-low), low+golden*(high-low)
+	atLeft, atRight := height(left), height(right)
+	for range sections {
+		if atLeft < atRight {
+			low, left, atLeft = left, right, atRight
+			right = low + golden*(high-low)
+			atRight = height(right)
+		} else {
+			high, right, atRight = right, left, atLeft
+			left = high - golden*(high-low)
+			atLeft = height(left)
+		}
+	}
+	return max(atLeft, atRight)
 }
 
 // Mean is the mean of the critical load.

@@ -103,3 +103,27 @@ func TestFitsDoNotDependOnTheUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestALimitIsFoundBetweenTheLoadsThatShowIt: where a load lost hardly anything and the next one far too much, the critical load is between the two, also of a device that loses more of an overload than
+// any curve does, so that trials fit but a few curves. Where none lost too much, it may lie above all that could be offered.
+func TestALimitIsFoundBetweenTheLoadsThatShowIt(t *testing.T) {
+	q := losscurve.Question{LossRatio: 1e-3, Least: 10_000, Most: 1_000_000}
+	for name, c := range map[string]struct {
+		trials    []losscurve.Trial
+		low, high float64
+	}{
+		"as curves have it":         {[]losscurve.Trial{{Load: 900e3, Sent: 9e6, Lost: 600e3}, {Load: 850e3, Sent: 8.5e6, Lost: 100e3}, {Load: 820e3, Sent: 8.2e6, Lost: 700}, {Load: 800e3, Sent: 8e6, Lost: 12}}, 800e3, 850e3},
+		"an overload costs more":    {[]losscurve.Trial{{Load: 900e3, Sent: 9e6, Lost: 800e3}, {Load: 850e3, Sent: 8.5e6, Lost: 120e3}, {Load: 820e3, Sent: 8.2e6, Lost: 4000}, {Load: 800e3, Sent: 8e6, Lost: 30}, {Load: 780e3, Sent: 7.8e6}}, 800e3, 850e3},
+		"an overload costs it half": {[]losscurve.Trial{{Load: 900e3, Sent: 9e6, Lost: 4.5e6}, {Load: 820e3, Sent: 8.2e6, Lost: 40e3}, {Load: 800e3, Sent: 8e6, Lost: 30}, {Load: 780e3, Sent: 7.8e6}}, 780e3, 820e3},
+		"hardly anything is lost":   {[]losscurve.Trial{{Load: 1e6, Sent: 1e6, Lost: 20}, {Load: 1e6, Sent: 1e6}, {Load: 900e3, Sent: 9e5}}, 1e6, 2e6},
+	} {
+		for _, shape := range losscurve.Shapes {
+			f := losscurve.FitTrials(shape, c.trials, q)
+			low, middle, high := f.Quantile(0.025), f.Quantile(0.5), f.Quantile(0.975)
+			t.Logf("%s %s: %.0f to %.0f to %.0f", name, shape, low, middle, high)
+			if middle < c.low || middle > c.high || high < c.low*1.001 || low > c.high || low < 0.95*c.low || high > 1.05*c.high {
+				t.Errorf("%s, %s: %.0f, from %.0f to %.0f; want it from %.0f to %.0f", name, shape, middle, low, high, c.low, c.high)
+			}
+		}
+	}
+}
