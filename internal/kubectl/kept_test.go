@@ -43,3 +43,18 @@ func TestWhatATestDoesNotPublishHasNoVerdict(t *testing.T) {
 		}
 	}
 }
+
+// Without a Report the end itself has the say: only what was measured is 0.
+func TestTheExitCodeOfAnEnd(t *testing.T) {
+	for reason, want := range map[string]int{
+		v1alpha1.ReasonMeasured: report.ExitOK, v1alpha1.ReasonInvalid: report.ExitBadInput, v1alpha1.ReasonStopped: report.ExitInterrupted,
+		v1alpha1.ReasonNotMeasured: report.ExitNotMeasured, v1alpha1.ReasonDUTFailed: report.ExitNotMeasured,
+	} {
+		if got := codeOfEnd(&metav1.Condition{Reason: reason}); got != want {
+			t.Errorf("%s is %d, want %d", reason, got, want)
+		}
+	}
+	if got := codeOfEnd(nil); got != report.ExitNotMeasured {
+		t.Errorf("what goes on is %d", got)
+	}
+}
