@@ -144,6 +144,7 @@ func (e Each) directions() []string { return e.plan.Each.Directions }
 func (e Each) varying(i int, s procedure.Step, first bool, before string) procedure.Step {
 	name := e.directions()[i]
 	s.Varied, s.Loads = name, make([]units.Ratio, len(e.directions()))
+	s.Optional = false // all are held at once after it
 	for j := range s.Loads {
 		s.Loads[j] = e.plan.Each.OthersAt
 	}

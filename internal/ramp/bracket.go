@@ -220,6 +220,7 @@ func (m *machine) chooseConfirmation(lo *point) {
 		m.endSearch("no confirmation was asked for")
 	case m.longWindowsSpent():
 		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
+	case m.looked > 0 && m.lookBelowUnclear():
 	default:
 		m.target = target{phase: report.Confirm, load: lo.asked, judge: m.Ramp.ConfirmDuration.Std(), drained: m.edgesCover(lo.asked)}
 		how := ""
@@ -344,8 +345,12 @@ func (m *machine) resolvable(at units.Ratio, judge time.Duration) bool {
 	if m.MaxLossRatio > 0 {
 		needed = min(needed, int64(units.One/m.MaxLossRatio))
 	}
-	for _, d := range m.history[m.hi.window].Directions {
-		perSecond := units.PacketRate(d.Intended.PacketsPerSecond).Mul(units.RatioOf(int64(at), int64(m.hi.asked)))
+	of := m.hi
+	if of == nil {
+		of = m.lo()
+	}
+	for _, d := range m.history[of.window].Directions {
+		perSecond := units.PacketRate(d.Intended.PacketsPerSecond).Mul(units.RatioOf(int64(at), int64(of.asked)))
 		if int64(perSecond)*judge.Milliseconds()/1000 < needed {
 			return false
 		}

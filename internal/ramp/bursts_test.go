@@ -45,7 +45,7 @@ func TestLossInBursts(t *testing.T) {
 	t.Run("at all loads above one makes that a lower bound", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).restless(31_000), sentInBursts(always))
 		c := ramp.New(p).Conclude(history)
-		if c.Saturated || c.Reason != report.GeneratorLimited || c.Window == procedure.None || history[c.Window].Load != 30*units.One/100 {
+		if c.Saturated || c.Reason != report.GeneratorLimited || c.Window == procedure.None || history[c.Window].Load < 30*units.One/100 || history[c.Window].Load > 31*units.One/100 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})

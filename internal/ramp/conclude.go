@@ -12,10 +12,8 @@ import (
 // Conclude draws the conclusion from the windows measured so far.
 func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 	m, p := replay(r.plan, history), r.plan
-	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: m.stage == finished}
-	if c.Finished {
-		c.Ending = m.reason
-	}
+	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
+	c.Finished, c.Ending = m.ended()
 	if m.hi != nil {
 		c.Lossy = m.hi.window
 		c.NonMonotonic = m.cleanAboveSaturation()
@@ -57,6 +55,17 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 		c.Directions = m.directions(c, lo, unheld)
 	}
 	return together(c)
+}
+
+// ended says that the run is complete, and how it ended.
+func (m *machine) ended() (complete bool, how string) {
+	switch {
+	case m.looking: // for a better answer
+		return true, m.ending
+	case m.stage == finished:
+		return true, m.reason
+	}
+	return false, ""
 }
 
 // highestUnheldClean is the highest clean load, below the lowest that lost frames when held, of those that could not be judged when they were held; nil: there is none.

@@ -267,9 +267,13 @@ func (m *machine) generatorOutrunIn(d int, lo *point, lossy int, resolution unit
 // closerWindows is how many windows may be spent on that. They count as windows of the search, or of the confirmation's length.
 const closerWindows = 6
 
-// endSearch finishes the run, after looking for directions' own limits just above the answer.
+// endSearch finishes the run, after looking below loads that could not be judged, and for directions' own limits just above the answer.
 func (m *machine) endSearch(reason string) {
-	m.ending = reason
+	if m.ending = reason; m.lookBelowUnclear() {
+		m.looking, m.held = true, m.confirmed
+		m.reason = m.ending + "; " + m.reason
+		return
+	}
 	m.lookForOwnLimits()
 }
 

@@ -9,6 +9,7 @@ import (
 
 // observeSearch takes in a window of the search.
 func (m *machine) observeSearch(p point) {
+	m.confirmed = nil // the search goes on, for a higher load
 	isLong := m.Ramp.ConfirmDuration > 0 && m.target.judge >= m.Ramp.ConfirmDuration.Std() && (m.shortDistrusted || m.target.phase == report.Confirm)
 	p.long = isLong && (!p.clean || m.surelyWithinLimit(m.history[p.window]))
 	if isLong {
@@ -163,6 +164,12 @@ func (m *machine) settleLoad(p point, isLong bool) {
 		if isLong && !p.long && !w.HasEdges() {
 			m.finish(fmt.Sprintf("not confirmed: %s (window %d: %s); keep LLDP, STP and other people's traffic off the links", othersCame, w.Number, w.Reason))
 		}
+	case m.hi == nil && m.target.phase != report.Confirm:
+		m.points = append(m.points, p)
+		m.reason = fmt.Sprintf("%s of the target stays unclear, too (%s)", percent(p.asked), w.Reason)
+	case m.hi == nil && m.held != nil:
+		m.confirmed = m.held
+		m.finish(fmt.Sprintf("confirmed at %s of the target; window %d, at %s, can't be judged: %s", percent(m.held.asked), w.Number, percent(p.asked), w.Reason))
 	case m.hi == nil:
 		m.finish(fmt.Sprintf("not confirmed: window %d can't be judged: %s", w.Number, w.Reason))
 	default:

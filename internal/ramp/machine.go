@@ -44,8 +44,9 @@ type machine struct {
 	runs   map[int][]int // per direction: its present run of Lossy windows, as indexes into points
 	bracket
 
-	ending  string // how the search ended, while other directions' own limits are looked at
-	closers int    // windows of that
+	ending  string // how the search ended, while other directions' own limits are looked at, or loads that could not be judged
+	closers int    // windows of the former
+	unclearLooks
 }
 
 // replay carries the history through the machine.
@@ -65,6 +66,7 @@ func replay(p plan.Procedure, history []report.Window) *machine {
 // observe takes in the window of the step that the machine would have taken next.
 func (m *machine) observe(i int) {
 	p := pointOf(m.history[i], i)
+	m.looking = false
 	switch m.stage {
 	case warming:
 		m.observeWarmUp(p)
@@ -267,7 +269,7 @@ func (m *machine) next() procedure.Step {
 	case holding:
 		s.Phase, s.Load, s.Judge = report.Hold, Level(m.level, m.steps), r.HoldDuration.Std()
 	case narrowing, closing:
-		s.Phase, s.Load, s.Judge = m.target.phase, m.target.load, m.target.judge
+		s.Phase, s.Load, s.Judge, s.Optional = m.target.phase, m.target.load, m.target.judge, m.looking
 		if m.target.drained {
 			s.Kind, s.Settle = procedure.Trial, 0
 		}

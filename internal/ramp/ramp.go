@@ -120,7 +120,7 @@ func (r Ramp) Remaining(history []report.Window) time.Duration {
 	case holding:
 		return time.Duration(m.votes.left())*p.HoldDuration.Std() + narrow
 	case narrowing:
-		return narrow
+		return max(narrow, p.Settle.Std()+m.target.judge)
 	case closing:
 		return p.Settle.Std() + m.target.judge
 	case finished:

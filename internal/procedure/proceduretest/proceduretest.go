@@ -170,18 +170,21 @@ func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []repo
 		t.Fatalf("after %d windows %s remain of %s, and the next step is %+v", len(history), left, p.Bound().Time, s)
 	}
 	c := p.Conclude(history)
-	if c.Finished != s.Done || c.Window < procedure.None || c.Window >= len(history) || c.Lossy < procedure.None || c.Lossy >= len(history) {
+	if complete := s.Done || s.Optional; c.Finished != complete {
 		t.Fatalf("after %d windows, the next step being %+v: %+v", len(history), s, c)
 	}
-	checkDirections(t, c, len(history))
+	checkConclusion(t, c, len(history))
 	if s.Done != (s.Kind == "") || s.Done && s.Judge != 0 {
 		t.Fatalf("after %d windows: %+v", len(history), s)
 	}
 }
 
-// checkDirections is the same of each direction's own conclusion.
-func checkDirections(t *testing.T, c procedure.Conclusion, windows int) {
+// checkConclusion is that the windows of a conclusion, and of each direction's own, are in the history.
+func checkConclusion(t *testing.T, c procedure.Conclusion, windows int) {
 	t.Helper()
+	if c.Window < procedure.None || c.Window >= windows || c.Lossy < procedure.None || c.Lossy >= windows {
+		t.Fatalf("after %d windows: %+v", windows, c)
+	}
 	for _, d := range c.Directions {
 		if d.Window < procedure.None || d.Window >= windows || d.Lossy < procedure.None || d.Lossy >= windows || d.Saturated && d.Lossy == procedure.None {
 			t.Fatalf("after %d windows a direction is concluded as %+v", windows, d)

@@ -1,0 +1,37 @@
+package verify_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/procedures"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/verify"
+)
+
+// A run that ended where nothing could be judged at the top, as those of an older linerate did, is complete: what it claims verifies, and that it might have been looked further is told.
+func TestARunThatEndedBelowATopThatCouldNotBeJudged(t *testing.T) {
+	s := ramp()
+	s.machine = &machine{sends: true}
+	s.plan.Procedure.Ramp.TargetRate, s.plan.Procedure.Ramp.RampDuration = rate("8500pps"), seconds(4)
+	r := s.run(t)
+	if v := verify.Report(r, by); v.Outcome != verify.Verified {
+		t.Fatalf("%s: %v", v, v.Findings())
+	}
+	procedure := procedures.Of(r.Plan.Procedure)
+	last := slices.IndexFunc(r.Windows, func(w report.Window) bool { return procedure.Next(r.Windows[:w.Number]).Optional })
+	if last < 0 {
+		t.Fatalf("nothing was looked for below the top: %s", r.Result.Message)
+	}
+	r.Windows = r.Windows[:last+1]
+	r.Result = analysis.Result(r)
+	r.Figures = figures.Of(r)
+	r.Verdict = analysis.Verdict(r)
+	if !strings.Contains(r.Result.Message, "so this is a lower bound") || r.Result.Window != r.Windows[last].Number {
+		t.Fatal(r.Result.Message)
+	}
+	verifiedBut(t, r, "the linerate that wrote it didn't look")
+}
