@@ -187,10 +187,7 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 			}
 		}
 	}
-	switch {
-	case t.tunnels():
-		return b.gateways(ctx, t, gateways)
-	case t.Mode != nil && t.Mode.Userspace != nil:
+	if t.Mode != nil && t.Mode.Userspace != nil {
 		return b.startUserspaceDevice(ctx, t)
 	}
 	mine, err := processors.Mine()
@@ -199,6 +196,9 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	}
 	place := t.placed(mine)
 	b.sends = place.sends
+	if t.tunnels() {
+		return b.gateways(ctx, t, gateways, place)
+	}
 	b.info, err = forwarder.Configure(ctx, dut, t.forwarderOn(place))
 	return err
 }

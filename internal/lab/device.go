@@ -19,6 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/program"
 	"github.com/linerate-dev/linerate/internal/tunnel"
 )
@@ -39,8 +40,9 @@ type DeviceProcess struct {
 	ended   error
 }
 
-// startDevice starts a process in a namespace, and waits until it forwards: until a line of its standard output contains ready.
-func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string, cmd *exec.Cmd, order []byte) (*DeviceProcess, error) {
+// startDevice starts a process in a namespace, and waits until it forwards: until a line of its standard output contains ready. It runs on these processors, or where none are given on all
+// that this process may use.
+func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string, cmd *exec.Cmd, order []byte, on ...int) (*DeviceProcess, error) {
 	life, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -73,9 +75,15 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 		_, _ = io.Copy(io.Discard, reader)
 	}()
 	refused := make(chan error, 1)
-	go func() {
+	go func() { // what it starts for its order runs where it runs
+		if len(on) > 0 {
+			if err := processors.BindProcess(cmd.Process.Pid, on...); err != nil {
+				refused <- err
+				return
+			}
+		}
 		if _, err := life.Write(order); err != nil {
-			refused <- err
+			refused <- fmt.Errorf("it doesn't read its order: %w", err)
 		}
 	}()
 	bounded, cancel := context.WithTimeoutCause(ctx, startWithin, fmt.Errorf("it doesn't forward after %s", startWithin))
@@ -86,8 +94,7 @@ func startDevice(ctx context.Context, ns *netspace.Namespace, name, ready string
 		return p, nil
 	case <-p.done:
 		return nil, p.Fault()
-	case err := <-refused: // it has ended, or doesn't read
-		why = fmt.Errorf("it doesn't read its order: %w", err)
+	case why = <-refused: // it has ended, or doesn't read
 	case <-bounded.Done():
 		why = context.Cause(bounded)
 	}
@@ -127,7 +134,7 @@ func (p *DeviceProcess) Close() error {
 //
 //	west ──┤ gateway ├── tunnel.0 ═══ tunnel.0 ──┤ gateway ├── east
 //	                     tunnel.out ── tunnel.out
-func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Namespace) error {
+func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Namespace, place placement) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU, attrs.Namespace, attrs.NumTxQueues, attrs.NumRxQueues = plan.TunnelCable, t.MTU+plan.TunnelRoom, netlink.NsFd(ends[0].Fd()), 1, 1
 	cable := netlink.NewVeth(attrs)
@@ -150,7 +157,7 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 		}
 	}
 	for i, ns := range ends {
-		info, err := forwarder.Configure(ctx, ns, t.gatewaySpec(i))
+		info, err := forwarder.Configure(ctx, ns, t.gatewaySpec(i, place))
 		b.info.Applied, b.info.Missing = append(b.info.Applied, info.Applied...), append(b.info.Missing, info.Missing...)
 		if err != nil {
 			return err
@@ -164,7 +171,7 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 		if err != nil {
 			return fmt.Errorf("write a gateway's order: %w", err)
 		}
-		p, err := startDevice(ctx, ns, fmt.Sprintf("%s of gateway %d", name, i+1), tunnelReady, exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'))
+		p, err := startDevice(ctx, ns, fmt.Sprintf("%s of gateway %d", name, i+1), tunnelReady, exec.Command("/proc/self/exe", TunnelVerb), append(order, '\n'), place.gateways...)
 		if err != nil {
 			return err
 		}
@@ -176,8 +183,8 @@ func (b *built) gateways(ctx context.Context, t Topology, ends [2]*netspace.Name
 }
 
 // gatewaySpec is the forwarder's specification for the first gateway, or the second.
-func (t Topology) gatewaySpec(end int) forwarder.Spec {
-	all := t.forwarderSpec()
+func (t Topology) gatewaySpec(end int, place placement) forwarder.Spec {
+	all := t.forwarderOn(place)
 	spec := forwarder.Spec{Forwarding: all.Forwarding, OwnCPU: all.OwnCPU, AcceptsXDP: all.AcceptsXDP}
 	for i, l := range t.Links {
 		if t.Mode.Tunnel.Gateway(l.Name) == end {

@@ -2,13 +2,18 @@ package lab_test
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/tunnel"
 )
 
@@ -36,6 +41,34 @@ func TestRealDevicesOfALab(t *testing.T) {
 				t.Errorf("a packet with a TTL of 64 arrived with %d, want %d (0: it did not)", ttl, want)
 			}
 		})
+	}
+}
+
+// TestGatewaysStayOffTheProcessorThatSends: one way, where there is a second one. Of one processor alone all have it.
+func TestGatewaysStayOffTheProcessorThatSends(t *testing.T) {
+	mine, err := processors.Mine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := processors.List(mine)
+	if len(want) > 1 {
+		want = want[1:]
+	}
+	p := planOf([]string{"west", "east"}, inMode(plan.Mode{Tunnel: &plan.TunnelMode{Kind: plan.TunnelWireGuard, Far: "east"}}))
+	p.Directions = p.Directions[:1]
+	l := start(t, topologyOf(t, p, lab.Options{}))
+	threads, err := procfs.AllThreads(aGateway(t, l))
+	if err != nil || len(threads) < 2 {
+		t.Fatalf("%d threads (%v)", len(threads), err)
+	}
+	for _, thread := range threads {
+		var on unix.CPUSet
+		if err := unix.SchedGetaffinity(thread.PID, &on); err != nil {
+			t.Fatal(err)
+		}
+		if got := processors.List(&on); !slices.Equal(got, want) {
+			t.Errorf("thread %d may run on %v, want %v", thread.PID, got, want)
+		}
 	}
 }
 

@@ -14,11 +14,15 @@ import (
 //	processor 0                   processor 1
 //	sends what leaves on west ──▶ forwards what comes from west
 //
+//	processor 0                   all others
+//	sends what leaves on west ──▶ gateways of a tunnel, whose programs have many threads
+//
 // A thread of the kernel's that forwards isn't interrupted before it has forwarded 64 frames, not even for a real-time thread. The scheduler may leave both on one processor while another is
 // idle, and the sender waits for a third of its time.
 type placement struct {
 	sends    map[string][]int // one for each thread that sends on the link
 	forwards map[string]int
+	gateways []int // where a tunnel's gateways may run
 }
 
 // placed uses the first processors to send, and the last ones to forward.
@@ -30,10 +34,13 @@ func (t Topology) placed(mine *unix.CPUSet) (p placement) {
 		}
 	}
 	allowed, threads := processors.List(mine), max(t.Cores, 1)
-	if !t.forwardsInKernel() || len(from)*(threads+1) > len(allowed) {
+	if !t.forwardsInKernel() && !t.tunnels() || len(from)*(threads+1) > len(allowed) {
 		return p
 	}
 	p = placement{sends: map[string][]int{}, forwards: map[string]int{}}
+	if t.tunnels() {
+		p.gateways = allowed[len(from)*threads:]
+	}
 	for i, link := range from {
 		p.sends[link] = allowed[i*threads : (i+1)*threads]
 		p.forwards[link] = allowed[len(allowed)-len(from)+i]

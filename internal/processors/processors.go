@@ -3,6 +3,7 @@
 package processors
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,14 +32,39 @@ func List(set *unix.CPUSet) (all []int) {
 	return all
 }
 
-// Bind binds a thread, 0 being the calling one, to a processor. A thread of the kernel's takes CAP_SYS_NICE.
-func Bind(thread, processor int) error {
-	var one unix.CPUSet
-	one.Set(processor)
-	if err := unix.SchedSetaffinity(thread, &one); err != nil {
-		return fmt.Errorf("bind a thread to processor %d: %w", processor, err)
+// Bind binds a thread, 0 being the calling one, to these processors. A thread of the kernel's takes CAP_SYS_NICE.
+func Bind(thread int, to ...int) error {
+	var set unix.CPUSet
+	for _, processor := range to {
+		set.Set(processor)
+	}
+	if err := unix.SchedSetaffinity(thread, &set); err != nil {
+		return fmt.Errorf("bind a thread to processors %v: %w", to, err)
 	}
 	return nil
+}
+
+// BindProcess binds all threads of a process to these processors, and so all that these threads start.
+func BindProcess(pid int, to ...int) error {
+	for bound := map[int]bool{}; ; {
+		threads, err := procfs.AllThreads(pid)
+		if err != nil {
+			return fmt.Errorf("bind process %d to processors %v: %w", pid, to, err)
+		}
+		all := true
+		for _, thread := range threads {
+			if bound[thread.PID] {
+				continue
+			}
+			if err := Bind(thread.PID, to...); err != nil && !errors.Is(err, unix.ESRCH) {
+				return err
+			}
+			all, bound[thread.PID] = false, true
+		}
+		if all { // a thread that one of them started before it was bound would have been new
+			return nil
+		}
+	}
 }
 
 // Spent is how these processors spent their time since the machine started, all together, in seconds (proc_stat(5)). Guests' time is left out, as it is
