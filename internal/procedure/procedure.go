@@ -76,7 +76,7 @@ type Step struct {
 	Reason string
 	// Number and Of count the planned steps, repeats included; 0: they are not counted.
 	Number, Of int
-	// Optional: a run without this step and those after it is complete, too, as the procedure has an answer, and looks for a better one. So ended runs of linerates that didn't look.
+	// Optional: the procedure has an answer, and looks for a better one. A run that ended without this step is complete, too: older linerates didn't look.
 	Optional bool
 	// Done ends the procedure; nothing but Reason is set then.
 	Done bool

@@ -154,11 +154,11 @@ func (m *machine) chooseNextLoad() {
 	case !m.narrowEnough(lo):
 		m.chooseBetween(lo)
 	case m.lossyEndUnconfirmed():
-		m.look(report.Refine, m.hi.asked, fmt.Sprintf("all was clean up to %s of the target; looking whether %s still loses frames", percent(lo.asked), percent(m.hi.asked)))
+		m.look(m.hi.asked, fmt.Sprintf("all was clean up to %s of the target; looking whether %s still loses frames", percent(lo.asked), percent(m.hi.asked)))
 		m.target.guess = true
 	case m.mayLookAboveUnclear(lo):
 		m.unclear = false
-		m.look(report.Refine, m.loadAboveUnclear(lo), fmt.Sprintf("%s of the target could not be judged; looking above it, at %s", percent(m.ceiling), percent(m.loadAboveUnclear(lo))))
+		m.look(m.loadAboveUnclear(lo), fmt.Sprintf("%s of the target could not be judged; looking above it, at %s", percent(m.ceiling), percent(m.loadAboveUnclear(lo))))
 	default:
 		m.chooseConfirmation(lo)
 	}
@@ -179,8 +179,8 @@ func (m *machine) chooseBelow() {
 }
 
 // look sets the search's next load, for a window that is long enough there.
-func (m *machine) look(phase report.Phase, at units.Ratio, reason string) {
-	m.target = target{phase: phase, load: at, judge: m.judgeFor(at)}
+func (m *machine) look(at units.Ratio, reason string) {
+	m.target = target{phase: report.Refine, load: at, judge: m.judgeFor(at)}
 	m.reason = m.withReason(reason)
 }
 
@@ -260,7 +260,7 @@ func (m *machine) chooseBetween(lo *point) {
 	case lo == nil:
 		m.halved++
 	}
-	m.look(report.Refine, at, fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
+	m.look(at, fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
 	m.target.guess = guess
 	if m.shortDistrusted {
 		m.target.judge, m.target.drained = m.Ramp.ConfirmDuration.Std(), m.edgesCover(at)

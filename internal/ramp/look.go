@@ -166,7 +166,6 @@ func (m *machine) settleLoad(p point, isLong bool) {
 		}
 	case m.hi == nil && m.target.phase != report.Confirm:
 		m.points = append(m.points, p)
-		m.reason = fmt.Sprintf("%s of the target stays unclear, too (%s)", percent(p.asked), w.Reason)
 	case m.hi == nil && m.held != nil:
 		m.confirmed = m.held
 		m.finish(fmt.Sprintf("confirmed at %s of the target; window %d, at %s, can't be judged: %s", percent(m.held.asked), w.Number, percent(p.asked), w.Reason))

@@ -1,10 +1,6 @@
 package ramp
 
-import (
-	"fmt"
-
-	"github.com/linerate-dev/linerate/internal/report"
-)
+import "fmt"
 
 // A climb may end without a saturation because nothing could be judged at its top: others had the machine, or the generator sent in bursts. Then the highest clean load is confirmed as the lower
 // bound that it is, and the search looks between it and what could not be judged, where the limit may well be. The first load that is seen to lose frames is the lossy end of a bracket like any other.
@@ -40,9 +36,8 @@ func (m *machine) lookBelowUnclear() bool {
 		}
 	}
 	m.looked++
-	m.target = target{phase: report.Refine, load: at, judge: m.judgeFor(at)}
 	m.marker = "a look below what could not be judged"
-	m.reason = fmt.Sprintf("%s of the target %s: looking at %s", percent(above.asked), says, percent(at))
+	m.look(at, fmt.Sprintf("%s of the target %s: looking at %s", percent(above.asked), says, percent(at)))
 	return true
 }
 

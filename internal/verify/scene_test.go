@@ -37,12 +37,12 @@ type scene struct {
 // machine is one on which the generators wait for a third of the time, and the device for a tenth, as sh has the processors. It begins with its time.
 type machine struct {
 	tells bool // the generators tell that they waited
-	sends bool // the generators don't wait: only the device does
+	alone bool // the device alone waits
 }
 
 // starve has the generators wait.
 func (m *machine) starve(generators []sim.Generator) {
-	if m == nil || m.sends {
+	if m == nil || m.alone {
 		return
 	}
 	for g := range generators {

@@ -15,7 +15,7 @@ import (
 // A run that ended where nothing could be judged at the top, as those of an older linerate did, is complete: what it claims verifies, and that it might have been looked further is told.
 func TestARunThatEndedBelowATopThatCouldNotBeJudged(t *testing.T) {
 	s := ramp()
-	s.machine = &machine{sends: true}
+	s.machine = &machine{alone: true}
 	s.plan.Procedure.Ramp.TargetRate, s.plan.Procedure.Ramp.RampDuration = rate("8500pps"), seconds(4)
 	r := s.run(t)
 	if v := verify.Report(r, by); v.Outcome != verify.Verified {

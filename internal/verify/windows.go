@@ -121,7 +121,7 @@ func (s *subject) procedure() Check {
 	if s.after == nil {
 		d.notVerified("after window %d the procedure was not replayed, as that window isn't of the step that it asks for", len(s.steps))
 	} else if s.Ending == report.Completed && s.after.Optional {
-		d.notVerified("it ends where a better answer could still be looked for, at %s of the target: the linerate that wrote it didn't look, or windows after that were removed, which would make the answer no better", measure.Percent(s.after.Load))
+		d.notVerified("it ends where a better answer could still be looked for, at %s of the target: the linerate that wrote it didn't look, or later windows were removed; its answer needs none of them", measure.Percent(s.after.Load))
 	} else if s.Ending == report.Completed && !s.after.Done {
 		d.found("the report", "ending", "it is Completed, but after its last window the procedure asks for another one, %s at %s of the target: windows were removed, or the run ended otherwise", s.after.Phase, measure.Percent(s.after.Load))
 	}
