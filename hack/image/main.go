@@ -1,7 +1,8 @@
-// Image packs the project's container image, or one of a single program of yours, without Docker:
+// Image packs the project's container image, one of a single program of yours, or one of a device that this machine has installed, without Docker:
 //
 //	go run ./hack/image -o linerate.tar -tag ghcr.io/linerate-dev/linerate:dev
 //	go run ./hack/image -o router.tar -tag example.com/router:dev -binary bin/router -name /router
+//	go run ./hack/image -o testpmd.tar -tag example.com/testpmd:here -device testpmd   # or strongswan
 //
 // The archive is what "docker save" writes: load it with "ctr -n k8s.io images import", "docker load" or "kind load image-archive". The
 // project's image holds what the Dockerfile's does: /manager and /linerate, run as user 65532.
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/linerate-dev/linerate/hack/image/devices"
 	"github.com/linerate-dev/linerate/hack/image/pack"
 )
 
@@ -24,7 +26,7 @@ func main() {
 	fmt.Println(o.out)
 }
 
-type options struct{ out, tag, version, binary, name, user string }
+type options struct{ out, tag, version, binary, name, user, device string }
 
 func parse() options {
 	var o options
@@ -34,16 +36,23 @@ func parse() options {
 	flag.StringVar(&o.binary, "binary", "", "static program to pack instead of the project's")
 	flag.StringVar(&o.name, "name", "", "where it is in the image; the entrypoint, too")
 	flag.StringVar(&o.user, "user", "", "uid:gid it runs as; root if empty")
+	flag.StringVar(&o.device, "device", "", "testpmd or strongswan: pack that as this machine has it, instead of the project's")
 	flag.Parse()
 	return o
 }
 
 func run(o options) error {
-	if o.binary != "" {
+	switch {
+	case o.binary != "" && o.device != "":
+		return fmt.Errorf("-binary and -device are an image each")
+	case o.binary != "":
 		return packOne(o)
 	}
 	if o.name != "" || o.user != "" {
-		return fmt.Errorf("-name and -user are for a program given with -binary; the project's image has its own")
+		return fmt.Errorf("-name and -user are for a program given with -binary; the others have their own")
+	}
+	if o.device != "" {
+		return packDevice(o)
 	}
 	return packProject(o)
 }
@@ -53,6 +62,14 @@ func packOne(o options) error {
 		return fmt.Errorf("-binary %s: say with -name where it goes, as in -name /router", o.binary)
 	}
 	return pack.Pack(o.out, o.tag, map[string]string{o.name: o.binary}, pack.Config{User: o.user, Entrypoint: []string{o.name}})
+}
+
+func packDevice(o options) error {
+	files, config, err := devices.Files(o.device)
+	if err != nil {
+		return err
+	}
+	return pack.Pack(o.out, o.tag, files, config)
 }
 
 func packProject(o options) error {

@@ -3,15 +3,11 @@
 package e2e
 
 import (
-	"maps"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/hack/image/pack"
+	"github.com/linerate-dev/linerate/hack/image/devices"
 )
 
 // testpmdImage has this machine's dpdk-testpmd and all that it loads.
@@ -19,24 +15,7 @@ const testpmdImage = "example.com/linerate/testpmd:e2e"
 
 // TestTestpmdInAPod: a program in a user's image forwards between the pod's interfaces with new MAC addresses (the path is proven), and all frames come back.
 func TestTestpmdInAPod(t *testing.T) {
-	program, err := exec.LookPath("dpdk-testpmd")
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatal("this test wants dpdk-testpmd itself: hack/ci-packages devices installs it")
-	default:
-		t.Skip("needs dpdk-testpmd itself: apt-get install dpdk-dev")
-	}
-	drivers, err := filepath.Glob("/usr/lib/*/dpdk/pmds-*/*.so*")
-	if err != nil || len(drivers) == 0 {
-		t.Fatalf("no drivers of DPDK beside %s: %v", program, err)
-	}
-	files := withLibraries(t, drivers...)
-	maps.Copy(files, withLibraries(t, program))
-	files["/usr/bin/dpdk-testpmd"] = program
-	if err := lab.Load(t.Context(), testpmdImage, files, pack.Config{Environment: []string{"PATH=/usr/bin"}}); err != nil {
-		t.Fatal(err)
-	}
+	loadDevice(t, testpmdImage, devices.Testpmd)
 	s := begin(t)
 	begun, wires := time.Now(), lab.Listen(t.Context(), "west", "east")
 	s.apply("testpmd", links, gently, `
@@ -53,19 +32,18 @@ dut: {type: Reference, reference: {mode: {userspace: {kind: testpmd}}, image: "`
 	s.released("testpmd")
 }
 
-// withLibraries are files and the libraries that they load, by their paths here and in an image.
-func withLibraries(t *testing.T, all ...string) map[string]string {
+// loadDevice gives the nodes an image of a device that this machine has installed.
+func loadDevice(t *testing.T, image, name string) {
 	t.Helper()
-	files := map[string]string{}
-	for _, file := range all {
-		files[file] = file
-		out, err := exec.Command("ldd", file).Output()
-		if err != nil {
-			t.Fatalf("ldd %s: %v", file, err)
-		}
-		for _, library := range regexp.MustCompile(`(?m)(/\S+) \(0x`).FindAllStringSubmatch(string(out), -1) {
-			files[library[1]] = library[1]
-		}
+	files, config, err := devices.Files(name)
+	switch {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatalf("%v: hack/ci-packages devices installs it", err)
+	default:
+		t.Skip(err)
 	}
-	return files
+	if err := lab.Load(t.Context(), image, files, config); err != nil {
+		t.Fatal(err)
+	}
 }

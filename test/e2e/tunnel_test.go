@@ -4,15 +4,11 @@ package e2e
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/hack/image/pack"
+	"github.com/linerate-dev/linerate/hack/image/devices"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/tunnel"
 )
@@ -32,7 +28,7 @@ func TestATunnelInPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "ipsec" {
-				loadStrongSwan(t)
+				loadDevice(t, strongSwanImage, devices.StrongSwan)
 			}
 			s := begin(t)
 			wires, cable := lab.Listen(t.Context(), "west", "east"), lab.Listen(t.Context(), "north")
@@ -104,32 +100,4 @@ func (s *scene) told(pod string) (all []string) {
 		all = append(all, out)
 	}
 	return all
-}
-
-// loadStrongSwan makes the image of this machine's strongSwan known to the nodes.
-func loadStrongSwan(t *testing.T) {
-	t.Helper()
-	charon, swanctl, err := tunnel.FindIPsec()
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("%v: hack/ci-packages devices installs it", err)
-	default:
-		t.Skip(err)
-	}
-	if swanctl, err = exec.LookPath(swanctl); err != nil {
-		t.Fatal(err)
-	}
-	plugins, err := filepath.Glob(filepath.Dir(charon) + "/plugins/*.so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	loadedLater, err := filepath.Glob("/lib/*/libgcc_s.so.1") // by the C library, once a thread is ended: no program names it
-	if err != nil || len(loadedLater) == 0 {
-		t.Fatalf("no libgcc_s.so.1, without which strongSwan ends by a signal: %v", err)
-	}
-	files := withLibraries(t, slices.Concat(plugins, loadedLater, []string{charon, swanctl})...)
-	if err := lab.Load(t.Context(), strongSwanImage, files, pack.Config{Environment: []string{"PATH=" + filepath.Dir(swanctl)}}); err != nil {
-		t.Fatal(err)
-	}
 }
