@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/disturbance"
+	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/pause"
@@ -55,8 +56,8 @@ type Options struct {
 const (
 	// readEvery is how often counters are read while connections send: an end stops when its driver is silent.
 	readEvery = 250 * time.Millisecond
-	// stopTimeout is how long stopping may take, however the run ended: an end that can't be reached stops by itself after DriverSilence.
-	stopTimeout = 5 * time.Second
+	// stopTimeout is how long stopping may take, however the run ended: an end that hears nothing has stopped by itself before that. On a starved machine it takes seconds until a program has ended that was killed.
+	stopTimeout = DriverSilence + answerTimeout
 )
 
 // New is the driver of the ends at these places, for one run. There is a place for each link that a direction uses.
@@ -151,7 +152,7 @@ func (r *run) start(ctx context.Context) error {
 func (r *run) lasts() time.Duration {
 	lasts := r.Procedure.Bound().Unattended()
 	if deadline := r.Plan.ActiveDeadline.Std(); deadline > 0 {
-		lasts = min(lasts, max(0, deadline-time.Since(r.Started))+stopTimeout)
+		lasts = min(lasts, max(0, deadline-time.Since(r.Started))+DriverSilence)
 	}
 	return lasts
 }
@@ -363,14 +364,14 @@ func (r *run) broken() error {
 // Stop drops the connections of all ends that can be reached, also when ctx has ended; other ends drop them by themselves.
 func (r *run) Stop(ctx context.Context) error {
 	whole := ctx
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), stopTimeout, engine.ErrSilent)
 	defer cancel()
 	defer r.observed(whole)
 	return r.each(func(i int) error {
 		if r.ends[i] == nil {
 			return nil
 		}
-		if _, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doHalt}); err != nil {
+		if _, err := r.ends[i].ask(ctx, stopTimeout, request{Do: doHalt}); err != nil {
 			return fmt.Errorf("%s: no answer to the request to stop; it stops by itself %s after the last request: %w", r.places[i], DriverSilence, err)
 		}
 		return nil

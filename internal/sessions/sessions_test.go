@@ -11,7 +11,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -217,6 +219,43 @@ func TestAnEndHaltsAtOnceWithOtherClientsConnected(t *testing.T) {
 		return err
 	}))
 	must(t, d.Stop(t.Context()))
+}
+
+// On a starved machine it takes seconds until a program has ended that was killed: it is awaited until an end that hears nothing would have stopped, too.
+func TestAnEndMayTakeSecondsToStop(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes time.Duration
+		lost  bool
+	}{
+		"as long as one that hears nothing": {DriverSilence, false},
+		"for ever":                          {time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				driver, end := net.Pipe()
+				var answers sync.WaitGroup
+				defer answers.Wait()
+				answers.Go(func() {
+					defer func() { _ = end.Close() }()
+					var asked request
+					if err := json.NewDecoder(end).Decode(&asked); err != nil || asked.Do != doHalt {
+						t.Errorf("the end was asked %q: %v", asked.Do, err)
+					}
+					time.Sleep(c.takes)
+					say(end, answer{})
+				})
+				r := &run{places: []Place{{Link: "west"}}, ends: []*remote{{conn: driver, lines: json.NewDecoder(driver)}}}
+				begun := time.Now()
+				err := r.Stop(t.Context())
+				if lost := errors.Is(err, engine.ErrSilent) || errors.Is(err, engine.ErrLost); lost != c.lost || (err == nil) == c.lost {
+					t.Errorf("after %s: %v", time.Since(begun), err)
+				}
+				if c.lost && time.Since(begun) != stopTimeout {
+					t.Errorf("it was given up after %s, want %s", time.Since(begun), stopTimeout)
+				}
+			})
+		})
+	}
 }
 
 func TestATransferEndsByItself(t *testing.T) {
