@@ -59,17 +59,30 @@ func shortened(s suiteFile) ([]byte, error) {
 	if !has {
 		return nil, fmt.Errorf("short.yaml has no form of the suite %s: add one", s.name)
 	}
+	return edited(s, func(spec map[string]any) error {
+		for axis, values := range form.Keep {
+			if err := keep(spec, axis, values); err != nil {
+				return fmt.Errorf("short.yaml, %s: %w", s.name, err)
+			}
+		}
+		merged(spec, form.Patch)
+		return nil
+	})
+}
+
+// edited is a suite's text with another spec.
+func edited(s suiteFile, edit func(spec map[string]any) error) ([]byte, error) {
 	var object map[string]any
 	if err := yaml.Unmarshal(s.text, &object); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.file, err)
 	}
-	spec, _ := object["spec"].(map[string]any)
-	for axis, values := range form.Keep {
-		if err := keep(spec, axis, values); err != nil {
-			return nil, fmt.Errorf("short.yaml, %s: %w", s.name, err)
-		}
+	spec, is := object["spec"].(map[string]any)
+	if !is {
+		return nil, fmt.Errorf("%s: the suite %s has no spec", s.file, s.name)
 	}
-	object["spec"] = merged(spec, form.Patch)
+	if err := edit(spec); err != nil {
+		return nil, err
+	}
 	return yaml.Marshal(object)
 }
 

@@ -53,13 +53,21 @@ func TestEachSuiteCanBeMeasured(t *testing.T) {
 	s := server(t)
 	for _, f := range theSuites(t) {
 		t.Run(f.name, func(t *testing.T) {
-			judge := suite.InCluster
-			if (operator{}).cannot(f.name) != "" {
-				judge = onOneMachine
-			}
-			if m := matrix(t, s, f.file, f.text, judge); len(m.Cells) == 0 {
+			if m := matrix(t, s, f.file, f.text, onOneMachine); len(m.Cells) == 0 {
 				t.Error("it has no cells")
 			}
+			if onlyByRun(f.name) != "" {
+				return
+			}
+			images := map[string]string{}
+			if byImage()[f.name] != "" {
+				images[f.name] = "registry.lab/device:1"
+			}
+			there, err := withImages([]suiteFile{f}, images)
+			if err != nil {
+				t.Fatal(err)
+			}
+			matrix(t, s, f.file, there[0].text, suite.InCluster)
 		})
 	}
 }

@@ -55,7 +55,7 @@ type amount func(c *report.SuiteCell) string
 
 // amounts are all figures that pages show, by the names that published.yaml and measured.json have for them.
 func amounts() map[string]amount {
-	return map[string]amount{"packets": packets, "layer1": layer1, "percent": percent, "clean": clean, "goodput": goodput, "kernel": kernel, "busy": busy}
+	return map[string]amount{"packets": packets, "layer1": layer1, "percent": percent, "clean": clean, "goodput": goodput, "kernel": kernel, "busy": busy, "busyAround": busyAround, "heatAround": heatAround}
 }
 
 // shown is a cell's figure, or the reason why there is none; empty: no test of the cell has ended.

@@ -13,9 +13,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -35,12 +37,13 @@ func main() {
 type options struct {
 	form, suites, save, pages, from string
 	program, kubectl, namespace     string
+	images                          map[string]string // by the suite whose device they have
 	operator, anew, missing         bool
 	most                            time.Duration
 }
 
 func parse(args []string) (options, error) {
-	var o options
+	o := options{images: map[string]string{}}
 	flags := flag.NewFlagSet("published", flag.ContinueOnError)
 	flags.StringVar(&o.form, "form", "", "short or published: play the suites in this form; empty: play nothing")
 	flags.StringVar(&o.suites, "suite", "", "names of suites to play, with commas between them; empty: all")
@@ -48,6 +51,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.anew, "anew", false, "forget what is kept of the suites, and measure them from their beginning")
 	flags.BoolVar(&o.missing, "missing", false, "play also suites that are over without a figure in each cell: what they lack, or all of them if they ended more than 12 hours ago")
 	flags.BoolVar(&o.operator, "operator", false, "play the suites by the operator of the cluster that KUBECONFIG names, instead of by linerate run")
+	flags.Func("image", "SUITE=IMAGE: the image that has the suite's device, with -operator; once for each suite whose device linerate's image hasn't", o.nameImage)
 	flags.StringVar(&o.namespace, "namespace", "lab", "namespace that the suites are created in, with -operator")
 	flags.StringVar(&o.save, "save", "linerate-reports", "directory that the suites' documents are kept below")
 	flags.StringVar(&o.pages, "pages", "", "directory of the pages to write; empty: none")
@@ -64,10 +68,22 @@ func parse(args []string) (options, error) {
 		return o, fmt.Errorf("-form %q: there is no such form; use %s or %s", o.form, formShort, formPublished)
 	case o.missing && o.operator:
 		return o, errors.New("-missing: a suite that is over in a cluster is over for good: -anew measures it again")
+	case len(o.images) > 0 && !o.operator:
+		return o, errors.New("-image: linerate run takes the programs of this machine: add -operator")
 	case o.form == "" && (o.anew || o.missing || o.operator || o.most != 0 || o.suites != ""):
 		return o, fmt.Errorf("without -form nothing is played: add -form %s or -form %s", formShort, formPublished)
 	}
 	return o, nil
+}
+
+// nameImage takes a value of -image.
+func (o options) nameImage(text string) error {
+	suite, image, _ := strings.Cut(text, "=")
+	if image == "" || byImage()[suite] == "" {
+		return fmt.Errorf("name a suite and its device's image, as routers-testpmd=registry.lab/testpmd:22.11; suites that take one are %s", strings.Join(slices.Sorted(maps.Keys(byImage())), ", "))
+	}
+	o.images[suite] = image
+	return nil
 }
 
 // run plays the suites where a form is asked for. It writes the pages, where their directory is given, after each suite in its published form.
@@ -97,7 +113,10 @@ func run(ctx context.Context, args []string) error {
 	p := player{way: machine{program: o.program}, suites: suites, form: o.form, dir: dirOf(o.save, onMachine, o.form), anew: o.anew, missing: o.missing, after: pages}
 	programs := []string{"./cmd/linerate"}
 	if o.operator {
-		p.way, p.dir, programs = operator{program: o.program, kubectl: o.kubectl, namespace: o.namespace}, dirOf(o.save, byOperator, o.form), append(programs, "./cmd/manager")
+		if p.suites, err = withImages(suites, o.images); err != nil {
+			return err
+		}
+		p.way, p.dir, programs = operator{program: o.program, kubectl: o.kubectl, namespace: o.namespace, images: o.images}, dirOf(o.save, byOperator, o.form), append(programs, "./cmd/manager")
 	}
 	if p.code, err = codeOf(ctx, programs...); err != nil {
 		return err

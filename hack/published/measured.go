@@ -79,6 +79,9 @@ func (w *wayMeasured) take(way, dir string, pages []page) error {
 			if s == nil || s.Finished.IsZero() && w.Suites[name].Over {
 				continue
 			}
+			if err := takeIdle(s, dir, p.refs()); err != nil {
+				return err
+			}
 			kept = append(kept, s)
 			if w.Suites == nil {
 				w.Suites, w.Surprises = map[string]suiteMeasured{}, map[string][]string{}
@@ -140,7 +143,7 @@ const notMeasured = "not measured yet"
 
 // text is a figure, the reason why there is none, or that the way has not measured it yet.
 func (m measured) text(way string, r ref) string {
-	if way == byOperator && (operator{}).cannot(r.suite) != "" {
+	if way == byOperator && onlyByRun(r.suite) != "" {
 		return "by `linerate run` only"
 	}
 	return cmp.Or(m[way].Suites[r.suite].Cells[r.cell][r.as], notMeasured)

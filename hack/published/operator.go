@@ -21,13 +21,49 @@ import (
 //
 //	the suite was begun ─▶ it goes on (suspend: false) ─┐
 //	it wasn't ─▶ it is created ─────────────────────────┴▶ followed to its end, or suspended ─▶ its document, and its tests' Reports in it
-type operator struct{ program, kubectl, namespace string }
+type operator struct {
+	program, kubectl, namespace string
+	images                      map[string]string // of devices that linerate's image hasn't, by their suites
+}
 
 func (o operator) cannot(suite string) string {
-	return map[string]string{
-		"routers-testpmd": "linerate's image hasn't dpdk-testpmd: name one of yours that has it as dut.reference.image (docs/modes.md)",
-		"boards-iperf2":   "linerate's image hasn't iperf: only linerate run measures it, on a machine that has the program",
-	}[suite]
+	if program := byImage()[suite]; program != "" && o.images[suite] == "" {
+		return fmt.Sprintf("linerate's image hasn't %s: name one that has it, as -image %s=IMAGE (docs/development.md)", program, suite)
+	}
+	return onlyByRun(suite)
+}
+
+// byImage are the suites whose device linerate's image hasn't, and the programs that their own image needs.
+func byImage() map[string]string {
+	return map[string]string{"routers-testpmd": "dpdk-testpmd", "modes-ipsec": "strongSwan"}
+}
+
+// onlyByRun says why no cluster can measure a suite; empty: one can.
+func onlyByRun(suite string) string {
+	if suite == "boards-iperf2" {
+		return "linerate's image hasn't iperf: only linerate run measures it, on a machine that has the program"
+	}
+	return ""
+}
+
+// withImages are suites with their devices' images.
+func withImages(suites []suiteFile, images map[string]string) ([]suiteFile, error) {
+	suites = slices.Clone(suites)
+	for i, s := range suites {
+		image, has := images[s.name]
+		if !has {
+			continue
+		}
+		text, err := edited(s, func(spec map[string]any) error {
+			merged(spec, map[string]any{"template": map[string]any{"spec": map[string]any{"dut": map[string]any{"reference": map[string]any{"image": image}}}}})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		suites[i].text = text
+	}
+	return suites, nil
 }
 
 func (o operator) forget(ctx context.Context, suite string) error {
@@ -164,7 +200,7 @@ func attach(document *report.Suite, reports []*report.Report) {
 				continue
 			}
 			light := *r
-			light.Windows, light.Samples, light.Observations, light.Figures, light.Verdict = nil, nil, nil, nil, report.Verdict{}
+			light.Windows, light.Samples, light.Observations, light.Figures, light.Verdict = nil, nil, idle(r), nil, report.Verdict{}
 			runs[n].Evidence = &light
 		}
 	}

@@ -106,6 +106,46 @@ func TestByTheOperatorAForeignSuiteIsLeftAlone(t *testing.T) {
 	}
 }
 
+// What linerate's image hasn't comes in one that is named; without it the suite isn't played, and it is said how it would be.
+func TestByTheOperatorADeviceMayHaveAnImage(t *testing.T) {
+	o, err := parse([]string{"-form", "short", "-operator", "-image", "modes-ipsec=registry.lab/strongswan:5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := operator{images: o.images}
+	if why := by.cannot("routers-testpmd"); !strings.Contains(why, "-image routers-testpmd=IMAGE") {
+		t.Errorf("testpmd: %q", why)
+	}
+	if why := by.cannot("boards-iperf2"); !strings.Contains(why, "only linerate run measures it") {
+		t.Errorf("iperf 2: %q", why)
+	}
+	if why := by.cannot("modes-ipsec"); why != "" {
+		t.Error(why)
+	}
+	before := theSuites(t)
+	after, err := withImages(before, o.images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range after {
+		if changed, wanted := string(s.text) != string(before[i].text), s.name == "modes-ipsec"; changed != wanted || wanted && !strings.Contains(string(s.text), "image: registry.lab/strongswan:5") {
+			t.Errorf("%s:\n%s", s.name, s.text)
+		}
+	}
+}
+
+func TestAnImageThatNoSuiteTakesIsRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"-form short -operator -image routers=registry.lab/x:1": "suites that take one are modes-ipsec, routers-testpmd",
+		"-form short -operator -image modes-ipsec":              "name a suite and its device's image",
+		"-form short -image modes-ipsec=registry.lab/x:1":       "add -operator",
+	} {
+		if _, err := parse(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}
+
 // A Report of another test of the same name is none of the suite's.
 func TestAReportOfAnotherTestIsNotAttached(t *testing.T) {
 	s := flooded()

@@ -174,7 +174,7 @@ func (p page) cells(b *strings.Builder, m measured, way, words string) {
 		s, is := m[way].Suites[name]
 		why := ""
 		if way == byOperator {
-			why = (operator{}).cannot(name)
+			why = onlyByRun(name)
 		}
 		switch {
 		case is:
@@ -193,6 +193,11 @@ func (p page) cells(b *strings.Builder, m measured, way, words string) {
 		flags := "-suite " + strings.Join(still, ",")
 		if way == byOperator {
 			flags = "-operator " + flags
+			for _, name := range still {
+				if byImage()[name] != "" {
+					flags += " -image " + name + "=IMAGE"
+				}
+			}
 		}
 		fmt.Fprintf(b, "\nWhat is not measured yet, `make published-loadtests FORM=published PLAY='%s'` measures, and writes it here.\n", flags)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tunnel"
 )
 
 // way is how suites are measured: on this machine, or by the operator of a cluster.
@@ -184,11 +185,23 @@ func codeOf(ctx context.Context, programs ...string) (string, error) {
 type machine struct{ program string }
 
 func (m machine) cannot(suite string) string {
-	needs := map[string]string{"routers-testpmd": "dpdk-testpmd", "boards-iperf2": "iperf"}
-	if needed := needs[suite]; needed != "" {
-		if _, err := exec.LookPath(needed); err != nil {
-			return "this machine hasn't " + needed
+	switch suite {
+	case "routers-testpmd":
+		return lacks("dpdk-testpmd")
+	case "boards-iperf2":
+		return lacks("iperf")
+	case "modes-ipsec":
+		if _, _, err := tunnel.FindIPsec(); err != nil {
+			return "this machine hasn't strongSwan: " + err.Error()
 		}
+	}
+	return ""
+}
+
+// lacks says that this machine hasn't a program; empty: it has.
+func lacks(program string) string {
+	if _, err := exec.LookPath(program); err != nil {
+		return "this machine hasn't " + program
 	}
 	return ""
 }

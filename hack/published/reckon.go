@@ -110,7 +110,7 @@ func reckonAll(from string) (all []reckoning, err error) {
 	}
 	sum := reckoning{suite: "all", inCluster: true}
 	for _, f := range suites {
-		r := reckoning{suite: f.name, inCluster: (operator{}).cannot(f.name) == ""}
+		r := reckoning{suite: f.name, inCluster: onlyByRun(f.name) == ""}
 		if r.short, err = reckon(s, f, formShort); err != nil {
 			return nil, err
 		}

@@ -66,7 +66,15 @@ func modesPage() page {
 	for _, size := range []string{"64b", "512b", "1418b"} {
 		tunnel.columns = append(tunnel.columns, of(size, "modes-tunnel", size, "packets", tunnel.rows))
 	}
-	return page{file: "modes.md", suites: "modes.yaml", of: []string{"modes-tcp", "modes-frames", "modes-sweep", "modes-tunnel"}, tables: []table{tcp, frames, sweep, tunnel}}
+	ipsec := table{title: "Through IPsec, in the same way, by cipher:", of: "cipher", rows: []string{"aes-128-gcm", "aes-256-gcm", "aes-256-cbc", "chacha20"}}
+	for _, size := range []string{"64b", "1418b"} {
+		ipsec.columns = append(ipsec.columns, of(size, "modes-ipsec", size, "packets", ipsec.rows))
+	}
+	power := table{title: "Idle, then TCP on all links in both ways, then idle: payload, how many processors were busy, and what the hottest sensor had:", of: "mode", rows: []string{"router"}}
+	for _, shown := range []struct{ head, as string }{{"payload", "goodput"}, {"processors", "busyAround"}, {"temperature", "heatAround"}} {
+		power.columns = append(power.columns, of(shown.head, "modes-power", "", shown.as, power.rows))
+	}
+	return page{file: "modes.md", suites: "modes.yaml", of: []string{"modes-tcp", "modes-frames", "modes-sweep", "modes-tunnel", "modes-ipsec", "modes-power"}, tables: []table{tcp, frames, sweep, tunnel, ipsec, power}}
 }
 
 func linkName(value string) string {

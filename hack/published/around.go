@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+)
+
+// around is what a vital sign was before the traffic, during it and after it, as means over the runs.
+//
+//	idle ── before ──▶ traffic ── during ──▶ idle ── after ──▶
+type around struct{ before, during, after []float64 }
+
+// aroundOf are the values of an observer's series in a cell's runs that count, of those that have all three.
+func aroundOf(c *report.SuiteCell, observer v1alpha1.ObserverType, is func(report.VitalSign) bool) (a around) {
+	for _, r := range evidence(c) {
+		for _, o := range r.Observations {
+			if o.Type != string(observer) {
+				continue
+			}
+			for _, s := range o.Series {
+				if is(s) {
+					a.add(s, r.Result.Observed, o.Observer)
+				}
+			}
+		}
+	}
+	return a
+}
+
+// add takes over a series that was read before the traffic, during it and after it.
+func (a *around) add(s report.VitalSign, during []report.Observed, observer string) {
+	i := slices.IndexFunc(during, func(o report.Observed) bool { return o.Observer == observer && o.Series == s.Name && o.Of == s.Of })
+	if i < 0 || during[i].Mean == nil || s.IdleBefore == nil || s.IdleAfter == nil {
+		return
+	}
+	a.before, a.during, a.after = append(a.before, *s.IdleBefore), append(a.during, *during[i].Mean), append(a.after, *s.IdleAfter)
+}
+
+func (a around) text(format string) string {
+	if len(a.during) == 0 {
+		return "not observed"
+	}
+	return fmt.Sprintf("idle "+format+", full "+format+", idle "+format, statistics.Mean(a.before), statistics.Mean(a.during), statistics.Mean(a.after))
+}
+
+// busyAround is how many processors were in use.
+func busyAround(c *report.SuiteCell) string {
+	return aroundOf(c, v1alpha1.ObserverProcessors, func(s report.VitalSign) bool { return s.Name == "busy" && s.OfAll() }).text("%.2f")
+}
+
+// heatAround is what the hottest sensor had.
+func heatAround(c *report.SuiteCell) string {
+	return aroundOf(c, v1alpha1.ObserverTemperatures, func(s report.VitalSign) bool { return s.Name == "highest" }).text("%.0f °C")
+}
+
+// idle are a Report's observations without what was seen during traffic, which its result has.
+func idle(r *report.Report) []report.Observation {
+	all := slices.Clone(r.Observations)
+	for i := range all {
+		all[i].Series = slices.Clone(all[i].Series)
+		for s := range all[i].Series {
+			all[i].Series[s].Samples = nil
+		}
+	}
+	return all
+}
+
+// takeIdle gives the runs of a suite what was observed without traffic, if figures are of it: on one machine the Reports beside the document have it, and not the document.
+func takeIdle(s *report.Suite, dir string, shown []ref) error {
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		if !slices.ContainsFunc(shown, func(r ref) bool {
+			return r.suite == s.Name && r.cell == cellName(c.Product, c.Loadtest) && strings.HasSuffix(r.as, "Around")
+		}) {
+			continue
+		}
+		for _, run := range c.Runs {
+			if run.Evidence == nil || run.Evidence.Observations != nil {
+				continue
+			}
+			r, err := readReport(filepath.Join(dir, run.Test+".json"))
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				run.Evidence.Observations = idle(r)
+			}
+		}
+	}
+	return nil
+}
+
+// readReport is the Report of a file; nil: there is no such file.
+func readReport(file string) (*report.Report, error) {
+	in, err := os.Open(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	all, err := report.Read(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(all) != 1 {
+		return nil, fmt.Errorf("%s holds %d Reports", file, len(all))
+	}
+	return all[0], nil
+}
