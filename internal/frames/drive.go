@@ -86,7 +86,7 @@ func sum(rates []units.PacketRate) units.PacketRate {
 	return total
 }
 
-// hold starts traffic if none flows, at first and after a trial, and otherwise changes its rate. A direction whose load is zero sends nothing. Traffic that
+// hold starts traffic if none flows, at first, after a trial and from rest, and otherwise changes its rate. A direction whose load is zero sends nothing. Traffic that
 // would end by itself within the step is an error, as its window would be wrong.
 func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	loads := r.loads(r.drive.intended)
@@ -95,6 +95,11 @@ func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	}
 	if end := time.Now().Add(step.Settle + step.Judge); r.Driving && end.After(r.drive.latest) {
 		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too slowly", r.drive.latest.UTC().Format(time.TimeOnly))
+	}
+	if step.Rested {
+		if _, err := r.endHeld(ctx); err != nil { // what comes back later all the same shows in the window
+			return err
+		}
 	}
 	if !r.drive.flowing {
 		r.drive.held, r.drive.flowing = loads, true

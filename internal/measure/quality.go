@@ -143,6 +143,25 @@ func (d direction) tooManyCameBack() bool {
 	return exceeds(-d.lost()-d.measured.EdgeFrames-d.evidence.Foreign, d.measured.Sent.Packets, d.limit)
 }
 
+// MoreCameBack says that more frames came back in some direction than were sent, by more than the limit: of an earlier load, twice, or somebody else's.
+func MoreCameBack(w report.Window, limit units.Ratio) bool {
+	for i := range w.Directions {
+		if directionOf(w, i, limit).tooManyCameBack() {
+			return true
+		}
+	}
+	return false
+}
+
+// directionOf is a direction of a window with its evidence, as far as that was kept.
+func directionOf(w report.Window, i int, limit units.Ratio) direction {
+	d := direction{measured: w.Directions[i], window: w, limit: limit}
+	if w.Evidence != nil && i < len(w.Evidence.Directions) {
+		d.evidence = w.Evidence.Directions[i]
+	}
+	return d
+}
+
 // firstMisdelivered is the first replica of the evidence that got other replicas' frames; below 0: none did.
 func (d direction) firstMisdelivered() int {
 	return slices.IndexFunc(d.evidence.Surplus, func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
@@ -171,10 +190,7 @@ func LossInDoubt(w report.Window, limit units.Ratio) bool {
 // LossBetween is how many frames of a direction of a window the device surely lost, and how many at most: with those whose place frames of others may have taken, and without what the generator
 // dropped. A direction that is Invalid for more than such frames surely lost none.
 func LossBetween(w report.Window, i int, limit units.Ratio) (surely, most int64) {
-	d := direction{measured: w.Directions[i], window: w, limit: limit}
-	if w.Evidence != nil && i < len(w.Evidence.Directions) {
-		d.evidence = w.Evidence.Directions[i]
-	}
+	d := directionOf(w, i, limit)
 	sent := d.measured.Sent.Packets - d.measured.GeneratorDrops()
 	most = min(sent, max(0, d.lost()-d.measured.GeneratorDrops()+d.evidence.Hidden))
 	if surely = min(most, max(0, d.surelyLost())); d.measured.Quality == report.Invalid && !d.hiddenAlone() {

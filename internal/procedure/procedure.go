@@ -70,6 +70,8 @@ type Step struct {
 	StopAbove *units.Ratio
 	// Frames are how many frames a Burst has in each direction, in the Plan's order; 0: nothing is sent there. Judge is then the longest that sending them may take. Nil: the step is no Burst.
 	Frames []int64
+	// Rested stops the traffic before a Held step until nothing more comes back, and starts it anew: the device held frames of an earlier load, which came back with this one's.
+	Rested bool
 	// Settle is not judged; Judge becomes one window. A Trial has no Settle.
 	Settle, Judge time.Duration
 	// Reason says why this step comes next, where that is not obvious.
@@ -134,11 +136,13 @@ type Bound struct {
 	// Trials is how many of the steps may be Trials or Bursts, and Trial the longest single one. The other steps are Held, and traffic flows through those that follow each other.
 	Trials int
 	Trial  time.Duration
+	// Rests is how many of the Held steps may be Rested.
+	Rests int
 	// BeforeTrial is the time that may pass before each trial, such as the device's reset; 0: none.
 	BeforeTrial time.Duration
 }
 
-// What may pass between two steps: a change of load, or the drain of a trial and the start of the next.
+// What may pass between two steps: a change of load, or a drain and the next start.
 const (
 	betweenHeld   = 200 * time.Millisecond
 	betweenTrials = 5 * time.Second
@@ -152,7 +156,7 @@ func (b Bound) Whole() time.Duration {
 	if b.OnlyTrials() {
 		return b.Time + time.Duration(b.Steps)*(betweenTrials+b.BeforeTrial)
 	}
-	return b.Time + time.Duration(b.Trials)*(betweenTrials+b.BeforeTrial) + time.Duration(b.Steps-b.Trials)*betweenHeld + startMargin
+	return b.Time + time.Duration(b.Trials)*(betweenTrials+b.BeforeTrial) + time.Duration(b.Rests)*betweenTrials + time.Duration(b.Steps-b.Trials)*betweenHeld + startMargin
 }
 
 // OnlyTrials says that no step is Held: whatever is sent ends by itself with its trial.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -38,6 +39,8 @@ type machine struct {
 	repeats int    // of the present step, because it was Invalid
 	budget  int    // repeats that the staircase has left
 	topped  int    // windows more at the top
+	rested  bool   // the next step begins from rest
+	rests   int    // such steps so far
 
 	points []point       // windows of staircase and everything after it
 	looks  []point       // the hold and windows of the confirmation's length, as far as they are clean or lossy
@@ -66,7 +69,7 @@ func replay(p plan.Procedure, history []report.Window) *machine {
 // observe takes in the window of the step that the machine would have taken next.
 func (m *machine) observe(i int) {
 	p := pointOf(m.history[i], i)
-	m.looking = false
+	m.looking, m.rested = false, false
 	switch m.stage {
 	case warming:
 		m.observeWarmUp(p)
@@ -131,6 +134,11 @@ func (m *machine) repeatInvalid(w report.Window) bool {
 	}
 	m.repeats++
 	m.reason = procedure.Repeated(w)
+	if m.rests < rests && measure.MoreCameBack(w, m.MaxLossRatio) {
+		m.rests++
+		m.rested = true
+		m.reason += "; traffic rests before it"
+	}
 	return true
 }
 
@@ -276,6 +284,7 @@ func (m *machine) next() procedure.Step {
 	case finished:
 		return procedure.Step{Done: true, Reason: m.reason}
 	}
+	s.Rested = m.rested && s.Kind == procedure.Held
 	return s
 }
 

@@ -36,6 +36,7 @@ const (
 	longRepeats     = 2    // times that one of them is repeated because it was Invalid, or offered less than asked
 	halvings        = 8    // below a first step that already loses frames
 	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
+	rests           = 6    // times that traffic is stopped until nothing more comes back, because frames of an earlier load did
 	resumes         = 2    // times that a saturation is withdrawn because its load is clean when looked at again
 	plateauSteps    = 5    // steps without more offered before the climb is given up
 )
@@ -84,7 +85,7 @@ func (r Ramp) Bound() procedure.Bound {
 	}
 	total += longWindows * (p.Settle.Std() + p.ConfirmDuration.Std())
 	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats + refineWindows + longWindows
-	b := procedure.Bound{Steps: steps, Time: total}
+	b := procedure.Bound{Steps: steps, Time: total, Rests: rests}
 	if p.ConfirmDuration > 0 {
 		b.Trial, b.Trials = p.ConfirmDuration.Std(), longWindows
 	}

@@ -72,6 +72,8 @@ func (d device) window(s procedure.Step, number int) report.Window {
 		switch {
 		case m.LossRatio > units.One/1000:
 			m.Quality = report.Lossy
+		case m.LossRatio < -units.One/1000:
+			m.Quality = report.Invalid
 		case offered < asked*0.99:
 			m.Quality = report.Short
 		}
