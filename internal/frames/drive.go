@@ -29,6 +29,8 @@ type drive struct {
 	limited  []report.Limiter // the limits' counters before traffic began
 	thefts   []theft          // one for each generator
 
+	flightJudged bool // the first load has shown whether frames are in flight for longer than a load settles
+
 	flightKnown   bool          // a trial has shown how long frames are in flight:
 	longestFlight time.Duration // the longest time so far
 
@@ -38,11 +40,15 @@ type drive struct {
 
 // Take carries out a step. Its window holds what the generators sent, what came back, and the window's quality.
 func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	before := r.drive.intended
 	r.drive.step, r.drive.intended, r.drive.reset = step, step.Intended(r.full, r.warmups), nil
 	r.opts.Wanted.Judge(true)
 	r.Update(func(p *runner.Progress) {
 		p.Load, p.IntendedPacketsPerSecond = r.drive.targetShare(), sum(r.drive.intended).Whole()
 	})
+	if err := r.refuseLongFlight(ctx, step, before); err != nil {
+		return nil, err
+	}
 	w, err := r.measureStep(ctx, step)
 	if w == nil {
 		return nil, err
