@@ -87,6 +87,7 @@ func (e Each) Bound() procedure.Bound {
 	warming := e.warming.Bound()
 	all.Steps = n*one.Steps + mostTogether + warming.Steps - one.Steps
 	all.Time = warming.Time - one.Time + time.Duration(n)*one.Time + mostTogether*e.together()
+	all.Rests = warming.Rests - one.Rests + n*one.Rests
 	if all.Trials = n * one.Trials; all.Trials > 0 { // all at once may be one, too
 		all.Trials += mostTogether + warming.Trials - one.Trials
 		all.Trial = warming.Trial

@@ -394,6 +394,30 @@ func TestNothingCameBackInTheWarmUp(t *testing.T) {
 	}
 }
 
+// Traffic may rest in each direction's ramp as often as in one alone.
+func TestTrafficMayRestInEachDirection(t *testing.T) {
+	p := eachdirection.New(procedureOf(), aRamp)
+	doubled := func(_ int, w *report.Window) {
+		if w.Varied == "" {
+			return
+		}
+		w.Quality = report.Invalid
+		for i := range w.Directions {
+			w.Directions[i].Quality, w.Directions[i].Returned.Packets = report.Invalid, 2*w.Directions[i].Sent.Packets
+		}
+	}
+	history, _ := proceduretest.CarryOutBoth(t, p, apart(9000, 4000), doubled) // which holds the bound against what is asked for
+	rests := 0
+	for n := range history {
+		if p.Next(history[:n]).Rested {
+			rests++
+		}
+	}
+	if one := ramp.New(procedureOf()).Bound().Rests; rests != 2*one || p.Bound().Rests != 2*one {
+		t.Errorf("traffic rested %d times, and may %d times, want twice %d", rests, p.Bound().Rests, one)
+	}
+}
+
 // A run that is cut short says what it has found so far.
 func TestARunThatIsCutShort(t *testing.T) {
 	p := eachdirection.New(procedureOf(), aRamp)

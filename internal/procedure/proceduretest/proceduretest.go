@@ -138,7 +138,7 @@ func CarryOutBy(t *testing.T, p procedure.Procedure, measured func(procedure.Ste
 
 func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step, int) report.Window) (history []report.Window, trace []string) {
 	t.Helper()
-	bound, took, trials := p.Bound(), time.Duration(0), 0
+	bound, took, trials, rests := p.Bound(), time.Duration(0), 0, 0
 	for {
 		s := p.Next(history)
 		check(t, p, s, history)
@@ -153,8 +153,11 @@ func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
 		if s.Kind == procedure.Trial {
 			trials++
 		}
-		if len(history) > bound.Steps || took > bound.Time || trials > bound.Trials || s.Kind == procedure.Trial && s.Judge > bound.Trial {
-			t.Fatalf("%d steps in %s, %d of them trials, the last of %s; the bound is %+v\n%v", len(history), took, trials, s.Judge, bound, trace)
+		if s.Rested {
+			rests++
+		}
+		if len(history) > bound.Steps || rests > bound.Rests || took > bound.Time || trials > bound.Trials || s.Kind == procedure.Trial && s.Judge > bound.Trial {
+			t.Fatalf("%d steps in %s, %d of them trials, the last of %s, and %d from rest; the bound is %+v\n%v", len(history), took, trials, s.Judge, rests, bound, trace)
 		}
 	}
 }
