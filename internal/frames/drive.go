@@ -102,8 +102,8 @@ func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	if end := time.Now().Add(step.Settle + step.Judge); r.Driving && end.After(r.drive.latest) {
 		return fmt.Errorf("the run takes longer than its traffic, which ends at %s: generators or runner answer too slowly", r.drive.latest.UTC().Format(time.TimeOnly))
 	}
-	if step.Rested {
-		if _, err := r.endHeld(ctx); err != nil { // what comes back later all the same shows in the window
+	if step.Rested && r.drive.flowing {
+		if _, err := r.endHeld(ctx, stillOnce); err != nil { // what comes back later all the same shows in the window
 			return err
 		}
 	}

@@ -25,11 +25,7 @@ func (r *run) refuseLongFlight(ctx context.Context, step procedure.Step, rates [
 	if longest(before, rates) <= step.Settle {
 		return nil
 	}
-	r.drive.flowing = false
-	if err := r.stopAll(ctx); err != nil {
-		return err
-	}
-	rest, err := r.awaitStandstill(ctx, stillTwice, nil)
+	rest, err := r.endHeld(ctx, stillTwice)
 	if err != nil {
 		return err
 	}

@@ -108,9 +108,13 @@ func (r *run) readAt(ctx context.Context, moment time.Time, look *earlyStop, wai
 
 // comeToRest ends the load that was held until now, and resets the device if the Plan says so. moving is the reason why the next trial is Invalid: the counters didn't stand still; empty: they did.
 func (r *run) comeToRest(ctx context.Context) (moving string, err error) {
-	stood, err := r.endHeld(ctx)
-	if err != nil {
-		return "", err
+	stood := true
+	if r.drive.flowing {
+		rest, err := r.endHeld(ctx, stillOnce)
+		if err != nil {
+			return "", err
+		}
+		stood = rest.still
 	}
 	rested, err := r.resetDevice(ctx)
 	switch {
@@ -133,16 +137,11 @@ func (r *run) goalOf(span measure.Span) measure.Goal {
 	return g
 }
 
-// endHeld stops the traffic that was held until now, and waits for its last frames, so that none of them counts in the next trial. It returns whether
-// counters stand still.
-func (r *run) endHeld(ctx context.Context) (stands bool, err error) {
-	if !r.drive.flowing {
-		return true, nil
-	}
+// endHeld stops the traffic that was held until now, and waits for its last frames, so that none of them counts in what comes next.
+func (r *run) endHeld(ctx context.Context, polls int) (rest, error) {
 	r.drive.flowing = false
 	if err := r.stopAll(ctx); err != nil {
-		return false, err
+		return rest{}, err
 	}
-	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
-	return rest.still, err
+	return r.awaitStandstill(ctx, polls, nil)
 }

@@ -179,7 +179,7 @@ func LossInDoubt(w report.Window, limit units.Ratio) bool {
 		return false
 	}
 	for i, m := range w.Directions {
-		d := direction{measured: m, evidence: w.Evidence.Directions[i], window: w, limit: limit}
+		d := directionOf(w, i, limit)
 		if m.Quality == report.Invalid && (m.Sent.Packets <= 0 || d.tooManyCameBack() || d.firstMisdelivered() >= 0) {
 			return false
 		}

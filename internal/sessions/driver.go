@@ -56,7 +56,7 @@ type Options struct {
 const (
 	// readEvery is how often counters are read while connections send: an end stops when its driver is silent.
 	readEvery = 250 * time.Millisecond
-	// stopTimeout is how long stopping may take, however the run ended: an end that hears nothing has stopped by itself before that. On a starved machine it takes seconds until a program has ended that was killed.
+	// stopTimeout is how long stopping may take, however the run ended: an end that hears nothing has stopped by itself before that. Beside other work on all processors its answer takes seconds.
 	stopTimeout = DriverSilence + answerTimeout
 )
 

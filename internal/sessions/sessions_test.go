@@ -221,7 +221,7 @@ func TestAnEndHaltsAtOnceWithOtherClientsConnected(t *testing.T) {
 	must(t, d.Stop(t.Context()))
 }
 
-// On a starved machine it takes seconds until a program has ended that was killed: it is awaited until an end that hears nothing would have stopped, too.
+// Beside other work on all processors an answer takes seconds: it is awaited until an end that hears nothing would have stopped, too.
 func TestAnEndMayTakeSecondsToStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes time.Duration
