@@ -58,9 +58,11 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) $(FEW) ./test/operator >/dev/null
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
-# What takes longest begins first. The last are one after another: each has real packets. Of tests that are parallel most of the time is waiting, so there may be more than processors.
+# Sessions are tested alone, and the last are one after another: each has real packets, and those of sessions are an ordinary program's, which threads that send (real-time ones, or at nice -20) would leave no processor.
+# Of tests that are parallel most of the time is waiting, so there may be more than processors.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 4 minutes)
-	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/sessions/... ./internal/lab/... ./internal/netspace/... ./internal/forwarder/... ./internal/softgen/...
+	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/sessions/...
+	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/softgen/... ./internal/lab/... ./internal/netspace/... ./internal/forwarder/...
 	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets
 
 test-race: compiler kube

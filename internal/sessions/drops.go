@@ -7,14 +7,43 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
-// drops is how many packets this end's interface, and TCP in its namespace, have dropped by now. Counters that can't be read are named as unknown, and never count as 0.
-func (e *end) drops() *measure.Drops {
+// dropsPatience is how long a reading waits for an end's drop counters. The kernel tells them when nobody changes interfaces, in any namespace (rtnl_lock): where pods come and go, and processors are busy, that takes
+// seconds. An end that answered nothing meanwhile would be taken for lost.
+const dropsPatience = 2 * time.Second
+
+// drops is how many packets this end's interface, and TCP in its namespace, have dropped by now. Counters that can't be read, or not in time, are named as unknown, and never count as 0.
+func (e *end) drops() *measure.Drops { return e.dropsBy(e.readDrops) }
+
+func (e *end) dropsBy(read func() *measure.Drops) *measure.Drops {
+	late := time.After(dropsPatience)
+	tooLate := &measure.Drops{Interface: e.Interface, Unread: fmt.Sprintf("the drop counters of interface %s did not come within %s: the kernel tells them when nobody changes interfaces, so let no pods start or stop on this machine during a test", e.Interface, dropsPatience)}
+	if e.late != nil { // what that reading finds is of an earlier moment
+		select {
+		case <-e.late:
+			e.late = nil
+		case <-late:
+			return tooLate
+		}
+	}
+	told := make(chan *measure.Drops, 1)
+	go func() { told <- read() }()
+	select {
+	case d := <-told:
+		return d
+	case <-late:
+		e.late = told
+		return tooLate
+	}
+}
+
+func (e *end) readDrops() *measure.Drops {
 	d := &measure.Drops{Interface: e.Interface, Counters: map[string]int64{}}
 	err := e.Namespace.Do(func() error {
 		link, err := netlink.LinkByName(e.Interface)

@@ -2,8 +2,11 @@ package sessions
 
 import (
 	"net"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -31,6 +34,13 @@ func droppedOf(rep *report.Report, link, counter string) (n int64) {
 	return n
 }
 
+// dropsUnknown says that an end could not tell in time what it drops, on a machine that is too busy.
+func dropsUnknown(rep *report.Report) bool {
+	return slices.ContainsFunc(rep.Result.Directions, func(d report.Direction) bool {
+		return d.Sessions != nil && d.Sessions.Ends != nil && strings.Contains(d.Sessions.Ends.Unknown, "did not come within")
+	})
+}
+
 func oneWay50(p *plan.Plan, _ []End) {
 	p.Directions = p.Directions[:1]
 	p.Sessions.CongestionControl = "cubic"
@@ -43,7 +53,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, queued(), oneWay50, func(_ *plan.Plan, ends []End) { ends[1].Forgetful = 300 * time.Millisecond })
 		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
-		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+		if n := droppedOf(rep, "east", "TCPRcvQDrop") + droppedOf(rep, "east", "TCPOFODrop"); n <= 0 && !dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
 			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
 		} else {
 			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
@@ -63,7 +73,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 				r.sendNonsense(t, "east", frames)
 			}
 		}})
-		if n := droppedOf(rep, "east", "rx_dropped"); n < frames || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+		if n := droppedOf(rep, "east", "rx_dropped"); n < frames && !dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
 			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Result.Reason, rep.Result.Message)
 		}
 	})
@@ -71,8 +81,11 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		t.Run("what the sender's queue has no room for, with "+protocol, func(t *testing.T) {
 			r := newRig(t, nil, iperf3Of(protocol, 20), func(_ *plan.Plan, ends []End) { narrow(t, ends[0]) })
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			if rep.Ending != report.Completed {
+				t.Fatalf("%s: %s", rep.Ending, rep.Message)
+			}
 			d := rep.Result.Directions[0]
-			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.PathDoubt(d) == "" {
+			if n := droppedOf(rep, "west", measure.QueueDrops); n <= 0 && !dropsUnknown(rep) || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() || figures.PathDoubt(d) == "" {
 				t.Errorf("%d packets dropped by the sender's queue; %s: %s", n, rep.Result.Reason, rep.Result.Message)
 			}
 			if g := d.Sessions.Datagrams; protocol == plan.UDP && g.Lost < g.Sent/10 {
@@ -84,7 +97,10 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, queued(), oneWay50)
 		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
-		if ends := rep.Result.Directions[0].Sessions.Ends; ends != nil {
+		if rep.Ending != report.Completed {
+			t.Fatalf("%s: %s", rep.Ending, rep.Message)
+		}
+		if ends := rep.Result.Directions[0].Sessions.Ends; ends != nil && (len(ends.Dropped) > 0 || !dropsUnknown(rep) || !rep.Result.LowerBound()) {
 			t.Errorf("the device's own drops are charged to the ends: %+v", ends)
 		}
 	})
@@ -142,4 +158,30 @@ func TestDropsThatCannotBeReadAreNamed(t *testing.T) {
 	if d = (&end{End: End{Link: "west", Interface: "lo"}}).drops(); d.Unread != "" || len(d.Counters) != 13 {
 		t.Errorf("the loopback interface: %+v", d)
 	}
+}
+
+// TestAReadingWaitsForNobodyWhoChangesInterfaces: the kernel keeps who asks for an interface's counters waiting meanwhile.
+func TestAReadingWaitsForNobodyWhoChangesInterfaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, changed := &end{End: End{Link: "west", Interface: "net1"}}, make(chan struct{})
+		var asked atomic.Int64
+		kernel := func() *measure.Drops {
+			n := asked.Add(1)
+			<-changed
+			return &measure.Drops{Interface: "net1", Counters: map[string]int64{"rx_dropped": n}}
+		}
+		for range 3 {
+			began := time.Now()
+			if d := e.dropsBy(kernel); d.Counters != nil || !strings.Contains(d.Unread, "interface net1 did not come within 2s") {
+				t.Errorf("%+v", d)
+			}
+			if waited := time.Since(began); waited >= answerTimeout || asked.Load() != 1 {
+				t.Errorf("the reading came after %s, and the kernel was asked %d times", waited, asked.Load())
+			}
+		}
+		close(changed)
+		if d := e.dropsBy(kernel); d.Unread != "" || d.Counters["rx_dropped"] != 2 { // not what the first one found
+			t.Errorf("afterwards: %+v", d)
+		}
+	})
 }

@@ -30,6 +30,7 @@ type end struct {
 	undoList undoList
 	sender   sending
 	receiver receiving
+	late     <-chan *measure.Drops // a reading of drop counters that nobody waits for any more; nil: there is none
 }
 
 // sending is the sender of one direction, and receiving is a receiver, of any application. Both are safe for concurrent use.

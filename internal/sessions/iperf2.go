@@ -67,7 +67,7 @@ func (s socket) iperf2Arguments() []string {
 type iperf2Run struct {
 	output *iperf2Output
 	kill   context.CancelFunc
-	ended  chan struct{}
+	ended  chan struct{} // closed when the process sends and receives no more
 	course
 }
 
@@ -87,13 +87,14 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 	}
 	cmd.Stderr = cmd.Stdout
 	err = s.namespace.Start(cmd, func() {
-		defer close(r.ended)
 		s.program.starts(cmd.Process.Pid)
 		defer s.program.ends(cmd.Process.Pid)
 		lines := bufio.NewScanner(pipe)
 		for lines.Scan() {
 			r.output.take(lines.Text())
 		}
+		awaitExit(cmd.Process.Pid)
+		close(r.ended)
 		r.over(cmd.Wait())
 	})
 	if err != nil {
@@ -101,6 +102,13 @@ func (s socket) startIperf2(arguments []string) (*iperf2Run, error) {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
 	return r, nil
+}
+
+// awaitExit waits until a process of ours has ended, its sockets with it (waitid(2), WNOWAIT). To take its entry out of the process table, too, as cmd.Wait does, the kernel waits for everybody who looks at it in /proc:
+// on a busy machine another program's look takes seconds, and whoever stops the traffic would wait for it.
+func awaitExit(pid int) {
+	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
+	}
 }
 
 // over records why it ended.
