@@ -198,10 +198,11 @@ func promiscuous(t *testing.T, a, b Port) {
 	copy(own, mac[:])
 	copy(foreign, []byte{2, 9, 9, 9, 9, 9})
 	before := b.Counters().Received
-	must(t, a.Inject([][]byte{foreign, own}, 0))
+	both := func() { must(t, a.Inject([][]byte{foreign, own}, 0)) }
+	walks(t, b, 2, both)
 	arrived(t, b, before, units.Traffic{Packets: 1, Bytes: 64})
 	must(t, b.SetPromiscuous(true))
-	must(t, a.Inject([][]byte{foreign, own}, 0))
+	walks(t, b, 2, both)
 	arrived(t, b, before, units.Traffic{Packets: 3, Bytes: 192})
 	must(t, b.SetPromiscuous(false))
 }
