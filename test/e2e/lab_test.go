@@ -80,7 +80,7 @@ func (s *scene) truth(t *lineratev1alpha1.LoadTest, limit int64) {
 		s.want(t, "Accepted=True Valid", "Complete=True NotMeasured", "Stalled=True NotMeasured")
 	}
 	s.Logf("%s: %s", t.Name, r.Result.Message)
-	device := truth.Device{Limits: map[string]int64{truth.Direction("west", "east"): limit, truth.Direction("east", "west"): limit}, Burst: 20 * time.Millisecond}
+	device := truth.Device{Limits: map[string]int64{truth.Direction("west", "east"): limit, truth.Direction("east", "west"): limit}, Burst: 20 * time.Millisecond, Stall: 50 * time.Millisecond}
 	for _, fault := range device.Faults(r) {
 		s.Error(fault)
 	}

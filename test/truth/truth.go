@@ -32,6 +32,8 @@ type Device struct {
 	Weakest map[string]int64
 	// Burst is for how long it saves up what it didn't forward, or lets frames wait: so much more comes back in any window.
 	Burst time.Duration
+	// Stall is for how long its node may hold it up in a window, unseen by linerate: in a cluster nobody tells who waited there. What comes meanwhile may come back too late for the window.
+	Stall time.Duration
 	// Forwards is how many packets/s it forwards of a load that lasts, where that isn't all of it up to the limit, and the limit of more. Each frame counts once, however
 	// often it leaves. With it the loss that is claimed beside a limit is held against the device, too. Nil: all up to the limit.
 	Forwards func(direction string, load float64) float64
@@ -84,7 +86,11 @@ func (d Device) lossBelow(w report.Window) (faults []string) {
 	}
 	for _, m := range w.Directions {
 		limit := float64(weakest[Direction(m.From, m.To)])
-		if load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond); m.Quality == report.Lossy && float64(load) < limit*(1-room) {
+		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
+		if missing := m.LossRatioMin.Float() * float64(m.Sent.Packets); d.Stall > 0 && missing <= float64(load)*d.Stall.Seconds() {
+			continue
+		}
+		if m.Quality == report.Lossy && float64(load) < limit*(1-room) {
 			faults = append(faults, fmt.Sprintf("window %d, %s→%s is Lossy at %d packets/s, and the device forwards %.0f: %s", w.Number, m.From, m.To,
 				load, limit, m.Reason))
 		}

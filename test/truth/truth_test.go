@@ -69,6 +69,21 @@ func TestWhatAReportMayClaim(t *testing.T) {
 	}
 }
 
+func TestFramesThatANodeHoldsUpAreNoClaim(t *testing.T) {
+	inCluster := Device{Limits: map[string]int64{"west→east": 10_000}, Stall: 50 * time.Millisecond}
+	for missing, says := range map[int64]string{250: "", 251: "is Lossy at 5000 packets/s"} {
+		r := measured(9_990, func(r *report.Report) {
+			flow := report.Flow{PacketsPerSecond: 5_000}
+			w := report.Window{Number: 2, Quality: report.Lossy, Directions: []report.Direction{{From: "west", To: "east", Quality: report.Lossy, Intended: flow, Offered: flow,
+				Sent: units.Traffic{Packets: 2_500}, LossRatioMin: units.RatioOf(missing, 2_500)}}}
+			r.Windows = append(r.Windows, w)
+		})
+		if got := strings.Join(inCluster.Faults(r), "; "); (says == "") != (got == "") || !strings.Contains(got, says) {
+			t.Errorf("%d frames of 5000/s are missing: %q, want %q", missing, got, says)
+		}
+	}
+}
+
 // A device that loses more than is allowed of any load has no limit to find: a short window without loss is chance, and no figure is the truth.
 func TestNoFigureOfADeviceThatAlwaysLoses(t *testing.T) {
 	none := measured(5_000, func(r *report.Report) { r.Result.Measured = false })
