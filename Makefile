@@ -58,7 +58,7 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) $(FEW) ./test/operator >/dev/null
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
-# Sessions are tested alone, and the last are one after another: each has real packets, and those of sessions are an ordinary program's, which threads that send (real-time ones, or at nice -20) would leave no processor.
+# The engine's threads that send (real-time ones, or at nice -20) would leave no processor to sessions, whose packets an ordinary program sends: so these are before the engine. The last are one after another.
 # Of tests that are parallel most of the time is waiting, so there may be more than processors.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 4 minutes)
 	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/sessions/...
@@ -154,7 +154,7 @@ verify: generate ## Fail if generated files are not what the sources say, or if 
 	@$(GO) run ./hack/versions
 	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
-check: ## Run the gate: what must hold on any machine before a change lands (as root; 12 to 14 minutes, the first time 32)
+check: ## Run the gate: what must hold on any machine before a change lands (as root; 9 to 13 minutes, the first time 18)
 	.ci/run
 
 check-all: ## Run the full tier, part by part, and publish its tables in docs/measured/: for a calm machine (as root; about 5½ hours)

@@ -22,14 +22,13 @@ const dropsPatience = 2 * time.Second
 func (e *end) drops() *measure.Drops { return e.dropsBy(e.readDrops) }
 
 func (e *end) dropsBy(read func() *measure.Drops) *measure.Drops {
-	late := time.After(dropsPatience)
-	tooLate := &measure.Drops{Interface: e.Interface, Unread: fmt.Sprintf("the drop counters of interface %s did not come within %s: the kernel tells them when nobody changes interfaces, so let no pods start or stop on this machine during a test", e.Interface, dropsPatience)}
-	if e.late != nil { // what that reading finds is of an earlier moment
+	patience := time.After(dropsPatience)
+	if e.lateDrops != nil { // what that reading finds is of an earlier moment
 		select {
-		case <-e.late:
-			e.late = nil
-		case <-late:
-			return tooLate
+		case <-e.lateDrops:
+			e.lateDrops = nil
+		case <-patience:
+			return e.dropsTooLate()
 		}
 	}
 	told := make(chan *measure.Drops, 1)
@@ -37,10 +36,14 @@ func (e *end) dropsBy(read func() *measure.Drops) *measure.Drops {
 	select {
 	case d := <-told:
 		return d
-	case <-late:
-		e.late = told
-		return tooLate
+	case <-patience:
+		e.lateDrops = told
+		return e.dropsTooLate()
 	}
+}
+
+func (e *end) dropsTooLate() *measure.Drops {
+	return &measure.Drops{Interface: e.Interface, Unread: fmt.Sprintf("the drop counters of interface %s did not come within %s: the kernel tells them when nobody changes interfaces, so let no pods start or stop on this machine during a test", e.Interface, dropsPatience)}
 }
 
 func (e *end) readDrops() *measure.Drops {

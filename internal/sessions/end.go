@@ -26,11 +26,11 @@ type end struct {
 	gone   chan struct{} // closed when the driver has left
 
 	// The fields below are used by the driver's goroutine only.
-	local    Network
-	undoList undoList
-	sender   sending
-	receiver receiving
-	late     <-chan *measure.Drops // a reading of drop counters that nobody waits for any more; nil: there is none
+	local     Network
+	undoList  undoList
+	sender    sending
+	receiver  receiving
+	lateDrops <-chan *measure.Drops // a reading of drop counters that nobody waits for any more; nil: there is none
 }
 
 // sending is the sender of one direction, and receiving is a receiver, of any application. Both are safe for concurrent use.

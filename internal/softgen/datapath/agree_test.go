@@ -19,7 +19,7 @@ func TestCountersAgreeWithTheInterfaces(t *testing.T) {
 				must(t, b.SetPromiscuous(true))
 				must(t, netif.SetOffload("west", netif.TCPSegmentation, false), unix.EOPNOTSUPP) // segments of their own on the wire; in front of XDP a veth has none other
 				must(t, netif.SetOffload("east", netif.GenericReceive, on))
-				before, counted := interfaceReceived(t, "east"), b.Counters().Received
+				before, counted := interfaceReceived(t, "east"), b.Counters()
 				must(t, a.Start(Run{Streams: streams(addressed(burst(5000, 50_000, frame(124)))), Factor: 1, NextHop: macOf(b)}))
 				finish(t, a)
 				const buffers, segments, size = 20, 8, 500

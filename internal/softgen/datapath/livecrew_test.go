@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
-
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 func TestThreadsThatProcessorsAllow(t *testing.T) {
@@ -129,7 +127,7 @@ func TestLivePortsOfOneThread(t *testing.T) {
 			t.Errorf("the thread still asks slot %d after the only port that sends", after)
 		}
 		sent := a.Counters().Sent
-		arrived(t, b, units.Traffic{}, sent)
+		arrived(t, b, Counters{}, sent)
 		keepsLive(t, b, 3000, 3)
 		if got := a.Counters().Sent; got != sent {
 			t.Errorf("%v sent after the stop", got.Sub(sent))
@@ -143,8 +141,8 @@ func TestLivePortsOfOneThread(t *testing.T) {
 	}
 	must(t, a.Stop())
 	must(t, b.Stop())
-	arrived(t, b, units.Traffic{}, a.Counters().Sent)
-	arrived(t, a, units.Traffic{}, b.Counters().Sent)
+	arrived(t, b, Counters{}, a.Counters().Sent)
+	arrived(t, a, Counters{}, b.Counters().Sent)
 	if len(crew.threads) != 0 {
 		t.Error("the thread goes on")
 	}

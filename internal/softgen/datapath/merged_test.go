@@ -30,7 +30,7 @@ func TestMergedBuffersAreCountedFrameByFrame(t *testing.T) {
 					_, b := cable(t, o, o)
 					must(t, b.SetPromiscuous(true))
 					const size, payload = 500, 7*500 + 123
-					before := b.Counters().Received
+					before := b.Counters()
 					handOn(t, "west", tt.kind, size, tt.header, tt.make(payload))
 					arrived(t, b, before, units.Traffic{Packets: 8, Bytes: int64(payload + 8*(tt.header+units.FCSBytes))})
 					if !b.Info().LinkUp {
