@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	kjson "sigs.k8s.io/json"
@@ -119,7 +120,7 @@ func (a *Attachment) check() error {
 		return fmt.Errorf("%q is no name of a network", a.Name)
 	case a.Namespace != "" && len(validation.IsDNS1123Label(a.Namespace)) > 0:
 		return fmt.Errorf("%q is no name of a namespace", a.Namespace)
-	case len(a.Interface) > longestInterface || strings.ContainsAny(a.Interface, "/@:, \t\n"):
+	case len(a.Interface) > longestInterface || strings.ContainsAny(a.Interface, "/@:, \t\n") || !utf8.ValidString(a.Interface):
 		return fmt.Errorf("%q is no name of an interface", a.Interface)
 	}
 	return nil

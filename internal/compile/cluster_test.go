@@ -189,7 +189,7 @@ func TestNetworksThatMultusCouldReadOtherwise(t *testing.T) {
 
 // What is written says what was read, to Multus' decoder as to ours.
 func FuzzAttachments(f *testing.F) {
-	for _, annotation := range []string{`[{"name": "m", "interface": "mgmt", "ips": ["10.0.0.1/24"], "cni-args": {"A": [1, 2.5]}}]`, "lab/m@mgmt, other", `[{"name":"a","Name":"b"}]`, "[]", " "} {
+	for _, annotation := range []string{`[{"name": "m", "interface": "mgmt", "ips": ["10.0.0.1/24"], "cni-args": {"A": [1, 2.5]}}]`, "lab/m@mgmt, other", `[{"name":"a","Name":"b"}]`, "[]", " ", "m@mgmt\x95"} {
 		f.Add(annotation)
 	}
 	f.Fuzz(func(t *testing.T, annotation string) {
