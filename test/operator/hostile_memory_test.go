@@ -237,7 +237,7 @@ func (l *lab) suiteBomb() {
 	s.Status.StartedAt, s.Status.FinishedAt, s.Status.RunsDigest = &now, &now, "sha256:0"
 	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured, LastTransitionTime: now}}
 	l.must(admin.Status().Update(l.t.Context(), s))
-	windows := "{}" + strings.Repeat(",{}", 39_900)
+	windows := "{}" + strings.Repeat(",{}", 29_900)
 	for i := range 30 {
 		data, err := delivery.EncodeRuns(fmt.Appendf(nil, `{"version":"linerate.dev/suite-runs.v1alpha1","suite":%q,"continued":true,"runs":{"felled-test-r%d":{"ended":"Measured","evidence":{"plan":{},"windows":[%s]}}}}`,
 			s.UID, i+1, windows))

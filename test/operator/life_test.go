@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +25,7 @@ func lives() map[string]string {
 	return map[string]string{
 		"device_setup":          "generator-0",
 		"dut_networks":          "dut generator-0",
+		"endpoint_pod":          "dut generator-0-west",
 		"external_device":       "",
 		"external_pod":          "dut",
 		"four_links":            "generator-0",
@@ -31,12 +34,19 @@ func lives() map[string]string {
 		"observed_pod":          "dut generator-0",
 		"one_network":           "dut generator-0",
 		"per_link":              "generator-0-east generator-0-west generator-1-east generator-1-west",
+		"power":                 "generator-0",
+		"reference_ipsec":       "dut dut-far generator-0",
+		"reference_tunnel":      "dut dut-far generator-0",
+		"reference_userspace":   "dut generator-0",
+		"reference_xdp":         "dut generator-0",
+		"reset_pod":             "dut generator-0",
 		"software_device":       "generator-0",
 		"software_loopback":     "generator-0",
 		"software_pod":          "dut generator-0",
 		"software_reference":    "dut generator-0",
 		"trex_intel_pod":        "dut generator-0",
 		"trex_kernel_reference": "dut generator-0",
+		"trex_latency":          "generator-0",
 		"trex_loopback":         "generator-0",
 		"trex_mellanox_device":  "generator-0",
 	}
@@ -47,6 +57,26 @@ func lives() map[string]string {
 // tier plays every sample.
 func TestLives(t *testing.T) {
 	playLives(t, "device_setup", "external_pod", "per_link", "software_reference", "trex_kernel_reference")
+}
+
+// TestTheLifeOfEachSampleIsKnown: the full tier plays them all, and a new one must not wait for that to be missed.
+func TestTheLifeOfEachSampleIsKnown(t *testing.T) {
+	if got, want := slices.Sorted(maps.Keys(lives())), samples(t); !slices.Equal(got, want) {
+		t.Errorf("pods are known of the samples %q, and there are %q", got, want)
+	}
+}
+
+// samples are the names of config/samples/loadtest_NAME.yaml, sorted.
+func samples(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../config/samples/loadtest_*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples (%v)", err)
+	}
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "loadtest_"), ".yaml"))
+	}
+	return names
 }
 
 func playLives(t *testing.T, samples ...string) {
@@ -118,20 +148,28 @@ func (l *lab) measure(name string, attempt int32) {
 	l.holdsNothing(name)
 }
 
-// wantImages fails unless the runner got, and the status has, the images of the device's pod.
+// wantImages fails unless the runner got, and the status has, the images of the device's pods.
 func (l *lab) wantImages(name string, r *runner) {
 	l.t.Helper()
+	var containers []v1alpha1.PodContainer
 	for _, pod := range l.get(name).Status.Pods {
 		if pod.Role != v1alpha1.RoleDUT {
 			continue
 		}
-		if r.sites.Device == nil || len(pod.Containers) == 0 || len(r.sites.Device.Containers) != len(pod.Containers) {
-			l.t.Fatalf("the runner gets %+v, and the status has %+v", r.sites.Device, pod.Containers)
+		if len(pod.Containers) == 0 {
+			l.t.Errorf("pod %s has no containers in the status", pod.Name)
 		}
-		for i, c := range pod.Containers {
-			if given := r.sites.Device.Containers[i]; c.Image == "" || c.ImageID != imageID(c.Image) || given.ImageID != c.ImageID || given.Name != c.Name {
-				l.t.Errorf("the runner gets %+v, and the status has %+v", given, c)
-			}
+		containers = append(containers, pod.Containers...)
+	}
+	if len(containers) == 0 {
+		return
+	}
+	if r.sites.Device == nil || len(r.sites.Device.Containers) != len(containers) {
+		l.t.Fatalf("the runner gets %+v, and the status has %+v", r.sites.Device, containers)
+	}
+	for i, c := range containers {
+		if given := r.sites.Device.Containers[i]; c.Image == "" || c.ImageID != imageID(c.Image) || given.ImageID != c.ImageID || given.Name != c.Name {
+			l.t.Errorf("the runner gets %+v, and the status has %+v", given, c)
 		}
 	}
 }
@@ -206,6 +244,9 @@ func (l *lab) podNames(name string) string {
 func (l *lab) wires(test *v1alpha1.LoadTest) {
 	l.t.Helper()
 	made := map[string]bool{}
+	if r := test.Spec.DUT.Reference; r != nil && r.Mode != nil && r.Mode.Tunnel != nil {
+		l.wireNamed(string(r.Mode.Tunnel.Network))
+	}
 	for _, link := range test.Spec.Links {
 		names := []v1alpha1.NetworkName{link.Network}
 		if link.DUT != nil {
