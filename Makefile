@@ -110,6 +110,10 @@ compiler:
 devices:
 	@hack/ci-packages devices
 
+# Other programs that send packets.
+senders:
+	@hack/ci-packages senders
+
 packages:
 	@[ "$$(id -u)" -eq 0 ] || { echo "a node is made of namespaces, mounts and control groups: run as root (sudo make $(MAKECMDGOALS))" >&2; exit 1; }
 	@hack/ci-packages cluster
@@ -218,8 +222,8 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 	$(RACE) -vet=off -count=1 -timeout 60m -run '$(SIMULATED)' $(SHARING)
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
-# The tools that it compares with are Debian's netsniff-ng, hping3 and xdp-tools: who isn't installed stands in the tables with that. $(BENCH) is -all, or -trex DIR.
-bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 5 minutes)
+# $(BENCH) is -all, or -trex DIR. Who isn't installed stands in the tables with that.
+bench: senders ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 5 minutes)
 	$(GO) run ./hack/bench -markdown docs/measured/speed.md $(BENCH)
 
 bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices and on real packets, into docs/measured/search-bench.md; SEARCHES=n of each (as root; 15 minutes; Python makes an environment of its own)
@@ -229,7 +233,7 @@ bench-search: ## Full tier: our searches beside the library MLRsearch on simulat
 bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory, into docs/measured/scale.md (12 minutes)
 	$(GO) run ./hack/bench-operator -markdown docs/measured/scale.md
 
-fuzz: ## Full tier: fuzz what parses bytes, each target for FUZZ (5 minutes)
+fuzz: ## Full tier: fuzz what parses bytes, each target for FUZZ (9 minutes)
 	hack/fuzz $(FUZZ)
 
 clean: ## Remove what was built

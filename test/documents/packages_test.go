@@ -48,6 +48,8 @@ func TestMissingPackagesAreInstalled(t *testing.T) {
 		"devices of Linux lack nothing":         {uid: "1000", want: "devices", programs: []string{"apt-get", "dpdk-testpmd", "swanctl", "charon", "plugins/libstrongswan-kernel-libipsec.so", "plugins/libstrongswan-openssl.so"}},
 		"devices of Linux lack their programs": {uid: "0", want: "devices", programs: []string{"apt-get", "charon"},
 			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends dpdk-dev strongswan-swanctl libcharon-extra-plugins libstrongswan-standard-plugins\n", said: "missing: apt-get install"},
+		"programs to compare with are lacking": {uid: "0", want: "senders", programs: []string{"apt-get", "hping3"},
+			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends netsniff-ng xdp-tools\n", said: "missing: apt-get install"},
 		"something else is asked for": {uid: "0", want: "sideways", programs: everything, said: "usage: ", fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
