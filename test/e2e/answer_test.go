@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
@@ -45,13 +46,14 @@ dut:
 }
 
 // answers: each direction was measured as so many packets/s, within 1 %. Where their limits are alike and one load is looked for, chance decides whether the last lossy window showed
-// the loss of both: the other direction is a lower bound then, as near.
+// the loss of both: the other direction is a lower bound then, as near. So are both
+// where a busy machine kept what lies above the last clean load from being judged.
 func (s *scene) answers(t *lineratev1alpha1.LoadTest, packetsPerSecond int64) {
 	s.Helper()
 	s.want(t, "Accepted=True Valid", "Complete=True Measured", "Passed=Unknown NoCriteria", "Reconciling=", "Stalled=")
 	r := t.Status.Result
-	if r == nil || !r.Confirmed || (!r.Saturated || r.Reason != "LossAboveLimit") && r.Reason != "OtherDirection" {
-		s.Fatalf("%s: want a confirmed limit, got %+v", t.Name, r)
+	if r == nil || !r.Confirmed || (!r.Saturated || r.Reason != "LossAboveLimit") && !slices.Contains([]string{"OtherDirection", "Inconclusive"}, r.Reason) {
+		s.Fatalf("%s: want a confirmed limit or bound, got %+v", t.Name, r)
 	}
 	s.directions(t, packetsPerSecond)
 }

@@ -26,8 +26,7 @@ import (
 //	                         └───────────────────┘
 func (s *scene) device(packetsPerSecond int64) {
 	s.Helper()
-	dir := s.TempDir()
-	file, mark := filepath.Join(dir, "links.json"), filepath.Join(dir, "forwarding")
+	file := filepath.Join(s.TempDir(), "links.json")
 	text, err := json.Marshal(deviceLinks(lab))
 	if err != nil {
 		s.Fatal(err)
@@ -36,7 +35,8 @@ func (s *scene) device(packetsPerSecond int64) {
 		s.Fatal(err)
 	}
 	var words strings.Builder
-	cmd := exec.Command(filepath.Join(lab.Programs, "router"), "-links", file, "-mark", mark, "-limit", fmt.Sprint(packetsPerSecond))
+	program := filepath.Join(lab.Programs, "router")
+	cmd := exec.Command(program, "-links", file, "-limit", fmt.Sprint(packetsPerSecond))
 	cmd.Stderr = &words
 	if err := lab.OnBench(cmd); err != nil {
 		s.Fatal(err)
@@ -46,8 +46,11 @@ func (s *scene) device(packetsPerSecond int64) {
 		_ = cmd.Wait()
 	})
 	err = wait.PollUntilContextTimeout(s.Context(), 50*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
-		_, err := os.Stat(mark)
-		return err == nil, nil
+		asks := exec.Command(program, "-ready")
+		if err := lab.OnBench(asks); err != nil {
+			return false, err
+		}
+		return asks.Wait() == nil, nil
 	})
 	if err != nil {
 		s.Fatalf("the device doesn't forward: %v: %s", err, words.String())

@@ -87,7 +87,7 @@ spec:
     ramp: {warmupDuration: 1s, targetRate: 100%, rampDuration: 10s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
 `)
 	if r.Ending != report.Completed || !r.Result.Measured || r.Result.Saturated || r.Result.Reason != report.GeneratorLimited {
-		t.Errorf("ending %s, measured %v, saturated %v, reason %s, want a lower bound that is %s", r.Ending, r.Result.Measured, r.Result.Saturated, r.Result.Reason, report.GeneratorLimited)
+		t.Errorf("ending %s (%s), measured %v, saturated %v, reason %s, want a lower bound that is %s", r.Ending, r.Message, r.Result.Measured, r.Result.Saturated, r.Result.Reason, report.GeneratorLimited)
 	}
 }
 
