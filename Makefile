@@ -161,7 +161,7 @@ verify: generate ## Fail if generated files are not what the sources say, or if 
 check: ## Run the gate: what must hold on any machine before a change lands (as root; 9 to 13 minutes, the first time 18)
 	.ci/run
 
-check-all: ## Run the full tier, part by part, and publish its tables in docs/measured/: for a calm machine (as root; about 5½ hours)
+check-all: ## Run the full tier, part by part, and publish its tables in docs/measured/: for a calm machine (as root; about 6½ hours)
 	hack/check-all
 
 # The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.
@@ -169,7 +169,7 @@ check-all: ## Run the full tier, part by part, and publish its tables in docs/me
 known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/measured/known-answers.md; AGAIN=n repetitions (as root; 90 minutes)
 	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/measured/known-answers.md
 
-packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 30 minutes)
+packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 44 minutes)
 	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
 	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/sessions
 
@@ -186,7 +186,7 @@ blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GAT
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
 	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/fabric/incluster
 
-scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: modes, floods, grids, sessions, lives, queues, suites, gates, tenants, upgrades (as root; 25 minutes)
+scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: modes, floods, grids, sessions, lives, queues, suites, gates, tenants, upgrades (as root; 42 minutes)
 	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/e2e
 
 faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/measured/reliability.md (as root; 30 minutes)

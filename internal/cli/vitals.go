@@ -104,7 +104,7 @@ func (n deviceNode) latest() observe.MachineReading {
 		return observe.MachineReading{Missing: n.missing}
 	}
 	r, age, missing := n.follower.Newest()
-	t := observe.MachineReading{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Signs: r.Signs, Missing: missing}
+	t := observe.MachineReading{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Signs: r.Signs, Asked: r.Asked, Missing: missing}
 	t.Limited, t.NoLimited = n.limits(r)
 	return t
 }

@@ -3,14 +3,17 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/signs"
 	"github.com/linerate-dev/linerate/internal/vitals"
 )
 
@@ -46,7 +49,8 @@ func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 		"no limit, which is not what was said": {nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := runnerJob{plan: limitOf(plan.OfDUT), sites: plan.Sites{Vitals: serveVitalsOf(t, c.limits), Device: &plan.Device{Node: "node-2"}}}
+			job := runnerJob{plan: limitOf(plan.OfDUT), sites: plan.Sites{Vitals: serveVitalsOf(t, c.limits), Device: &plan.Device{Node: "node-2"}},
+				wanted: observe.Want([]plan.Observer{{Of: plan.OfDUT, Type: signs.Temperatures}}, false)}
 			node := job.followDevice(t.Context())
 			defer node.stop()
 			last := node.latest()
@@ -55,6 +59,9 @@ func TestTheRunnerPollsTheDevicesNode(t *testing.T) {
 			}
 			if last.Missing != "" || len(last.Processors) == 0 || last.Clock == 0 || node.name != "node-2" {
 				t.Errorf("%+v of node %q", last, node.name)
+			}
+			if !slices.Equal(last.Asked, []string{signs.Temperatures}) || len(last.Signs) != 1 {
+				t.Errorf("it was asked for %q, and told %+v", last.Asked, last.Signs)
 			}
 			if diff := cmp.Diff(c.limited, last.Limited); diff != "" || last.NoLimited != c.none {
 				t.Errorf("%s\nwhy not: %q, want %q", diff, last.NoLimited, c.none)

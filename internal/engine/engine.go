@@ -182,8 +182,9 @@ type Reading struct {
 	Stolen    Stolen
 	// Processors are the times of the processors of the generator's machine.
 	Processors Processors
-	// Signs are the vital signs of the generator's machine that were asked for; their times are by the generator's clock.
+	// Signs are the vital signs of the generator's machine, of the types that it was Asked for; their times are by the generator's clock.
 	Signs []signs.Reading
+	Asked []string
 }
 
 // Stolen is the time in which the generator's processors were ready to run but the host of its virtual machine ran others instead, averaged over

@@ -256,7 +256,8 @@ type warm struct {
 
 func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	reading, err := w.busy.Read(ctx, ports)
-	for _, of := range w.wanted.OfGenerators() {
+	reading.Asked = w.wanted.OfGenerators()
+	for _, of := range reading.Asked {
 		degrees := 40.0
 		if !w.since.IsZero() && w.until.IsZero() {
 			degrees = 70

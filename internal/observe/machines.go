@@ -16,6 +16,7 @@ type machine struct {
 	clock   time.Duration // its own
 	values  []value       // where something is missing, too: of that one they say why
 	missing string        // why it told nothing
+	spared  bool          // it wasn't asked
 }
 
 // machineReader knows what an observer wants of whoever tells of a machine.

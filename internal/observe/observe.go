@@ -29,8 +29,6 @@ type Moment struct {
 	Asked, Answered time.Duration
 	// Device is the newest reading of the device's node; nil: nobody asks that node.
 	Device *MachineReading
-	// Judged says that a trial was being judged, so no sign was read that costs the device something.
-	Judged bool
 	// Collected is the collector's newest answer; nil: there is no collector.
 	Collected *Collected
 
@@ -54,8 +52,9 @@ type MachineReading struct {
 	// Processors are the machine's. NoProcessors says why there are none.
 	Processors   []processors.Processor
 	NoProcessors string
-	// Signs are the machine's other vital signs.
+	// Signs are the machine's other vital signs, of the types that it was Asked for.
 	Signs []signs.Reading
+	Asked []string
 	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why there is nothing of it.
 	Limited   []report.Limiter
 	NoLimited string
@@ -114,7 +113,7 @@ func (w Whereabouts) RefreshDevice(ctx context.Context) {
 
 // Moment makes one for this time since the run started, with the newest readings of the device's node and the collector.
 func (w Whereabouts) Moment(at time.Duration) Moment {
-	return Moment{At: at, Device: w.DeviceReading(), Collected: w.Collected(), Judged: w.Wanted.Judged()}
+	return Moment{At: at, Device: w.DeviceReading(), Collected: w.Collected()}
 }
 
 // Collected is the collector's newest answer, for a Moment; nil: there is no collector.

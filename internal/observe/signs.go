@@ -16,10 +16,17 @@ import (
 type machineSigns struct{ of string }
 
 func (o machineSigns) read(s Setup, of string, m Moment) (values []value, missing string) {
-	if m.Judged && signs.Kinds[o.of].Intrusive {
-		return nil, "" // nobody was asked
+	all := slices.DeleteFunc(s.machines(of, m, o), func(one machine) bool { return one.spared })
+	if len(all) == 0 {
+		return nil, ""
 	}
-	return valuesOf(s.machines(of, m, o))
+	return valuesOf(all)
+}
+
+// spared says that who answered wasn't asked for this type. Only what takes something from the device is ever left out of a question, and an answer may be older than the moment at which it is the newest: so
+// the question counts, not the moment.
+func (o machineSigns) spared(asked []string) bool {
+	return signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
 }
 
 func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine {
@@ -28,7 +35,7 @@ func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does", s.generator(g), signs.Kinds[o.of].What)
 	}
-	one.values = o.values(one, told)
+	one.values, one.spared = o.values(one, told), o.spared(m.Readings[g].Asked)
 	return one
 }
 
@@ -38,7 +45,7 @@ func (o machineSigns) ofDevice(m Moment, name string) machine {
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
 	}
-	one.values = o.values(one, told)
+	one.values, one.spared = o.values(one, told), m.Device.Missing == "" && o.spared(m.Device.Asked)
 	return one
 }
 
@@ -154,9 +161,6 @@ func (w *Wanted) Judge(judged bool) {
 		w.judged.Store(judged)
 	}
 }
-
-// Judged says that it is.
-func (w *Wanted) Judged() bool { return w != nil && w.judged.Load() }
 
 // Intrusive says that something is wanted which isn't asked for while the device is judged.
 func (w *Wanted) Intrusive() bool {

@@ -17,7 +17,7 @@ import (
 // tells is a moment of a run at which the device's node told of one type, by its own clock.
 func tells(at time.Duration, told signs.Reading) observe.Moment {
 	told.At = uptime + at
-	return observe.Moment{At: at, Device: &observe.MachineReading{Clock: uptime + at, At: uptime + at, Signs: []signs.Reading{told}}}
+	return observe.Moment{At: at, Device: &observe.MachineReading{Clock: uptime + at, At: uptime + at, Signs: []signs.Reading{told}, Asked: []string{told.Type}}}
 }
 
 func signsOf(of, observerType string) *observe.Log {
@@ -84,9 +84,7 @@ func TestWhatIsNotAskedForWithinAWindowIsOfItsEnd(t *testing.T) {
 	log := signsOf(plan.OfDUT, signs.Temperatures)
 	log.Add(tells(0, warm(40)))
 	for _, at := range []time.Duration{time.Second, 2 * time.Second} {
-		judged := tells(at, signs.Reading{})
-		judged.Judged = true
-		log.Add(judged)
+		log.Add(tells(at, signs.Reading{Type: signs.Memory}))
 	}
 	missed := find(t, log.Window(time.Second, 2*time.Second), "highest", "machine")
 	if missed.Mean != nil || missed.Missing != "it was not read when the window was over" {
@@ -112,9 +110,10 @@ func TestWhyAMachineTellsNothingIsSaid(t *testing.T) {
 		want     report.Observation
 	}{
 		{"it has none", plan.OfDUT, tells(0, signs.Reading{Type: signs.Temperatures, Missing: none}), report.Observation{Missing: none}},
-		{"an older one", plan.OfDUT, tells(0, signs.Reading{}), report.Observation{Missing: "the device's node doesn't tell of its temperatures"}},
-		{"no engine of ours", plan.OfGenerator, observe.Moment{Readings: []engine.Reading{{At: time.Hour}}}, report.Observation{Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}},
-		{"one of two nodes", plan.OfNode, observe.Moment{Readings: []engine.Reading{{At: time.Hour}}, Device: tells(0, warm(40)).Device}, report.Observation{Series: []report.VitalSign{
+		{"an older one", plan.OfDUT, observe.Moment{Device: &observe.MachineReading{Clock: uptime, Asked: []string{signs.Temperatures}}}, report.Observation{Missing: "the device's node doesn't tell of its temperatures"}},
+		{"it wasn't asked yet", plan.OfDUT, tells(0, signs.Reading{Type: signs.Memory}), report.Observation{Missing: "nothing was read"}},
+		{"no engine of ours", plan.OfGenerator, observe.Moment{Readings: []engine.Reading{{At: time.Hour, Asked: []string{signs.Temperatures}}}}, report.Observation{Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}},
+		{"one of two nodes", plan.OfNode, observe.Moment{Readings: []engine.Reading{{At: time.Hour, Asked: []string{signs.Temperatures}}}, Device: tells(0, warm(40)).Device}, report.Observation{Series: []report.VitalSign{
 			{Of: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"}, {Of: "node-1 machine", Missing: "generator g0 doesn't tell of its machine's temperatures: the software engine does"},
 			{Of: "node-2 machine"}}}},
 	} {
@@ -181,13 +180,13 @@ func TestWhatIsAskedForIsWhatObserversLookAt(t *testing.T) {
 			if got := w.OfDevice(); !slices.Equal(got, c.device) {
 				t.Errorf("the device's node is asked for %q, want %q", got, c.device)
 			}
-			if !w.Intrusive() || w.Judged() != c.judged {
-				t.Errorf("intrusive %t, judged %t", w.Intrusive(), w.Judged())
+			if !w.Intrusive() {
+				t.Error("nothing that is wanted is intrusive, and temperatures are")
 			}
 		})
 	}
 	var nobody *observe.Wanted
-	if nobody.Judge(true); nobody.OfGenerators() != nil || nobody.OfDevice() != nil || nobody.Intrusive() || nobody.Judged() {
+	if nobody.Judge(true); nobody.OfGenerators() != nil || nobody.OfDevice() != nil || nobody.Intrusive() {
 		t.Error("without observers something is asked for")
 	}
 }

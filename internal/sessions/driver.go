@@ -225,13 +225,15 @@ func (r *run) read(ctx context.Context) error {
 	readings, at := make([]Reading, len(r.places)), time.Now()
 	limited := r.askLimits(ctx)
 	err := r.each(func(i int) error {
-		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: r.Plan.Observes(plan.ObserveProcessors), Signs: r.opts.Wanted.OfGenerators()}})
+		asked := r.opts.Wanted.OfGenerators()
+		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: r.Plan.Observes(plan.ObserveProcessors), Signs: asked}})
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.places[i], err)
 		}
 		if a.Reading != nil {
 			readings[i] = *a.Reading
 		}
+		readings[i].Asked = asked
 		return nil
 	})
 	counted := limited()

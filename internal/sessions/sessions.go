@@ -207,6 +207,7 @@ type Reading struct {
 	Waits *measure.Waits `json:"waits,omitempty"`
 	// Vitals are the times of the machine's processors, if the driver asked for them and the kernel reports them.
 	Vitals *Vitals `json:"vitals,omitempty"`
-	// Signs are the machine's vital signs that the driver asked for.
+	// Signs are the machine's vital signs, of the types that the driver Asked for.
 	Signs []signs.Reading `json:"signs,omitempty"`
+	Asked []string        `json:"-"`
 }

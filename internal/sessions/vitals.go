@@ -95,7 +95,7 @@ func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
 		if i < 0 {
 			continue
 		}
-		reading.At, reading.Signs = r.last[i].At, r.last[i].Signs
+		reading.At, reading.Signs, reading.Asked = r.last[i].At, r.last[i].Signs, r.last[i].Asked
 		if v := r.last[i].Vitals; v != nil {
 			reading.Processors.At = v.At
 			for _, p := range v.Each {

@@ -105,10 +105,12 @@ func (f *Follower) keep(r Reading, err error) {
 // ask is one question.
 func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
 	where := url.URL{Scheme: "http", Host: f.address, Path: path}
+	var asked []string
 	if f.signs != nil {
-		if types := f.signs(); len(types) > 0 {
-			where.RawQuery = wanted + "=" + strings.Join(types, ",")
-		}
+		asked = f.signs()
+	}
+	if len(asked) > 0 {
+		where.RawQuery = wanted + "=" + strings.Join(asked, ",")
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where.String(), nil)
 	if err != nil {
@@ -137,6 +139,7 @@ func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
 	if r.Version != Version {
 		return Reading{}, fmt.Errorf("its answer is of version %.80q, and %q is wanted: use one linerate for both", r.Version, Version)
 	}
+	r.Asked = asked
 	return r, nil
 }
 

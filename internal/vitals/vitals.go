@@ -40,6 +40,8 @@ type Reading struct {
 	NoProcessors string                 `json:"noProcessors,omitempty"`
 	// Signs are the machine's other vital signs, of the types that were asked for. In a pod most of them are its node's.
 	Signs []signs.Reading `json:"signs,omitempty"`
+	// Asked are those types, as a Follower asked for them.
+	Asked []string `json:"-"`
 	// Limits are what a Reference's limit counted in each direction since it was set up. NoLimits says why there are none though there is a limit.
 	Limits   []Limit `json:"limits,omitempty"`
 	NoLimits string  `json:"noLimits,omitempty"`

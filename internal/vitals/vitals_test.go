@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -288,6 +289,9 @@ func TestVitalSignsAreToldToWhoAsksForThem(t *testing.T) {
 	wanted.Store(&[]string{signs.Memory, "Tea", signs.Load})
 	f.Refresh(t.Context()) // without it the next question is due in an eighth of a second
 	r, _, missing := f.Newest()
+	if !slices.Equal(r.Asked, *wanted.Load()) {
+		t.Errorf("the answer is said to be of a question for %q", r.Asked)
+	}
 	if missing != "" || len(r.Signs) != 2 || r.Signs[0].Type != signs.Memory || len(r.Signs[0].Values) != 2 || r.Signs[1].Type != signs.Load || r.Signs[0].At > r.Clock {
 		t.Errorf("%+v, %q; want memory and load, read before %s", r.Signs, missing, r.Clock)
 	}

@@ -29,8 +29,9 @@ func (e *Engine) ReadEdge(ctx context.Context, ports []int) (engine.Reading, err
 func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Reading, error) {
 	now := time.Now()
 	detail, epoch := e.portHistory.plan(ports, now, edge)
+	asked := e.machine.signs()
 	if e.machine.known.Load() {
-		detail.Processors, detail.Signs = e.machine.processors, e.machine.signs()
+		detail.Processors, detail.Signs = e.machine.processors, asked
 	}
 	own := e.reminders.counted(now)
 	shot, err := e.snapshot(ctx, ports, detail)
@@ -45,7 +46,9 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 		return engine.Reading{}, e.explain(ctx, errWithheld)
 	}
 	e.remind(ctx, ports)
-	return withoutReminders(e.reading(shot), own), nil
+	told := e.reading(shot)
+	told.Asked = asked
+	return withoutReminders(told, own), nil
 }
 
 // snapshot tries a second time, on a new connection, if the first connection broke: reading changes nothing.

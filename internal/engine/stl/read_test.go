@@ -199,6 +199,9 @@ func TestProcessorsAreRequestedOnlyIfWanted(t *testing.T) {
 					wantSigns = memory
 					want = engine.Processors{At: 17500 * time.Millisecond, Each: []engine.Processor{{Number: 1, Busy: 7 * time.Second, SoftIRQ: 2 * time.Second, Stolen: 500 * time.Millisecond, Idle: 90 * time.Second}}}
 				}
+				if wanted := len(r.Asked) > 0; wanted != tt.wanted {
+					t.Errorf("the reading says that %q were asked for", r.Asked)
+				}
 				if asks != tt.asks || !reflect.DeepEqual(r.Processors, want) || !reflect.DeepEqual(r.Signs, wantSigns) {
 					t.Errorf("asked: %v, read %+v, want %v and %+v", asks, r.Processors, tt.asks, want)
 				}
