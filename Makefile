@@ -192,7 +192,7 @@ scenes: packages devices kube-cluster ## Full tier: everything that is played in
 faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/measured/reliability.md (as root; 30 minutes)
 	$(FULL) -timeout 90m ./test/faults -run '^TestFaults$$' -v -table docs/measured/reliability.md
 
-soak: packages kube-cluster ## Full tier: the same test SOAK=n times in a row, into docs/measured/reliability.md (as root; 10 minutes)
+soak: packages kube-cluster ## Full tier: the same test SOAK=n times in a row, into docs/measured/reliability.md (as root; 14 minutes)
 	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -soak $(SOAK) -table docs/measured/reliability.md
 
 lives: kube ## Full tier: the life of every sample, the kind replaced under stored objects, and an upgrade in the middle of a run, a hostile tenant, at a real API server; the image by its Dockerfile (6 minutes)
@@ -226,7 +226,7 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 bench: senders ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 5 minutes)
 	$(GO) run ./hack/bench -markdown docs/measured/speed.md $(BENCH)
 
-bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices and on real packets, into docs/measured/search-bench.md; SEARCHES=n of each (as root; 15 minutes; Python makes an environment of its own)
+bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices and on real packets, into docs/measured/search-bench.md; SEARCHES=n of each (as root; 9 minutes; Python makes an environment of its own)
 	$(GO) run ./hack/bench-search -seeds $(SEARCHES) -markdown docs/measured/search-bench.md
 	$(GO) run ./hack/bench-search -packets 2 -markdown docs/measured/search-bench.md
 
