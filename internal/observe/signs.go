@@ -23,10 +23,10 @@ func (o machineSigns) read(s Setup, of string, m Moment) (values []value, missin
 	return valuesOf(all)
 }
 
-// spared says that who answered wasn't asked for this type. Only what takes something from the device is ever left out of a question, and an answer may be older than the moment at which it is the newest: so
-// the question counts, not the moment.
-func (o machineSigns) spared(asked []string) bool {
-	return signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
+// spared says that an answer lacks this type since nobody asked for it. Only what takes something from the device is ever left out of a question, and an answer may be older than the moment at which it is the
+// newest: so the question counts, not the moment.
+func (o machineSigns) spared(told signs.Reading, asked []string) bool {
+	return told.Type == "" && signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
 }
 
 func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine {
@@ -35,7 +35,7 @@ func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does", s.generator(g), signs.Kinds[o.of].What)
 	}
-	one.values, one.spared = o.values(one, told), o.spared(m.Readings[g].Asked)
+	one.values, one.spared = o.values(one, told), o.spared(told, m.Readings[g].Asked)
 	return one
 }
 
@@ -45,7 +45,7 @@ func (o machineSigns) ofDevice(m Moment, name string) machine {
 	if one.missing == "" && len(told.Values) == 0 {
 		one.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
 	}
-	one.values, one.spared = o.values(one, told), m.Device.Missing == "" && o.spared(m.Device.Asked)
+	one.values, one.spared = o.values(one, told), m.Device.Missing == "" && o.spared(told, m.Device.Asked)
 	return one
 }
 
