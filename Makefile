@@ -40,7 +40,7 @@ help: ## Explain the targets
 	awk -v on="$${on:+\033[1m}" -v off="$${off:+\033[0m}" 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %s%-14s%s %s\n", on, $$1, off, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build bin/linerate and bin/manager (static, no cgo; 1 minute)
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/linerate ./cmd/manager
+	@CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace -ldflags '$(LDFLAGS)' -o bin/ ./cmd/linerate ./cmd/manager
 
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/linerate-dev/linerate/hack/image/pack"
 )
 
 // process is a program that runs until stop, or as long as we do.
@@ -98,7 +100,7 @@ type manager struct {
 // buildManager builds the operator, before anything is measured.
 func buildManager(ctx context.Context, dir string) (program string, err error) {
 	program = filepath.Join(dir, "manager")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/manager")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", pack.Tags, "-ldflags", "-s -w", "-o", program, "./cmd/manager")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the manager: %w\n%s", err, out)
