@@ -160,6 +160,7 @@ func TestARestartChangesNothingInLine(t *testing.T) {
 	s.until("a's run", func() bool { return strings.HasPrefix(l.message("a", "Complete"), "Running") })
 	l.create(minimal("b"))
 	l.create(minimal("c"))
+	l.awaitMessage("b", "Scheduled", "1st in line") // two passes at once: c's may end before b's
 	l.awaitMessage("c", "Scheduled", "2nd in line")
 	stop()
 	before := []string{l.get("b").ResourceVersion, l.get("c").ResourceVersion}
