@@ -155,6 +155,11 @@ type impairedAnswer struct {
 
 func (d impairedDevice) measure(t *testing.T) (a impairedAnswer) {
 	t.Helper()
+	if does, err := json.Marshal(d.ports); err != nil { // some are drawn at random
+		t.Fatal(err)
+	} else {
+		t.Logf("what it does: %s", does)
+	}
 	r := newRig(t, 2)
 	device := r.impair(t, impaired.Spec{Ports: d.ports, InKernel: d.inKernel})
 	got := r.call(t, "run", writeFile(t, "test.yaml", d.yaml()), "-o", "json", "--save", "", "--ports", r.portList())
