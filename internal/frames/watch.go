@@ -26,6 +26,13 @@ const (
 	paceOfReading = 5
 )
 
+// lookAgain is how much longer a window lasts that seems to have lost no more frames than are sent in that time: a device that keeps frames for a moment as the window ends has let them out by then.
+//
+//	sent      ├──────────────────────────┤
+//	returned  ├───────────────────────┄┄┄├┤ kept, and let out at once
+//	                             the end ↑   ↑ the end, looked at again
+const lookAgain = 50 * time.Millisecond
+
 // watch waits until the step is over, keeps about one reading a second, and judges the step's second part by the Plan's goal. When the run is cut short, what was read
 // of the window until then is returned as an Invalid window, with the error; nil if nothing was read.
 func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, error) {
@@ -36,23 +43,18 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	span.Pace = pace
 	var before []report.Limiter
 	var followed []map[uint32]engine.Followed
-	for _, moment := range moments(begin, step) {
-		if moment.Equal(edge) {
-			r.machine.Before(ctx, edge)
+	readAt := func(moment time.Time) error {
+		if err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero()); err != nil {
+			return err
 		}
-		err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero())
-		var readings []engine.Reading
-		var limited runner.Limits
-		if err == nil {
-			readings, limited, err = r.readEdge(ctx)
-		}
+		readings, limited, err := r.readEdge(ctx)
 		if err != nil {
-			return r.cutShort(span, opened, step, err), err
+			return err
 		}
 		r.sample(readings, time.Since(begin))
 		r.observe(readings, limited)
 		if moment.Before(edge) {
-			continue
+			return nil
 		}
 		if opened.IsZero() {
 			opened, before, followed = time.Now(), limited.Each, r.follow(ctx)
@@ -61,6 +63,21 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 		pace.Add(readings)
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])
+		}
+		return nil
+	}
+	for _, moment := range moments(begin, step) {
+		if moment.Equal(edge) {
+			r.machine.Before(ctx, edge)
+		}
+		if err := readAt(moment); err != nil {
+			return r.cutShort(span, opened, step, err), err
+		}
+	}
+	if measure.MayBeKept(measure.Judge(r.setup.Window(span), r.goal()), lookAgain) {
+		span.Planned += lookAgain
+		if err := readAt(time.Now().Add(lookAgain)); err != nil {
+			return r.cutShort(span, opened, step, err), err
 		}
 	}
 	span.Latency = r.latency(followed, r.follow(ctx))

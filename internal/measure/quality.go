@@ -244,6 +244,13 @@ func OnlyEdgesSay(m report.Direction, limit units.Ratio) bool {
 	return exceeds(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, limit) && edgesAlone(m)
 }
 
+// MayBeKept says that some direction lost more than its limit, and no more frames than it sends in a time: a device that keeps frames for so long as the window ends looks the same.
+func MayBeKept(w report.Window, kept time.Duration) bool {
+	return slices.ContainsFunc(w.Directions, func(m report.Direction) bool {
+		return m.Quality == report.Lossy && SurelyLost(m) <= scale(m.Intended.PacketsPerSecond, int64(kept), int64(time.Second))
+	})
+}
+
 // EdgesCover says that the edges of a window that lasts so long, read as this one's were, may hide or feign more loss than the limit allows. What passes while an edge is read is as much in a long
 // window as in a short one.
 func EdgesCover(m report.Direction, took, lasts time.Duration, limit units.Ratio) bool {
