@@ -1,43 +1,22 @@
 package frames_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/sim"
-	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// keeper is an engine behind a device that keeps all frames of the scene's mix between two moments since the world began, and lets them go at the second.
-type keeper struct {
-	engine.Engine
-	from, to  time.Duration
-	perSecond int64
-}
-
-func (e *keeper) Read(ctx context.Context, ports []int) (engine.Reading, error) {
-	r, err := e.Engine.Read(ctx, ports)
-	if now := time.Since(begun); err == nil && now >= e.from && now < e.to {
-		frames := int64(now-e.from) * e.perSecond / int64(time.Second)
-		for port, c := range r.Ports {
-			c.Received = c.Received.Sub(units.Traffic{Packets: frames, Bytes: frames * 17368 / 48})
-			r.Ports[port] = c
-		}
-	}
-	return r, err
-}
-
 // held is a scene of windows of a second at 8 kpps, before a device that keeps frames from a moment on, for so long.
 func held(from, lasts time.Duration, options ...option) *scenario {
-	return scene(append(options, func(s *scenario) {
-		s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, MaxLossRatio: units.One / 1000,
-			ConstantLoad: &plan.ConstantLoad{Rate: rate("8kpps"), WarmupDuration: seconds(3), Duration: seconds(6), Window: seconds(1)}}
+	return scene(append(options, constantLoad("8kpps"), func(s *scenario) {
+		s.plan.Procedure.ConstantLoad.Duration, s.plan.Procedure.ConstantLoad.Window = seconds(6), seconds(1)
+		s.frames.PaceEvery = 5 * time.Millisecond // paused keeps frames from the first reading on
 		s.engine = func(_ int, e engine.Engine) engine.Engine {
-			return &keeper{Engine: e, from: from, to: from + lasts, perSecond: 8000}
+			return &paused{Engine: e, from: from, to: from + lasts, held: map[int]units.Traffic{}}
 		}
 	})...)
 }

@@ -26,7 +26,7 @@ const (
 	paceOfReading = 5
 )
 
-// lookAgain is how much longer a window lasts that seems to have lost no more frames than are sent in that time: a device that keeps frames for a moment as the window ends has let them out by then.
+// lookAgain is for how long a window goes on that seems to have lost a few frames, no more than are sent in that time. A device may have kept them just as the window ended; by then it has let them out.
 //
 //	sent      ├──────────────────────────┤
 //	returned  ├───────────────────────┄┄┄├┤ kept, and let out at once

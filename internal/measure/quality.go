@@ -244,10 +244,10 @@ func OnlyEdgesSay(m report.Direction, limit units.Ratio) bool {
 	return exceeds(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, limit) && edgesAlone(m)
 }
 
-// MayBeKept says that some direction lost more than its limit, and no more frames than it sends in a time: a device that keeps frames for so long as the window ends looks the same.
+// MayBeKept says that some direction is Lossy, and misses no more frames than it sends in that time. A device that kept frames for so long just as the window ended, and lost none, looks the same.
 func MayBeKept(w report.Window, kept time.Duration) bool {
 	return slices.ContainsFunc(w.Directions, func(m report.Direction) bool {
-		return m.Quality == report.Lossy && SurelyLost(m) <= scale(m.Intended.PacketsPerSecond, int64(kept), int64(time.Second))
+		return m.Quality == report.Lossy && SurelyLost(m) <= framesIn(units.PacketRate(m.Intended.PacketsPerSecond)*units.PacketPerSecond, kept)
 	})
 }
 

@@ -127,12 +127,11 @@ func (a answer) held(r *report.Report) (faults, missing []string) {
 		missing = append(missing, fmt.Sprintf("saturated %v, confirmed %v: %s", r.Result.Saturated, r.Result.Confirmed, r.Result.Message))
 	}
 	for _, d := range r.Result.Directions {
-		name := d.From + "→" + d.To
 		if !saturated(r, d) && (d.Limit == nil || d.Limit.Reason != report.OtherDirection) {
-			missing = append(missing, fmt.Sprintf("%s is a lower bound, and no other direction's doing: %s", name, r.Result.Message))
+			missing = append(missing, fmt.Sprintf("%s is a lower bound, and no other direction's doing: %s", d.Name(), r.Result.Message))
 		}
 		if off := a.off(d); math.Abs(off) > 0.01 {
-			said := fmt.Sprintf("%s: received %+v, %.2f %% off the known %d", name, d.Received, off*100, a.limit)
+			said := fmt.Sprintf("%s: received %+v, %.2f %% off the known %d", d.Name(), d.Received, off*100, a.limit)
 			if off > 0 || saturated(r, d) {
 				faults = append(faults, said)
 			} else {
@@ -140,7 +139,7 @@ func (a answer) held(r *report.Report) (faults, missing []string) {
 			}
 		}
 		if d.LossRatio > r.Plan.Procedure.MaxLossRatio {
-			faults = append(faults, fmt.Sprintf("%s: loss %s at the reported load is above the limit %s", name, d.LossRatio, r.Plan.Procedure.MaxLossRatio))
+			faults = append(faults, fmt.Sprintf("%s: loss %s at the reported load is above the limit %s", d.Name(), d.LossRatio, r.Plan.Procedure.MaxLossRatio))
 		}
 	}
 	if !lossyAbove(r) {
