@@ -18,12 +18,19 @@ import (
 // searched is a Report of a ramp up to 20 000 packets/s each way through a device that carries so much one way, and so much back.
 func searched(t *testing.T, west, east float64) *report.Report {
 	t.Helper()
+	return searchedBoth(t, func(_ int, asked [2]float64) (offered, received [2]float64) {
+		return asked, [2]float64{min(asked[0], west), min(asked[1], east)}
+	})
+}
+
+func searchedBoth(t *testing.T, device proceduretest.Both) *report.Report {
+	t.Helper()
 	p := plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
 		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second), StepDuration: plan.Duration(2 * time.Second),
 		Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
 	}}
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: p, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}, Test: plan.Test{Name: "main"}}}
-	r.Windows, _ = proceduretest.CarryOutOf(t, ramp.New(p), [2]proceduretest.Device{proceduretest.Limited(west), proceduretest.Limited(east)})
+	r.Windows, _ = proceduretest.CarryOutBoth(t, ramp.New(p), device)
 	r.Result = analysis.Result(r)
 	return r
 }
@@ -57,6 +64,23 @@ func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 		if f := figureIn(t, r, direction); (f.High != "") != closed || f.Low == "" {
 			t.Errorf("%s: %s to %q", direction, f.Low, f.High)
 		}
+	}
+}
+
+// Where directions lose frames in turns, none of them repeatedly, the answer is a lower bound. It doesn't say that nothing could be judged.
+func TestDirectionsThatLoseFramesInTurnsAreTold(t *testing.T) {
+	looks := map[float64]int{}
+	result := searchedBoth(t, func(_ int, asked [2]float64) (offered, received [2]float64) {
+		received = asked
+		if turn := looks[asked[0]] % 3; asked[0] > 10_000 && turn < 2 {
+			received[turn] *= 0.9
+		}
+		looks[asked[0]]++
+		return asked, received
+	}).Result
+	if result.Saturated || result.Reason != report.Inconclusive || strings.Contains(result.Message, "could not be judged") ||
+		!strings.Contains(result.Message, "now one direction lost frames and now another, and none of them repeatedly, so this is a lower bound") {
+		t.Errorf("%+v", result)
 	}
 }
 

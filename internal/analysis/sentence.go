@@ -35,7 +35,7 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 	case report.MachineLimited:
 		said = append(said, machineLimitSentence(r, w))
 	case report.Inconclusive:
-		said = append(said, unjudgedSentence(r, w))
+		said = append(said, inconclusiveSentence(r, w, c.Alternating))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
 	}
@@ -164,8 +164,12 @@ func queueFullTimes(r *report.Report) (times int64) {
 	return times
 }
 
-// unjudgedSentence says that no window at a higher load could be judged, and what disturbed it, if anything did.
-func unjudgedSentence(r *report.Report, w report.Window) string {
+// inconclusiveSentence says why nothing above a window is the device's limit: none of the directions that lost frames there did so repeatedly; or no window could be judged, and what disturbed it, if
+// anything did.
+func inconclusiveSentence(r *report.Report, w report.Window, alternating bool) string {
+	if alternating {
+		return "just above that now one direction lost frames and now another, and none of them repeatedly, so this is a lower bound: repeat the test, or measure each direction by itself (procedure.directions: Each)"
+	}
 	const bound = "what lies above could not be judged, so this is a lower bound"
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {
 		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)

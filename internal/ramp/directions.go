@@ -78,10 +78,22 @@ func together(whole procedure.Conclusion) procedure.Conclusion {
 		return whole
 	}
 	whole.Saturated, whole.Reason = false, whole.Directions[open].Reason
-	if !slices.ContainsFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated }) && whole.Reason == report.OtherDirection {
-		whole.Reason = report.Inconclusive // now one direction lost frames and now another, and none of them repeatedly
-		for d := range whole.Directions {
-			whole.Directions[d].Reason = report.Inconclusive
+	if !slices.ContainsFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated }) {
+		return alternating(whole)
+	}
+	return whole
+}
+
+// alternating is an answer above which now one direction lost frames and now another, so that none of them set the load of all. It is for the reason that keeps a direction's own loss from being
+// its limit, where there is one.
+func alternating(whole procedure.Conclusion) procedure.Conclusion {
+	whole.Reason, whole.Alternating = report.Inconclusive, true
+	if blamed := slices.IndexFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return d.Reason != report.OtherDirection }); blamed >= 0 {
+		whole.Reason, whole.Alternating = whole.Directions[blamed].Reason, false
+	}
+	for i := range whole.Directions {
+		if d := &whole.Directions[i]; d.Reason == report.OtherDirection {
+			d.Reason = whole.Reason
 		}
 	}
 	return whole

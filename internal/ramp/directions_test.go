@@ -166,6 +166,28 @@ func TestADirectionThatCouldNotBeJudgedBelowItsLossHasNoBound(t *testing.T) {
 	}
 }
 
+// A device whose two directions lose frames in turns, each load once or twice, has no direction that set the load of all: the answer is a lower bound, and says so.
+func TestDirectionsThatLoseFramesInTurnsHaveNoLimit(t *testing.T) {
+	looks := map[float64]int{}
+	device := proceduretest.Both(func(_ int, asked [2]float64) (offered, received [2]float64) {
+		offered, received = asked, asked
+		if asked[0] > 10_000 {
+			turn := looks[asked[0]] % 3 // west→east, east→west, neither
+			looks[asked[0]]++
+			if turn < 2 {
+				received[turn] = 0.9 * asked[turn]
+			}
+		}
+		return offered, received
+	})
+	p := ramp.New(rampOf())
+	history, trace := proceduretest.CarryOutBoth(t, p, device)
+	c := p.Conclude(history)
+	if !c.Alternating || c.Saturated || c.Reason != report.Inconclusive || c.Lossy == procedure.None || c.Directions[0].Reason != report.Inconclusive || c.Directions[1].Reason != report.Inconclusive {
+		t.Errorf("%s", told(history, trace, c))
+	}
+}
+
 // What is concluded of the only direction is what is concluded of the whole.
 func TestASingleDirectionIsTheWhole(t *testing.T) {
 	for name, device := range map[string]proceduretest.Device{"a limit": proceduretest.Limited(10_000), "a target": proceduretest.Limited(1e9), "a weak generator": proceduretest.Limited(1e9).Throttled(9000)} {

@@ -119,11 +119,19 @@ func limitWords(r *report.Report) string {
 	case r.Result.Reason == report.MachineLimited:
 		what = "above this rate the machine that forwards lost frames that the Reference's limit lets through, so that limit lies at this rate or above."
 	case r.Result.Reason == report.Inconclusive:
-		what = "nothing above this rate could be judged, so the device's limit lies here or above."
+		what = inconclusiveWords(r)
 	case r.Result.Reason == report.ReachedTarget:
 		what = "all that was asked for came back, so the device's limit lies at this rate or above."
 	}
 	return what
+}
+
+// inconclusiveWords say what is known of the loads above a rate that nothing is known to bound.
+func inconclusiveWords(r *report.Report) string {
+	if lostAbove(r, func(w report.Window) bool { return w.Quality == report.Lossy }) {
+		return "it isn't decided which loads above this rate the device carries, so its limit lies here or above."
+	}
+	return "nothing above this rate could be judged, so the device's limit lies here or above."
 }
 
 // generatorLimitWords say in what way the generator kept the device's limit from being found.
