@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/netspace"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // Verb is the hidden verb of linerate's own program that runs HostMain.
@@ -38,6 +39,7 @@ type Lab struct {
 	child    *child
 	closing  atomic.Bool
 	close    func() error
+	precede  func() // ends the precedence of this process
 
 	asking  sync.Mutex // one question at a time
 	asked   int
@@ -47,7 +49,7 @@ type Lab struct {
 }
 
 // Start builds the topology in a child process and returns when its engine answers. The context bounds the start only: the lab lasts
-// until Close, or until this process ends for whatever reason. Every error is a *Fault or the context's error.
+// until Close, or until this process ends for whatever reason. Until then this process's session has priority over others (processors.AskFirst). Every error is a *Fault or the context's error.
 func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	if err := checkInterfaces(t); err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 		return nil, err
 	}
 	l := &Lab{topology: t, address: listener.Addr().String(), child: c, answers: make(chan answer), left: make(chan struct{})}
-	l.close = sync.OnceValue(l.end)
+	l.close, l.precede = sync.OnceValue(l.end), processors.AskFirst()
 	if err := l.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -223,6 +225,7 @@ func (l *Lab) Err() error {
 func (l *Lab) Close() error { return l.close() }
 
 func (l *Lab) end() error {
+	defer l.precede()
 	l.closing.Store(true)
 	_ = l.child.life.Close()
 	close(l.left)

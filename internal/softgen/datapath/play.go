@@ -126,6 +126,7 @@ func (pl *play) begin() {
 		}()
 		return
 	}
+	done := processors.SendFirst()
 	for k, t := range pl.threads {
 		pl.finished.Go(func() {
 			runtime.LockOSThread() // for good: a thread bound to a processor is of no use to others
@@ -141,6 +142,7 @@ func (pl *play) begin() {
 	}
 	go func() {
 		pl.finished.Wait()
+		done()
 		pl.port.took.Store(int64(pl.sending()))
 		close(pl.done)
 	}()
