@@ -60,18 +60,29 @@ type comparedMode struct {
 	flows      int
 	against    string
 	must, not  report.Judgement // empty: anything may come out
-	target     int              // of its first ramp, in kpps; 0: 1500. A tenth of it, the first step, is to be a load that it carries
+	target     int              // of its first climb, in kpps; 0: 1500. A tenth of it, the first step, is to be a load that it carries
 	of         func() error     // which program of Debian's it is made of; nil: none
 }
 
-// search is the file of a run. A device of which nothing is known climbs from a tenth of its target. Near a limit (0: none was found) two steps say where to look, at three quarters of it and at one and a half times as
-// much: a limit below the first is found all the same, and what the device carries above the second is told as a lower bound.
-func (m comparedMode) search(limit float64) string {
-	climb := fmt.Sprintf("targetRate: %dkpps, rampDuration: 8s", cmp.Or(m.target, 1500))
-	if limit > 0 {
+// search is the file of the run after these. A device of which nothing is known climbs from a tenth of its target. Near a limit two steps say where to look, at three quarters of it and at one and a half times as much: a
+// limit below the first is found all the same, and what the device carries above the second is told as a lower bound.
+func (m comparedMode) search(runs []modeRun) string {
+	climb := fmt.Sprintf("targetRate: %dkpps, rampDuration: 8s", m.next(runs))
+	if limit := near(runs); limit > 0 {
 		climb = fmt.Sprintf("targetRate: %.0fpps, rampDuration: 1600ms", 1.5*limit)
 	}
 	return fmt.Sprintf(searchOfMode, m.mode, m.bits, m.flows, climb)
+}
+
+// next is the target of a climb after these runs, in kpps: the first one, and twice as much for each run that carried all it was asked for, up to about the line rate.
+func (m comparedMode) next(runs []modeRun) int {
+	target := cmp.Or(m.target, 1500)
+	for _, r := range runs {
+		if len(r.counting) > 0 && r.counting[0].Bound == report.ReachedTarget {
+			target *= 2
+		}
+	}
+	return min(target, 14_000)
 }
 
 // strongSwan says what this machine lacks of it; nil: nothing.
@@ -181,7 +192,7 @@ func carried() comparison.Figure {
 func (s *modeRuns) add(t *testing.T, m comparedMode, turn int) {
 	t.Helper()
 	begun := time.Now()
-	r := measure(t, m.search(near(s.of[m.name])))
+	r := measure(t, m.search(s.of[m.name]))
 	run := modeRun{machine: s.watch.Since(begun)}
 	for _, w := range r.Windows {
 		if w.LostToDisturbance() {
@@ -312,6 +323,33 @@ func TestWhereTheNextRunOfAModeBegins(t *testing.T) {
 		if got := near(c.runs); got != c.want {
 			t.Errorf("%s: near %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// TestHowFarTheNextRunOfAModeClimbs: further than what a device carried all of, or all its runs would be lower bounds.
+func TestHowFarTheNextRunOfAModeClimbs(t *testing.T) {
+	ended := func(why report.Reason) modeRun {
+		run := comparison.AtLeast(900)
+		run.Bound = why
+		return modeRun{counting: []comparison.Run{run}}
+	}
+	for _, c := range []struct {
+		name string
+		runs []modeRun
+		want int
+	}{
+		{"nothing was measured yet", nil, 150},
+		{"one carried it all", []modeRun{ended(report.ReachedTarget)}, 300},
+		{"so did the next one", []modeRun{ended(report.ReachedTarget), ended(report.ReachedTarget)}, 600},
+		{"the generator had no more", []modeRun{ended(report.ReachedTarget), ended(report.GeneratorLimited)}, 300},
+		{"one doesn't count", []modeRun{{}, ended(report.LossAboveLimit)}, 150},
+	} {
+		if got := (comparedMode{target: 150}).next(c.runs); got != c.want {
+			t.Errorf("%s: up to %d kpps, want %d", c.name, got, c.want)
+		}
+	}
+	if got := (comparedMode{}).next(slices.Repeat([]modeRun{ended(report.ReachedTarget)}, 5)); got != 14_000 {
+		t.Errorf("after five runs up to %d kpps", got)
 	}
 }
 
