@@ -255,7 +255,7 @@ func (s *modeRuns) page(modes []comparedMode) string {
 		}
 		counting, median := s.counting(m.name), "none"
 		if len(counting) > 0 {
-			median = carried().Format(middle(counting))
+			median = medianText(counting)
 		}
 		fmt.Fprintf(&devices, "| %s | %d of %d | %s |\n", m.name, len(counting), len(s.of[m.name]), median)
 		if m.against != "" && len(s.of[m.against]) > 0 {
@@ -293,6 +293,15 @@ func (s *modeRuns) wrong(m comparedMode) string {
 // shown are judgements as they stand between the two devices.
 var shown = map[report.Judgement]string{
 	report.Less: "less than", report.More: "more than", report.NotShown: "no difference is shown from", report.TooFew: "too few runs beside", report.NotComparable: "can't be compared with",
+}
+
+// medianText is the median of runs, with ≥ where it is a lower bound: one of them may have carried more than the median, for all that is known.
+func medianText(runs []comparison.Run) string {
+	median := middle(runs)
+	if slices.ContainsFunc(runs, func(r comparison.Run) bool { return r.LowerBound() && r.Low <= median }) {
+		return "≥ " + carried().Format(median)
+	}
+	return carried().Format(median)
 }
 
 // middle is the median of what runs found at least.
@@ -350,6 +359,25 @@ func TestHowFarTheNextRunOfAModeClimbs(t *testing.T) {
 	}
 	if got := (comparedMode{}).next(slices.Repeat([]modeRun{ended(report.ReachedTarget)}, 5)); got != 14_000 {
 		t.Errorf("after five runs up to %d kpps", got)
+	}
+}
+
+// TestAMedianOfLowerBoundsIsOne: but not where those lie above it.
+func TestAMedianOfLowerBoundsIsOne(t *testing.T) {
+	limit := func(low float64) comparison.Run { return comparison.Run{Low: low, High: 1.02 * low} }
+	for _, c := range []struct {
+		name string
+		runs []comparison.Run
+		want string
+	}{
+		{"limits alone", []comparison.Run{limit(100), limit(300), limit(200)}, "200.00 pps"},
+		{"a bound above it", []comparison.Run{limit(100), comparison.AtLeast(300), limit(200)}, "200.00 pps"},
+		{"a bound below it", []comparison.Run{comparison.AtLeast(100), limit(300), limit(200)}, "≥ 200.00 pps"},
+		{"it is one itself", []comparison.Run{limit(100), limit(300), comparison.AtLeast(200)}, "≥ 200.00 pps"},
+	} {
+		if got := medianText(c.runs); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
 	}
 }
 
