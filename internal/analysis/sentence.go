@@ -35,7 +35,7 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 	case report.MachineLimited:
 		said = append(said, machineLimitSentence(r, w))
 	case report.Inconclusive:
-		said = append(said, inconclusiveSentence(r, w, c.Alternating))
+		said = append(said, inconclusiveSentence(r, w, c))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
 	}
@@ -103,7 +103,15 @@ func mostHiddenLoss(r *report.Report, w report.Window) (most units.Ratio) {
 
 // otherDirectionsSentence says which directions set the load of all, and what is known of those without a limit of their own; empty: all have one, or none has.
 func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
-	set, open := setBy(r, c), []string{}
+	set, open := setBy(r, c), openDirections(r, c)
+	if len(set) == 0 || len(open) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
+}
+
+// openDirections says what is known of each direction without a limit of its own.
+func openDirections(r *report.Report, c procedure.Conclusion) (open []string) {
 	for i, d := range c.Directions {
 		if d.Saturated {
 			continue
@@ -115,10 +123,7 @@ func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
 		}
 		open = append(open, fmt.Sprintf("%s→%s is a lower bound: %s", of.From, of.To, said))
 	}
-	if len(set) == 0 || len(open) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
+	return open
 }
 
 // lowestLossySentence describes the window at the lowest load that lost frames.
@@ -164,11 +169,11 @@ func queueFullTimes(r *report.Report) (times int64) {
 	return times
 }
 
-// inconclusiveSentence says why nothing above a window is the device's limit: none of the directions that lost frames there did so repeatedly; or no window could be judged, and what disturbed it, if
-// anything did.
-func inconclusiveSentence(r *report.Report, w report.Window, alternating bool) string {
-	if alternating {
-		return "just above that now one direction lost frames and now another, and none of them repeatedly, so this is a lower bound: repeat the test, or measure each direction by itself (procedure.directions: Each)"
+// inconclusiveSentence says why a window that is an answer is no limit of the device: of no direction is its own loss known to set the load; or no window above could be judged, and what disturbed it,
+// if anything did.
+func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclusion) string {
+	if c.Unattributed {
+		return "which direction's loss above that sets the load of all isn't known: " + strings.Join(openDirections(r, c), ", ") + "; repeat the test, or measure each direction by itself (procedure.directions: Each)"
 	}
 	const bound = "what lies above could not be judged, so this is a lower bound"
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {

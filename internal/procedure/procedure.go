@@ -190,8 +190,8 @@ type Conclusion struct {
 	Saturated    bool // the window is at the device's limit, within Resolution
 	Confirmed    bool
 	NonMonotonic bool // above the first saturation some load was clean again
-	// Alternating says that just above the answer now one direction lost frames and now another, none of them so often that it is believed to be its limit: the answer is a lower bound.
-	Alternating bool
+	// Unattributed says that frames were lost just above the answer, but that it is the limit of no direction by itself, as far as is known: the answer is a lower bound.
+	Unattributed bool
 	// Unproven says that there is no answer, as no load is known to be clean (WhyUnproven).
 	Unproven bool
 	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.

@@ -79,17 +79,17 @@ func together(whole procedure.Conclusion) procedure.Conclusion {
 	}
 	whole.Saturated, whole.Reason = false, whole.Directions[open].Reason
 	if !slices.ContainsFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated }) {
-		return alternating(whole)
+		return unattributed(whole)
 	}
 	return whole
 }
 
-// alternating is an answer above which now one direction lost frames and now another, so that none of them set the load of all. It is for the reason that keeps a direction's own loss from being
-// its limit, where there is one.
-func alternating(whole procedure.Conclusion) procedure.Conclusion {
-	whole.Reason, whole.Alternating = report.Inconclusive, true
+// unattributed is an answer above which frames were lost, but no direction's own loss makes it its limit: now one lost frames and now another, or one that lost them repeatedly was clean in between.
+// It is for the reason that keeps a direction's own loss from being its limit, where there is one.
+func unattributed(whole procedure.Conclusion) procedure.Conclusion {
+	whole.Reason, whole.Unattributed = report.Inconclusive, true
 	if blamed := slices.IndexFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return d.Reason != report.OtherDirection }); blamed >= 0 {
-		whole.Reason, whole.Alternating = whole.Directions[blamed].Reason, false
+		whole.Reason, whole.Unattributed = whole.Directions[blamed].Reason, false
 	}
 	for i := range whole.Directions {
 		if d := &whole.Directions[i]; d.Reason == report.OtherDirection {

@@ -183,7 +183,7 @@ func TestDirectionsThatLoseFramesInTurnsHaveNoLimit(t *testing.T) {
 	p := ramp.New(rampOf())
 	history, trace := proceduretest.CarryOutBoth(t, p, device)
 	c := p.Conclude(history)
-	if !c.Alternating || c.Saturated || c.Reason != report.Inconclusive || c.Lossy == procedure.None || c.Directions[0].Reason != report.Inconclusive || c.Directions[1].Reason != report.Inconclusive {
+	if !c.Unattributed || c.Saturated || c.Reason != report.Inconclusive || c.Lossy == procedure.None || c.Directions[0].Reason != report.Inconclusive || c.Directions[1].Reason != report.Inconclusive {
 		t.Errorf("%s", told(history, trace, c))
 	}
 }
