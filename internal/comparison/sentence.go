@@ -49,23 +49,31 @@ func (c *comparison) differenceSentence(a Answer) string {
 	case a.Judgement == report.TooFew:
 		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: make at least %d of each; more runs show smaller differences", len(c.candidate), len(c.baseline), leastRuns)
 	case a.Judgement == report.NotShown:
-		return "no difference is shown: it lies within " + enclosure(a.Change)
+		return "no difference is shown: it " + enclosure(a.Change)
 	}
-	return "the difference lies within " + enclosure(a.Change)
+	return "the difference " + enclosure(a.Change)
 }
 
-// enclosure is the interval of a change in a document's percentages: "-3.60 % to -2.51 % (confidence 96.83 %)".
+// enclosure says where a change in a document's percentages lies: "lies within -3.60 % to -2.51 % (confidence 96.83 %)". Where figures are lower bounds, it has one end.
 func enclosure(c *report.Change) string {
-	text := func(p *units.Percent, otherwise string) string {
-		switch {
-		case p == nil:
-			return otherwise
-		case *p > 0:
+	text := func(p *units.Percent) string {
+		if *p > 0 {
 			return "+" + p.FormatFixed() + " %"
 		}
 		return p.FormatFixed() + " %"
 	}
-	return text(c.LowPercent, "anything less") + " to " + text(c.HighPercent, "anything more") + " (confidence " + c.Confidence.FormatFixed() + " %)"
+	var where string
+	switch {
+	case c.LowPercent != nil && c.HighPercent != nil:
+		where = "lies within " + text(c.LowPercent) + " to " + text(c.HighPercent)
+	case c.LowPercent != nil:
+		where = "is at least " + text(c.LowPercent)
+	case c.HighPercent != nil:
+		where = "is at most " + text(c.HighPercent)
+	default:
+		where = "may be any"
+	}
+	return where + " (confidence " + c.Confidence.FormatFixed() + " %)"
 }
 
 // text is the change and its interval.

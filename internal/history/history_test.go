@@ -136,7 +136,7 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 		"less than is allowed":                 {runs(5, 1_000_000), runs(5, 950_000), two, report.Less, report.DidFail, "-5", "Kpps in 5 runs, 1.00 Mpps in 5 runs of the baseline"},
 		"too few to tell":                      {runs(1, 1_000_000), runs(1, 950_000), two, report.TooFew, report.Undecided, "-5", "too few runs"},
 		"weak generators":                      {runs(5, 1_000_000, weak), runs(5, 950_000, weak), nil, report.NotShown, "", "", "lower bounds"},
-		"weak, and still more":                 {runs(5, 1_000_000), runs(5, 1_100_000, weak), nil, report.More, "", "10", "anything more"},
+		"weak, and still more":                 {runs(5, 1_000_000), runs(5, 1_100_000, weak), nil, report.More, "", "10", "is at least"},
 		"weak, held against a demand":          {runs(5, 1_000_000, weak), runs(5, 950_000, weak), two, report.NotShown, report.Undecided, "", "found a lower bound only"},
 		"within the resolution":                {runs(5, 1_000_000, within(units.One/50)), runs(5, 990_000, within(units.One/50)), nil, report.NotShown, "", "-1", "no difference is shown"},
 		"another plan":                         {runs(5, 1_000_000), runs(5, 950_000, to(50)), two, report.NotComparable, report.Undecided, "", "measured in another way, so the figures can't be compared: procedure.ramp.targetRate"},

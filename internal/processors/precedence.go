@@ -26,8 +26,8 @@ type precedence struct {
 	senders int // threads, or groups of them, that send
 	full    int // those that keep a processor busy
 	askers  int
-	is      int    // the session's nice value, where it was changed
-	before  string // the session's own nice value, while another one is set
+	is      int // the nice value that this process gave the session; 0: none
+	own     int // the session's own, while it has another one
 }
 
 // ahead is the precedence of this process.
@@ -59,16 +59,26 @@ func (p *precedence) change(senders, full, askers int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.senders, p.full, p.askers = p.senders+senders, p.full+full, p.askers+askers
-	if wanted := p.wanted(); wanted == 0 {
-		if p.before != "" && p.write(p.before) == nil {
-			p.before = ""
+	p.give(p.wanted())
+}
+
+// give gives the session a nice value, or its own one again where 0 is wanted. One that has more priority of its own keeps it.
+func (p *precedence) give(wanted int) {
+	if wanted == p.is {
+		return
+	}
+	if p.is == 0 {
+		own, known := p.nice()
+		if !known || own <= wanted {
+			return
 		}
-	} else if p.before == "" {
-		nice, known := p.nice()
-		if known && nice > wanted && p.write(strconv.Itoa(wanted)) == nil {
-			p.is, p.before = wanted, strconv.Itoa(nice)
-		}
-	} else if wanted != p.is && p.write(strconv.Itoa(wanted)) == nil {
+		p.own = own
+	}
+	value := p.own
+	if wanted != 0 {
+		value = min(wanted, p.own)
+	}
+	if p.write(strconv.Itoa(value)) == nil {
 		p.is = wanted
 	}
 }

@@ -71,6 +71,14 @@ func TestPrecedence(t *testing.T) {
 		p.take(0, 0, 1)()
 		is(shown)
 	})
+	t.Run("a session that has more priority than who asks needs gets it back from who sends", func(t *testing.T) {
+		p := begin("/autogroup-13 nice -15\n")
+		p.take(0, 0, 1)
+		sends := p.take(1, 0, 0)
+		is("-20")
+		sends()
+		is("-15")
+	})
 	t.Run("a kernel without such groups is left alone", func(t *testing.T) {
 		p := &precedence{file: filepath.Join(t.TempDir(), "none"), processors: 3}
 		p.take(1, 1, 0)

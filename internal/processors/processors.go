@@ -1,5 +1,5 @@
 // Package processors tells how a machine's processors spent their time, as its kernel counts it: a generator whose processors were others' meanwhile sent
-// late, through no fault of the device's.
+// late, through no fault of the device's. It also says who gets them: it binds threads to processors, and gives the sessions of who sends and who asks priority over others (precedence.go).
 package processors
 
 import (
