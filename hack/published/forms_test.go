@@ -131,15 +131,16 @@ func reckonings(t *testing.T) []reckoning {
 	return all
 }
 
-// How long the forms may take on two processors, where no test is repeated: the short one a quarter of an hour with some tests repeated, the published one four hours; each also by the operator.
+// How long the forms may take on two processors, where no test is repeated: the short one a quarter of an hour with some tests repeated, the published one four hours; by the operator a bit more, as each
+// test has pods that come and go.
 func TestTheFormsFitTheirTime(t *testing.T) {
 	all := reckonings(t)
 	sum := all[len(all)-1]
 	for what, of := range map[string]struct{ takes, most time.Duration }{
-		"the short form on a machine":        {sum.short.takes, 13 * time.Minute},
-		"the short form by the operator":     {sum.shortThere, 15 * time.Minute},
+		"the short form on a machine":        {sum.short.takes, 14 * time.Minute},
+		"the short form by the operator":     {sum.shortThere, 17 * time.Minute},
 		"the published form on a machine":    {sum.whole.takes, 4 * time.Hour},
-		"the published form by the operator": {sum.wholeThere, 4 * time.Hour},
+		"the published form by the operator": {sum.wholeThere, 4*time.Hour + 30*time.Minute},
 	} {
 		if of.takes > of.most || of.takes < of.most/2 {
 			t.Errorf("%s is to take %v, at most %v and no small part of it", what, of.takes, of.most)

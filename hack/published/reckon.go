@@ -15,7 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// reckoned is how many tests a suite has in a form, and how long they take where none is repeated.
+// reckoned is how many tests a suite has in a form, and how long they take where none is repeated as a whole.
 type reckoned struct {
 	tests int
 	takes time.Duration
@@ -75,7 +75,11 @@ func onOneMachine(test *v1alpha1.LoadTest) field.ErrorList {
 	return errs
 }
 
-// asked is how long a procedure's own parts take: of a ramp with a search of eight steps.
+// ofSearch is how many steps a ramp's search has, and how many windows as long as its confirmation. The highest load that a short window carries is often too much for a long one where generator and
+// device share two processors: the search then goes on with long windows, and looks again at those that something else disturbed. So it was with testpmd and WireGuard.
+const ofSearch = 8
+
+// asked is how long a procedure's own parts take.
 func asked(p plan.Procedure) time.Duration {
 	switch {
 	case p.ConstantLoad != nil:
@@ -86,7 +90,7 @@ func asked(p plan.Procedure) time.Duration {
 		loads := (p.FrameLoss.From.Micros-p.FrameLoss.To.Micros)/p.FrameLoss.Step.Micros + 1
 		return p.FrameLoss.WarmupDuration.Std() + time.Duration(loads)*(p.FrameLoss.TrialDuration.Std()+2*time.Second)
 	default:
-		return p.Ramp.WarmupDuration.Std() + p.Ramp.RampDuration.Std() + 8*(p.Ramp.StepDuration.Std()+p.Ramp.Settle.Std()) + p.Ramp.ConfirmDuration.Std() + p.Ramp.HoldDuration.Std()
+		return p.Ramp.WarmupDuration.Std() + p.Ramp.RampDuration.Std() + ofSearch*(p.Ramp.StepDuration.Std()+p.Ramp.ConfirmDuration.Std()+2*p.Ramp.Settle.Std()) + p.Ramp.HoldDuration.Std()
 	}
 }
 
