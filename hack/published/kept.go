@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -81,13 +82,16 @@ func packets(c *report.SuiteCell) string {
 	return c.Figures.Headline().Sign() + wording.PacketRate(c.Figures.PacketsPerSecond) + spread(c)
 }
 
-// clean is the highest load of a cell's curve of which at most 0.1 % was lost.
+// sweepMayLose is the loss limit of modes-sweep, the suite whose curves are shown.
+const sweepMayLose = units.One / 200
+
+// clean is the highest load of a cell's curve of which no more was lost.
 func clean(c *report.SuiteCell) string {
 	if len(c.Curve) == 0 {
 		return "no load could be judged"
 	}
 	for _, p := range c.Curve { // the highest is first
-		if lost := p.LossRatio.Rat(); lost != nil && lost.Cmp(big.NewRat(1, 1000)) <= 0 {
+		if lost := p.LossRatio.Rat(); lost != nil && lost.Cmp(big.NewRat(int64(sweepMayLose), int64(units.One))) <= 0 {
 			return p.Load.String()
 		}
 	}

@@ -232,12 +232,28 @@ func TestASweepShowsItsHighestLoadWithinTheLossLimit(t *testing.T) {
 		loads[i] = rate
 	}
 	c := &report.SuiteCell{Figures: &report.Figures{PacketsPerSecond: 450_000}, Curve: []report.CurvePoint{
-		{Load: loads[0], LossRatio: "0.25", LossRatioMin: "0.25"}, {Load: loads[1], LossRatio: "0.001", LossRatioMin: "0"}, {Load: loads[2], LossRatio: "0", LossRatioMin: "0"}}}
+		{Load: loads[0], LossRatio: "0.25", LossRatioMin: "0.25"}, {Load: loads[1], LossRatio: "0.005", LossRatioMin: "0"}, {Load: loads[2], LossRatio: "0", LossRatioMin: "0"}}}
 	if got := clean(c); got != "500kpps" {
 		t.Error(got)
 	}
 	if c.Curve = c.Curve[:1]; clean(c) != "none of them" {
 		t.Error(clean(c))
+	}
+	s := server(t)
+	for _, f := range theSuites(t) {
+		if f.name != "modes-sweep" {
+			continue
+		}
+		m := matrix(t, s, f.file, f.text, onOneMachine)
+		for i := range m.Cells {
+			p, err := planOf(s, m, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if may := p.Procedure.MaxLossRatio; !m.Calibrates(i) && may != sweepMayLose {
+				t.Errorf("%s may lose %v, and the page says %v", m.Cells[i].Name, may, sweepMayLose)
+			}
+		}
 	}
 }
 

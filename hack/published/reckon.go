@@ -51,22 +51,28 @@ func reckon(s *admission.Server, f suiteFile, form string) (sum reckoned, err er
 	}
 	repetitions := int(m.Suite().Spec.Repetitions)
 	for i := range m.Cells {
-		content, err := m.Content(i, 1, 1)
+		p, err := planOf(s, m, i)
 		if err != nil {
 			return sum, err
-		}
-		object, faults := s.Admit(content)
-		if len(faults) > 0 {
-			return sum, faults
-		}
-		p, errs := compile.Compile(object.LoadTest)
-		if len(errs) > 0 {
-			return sum, errs.ToAggregate()
 		}
 		takes := asked(p.Procedure) + besides + time.Duration(p.DUT.Mode().Routes()/1_000_000)*millionRoutes
 		sum = sum.plus(reckoned{repetitions, time.Duration(repetitions) * takes})
 	}
 	return sum, nil
+}
+
+// planOf is the Plan of a cell's test.
+func planOf(s *admission.Server, m *suite.Matrix, cell int) (*plan.Plan, error) {
+	content, err := m.Content(cell, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	object, faults := s.Admit(content)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	p, errs := compile.Compile(object.LoadTest)
+	return p, errs.ToAggregate()
 }
 
 // onOneMachine is what keeps a LoadTest from being compiled at all.
