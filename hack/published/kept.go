@@ -85,7 +85,7 @@ func packets(c *report.SuiteCell) string {
 // sweepMayLose is the loss limit of modes-sweep, the suite whose curves are shown.
 const sweepMayLose = units.One / 200
 
-// clean is the highest load of a cell's curve of which no more was lost.
+// clean is the highest load of a cell's curve of which at most sweepMayLose was lost.
 func clean(c *report.SuiteCell) string {
 	if len(c.Curve) == 0 {
 		return "no load could be judged"

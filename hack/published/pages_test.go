@@ -239,6 +239,9 @@ func TestASweepShowsItsHighestLoadWithinTheLossLimit(t *testing.T) {
 	if c.Curve = c.Curve[:1]; clean(c) != "none of them" {
 		t.Error(clean(c))
 	}
+}
+
+func TestTheSweepMayLoseWhatItsPageSays(t *testing.T) {
 	s := server(t)
 	for _, f := range theSuites(t) {
 		if f.name != "modes-sweep" {

@@ -58,7 +58,7 @@ func modesPage() page {
 			frames.columns = append(frames.columns, of(size+", "+linkName(link), "modes-frames", size+"-"+link, "packets", frames.rows))
 		}
 	}
-	sweep := table{title: "The sweep of frame size by load: the highest of its loads of which at most half a percent was lost, by the median of the runs. The loss at each is in the heat maps of `linerate report --view heatmap -o html` of the suite's document:", of: "mode", rows: modes}
+	sweep := table{title: "The sweep of frame size by load: the highest of its loads of which at most " + sweepMayLose.Percent().String() + " % was lost, by the median of the runs. The loss at each is in the heat maps of `linerate report --view heatmap -o html` of the suite's document:", of: "mode", rows: modes}
 	for _, size := range sizes {
 		sweep.columns = append(sweep.columns, of(size, "modes-sweep", size, "clean", modes))
 	}
