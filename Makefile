@@ -3,7 +3,8 @@ SHELL := /bin/bash
 GO ?= go
 # go run, and not go tool: that one builds without GOFLAGS, and compiles once more what everything else has of Kubernetes' and the standard libraries.
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Nothing is built from docs, and what is built writes pages there: those make no version dirty.
+VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)$(shell git diff --quiet HEAD -- . ':!docs' 2>/dev/null; [ $$? -ne 1 ] || echo -dirty)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
 PACKETS := /(internal/(softgen|forwarder|lab|netspace|sessions)|test/(realpackets|delivery|e2e|impaired|burstiness))(/|$$)

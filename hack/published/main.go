@@ -121,6 +121,9 @@ func run(ctx context.Context, args []string) error {
 	if p.code, err = codeOf(ctx, programs...); err != nil {
 		return err
 	}
+	if p.version, err = versionOf(ctx, o.program); err != nil {
+		return err
+	}
 	if o.most > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.most, errTimeIsUp)

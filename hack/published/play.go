@@ -39,7 +39,7 @@ type player struct {
 	suites        []suiteFile
 	form, dir     string
 	anew, missing bool
-	code          string // identifies what measures
+	code, version string // what measures: identified by what it is built from, and as it calls itself
 	after         func() error
 }
 
@@ -133,7 +133,7 @@ func (p player) begin(ctx context.Context, name string, text []byte) (begun bool
 			return false, err
 		}
 	}
-	for ending, content := range map[string][]byte{"yaml": text, "code": []byte(p.code), "version": versionOf(ctx)} {
+	for ending, content := range map[string][]byte{"yaml": text, "code": []byte(p.code), "version": []byte(p.version)} {
 		if err := os.WriteFile(p.path(name, ending), content, 0o600); err != nil {
 			return false, err
 		}
@@ -141,13 +141,17 @@ func (p player) begin(ctx context.Context, name string, text []byte) (begun bool
 	return false, nil
 }
 
-// versionOf is how the Makefile names what it builds; empty: this is no git repository.
-func versionOf(ctx context.Context) []byte {
-	out, err := exec.CommandContext(ctx, "git", "describe", "--tags", "--always", "--dirty").Output()
-	if err != nil {
-		return nil
+// versionOf is how the command line calls itself: a cluster's image is made from the same tree.
+func versionOf(ctx context.Context, program string) (string, error) {
+	said, err := exec.CommandContext(ctx, program, "version").Output()
+	words := strings.Fields(string(said))
+	if err == nil && len(words) < 2 {
+		err = fmt.Errorf("it said %q", said)
 	}
-	return bytes.TrimSpace(out)
+	if err != nil {
+		return "", fmt.Errorf("%s version: %w (make build makes bin/linerate)", program, err)
+	}
+	return words[1], nil
 }
 
 // path is a file of a suite.

@@ -212,3 +212,16 @@ func TestCodeIsTheSameUntilAFileIsAnother(t *testing.T) {
 		t.Error("another program has the same code")
 	}
 }
+
+// The pages name what measured as it calls itself.
+func TestTheVersionIsWhatTheProgramSays(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "linerate")
+	for _, c := range []struct{ says, want string }{{"echo linerate v1.2.3-4-gabcdef go1.26.8 linux/amd64", "v1.2.3-4-gabcdef"}, {"true", ""}, {"exit 3", ""}} {
+		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.says+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := versionOf(t.Context(), program); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: %q, %v, want %q", c.says, got, err, c.want)
+		}
+	}
+}
