@@ -10,10 +10,9 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// around is what a vital sign was before the traffic, during it and after it, as means over the runs.
+// around is what a vital sign was before the traffic, during it and after it, in each run.
 //
 //	idle ── before ──▶ traffic ── during ──▶ idle ── after ──▶
 type around struct{ before, during, after []float64 }
@@ -44,21 +43,21 @@ func (a *around) add(s report.VitalSign, during []report.Observed, observer stri
 	a.before, a.during, a.after = append(a.before, *s.IdleBefore), append(a.during, *during[i].Mean), append(a.after, *s.IdleAfter)
 }
 
-func (a around) text(format string) string {
+func (a around) text(text func(float64) string) string {
 	if len(a.during) == 0 {
-		return "not observed"
+		return notObserved
 	}
-	return fmt.Sprintf("idle "+format+", full "+format+", idle "+format, statistics.Mean(a.before), statistics.Mean(a.during), statistics.Mean(a.after))
+	return fmt.Sprintf("idle %s, full %s, idle %s", averaged(a.before, text), averaged(a.during, text), averaged(a.after, text))
 }
 
 // busyAround is how many processors were in use.
 func busyAround(c *report.SuiteCell) string {
-	return aroundOf(c, v1alpha1.ObserverProcessors, func(s report.VitalSign) bool { return s.Name == "busy" && s.OfAll() }).text("%.2f")
+	return aroundOf(c, v1alpha1.ObserverProcessors, func(s report.VitalSign) bool { return s.Name == "busy" && s.OfAll() }).text(processors)
 }
 
 // heatAround is what the hottest sensor had.
 func heatAround(c *report.SuiteCell) string {
-	return aroundOf(c, v1alpha1.ObserverTemperatures, func(s report.VitalSign) bool { return s.Name == "highest" }).text("%.0f °C")
+	return aroundOf(c, v1alpha1.ObserverTemperatures, func(s report.VitalSign) bool { return s.Name == "highest" }).text(func(celsius float64) string { return fmt.Sprintf("%.0f °C", celsius) })
 }
 
 // idle are a Report's observations without what was seen during traffic, which its result has.

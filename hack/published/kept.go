@@ -5,14 +5,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math/big"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/statistics"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -82,22 +81,6 @@ func packets(c *report.SuiteCell) string {
 	return c.Figures.Headline().Sign() + wording.PacketRate(c.Figures.PacketsPerSecond) + spread(c)
 }
 
-// sweepMayLose is the loss limit of modes-sweep, the suite whose curves are shown.
-const sweepMayLose = units.One / 200
-
-// clean is the highest load of a cell's curve of which at most sweepMayLose was lost.
-func clean(c *report.SuiteCell) string {
-	if len(c.Curve) == 0 {
-		return "no load could be judged"
-	}
-	for _, p := range c.Curve { // the highest is first
-		if lost := p.LossRatio.Rat(); lost != nil && lost.Cmp(big.NewRat(int64(sweepMayLose), int64(units.One))) <= 0 {
-			return p.Load.String()
-		}
-	}
-	return "none of them"
-}
-
 func layer1(c *report.SuiteCell) string {
 	return c.Figures.Headline().Sign() + wording.BitRate(c.Figures.Layer1BitsPerSecond)
 }
@@ -145,37 +128,36 @@ func evidence(c *report.SuiteCell) (all []*report.Report) {
 	return all
 }
 
-// kernel is what the receiver's kernel counted: the average over the runs, as it was published, with the least and the most.
+// kernel is what the receiver's kernel counted, averaged over the runs as it was published.
 func kernel(c *report.SuiteCell) string {
 	all := observed(c, func(o report.Observed, r *report.Report) bool {
 		return o.Series == "received" && o.Unit == "packets/s" && o.Of == r.Plan.Directions[0].To
 	})
-	if len(all) == 0 {
-		return "not observed"
-	}
-	var sum float64
-	for _, v := range all {
-		sum += v
-	}
-	text := wording.PacketRate(int64(sum/float64(len(all)) + 0.5))
-	if len(all) > 1 {
-		text += fmt.Sprintf(" (%s to %s)", wording.PacketRate(int64(slices.Min(all)+0.5)), wording.PacketRate(int64(slices.Max(all)+0.5)))
-	}
-	return text
+	return averaged(all, func(pps float64) string { return wording.PacketRate(int64(pps + 0.5)) })
 }
 
-// busy is the share of all processors that was in use, as an average over the runs.
+// notObserved stands where no run that counts has a value.
+const notObserved = "not observed"
+
+// averaged is the average of what runs have, and where they differ the least and the most.
+func averaged(all []float64, text func(float64) string) string {
+	if len(all) == 0 {
+		return notObserved
+	}
+	average, least, most := text(statistics.Mean(all)), text(slices.Min(all)), text(slices.Max(all))
+	if least == most {
+		return average
+	}
+	return fmt.Sprintf("%s (%s to %s)", average, least, most)
+}
+
+// busy is how many processors were in use.
 func busy(c *report.SuiteCell) string {
 	all := observed(c, func(o report.Observed, _ *report.Report) bool { return o.Series == "busy" && o.OfAll() })
-	if len(all) == 0 {
-		return "not observed"
-	}
-	var sum float64
-	for _, v := range all {
-		sum += v
-	}
-	return fmt.Sprintf("%.2f", sum/float64(len(all)))
+	return averaged(all, processors)
 }
+
+func processors(busy float64) string { return fmt.Sprintf("%.2f", busy) }
 
 // observed are the means of a series in the runs that count.
 func observed(c *report.SuiteCell, which func(report.Observed, *report.Report) bool) (all []float64) {
@@ -189,7 +171,7 @@ func observed(c *report.SuiteCell, which func(report.Observed, *report.Report) b
 	return all
 }
 
-// source says when a suite was measured, by which version, how long its tests took, and on what.
+// source says when a suite was measured, by which version, how long its tests took, and on what: also what its generators send by themselves, which shows how fast the machine was.
 func source(s *report.Suite, version string) string {
 	when, of := s.Finished, "measured on "
 	if when.IsZero() {
@@ -206,9 +188,23 @@ func source(s *report.Suite, version string) string {
 		for _, r := range evidence(&s.Cells[i]) {
 			if e := report.EnvironmentOf(r); e != nil && len(e.Generators) > 0 {
 				m := e.Generators[0].Machine
-				return fmt.Sprintf("%s, on %s (%s), Linux %s", text, wording.Counted(m.Processors, "processor"), cmp.Or(m.CPUModel, "of an unknown model"), cmp.Or(m.Kernel, "of an unknown version"))
+				text += fmt.Sprintf(", on %s (%s), Linux %s", wording.Counted(m.Processors, "processor"), cmp.Or(m.CPUModel, "of an unknown model"), cmp.Or(m.Kernel, "of an unknown version"))
+				return text + byThemselves(s)
 			}
 		}
 	}
 	return text
+}
+
+// byThemselves is the suite's first calibration; empty: it has none.
+func byThemselves(s *report.Suite) string {
+	i := slices.IndexFunc(s.Cells, func(c report.SuiteCell) bool { return c.Calibration && c.Figures != nil })
+	if i < 0 {
+		return ""
+	}
+	of := ""
+	if s.Cells[i].Loadtest != "" {
+		of = " (" + s.Cells[i].Loadtest + ")"
+	}
+	return "; the generators by themselves" + of + ": " + packets(&s.Cells[i])
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/surprise"
 )
 
 // measuredFile has all figures of the pages that linerate measured, so that a page can be written again although the suites' documents, which are large, are gone.
@@ -20,10 +19,10 @@ const measuredFile = "measured.json"
 // measured are the figures of each way.
 type measured map[string]*wayMeasured
 
-// wayMeasured are the figures of one way, and what of each page's suites goes against expectation.
+// wayMeasured are the figures of one way, and by each page's name what of its suites goes against expectation.
 type wayMeasured struct {
 	Suites    map[string]suiteMeasured `json:"suites,omitempty"`
-	Surprises map[string][]string      `json:"surprises,omitempty"`
+	Surprises map[string][]surprising  `json:"surprises,omitempty"`
 }
 
 // suiteMeasured are the figures of a suite, as they are shown.
@@ -84,17 +83,14 @@ func (w *wayMeasured) take(way, dir string, pages []page) error {
 			}
 			kept = append(kept, s)
 			if w.Suites == nil {
-				w.Suites, w.Surprises = map[string]suiteMeasured{}, map[string][]string{}
+				w.Suites, w.Surprises = map[string]suiteMeasured{}, map[string][]surprising{}
 			}
 			w.Suites[name] = suiteMeasured{Source: source(s, producer(way, dir, s)), Over: !s.Finished.IsZero(), Cells: figuresOf(s, p.refs())}
 		}
 		if len(kept) == 0 {
 			continue
 		}
-		w.Surprises[p.file] = []string{}
-		for _, s := range surprise.Of(kept...) {
-			w.Surprises[p.file] = append(w.Surprises[p.file], s.Words)
-		}
+		w.Surprises[p.file] = p.withSurprises(w.Surprises[p.file], kept)
 	}
 	return nil
 }
@@ -103,7 +99,7 @@ func (w *wayMeasured) take(way, dir string, pages []page) error {
 func producer(way, dir string, s *report.Suite) string {
 	if way == byOperator {
 		if text, err := os.ReadFile(filepath.Join(dir, s.Name+".version")); err == nil {
-			return "linerate " + cmp.Or(string(text), "of an unknown commit")
+			return "linerate " + string(text)
 		}
 	}
 	return s.Producer

@@ -205,8 +205,8 @@ func (p page) cells(b *strings.Builder, m measured, way, words string) {
 		return
 	}
 	b.WriteString("\nAgainst expectation:\n\n")
-	for _, words := range m[way].Surprises[p.file] {
-		fmt.Fprintf(b, "- %s.\n", words)
+	for _, s := range m[way].Surprises[p.file] {
+		fmt.Fprintf(b, "- %s.\n", s.Words)
 	}
 	if len(m[way].Surprises[p.file]) == 0 {
 		b.WriteString("- nothing.\n")

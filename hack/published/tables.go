@@ -58,7 +58,7 @@ func modesPage() page {
 			frames.columns = append(frames.columns, of(size+", "+linkName(link), "modes-frames", size+"-"+link, "packets", frames.rows))
 		}
 	}
-	sweep := table{title: "The sweep of frame size by load: the highest of its loads of which at most " + sweepMayLose.Percent().String() + " % was lost, by the median of the runs. The loss at each is in the heat maps of `linerate report --view heatmap -o html` of the suite's document:", of: "mode", rows: modes}
+	sweep := table{title: "The sweep of frame size by load: the highest of its loads of which at most " + sweepMayLose.Percent().String() + " % was lost, by the median of the runs; in parentheses the least and the most of a run by itself, where runs differ. The loss at each is in the heat maps of `linerate report --view heatmap -o html` of the suite's document:", of: "mode", rows: modes}
 	for _, size := range sizes {
 		sweep.columns = append(sweep.columns, of(size, "modes-sweep", size, "clean", modes))
 	}
@@ -70,7 +70,7 @@ func modesPage() page {
 	for _, size := range []string{"64b", "1418b"} {
 		ipsec.columns = append(ipsec.columns, of(size, "modes-ipsec", size, "packets", ipsec.rows))
 	}
-	power := table{title: "Idle, then TCP on all links in both ways, then idle: payload, how many processors were busy, and what the hottest sensor had:", of: "mode", rows: []string{"router"}}
+	power := table{title: "Idle, then TCP on all links in both ways, then idle: payload, how many processors were busy, and what the hottest sensor had; in parentheses the runs' least and most:", of: "mode", rows: []string{"router"}}
 	for _, shown := range []struct{ head, as string }{{"payload", "goodput"}, {"processors", "busyAround"}, {"temperature", "heatAround"}} {
 		power.columns = append(power.columns, of(shown.head, "modes-power", "", shown.as, power.rows))
 	}
@@ -89,7 +89,7 @@ func sessionsPage() page {
 	loads := []string{"tcp", "tcp-64k", "tcp-128k", "tcp-both", "udp", "udp-both"}
 	t := table{title: "Payload; of both ways at once also each one's, in parentheses:", of: "test",
 		rows: []string{"1, TCP", "2, TCP, 64 KiB", "3, TCP, 128 KiB", "4, TCP, both ways, 2 streams each", "5, UDP, 1 Gb/s", "6, UDP, 1 Gb/s, both ways"}}
-	vital := table{title: "How many processors were busy meanwhile, ends and device together, on one machine:", of: "test", rows: t.rows}
+	vital := table{title: "How many processors were busy meanwhile, ends and device together, on one machine; in parentheses the runs' least and most:", of: "test", rows: t.rows}
 	for _, program := range []struct{ name, suite string }{{"iperf3", "boards"}, {"iperf 2", "boards-iperf2"}} {
 		for _, device := range []string{"path", "nat", "bridge", "end"} {
 			c, v := column{head: program.name + ", " + device}, column{head: program.name + ", " + device}
