@@ -21,8 +21,13 @@ const (
 	name = "demo"
 	// namespace is where the LoadTests are.
 	namespace = "lab"
-	// functions is how many virtual functions each node has on a link's wire: one, so that a test takes all of both nodes', and the next one waits.
+	// functions is how many virtual functions each node has on a link's wire: one, so that a test takes both nodes' on some wire, and the next one waits.
 	functions = 1
+	// onFar is how many it has on the wires of a test's second and fourth link: one more, for the end of sessions that has to be beside the device, since it is apart from the end on the link before.
+	//
+	//	node-1   the device: west, east, north, south   ends on east, south
+	//	node-2                                          ends on west, north
+	onFar = 2
 	// cable is the wire that generators are measured on by themselves, and that is between a tunnel's gateways; onCable is how many ports a node has on it: those of a test with four links.
 	cable, onCable = "cable", 4
 )
@@ -32,7 +37,10 @@ func wires() []string { return []string{"west", "east", "north", "south", cable}
 
 // onWire is how many virtual functions each node has on a wire.
 func onWire(wire string) int {
-	if wire == cable {
+	switch wire {
+	case "east", "south":
+		return onFar
+	case cable:
 		return onCable
 	}
 	return functions

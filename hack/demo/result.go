@@ -25,7 +25,7 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 	if err != nil {
 		return exitNotMeasured, err
 	}
-	l.say("LoadTests: both nodes have one virtual function on each wire, so the second waits until the first gives its back")
+	l.say("LoadTests: both nodes have one virtual function on the wire west, so the second waits until the first gives its back")
 	if err := l.follow(ctx, trials); err != nil {
 		fmt.Fprintln(l.stderr, "demo: no longer watching; tests that have begun go on in the cluster")
 		return exitNotMeasured, errors.Join(err, l.parting(trials[0].name))

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/queue"
+	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/test/fabric"
+)
+
+// The scheduler places one pod after the other, each where it fits, and knows nothing of those that come: wherever it puts them, the others must find room.
+func TestThePublishedLoadtestsFindRoom(t *testing.T) {
+	var nodes []free
+	spec := wired([]fabric.Node{{Name: "node-1", Namespace: "/one"}, {Name: "node-2", Namespace: "/two"}})
+	for _, n := range spec.Nodes {
+		has := free{functions: queue.Resources{}}
+		for _, r := range spec.Inventory(n.Name).Resources {
+			has.functions[r.Name] = int64(len(r.Devices))
+		}
+		nodes = append(nodes, has)
+	}
+	files, err := filepath.Glob("../../examples/published/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no published loadtests: %v", err)
+	}
+	server, err := admission.NewServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, s := range suitesOf(t, server, file) {
+			if s.name == "boards-iperf2" {
+				continue // linerate's image hasn't iperf 2
+			}
+			t.Run(s.name, func(t *testing.T) {
+				if len(s.tests) == 0 {
+					t.Fatal("it has no tests")
+				}
+				for _, test := range s.tests {
+					pods := podsOf(test)
+					if len(pods) == 0 {
+						t.Errorf("%s: no pod wants functions", test.Name)
+					}
+					if without := roomless(pods, nodes); without != "" {
+						t.Errorf("%s: %s", test.Name, without)
+					}
+				}
+			})
+		}
+	}
+}
+
+type suiteTests struct {
+	name  string
+	tests []*v1alpha1.LoadTest
+}
+
+// suitesOf are the suites of a file, with a test of each of their cells.
+func suitesOf(t *testing.T, server *admission.Server, file string) (all []suiteTests) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := server.Load(file, bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		var tests []*v1alpha1.LoadTest
+		m, err := suite.Read(o, suite.JudgeWith(server, func(test *v1alpha1.LoadTest) field.ErrorList {
+			test = test.DeepCopy()
+			test.Namespace = namespace
+			if r := test.Spec.DUT.Reference; r != nil {
+				r.Image = "registry.lab/device:1" // some devices need an image that has them
+			}
+			tests = append(tests, test)
+			return nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, suiteTests{m.Suite().Name, tests})
+	}
+	return all
+}
+
+// podsOf are a test's pods, in the order in which they are made.
+func podsOf(test *v1alpha1.LoadTest) []lifecycle.Want {
+	networks := map[compile.NetworkKey]manifests.Network{}
+	for _, w := range wires() {
+		key := compile.NetworkKey{Namespace: namespace, Name: w}
+		networks[key] = manifests.Network{Key: key, Resource: corev1.ResourceName(fabric.ResourceOf(w)), Plugin: "sriov", MAC: true, IPs: true}
+	}
+	return lifecycle.Wants(lifecycle.Observed{Test: test, Lab: lifecycle.Lab{Multus: true, Networks: networks}, Settings: manifests.Settings{Image: "linerate", Namespace: "linerate-system"}})
+}
+
+// free is what a node has left, and the pods that it has.
+type free struct {
+	functions queue.Resources
+	pods      []string
+}
+
+// with is the same node with one pod more; false: it has no room for it.
+func (f free) with(p lifecycle.Want) (free, bool) {
+	left := queue.Resources{}
+	for name, n := range f.functions {
+		left[name] = n - p.Resources[name]
+		if left[name] < 0 {
+			return f, false
+		}
+	}
+	apart := slices.ContainsFunc(f.pods, func(there string) bool { return slices.Contains(p.Apart, there) })
+	return free{left, append(slices.Clone(f.pods), p.Name)}, !apart
+}
+
+// roomless tells how pods may be placed so that the next one has no room; empty: they can't.
+func roomless(pods []lifecycle.Want, nodes []free) string {
+	if len(pods) == 0 {
+		return ""
+	}
+	fits := false
+	for i, n := range nodes {
+		with, has := n.with(pods[0])
+		if !has {
+			continue
+		}
+		fits = true
+		next := slices.Clone(nodes)
+		next[i] = with
+		if words := roomless(pods[1:], next); words != "" {
+			return words
+		}
+	}
+	if fits {
+		return ""
+	}
+	var there []string
+	for i, n := range nodes {
+		there = append(there, fmt.Sprintf("node %d has ", i+1)+strings.Join(n.pods, ", "))
+	}
+	return pods[0].Name + " has no room where " + strings.Join(there, ", and ")
+}
