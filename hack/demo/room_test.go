@@ -23,14 +23,14 @@ import (
 	"github.com/linerate-dev/linerate/test/fabric"
 )
 
-// The scheduler places one pod after the other, each where it fits, and knows nothing of those that come: wherever it puts them, the others must find room.
+// On the smallest machine, of two processors, which both nodes have. The scheduler places one pod after the other, each where it fits, and knows nothing of those that come: wherever it puts them, the others must find room.
 func TestThePublishedLoadtestsFindRoom(t *testing.T) {
 	var nodes []free
 	spec := wired([]fabric.Node{{Name: "node-1", Namespace: "/one"}, {Name: "node-2", Namespace: "/two"}})
 	for _, n := range spec.Nodes {
-		has := free{functions: queue.Resources{}}
+		has := free{amounts: queue.Resources{queue.CPU: 2000}}
 		for _, r := range spec.Inventory(n.Name).Resources {
-			has.functions[r.Name] = int64(len(r.Devices))
+			has.amounts[r.Name] = int64(len(r.Devices))
 		}
 		nodes = append(nodes, has)
 	}
@@ -107,19 +107,22 @@ func podsOf(test *v1alpha1.LoadTest) []lifecycle.Want {
 		key := compile.NetworkKey{Namespace: namespace, Name: w}
 		networks[key] = manifests.Network{Key: key, Resource: corev1.ResourceName(fabric.ResourceOf(w)), Plugin: "sriov", MAC: true, IPs: true}
 	}
-	return lifecycle.Wants(lifecycle.Observed{Test: test, Lab: lifecycle.Lab{Multus: true, Networks: networks}, Settings: manifests.Settings{Image: "linerate", Namespace: "linerate-system"}})
+	wants := lifecycle.Wants(lifecycle.Observed{Test: test, Lab: lifecycle.Lab{Multus: true, Networks: networks}, Settings: manifests.Settings{Image: "linerate", Namespace: "linerate-system"}})
+	// The runner comes when the others have started. The operator asks for no processor.
+	runner := lifecycle.Want{Name: "runner", Pod: queue.Pod{Resources: queue.Resources{queue.CPU: 250}}}
+	return append(wants, runner)
 }
 
 // free is what a node has left, and the pods that it has.
 type free struct {
-	functions queue.Resources
-	pods      []string
+	amounts queue.Resources
+	pods    []string
 }
 
 // with is the same node with one pod more; false: it has no room for it.
 func (f free) with(p lifecycle.Want) (free, bool) {
 	left := queue.Resources{}
-	for name, n := range f.functions {
+	for name, n := range f.amounts {
 		left[name] = n - p.Resources[name]
 		if left[name] < 0 {
 			return f, false

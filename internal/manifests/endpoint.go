@@ -18,7 +18,7 @@ const containerEnd = "linerate-end"
 // endsAtDevice says that the device is itself an end of the sessions.
 func endsAtDevice(in Input) bool { return in.Compiled.Plan.DUT.Endpoint() }
 
-// deviceEnd is that container: the same program as the generator's end, with the same resources. From the pods' network only the runner reaches it (NetworkPolicies).
+// deviceEnd is that container: the same program as the generator's end, with a whole CPU, as its request may become a limit. From the pods' network only the runner reaches it (NetworkPolicies).
 //
 //	generator pod             device's pod
 //	linerate sessions ─ west ─ linerate sessions --link dut --interface west
@@ -30,7 +30,7 @@ func deviceEnd(in Input, pod *corev1.Pod) corev1.Container {
 	c.Ports = []corev1.ContainerPort{{Name: "end", ContainerPort: rpcPort}}
 	c.SecurityContext = sessionsRights()
 	c.SecurityContext.RunAsNonRoot = new(false) // whatever the pod says of its other containers
-	c.Resources = request(in, sessions{}, in.Compiled.Plan.Generators[0])
+	c.Resources = request(in, software{}, in.Compiled.Plan.Generators[0])
 	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions", "probe")
 	return c
 }

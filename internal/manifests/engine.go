@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
@@ -18,8 +19,8 @@ type engine interface {
 	documents(in Input) map[string]string
 	// check says what it can't do on these networks, each with the way out.
 	check(in Input) []error
-	// busyCPUs is how many CPUs a pod keeps busy if it shares CPUs with other pods.
-	busyCPUs(pairs, cores int64) int64
+	// busyCPUs are the CPUs that a pod with so many ports keeps busy if it shares CPUs with other pods.
+	busyCPUs(ports, cores int64) resource.Quantity
 	// ownsCPUs says that its threads poll devices all the time: on shared CPUs it would measure its neighbours.
 	ownsCPUs() bool
 	// asksSpeed says that it reads the speed of a node's interface that is moved into its pod.

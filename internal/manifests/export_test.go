@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -23,12 +24,12 @@ type pigeons struct{}
 func (pigeons) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	pod.Spec.Containers = []corev1.Container{{Name: "loft", Image: "pigeons", Args: linksOf(g), Resources: request(in, pigeons{}, g)}}
 }
-func (pigeons) documents(Input) map[string]string { return map[string]string{"pigeons.json": "{}"} }
-func (pigeons) check(Input) []error               { return nil }
-func (pigeons) busyCPUs(pairs, _ int64) int64     { return 5 * pairs }
-func (pigeons) ownsCPUs() bool                    { return true }
-func (pigeons) asksSpeed() bool                   { return false }
-func (pigeons) heartbeatPort() uint16             { return 4711 }
+func (pigeons) documents(Input) map[string]string         { return map[string]string{"pigeons.json": "{}"} }
+func (pigeons) check(Input) []error                       { return nil }
+func (pigeons) busyCPUs(ports, _ int64) resource.Quantity { return cpus(5 * pairs(ports)) }
+func (pigeons) ownsCPUs() bool                            { return true }
+func (pigeons) asksSpeed() bool                           { return false }
+func (pigeons) heartbeatPort() uint16                     { return 4711 }
 
 // KeepPigeons adds that engine for the length of a test.
 func KeepPigeons(t *testing.T, key plan.Sender) {

@@ -80,8 +80,11 @@ func request(in Input, e engine, g plan.Generator) corev1.ResourceRequirements {
 		limits[corev1.ResourceCPU] = cpus(want.CPUs)
 		return corev1.ResourceRequirements{Requests: limits.DeepCopy(), Limits: limits}
 	}
-	return corev1.ResourceRequirements{Requests: with(limits, corev1.ResourceCPU, cpus(e.busyCPUs(int64(len(g.Ports)+1)/2, int64(want.Cores)))), Limits: limits}
+	return corev1.ResourceRequirements{Requests: with(limits, corev1.ResourceCPU, e.busyCPUs(int64(len(g.Ports)), int64(want.Cores))), Limits: limits}
 }
+
+// pairs is how many pairs so many ports are; one alone counts as one.
+func pairs(ports int64) int64 { return (ports + 1) / 2 }
 
 // startup probes the program until it answers; from then on the pod is Ready. There is no readiness probe after it: each call starts a process on the
 // generator's CPUs, which would disturb the measurement, and the runner is the first to notice when the program is gone.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -19,8 +20,12 @@ func (e sessions) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	link := linksOf(g)[0]
 	c.Command = []string{program, "sessions", "--link", link, "--interface", link, "--listen", ":" + strconv.Itoa(rpcPort)}
 	c.SecurityContext = sessionsRights()
+	c.Resources = request(in, e, g)
 	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions", "probe")
 }
+
+// busyCPUs is half a CPU for each port: an end is half of what sends and receives on a pair of ports. Its frames are made by the kernel, on whichever CPU has time for that.
+func (sessions) busyCPUs(ports, cores int64) resource.Quantity { return milli(500 * ports * cores) }
 
 // sessionsRights are those of an end of sessions.
 //

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -61,7 +62,7 @@ func (software) documents(Input) map[string]string { return nil }
 func (software) check(Input) []error { return nil }
 
 // busyCPUs is a thread for each pair of ports and core.
-func (software) busyCPUs(pairs, cores int64) int64 { return pairs * cores }
+func (software) busyCPUs(ports, cores int64) resource.Quantity { return cpus(pairs(ports) * cores) }
 
 // ownsCPUs: it sleeps when it has nothing to send.
 func (software) ownsCPUs() bool { return false }

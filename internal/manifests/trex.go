@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -168,7 +169,7 @@ func (trex) check(in Input) []error {
 }
 
 // busyCPUs is a thread for each pair of ports; TRex's other threads together make one more.
-func (trex) busyCPUs(pairs, _ int64) int64 { return pairs + 1 }
+func (trex) busyCPUs(ports, _ int64) resource.Quantity { return cpus(pairs(ports) + 1) }
 
 // ownsCPUs: its threads poll the devices all the time.
 func (trex) ownsCPUs() bool { return true }
