@@ -183,20 +183,38 @@ func (r *Reconciler) create(ctx context.Context, observed *observation, objects 
 
 // waves sorts objects by what depends on them: first the Plan's ConfigMap, which owns the rest of a run, then what pods mount, then pods and Jobs. Within a wave the
 // order doesn't matter.
-func waves(objects []manifests.Object) [3][]manifests.Object {
-	var out [3][]manifests.Object
+//
+// Where some pods can't share a node, each pod is a wave: the scheduler takes them in the order in which they are made, one at a time, without a look at those that come. The device
+// is first, since it wants the most from one node; then the generators link by link, since the end of a link that comes before its other end still has nodes to choose from.
+func waves(objects []manifests.Object) (out [][]manifests.Object) {
+	var plan, mounted, pods []manifests.Object
+	apart := false
 	for _, o := range objects {
-		wave := 1
-		switch o.(type) {
-		case *corev1.Pod, *batchv1.Job:
-			wave = 2
+		switch p, isPod := o.(*corev1.Pod); {
+		case manifests.IsPlan(o):
+			plan = append(plan, o)
+		case isPod:
+			pods = append(pods, o)
+			apart = apart || keptApart(p)
+		default:
+			if _, isJob := o.(*batchv1.Job); isJob {
+				pods = append(pods, o)
+			} else {
+				mounted = append(mounted, o)
+			}
 		}
-		if manifests.IsPlan(o) {
-			wave = 0
-		}
-		out[wave] = append(out[wave], o)
 	}
-	return out
+	out = [][]manifests.Object{plan, mounted}
+	if apart {
+		return slices.AppendSeq(out, slices.Chunk(pods, 1))
+	}
+	return append(out, pods)
+}
+
+// keptApart says that a pod can't share a node with some others.
+func keptApart(p *corev1.Pod) bool {
+	a := p.Spec.Affinity
+	return a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
 }
 
 // createWave creates all objects of a wave, and records each answer. made says that one was created and is a child.

@@ -34,6 +34,8 @@ func TestThePublishedLoadtestsFindRoom(t *testing.T) {
 		}
 		nodes = append(nodes, has)
 	}
+	// It comes when the others have started. The operator asks for no processor.
+	runner := lifecycle.Want{Name: "runner", Pod: queue.Pod{Resources: queue.Resources{queue.CPU: 250}}}
 	files, err := filepath.Glob("../../examples/published/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no published loadtests: %v", err)
@@ -56,7 +58,7 @@ func TestThePublishedLoadtestsFindRoom(t *testing.T) {
 					if len(pods) == 0 {
 						t.Errorf("%s: no pod wants functions", test.Name)
 					}
-					if without := roomless(pods, nodes); without != "" {
+					if without := roomless(pods, runner, nodes); without != "" {
 						t.Errorf("%s: %s", test.Name, without)
 					}
 				}
@@ -107,10 +109,7 @@ func podsOf(test *v1alpha1.LoadTest) []lifecycle.Want {
 		key := compile.NetworkKey{Namespace: namespace, Name: w}
 		networks[key] = manifests.Network{Key: key, Resource: corev1.ResourceName(fabric.ResourceOf(w)), Plugin: "sriov", MAC: true, IPs: true}
 	}
-	wants := lifecycle.Wants(lifecycle.Observed{Test: test, Lab: lifecycle.Lab{Multus: true, Networks: networks}, Settings: manifests.Settings{Image: "linerate", Namespace: "linerate-system"}})
-	// The runner comes when the others have started. The operator asks for no processor.
-	runner := lifecycle.Want{Name: "runner", Pod: queue.Pod{Resources: queue.Resources{queue.CPU: 250}}}
-	return append(wants, runner)
+	return lifecycle.Wants(lifecycle.Observed{Test: test, Lab: lifecycle.Lab{Multus: true, Networks: networks}, Settings: manifests.Settings{Image: "linerate", Namespace: "linerate-system"}})
 }
 
 // free is what a node has left, and the pods that it has.
@@ -132,21 +131,37 @@ func (f free) with(p lifecycle.Want) (free, bool) {
 	return free{left, append(slices.Clone(f.pods), p.Name)}, !apart
 }
 
-// roomless tells how pods may be placed so that the next one has no room; empty: they can't.
-func roomless(pods []lifecycle.Want, nodes []free) string {
+// roomless tells how a test's pods may be placed so that one has no room; empty: they can't. Those of a test with pods that are apart are made one after the other, others all at once.
+func roomless(pods []lifecycle.Want, runner lifecycle.Want, nodes []free) string {
 	if len(pods) == 0 {
-		return ""
+		return stuck(runner, nil, runner, nodes)
 	}
+	if slices.ContainsFunc(pods, func(p lifecycle.Want) bool { return len(p.Apart) > 0 }) {
+		return stuck(pods[0], pods[1:], runner, nodes)
+	}
+	for i, p := range pods {
+		if words := stuck(p, slices.Delete(slices.Clone(pods), i, i+1), runner, nodes); words != "" {
+			return words
+		}
+	}
+	return ""
+}
+
+// stuck is roomless where it is a pod's turn: the others come later.
+func stuck(pod lifecycle.Want, others []lifecycle.Want, runner lifecycle.Want, nodes []free) string {
 	fits := false
 	for i, n := range nodes {
-		with, has := n.with(pods[0])
+		with, has := n.with(pod)
 		if !has {
 			continue
 		}
 		fits = true
 		next := slices.Clone(nodes)
 		next[i] = with
-		if words := roomless(pods[1:], next); words != "" {
+		if pod.Name == runner.Name {
+			continue
+		}
+		if words := roomless(others, runner, next); words != "" {
 			return words
 		}
 	}
@@ -157,5 +172,5 @@ func roomless(pods []lifecycle.Want, nodes []free) string {
 	for i, n := range nodes {
 		there = append(there, fmt.Sprintf("node %d has ", i+1)+strings.Join(n.pods, ", "))
 	}
-	return pods[0].Name + " has no room where " + strings.Join(there, ", and ")
+	return pod.Name + " has no room where " + strings.Join(there, ", and ")
 }
