@@ -56,6 +56,9 @@ func (m suiteMoment) phase() string {
 	if m.ended() || !m.running() {
 		return m.sentence()
 	}
+	if t := m.stuck(); t != nil {
+		return fmt.Sprint("stuck ", t.Name, waitReason(t))
+	}
 	return fmt.Sprint("running ", m.done())
 }
 
@@ -73,6 +76,8 @@ func (m suiteMoment) sentence() string {
 		return fmt.Sprintf("ended as %s: %s%s", c.Reason, c.Message, m.verdictWords())
 	case c.Status == metav1.ConditionTrue:
 		return "ended as Invalid: " + c.Message
+	case c.Reason == v1alpha1.ReasonRunning && m.stuck() != nil:
+		return c.Message + "; " + m.stuck().Name + " is " + testMoment{test: m.stuck()}.sentence()
 	case c.Reason == v1alpha1.ReasonRunning:
 		return c.Message + m.leftWords()
 	case c.Reason == v1alpha1.ReasonWaiting:
@@ -81,6 +86,22 @@ func (m suiteMoment) sentence() string {
 		return "suspended: " + c.Message
 	}
 	return fmt.Sprintf("ending as %s: %s", c.Reason, c.Message)
+}
+
+// stuck is a test that somebody has to help before the suite goes on, since none of its tests runs; nil: there is none.
+func (m suiteMoment) stuck() *v1alpha1.LoadTest {
+	for _, t := range m.tests.underWay { // those that run are first
+		c := completeOf(t)
+		if c == nil || c.Reason != v1alpha1.ReasonWaiting {
+			return nil
+		}
+		switch waitReason(t) {
+		case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing, v1alpha1.ReasonHugepages,
+			v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonUnschedulable, v1alpha1.ReasonImage:
+			return t
+		}
+	}
+	return nil
 }
 
 // verdictWords are how many cells passed, where there are criteria; the table has the rest.

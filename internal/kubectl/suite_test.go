@@ -54,6 +54,7 @@ func took(d time.Duration) part {
 
 func TestASuitesSentence(t *testing.T) {
 	no, yes := metav1.ConditionFalse, metav1.ConditionTrue
+	measures := running("Ramping", 42)
 	running := suiteSays(no, v1alpha1.ReasonRunning, "3 of 8 tests measured, 1 under way")
 	for name, c := range map[string]struct {
 		suite v1alpha1.LoadTestSuite
@@ -71,6 +72,12 @@ func TestASuitesSentence(t *testing.T) {
 		"one test is too few to tell": {madeSuite("s", 0, counting(8, 1, 1, 0), running), suiteTests{over: 1, took: time.Minute}, "3 of 8 tests measured, 1 under way"},
 		"who is to be suspended goes on for nobody knows how long": {madeSuite("s", 0, counting(8, 1, 3, 0), running, func(s *v1alpha1.LoadTestSuite) { s.Spec.Suspend = true }),
 			suiteTests{over: 3, took: 30 * time.Minute}, "3 of 8 tests measured, 1 under way"},
+		"what waits for somebody's help": {madeSuite("s", 0, counting(8, 0, 3, 0), running), suiteTests{over: 3, took: 30 * time.Minute, underWay: []*v1alpha1.LoadTest{
+			new(made("a", 0, waiting(v1alpha1.ReasonQueued, "in line"))), new(made("b", 0, waiting(v1alpha1.ReasonResourceMissing, "no node has lab/west"))),
+		}}, "3 of 8 tests measured, 1 under way; b is waiting (ResourceMissing): no node has lab/west"},
+		"what waits for help while another one runs": {madeSuite("s", 0, counting(8, 1, 3, 0), running), suiteTests{over: 3, took: 30 * time.Minute, underWay: []*v1alpha1.LoadTest{
+			new(made("a", 0, measures)), new(made("b", 0, waiting(v1alpha1.ReasonResourceMissing, "no node has lab/west"))),
+		}}, "3 of 8 tests measured, 1 under way, about 50m left"},
 		"suspended":     {madeSuite("s", 0, suiteSays(no, v1alpha1.ReasonSuspended, "3 of 8")), suiteTests{}, "suspended: 3 of 8"},
 		"being stopped": {madeSuite("s", 0, suiteSays(no, v1alpha1.ReasonStopped, "3 of 8")), suiteTests{}, "ending as Stopped: 3 of 8"},
 		"measured":      {madeSuite("s", 0, suiteSays(yes, v1alpha1.ReasonMeasured, "8 of 8 tests measured")), suiteTests{}, "all measured: 8 of 8 tests measured"},
