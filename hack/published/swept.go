@@ -20,7 +20,7 @@ func clean(c *report.SuiteCell) string {
 	}
 	var runs []units.Rate
 	for _, r := range evidence(c) {
-		runs = append(runs, highestClean(offeredCurve(r)))
+		runs = append(runs, highestClean(figures.CurveOf(r)))
 	}
 	text := loadOrNone(highestClean(c.Curve))
 	slices.SortFunc(runs, func(a, b units.Rate) int { return int(a.Micros - b.Micros) })
@@ -45,16 +45,4 @@ func loadOrNone(r units.Rate) string {
 		return "none of them"
 	}
 	return r.String()
-}
-
-// offeredCurve is a run's curve without the loads of which its generator offered less than 99 %: what is lost of less isn't what is lost at that load.
-func offeredCurve(r *report.Report) []report.CurvePoint {
-	from := r.Plan.Procedure.FrameLoss.From // packets per second
-	offered := *r
-	offered.Result.Curve = slices.DeleteFunc(slices.Clone(r.Result.Curve), func(f report.Figure) bool {
-		return slices.ContainsFunc(r.Result.Curve, func(sent report.Figure) bool {
-			return sent.Load == f.Load && sent.Metric == figures.OfferedPacketsPerSecond && sent.Direction != report.AllDirections && sent.Low.Float() < 0.99*sent.Load.Float()*float64(from.Micros)/1e6
-		})
-	})
-	return figures.CurveOf(&offered)
 }

@@ -35,7 +35,16 @@ func offeredAt(r *report.Report, load units.Ratio) bool {
 			return !slices.ContainsFunc(w.Directions, report.Direction.UnderOffered)
 		}
 	}
-	return true
+	return !behindAt(r, load)
+}
+
+// behindAt says the opposite of a Report that was stored without its windows, from its curve. Of loads that aren't packets per second it doesn't know.
+func behindAt(r *report.Report, load units.Ratio) bool {
+	from := report.PlanOf(r).Procedure.FrameLoss.From
+	asked := math.Round(load.Float() * float64(from.Micros) / 1e6)
+	return from.Kind == units.Packets && slices.ContainsFunc(r.Result.Curve, func(f report.Figure) bool {
+		return f.Load == load && f.Metric == OfferedPacketsPerSecond && f.Direction != report.AllDirections && f.Low != "" && f.Low.Float() < 0.99*asked
+	})
 }
 
 // shareOf is a share of a rate, to five digits: shares are exact to a billionth only, and a load that was written as 20kpps is to be read as that.

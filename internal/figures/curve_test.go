@@ -43,6 +43,12 @@ func TestACurvesLoadsAreThoseThatWereAskedFor(t *testing.T) {
 	if diff := cmp.Diff(want[1:], CurveOf(r)); diff != "" {
 		t.Errorf("generators sent less than 99 %% of the highest load: %s", diff)
 	}
+	r.Windows = nil
+	add("west→east", OfferedPacketsPerSecond, units.One, "29699", "29699")
+	add("west→east", OfferedPacketsPerSecond, 666_666_667, "19800", "19800")
+	if diff := cmp.Diff(want[1:], CurveOf(r)); diff != "" {
+		t.Errorf("the same, stored without windows: %s", diff)
+	}
 	if got := CurveOf(&report.Report{}); got != nil {
 		t.Errorf("%+v of a Report without a curve", got)
 	}
