@@ -47,6 +47,7 @@ func (r *run) Stop(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
 	r.drain(ctx)
 	r.observeIdleAgain(ctx)
+	r.vitals.Complete(r.Report.Windows)
 	r.Report.Observations = r.vitals.Observations()
 	return err
 }

@@ -53,6 +53,60 @@ func (s *series) rate(from, to, reach time.Duration) report.Observed {
 	return o
 }
 
+// bridged is a counter's part of a window at an edge of which it wasn't read in time, once it was read later: as it only grows, it was then between what it was before and after.
+//
+//	samples     ·                     ·           ·
+//	window              ├───────────────────┤
+//	a counter   └─ here ┴ or here ────┘
+//
+// False: it still isn't known, as two readings around an edge are further apart than the window lasts.
+func (s *series) bridged(from, to time.Duration) (report.Observed, bool) {
+	first, last := s.around(from), s.around(to)
+	if !first.known(to-from) || !last.known(to-from) || wentBack(s.Samples[first.before:last.after+1]) {
+		return report.Observed{}, false
+	}
+	over := (to - from).Seconds()
+	began, offFirst := first.value()
+	ended, offLast := last.value()
+	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(to - from), Mean: new((ended - began) / over), Unsure: (offFirst + offLast + s.Step) / over}, true
+}
+
+// surroundings are the samples just before and just after a moment, by their numbers; -1: there is none.
+type surroundings struct {
+	of            *series
+	moment        time.Duration
+	before, after int
+}
+
+func (s *series) around(moment time.Duration) surroundings {
+	a := surroundings{s, moment, -1, -1}
+	for i, sample := range s.Samples {
+		switch at := sample.At.Std(); {
+		case at+s.within[i] <= moment:
+			a.before = i
+		case a.after < 0 && at-s.within[i] >= moment:
+			a.after = i
+		}
+	}
+	return a
+}
+
+// known says that there are both, no further apart than this.
+func (a surroundings) known(apart time.Duration) bool {
+	return a.before >= 0 && a.after >= 0 && a.apart() <= apart
+}
+
+func (a surroundings) apart() time.Duration {
+	return a.of.Samples[a.after].At.Std() - a.of.Samples[a.before].At.Std()
+}
+
+// value is the counter's at the moment if it grew evenly in between, and by how much it may be off as it may not have.
+func (a surroundings) value() (value, off float64) {
+	before, after := a.of.Samples[a.before], a.of.Samples[a.after]
+	grown, share := after.Value-before.Value, float64(a.moment-before.At.Std())/float64(a.apart())
+	return before.Value + grown*share, grown * max(share, 1-share)
+}
+
 // grew is how fast a counter grew from one sample to another, and by how much that may be off.
 //
 //	asked ├──·──┤ answered        asked ├──·──┤ answered

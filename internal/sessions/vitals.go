@@ -171,6 +171,7 @@ func (r *run) observed(ctx context.Context) {
 		}
 	}
 	if r.vitals != nil {
+		r.vitals.Complete(r.Report.Windows)
 		r.Report.Observations = r.vitals.Observations()
 	}
 }
