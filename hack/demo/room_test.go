@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +21,8 @@ import (
 	"github.com/linerate-dev/linerate/test/fabric"
 )
 
-// On the smallest machine, of two processors, which both nodes have. The scheduler places one pod after the other, each where it fits, and knows nothing of those that come: wherever it puts them, the others must find room.
+// The scheduler places one pod after the other, each where it fits, and knows nothing of those that come: wherever it puts them, the others must find room. That is so even on a machine
+// of two processors, which both nodes have.
 func TestThePublishedLoadtestsFindRoom(t *testing.T) {
 	var nodes []free
 	spec := wired([]fabric.Node{{Name: "node-1", Namespace: "/one"}, {Name: "node-2", Namespace: "/two"}})
@@ -34,7 +33,7 @@ func TestThePublishedLoadtestsFindRoom(t *testing.T) {
 		}
 		nodes = append(nodes, has)
 	}
-	// It comes when the others have started. The operator asks for no processor.
+	// The runner is placed last. The operator takes no room: it asks for no processor.
 	runner := lifecycle.Want{Name: "runner", Pod: queue.Pod{Resources: queue.Resources{queue.CPU: 250}}}
 	files, err := filepath.Glob("../../examples/published/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -75,11 +74,7 @@ type suiteTests struct {
 // suitesOf are the suites of a file, with a test of each of their cells.
 func suitesOf(t *testing.T, server *admission.Server, file string) (all []suiteTests) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := server.Load(file, bytes.NewReader(text))
+	objects, err := server.LoadFile(nil, file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,11 +122,7 @@ func TestThePlanOfEverySampleIsValid(t *testing.T) {
 		t.Fatalf("%d samples, %v", len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		objects, err := server.Load(file, bytes.NewReader(text))
+		objects, err := server.LoadFile(nil, file)
 		if err != nil {
 			t.Fatal(err)
 		}

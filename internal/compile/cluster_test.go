@@ -34,11 +34,7 @@ func TestSamplesAreTakenByACluster(t *testing.T) {
 	server := newServer(t)
 	for _, file := range clusterSamples(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			objects, err := server.Load(file, bytes.NewReader(text))
+			objects, err := server.LoadFile(nil, file)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,11 +42,7 @@ func TestSamplesCompileToTheirPlans(t *testing.T) {
 	for _, file := range examples(t, "samples") {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(name, func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			objects, err := server.Load(file, bytes.NewReader(text))
+			objects, err := server.LoadFile(nil, file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,11 +63,7 @@ func TestExamplesCompile(t *testing.T) {
 	server := newServer(t)
 	for _, file := range slices.Concat(examples(t, "../examples"), examples(t, "../examples/devices")) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			objects, err := server.Load(file, bytes.NewReader(text))
+			objects, err := server.LoadFile(nil, file)
 			if err != nil {
 				t.Fatal(err)
 			}
