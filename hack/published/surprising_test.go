@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 // carried is a suite of one cell, in which a device in a mode carried so much.
@@ -22,7 +23,7 @@ func TestSurprisesStayUntilTheirSuiteIsMeasuredAnew(t *testing.T) {
 	router, filter := plan.Mode{Router: &plan.RouterMode{Routes: 1}}, plan.Mode{Filter: &plan.FilterMode{Rules: 100}}
 	plain, filtered := carried("frames", "router", router, 400_000), carried("sweep", "filter", filter, 440_000)
 	rises := carried("tcp", "bridge", plan.Mode{}, 300_000)
-	rises.Cells[0].Curve = []report.CurvePoint{{Load: rate(t, "500kpps"), LossRatio: "0", LossRatioMin: "0"}, {Load: rate(t, "400kpps"), LossRatio: "0.2", LossRatioMin: "0.1"}}
+	rises.Cells[0].Curve = []report.CurvePoint{{Load: unitstest.Rate("500kpps"), LossRatio: "0", LossRatioMin: "0"}, {Load: unitstest.Rate("400kpps"), LossRatio: "0.2", LossRatioMin: "0.1"}}
 	flat := carried("tcp", "bridge", plan.Mode{}, 300_000)
 
 	p := page{of: []string{"tcp", "frames", "sweep"}}

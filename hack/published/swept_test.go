@@ -7,21 +7,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
-
-func rate(t *testing.T, text string) units.Rate {
-	t.Helper()
-	r, err := units.ParseRate(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // What came back of an overload is no load that lost little.
 func TestASweepShowsItsHighestLoadWithinTheLossLimit(t *testing.T) {
 	c := &report.SuiteCell{Figures: &report.Figures{PacketsPerSecond: 450_000}, Curve: []report.CurvePoint{
-		{Load: rate(t, "600kpps"), LossRatio: "0.25", LossRatioMin: "0.25"}, {Load: rate(t, "500kpps"), LossRatio: "0.005", LossRatioMin: "0"}, {Load: rate(t, "400kpps"), LossRatio: "0", LossRatioMin: "0"}}}
+		{Load: unitstest.Rate("600kpps"), LossRatio: "0.25", LossRatioMin: "0.25"}, {Load: unitstest.Rate("500kpps"), LossRatio: "0.005", LossRatioMin: "0"}, {Load: unitstest.Rate("400kpps"), LossRatio: "0", LossRatioMin: "0"}}}
 	if got := clean(c); got != "500kpps" {
 		t.Error(got)
 	}
@@ -52,7 +44,7 @@ func TestTheSweepMayLoseWhatItsPageSays(t *testing.T) {
 // swept is a run of a sweep from 600 kpps in steps of 100 kpps: what was lost at each load, and at which share of the first one its generator fell behind.
 func swept(t *testing.T, behind units.Ratio, lost ...report.Number) report.SuiteRun {
 	t.Helper()
-	r := &report.Report{Version: report.Version, Plan: &plan.Plan{Procedure: plan.Procedure{FrameLoss: &plan.FrameLoss{From: rate(t, "600kpps")}}}}
+	r := &report.Report{Version: report.Version, Plan: &plan.Plan{Procedure: plan.Procedure{FrameLoss: &plan.FrameLoss{From: unitstest.Rate("600kpps")}}}}
 	for i, ratio := range lost {
 		load := units.RatioOf(int64(6-i), 6)
 		offered := "600000"
@@ -67,7 +59,7 @@ func swept(t *testing.T, behind units.Ratio, lost ...report.Number) report.Suite
 
 // A sweep shows its highest load that lost little, and what its runs say by themselves; what came of less than was asked for says nothing of that load.
 func TestASweepShowsWhatItsRunsSay(t *testing.T) {
-	median := []report.CurvePoint{{Load: rate(t, "600kpps"), LossRatio: "0.25", LossRatioMin: "0.25"}, {Load: rate(t, "500kpps"), LossRatio: "0.005", LossRatioMin: "0"}, {Load: rate(t, "400kpps"), LossRatio: "0", LossRatioMin: "0"}}
+	median := []report.CurvePoint{{Load: unitstest.Rate("600kpps"), LossRatio: "0.25", LossRatioMin: "0.25"}, {Load: unitstest.Rate("500kpps"), LossRatio: "0.005", LossRatioMin: "0"}, {Load: unitstest.Rate("400kpps"), LossRatio: "0", LossRatioMin: "0"}}
 	for _, c := range []struct {
 		what string
 		runs []report.SuiteRun

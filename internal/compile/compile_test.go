@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 const links = "  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
@@ -259,17 +260,17 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 		want plan.Procedure
 	}{
 		"ConstantLoad": {"constantLoad: {rate: 10kpps, warmupDuration: 0s, duration: 1h, window: 1m}", plan.Procedure{ConstantLoad: &plan.ConstantLoad{
-			Rate: rate(t, "10kpps"), Duration: plan.Duration(time.Hour), Window: plan.Duration(time.Minute)}}},
+			Rate: unitstest.Rate("10kpps"), Duration: plan.Duration(time.Hour), Window: plan.Duration(time.Minute)}}},
 		"FrameLoss": {"frameLoss: {from: 90%, to: 50%, step: 0.5%, trialDuration: 20s, stopAfterClean: 0}", plan.Procedure{FrameLoss: &plan.FrameLoss{
-			From: rate(t, "90%"), To: rate(t, "50%"), Step: rate(t, "0.5%"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(20 * time.Second)}}},
+			From: unitstest.Rate("90%"), To: unitstest.Rate("50%"), Step: unitstest.Rate("0.5%"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(20 * time.Second)}}},
 		"MaximumOfferedLoad": {"maximumOfferedLoad: {rate: 1gbpsl1, trials: 100}", plan.Procedure{MaximumOfferedLoad: &plan.MaximumOfferedLoad{
-			Rate: rate(t, "1gbpsl1"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(time.Minute), Trials: 100}}},
+			Rate: unitstest.Rate("1gbpsl1"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(time.Minute), Trials: 100}}},
 		"Search": {"search: {classification: Sequential, maxRate: 10kpps, minRate: 10pps, warmupDuration: 0s, goals: [{name: PDR, lossRatio: '0.005', width: 1%}, {name: NDR, finalTrialDuration: 60s, durationSum: 60s, exceedRatio: 0%}]}",
-			plan.Procedure{MaxLossRatio: units.One / 200, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: rate(t, "10pps"), MaxRate: rate(t, "10kpps"), Goals: []plan.Goal{
+			plan.Procedure{MaxLossRatio: units.One / 200, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: unitstest.Rate("10pps"), MaxRate: unitstest.Rate("10kpps"), Goals: []plan.Goal{
 				{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: plan.Duration(time.Second), DurationSum: plan.Duration(21 * time.Second), ExceedRatio: units.One / 2, Width: units.One / 100},
 				{Name: "NDR", FinalTrialDuration: plan.Duration(time.Minute), DurationSum: plan.Duration(time.Minute), Width: units.One / 200}}}}},
 		"Soak": {"soak: {lossRatio: '0.0001', duration: 10m, maxRate: 10kpps}", plan.Procedure{MaxLossRatio: units.One / 10_000, Soak: &plan.Soak{LossRatio: units.One / 10_000, Duration: plan.Duration(10 * time.Minute),
-			FirstTrial: plan.Duration(5100 * time.Millisecond), TrialGrowth: plan.Duration(100 * time.Millisecond), MinRate: rate(t, "100pps"), MaxRate: rate(t, "10kpps"), WarmupDuration: plan.Duration(5 * time.Second)}}},
+			FirstTrial: plan.Duration(5100 * time.Millisecond), TrialGrowth: plan.Duration(100 * time.Millisecond), MinRate: unitstest.Rate("100pps"), MaxRate: unitstest.Rate("10kpps"), WarmupDuration: plan.Duration(5 * time.Second)}}},
 	} {
 		c.want.Type, c.want.MaxLossRatio = procedure, cmp.Or(c.want.MaxLossRatio, units.One/1000)
 		p := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s}\n  activeDeadline: 3h\n", procedure, c.says)+links))
@@ -283,7 +284,7 @@ func TestASearchThatSaysNoLowestLoadBeginsAtAThousandthOfTheHighestOrAtAPacketAS
 	server := newServer(t)
 	for highest, lowest := range map[string]string{"100%": "0.1%", "40kpps": "40pps", "500pps": "1pps", "1pps": "0.001pps", "500mbps": "500kbps", "1gbpsl1": "1mbpsl1"} {
 		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {maxRate: "+highest+"}}\n"+links))
-		if got, want := p.Procedure.Search.MinRate, rate(t, lowest); got != want {
+		if got, want := p.Procedure.Search.MinRate, unitstest.Rate(lowest); got != want {
 			t.Errorf("up to %s: from %s, want %s", highest, got, want)
 		}
 	}
@@ -352,13 +353,4 @@ func BenchmarkUsual(b *testing.B) {
 			}
 		})
 	}
-}
-
-func rate(t *testing.T, text string) units.Rate {
-	t.Helper()
-	r, err := units.ParseRate(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }

@@ -8,20 +8,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
-
-func rate(t *testing.T, text string) units.Rate {
-	t.Helper()
-	r, err := units.ParseRate(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // A curve's loads are told as they were asked for, although a Report has them as shares of the highest, exact to a billionth.
 func TestACurvesLoadsAreThoseThatWereAskedFor(t *testing.T) {
-	r := &report.Report{Plan: &plan.Plan{Procedure: plan.Procedure{FrameLoss: &plan.FrameLoss{From: rate(t, "30kpps")}}}}
+	r := &report.Report{Plan: &plan.Plan{Procedure: plan.Procedure{FrameLoss: &plan.FrameLoss{From: unitstest.Rate("30kpps")}}}}
 	add := func(direction string, metric report.Metric, load units.Ratio, low, high report.Number) {
 		r.Result.Curve = append(r.Result.Curve, report.Figure{Metric: metric, Direction: direction, Load: load, Low: low, High: high})
 	}
@@ -31,7 +23,7 @@ func TestACurvesLoadsAreThoseThatWereAskedFor(t *testing.T) {
 	add(report.AllDirections, LossRatio, 666_666_667, "0", "")
 	add(report.AllDirections, LossRatio, 411_500_000, "0", "")
 	add(report.AllDirections, LossRatio, 333_333_333, "", "")
-	want := []report.CurvePoint{{Load: rate(t, "30kpps"), LossRatio: "0.34", LossRatioMin: "0.33"}, {Load: rate(t, "20kpps"), LossRatio: "0", LossRatioMin: "0"}, {Load: rate(t, "12345pps"), LossRatio: "0", LossRatioMin: "0"}}
+	want := []report.CurvePoint{{Load: unitstest.Rate("30kpps"), LossRatio: "0.34", LossRatioMin: "0.33"}, {Load: unitstest.Rate("20kpps"), LossRatio: "0", LossRatioMin: "0"}, {Load: unitstest.Rate("12345pps"), LossRatio: "0", LossRatioMin: "0"}}
 	if diff := cmp.Diff(want, CurveOf(r)); diff != "" {
 		t.Error(diff)
 	}
@@ -56,7 +48,7 @@ func TestACurvesLoadsAreThoseThatWereAskedFor(t *testing.T) {
 
 func TestTheMedianOfSeveralCurves(t *testing.T) {
 	point := func(load string, loss report.Number) report.CurvePoint {
-		return report.CurvePoint{Load: rate(t, load), LossRatio: loss, LossRatioMin: loss}
+		return report.CurvePoint{Load: unitstest.Rate(load), LossRatio: loss, LossRatioMin: loss}
 	}
 	got := MedianCurve([][]report.CurvePoint{{point("100%", "0.5"), point("50%", "0.1")}, {point("100%", "0.7"), point("75%", "0.3"), point("50%", "0.2")}, {point("100%", "0.6")}})
 	want := []report.CurvePoint{point("100%", "0.6"), point("75%", "0.3"), point("50%", "0.15")}
@@ -67,7 +59,7 @@ func TestTheMedianOfSeveralCurves(t *testing.T) {
 
 // A map of loss has in each place the most that may have been lost, and beside it what surely was.
 func TestAMapOfLossHasTheMostThatMayBeLost(t *testing.T) {
-	curve := []report.CurvePoint{{Load: rate(t, "30kpps"), LossRatio: "0.34", LossRatioMin: "0.33"}, {Load: rate(t, "20kpps"), LossRatio: "0.02", LossRatioMin: "0.01"}}
+	curve := []report.CurvePoint{{Load: unitstest.Rate("30kpps"), LossRatio: "0.34", LossRatioMin: "0.33"}, {Load: unitstest.Rate("20kpps"), LossRatio: "0.02", LossRatioMin: "0.01"}}
 	g := Heatmap("night", "load", "traffic", []HeatmapTest{{Product: "VPP", Loadtest: "64b", Figures: &report.Figures{Runs: 1}, Curve: curve}}).Maps[0]
 	want := []report.Spot{{Row: 0, Value: "0.34", Least: "0.33"}, {Row: 1, Value: "0.02", Least: "0.01"}}
 	if diff := cmp.Diff(want, g.Spots); diff != "" || g.Rows[0] != "30kpps" {

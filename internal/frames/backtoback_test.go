@@ -11,12 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 // backToBack sends bursts at 20 kpps, twice the limit of the scene's device, which holds 700 frames.
 func backToBack(options ...func(*plan.BackToBack)) option {
 	return func(s *scenario) {
-		b := plan.BackToBack{Rate: rate("20kpps"), WarmupDuration: seconds(1), TrialDuration: seconds(5), Longest: seconds(2), Resolution: units.One / 100, Repetitions: 5}
+		b := plan.BackToBack{Rate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1), TrialDuration: seconds(5), Longest: seconds(2), Resolution: units.One / 100, Repetitions: 5}
 		for _, o := range options {
 			o(&b)
 		}
@@ -36,7 +37,7 @@ func TestBurstsShowWhatADeviceHolds(t *testing.T) {
 		"that delays what it forwards":      {scene(backToBack(), onDevice(func(d *sim.Device) { d.Delay = 300 * time.Millisecond })), 1400, 700, 20_000},
 		"behind a generator that is slower": {scene(backToBack(), onGenerator(func(g *sim.Generator) { g.MaxRate = 14 * kpps })), 2450, 700, 14_000},
 		"whose bursts nobody times":         {scene(backToBack(), onGenerator(func(g *sim.Generator) { g.UntimedBursts = true })), 1400, 700, 20_000},
-		"of a throughput that is known":     {scene(backToBack(func(b *plan.BackToBack) { b.Throughput = rate("10kpps") })), 1400, 700, 20_000},
+		"of a throughput that is known":     {scene(backToBack(func(b *plan.BackToBack) { b.Throughput = unitstest.Rate("10kpps") })), 1400, 700, 20_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.scene.run(t)

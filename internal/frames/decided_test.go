@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 // stopping has each trial but the warm-up end as soon as it is decided.
@@ -166,7 +167,7 @@ func TestOnlyTheDevicesLossEndsATrial(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := tried(0, append([]option{func(s *scenario) {
-				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = rate("8kpps"), rate("8kpps")
+				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"), unitstest.Rate("8kpps")
 			}}, c.options...)...)
 			r := s.run(t)
 			for _, w := range trialsOf(r) {
@@ -328,7 +329,7 @@ func TestAPauseOfTheDeviceIsNotLoss(t *testing.T) {
 	for k := range 60 {
 		from, lasts := 8*time.Second+time.Duration(k)*37*time.Millisecond, time.Duration(50+41*k)*time.Millisecond
 		s, _ := tried(0, deviceLimit(0), func(s *scenario) {
-			s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = rate("8kpps"), rate("8kpps")
+			s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"), unitstest.Rate("8kpps")
 			s.engine = func(_ int, e engine.Engine) engine.Engine {
 				return &paused{Engine: e, from: from, to: from + lasts, held: map[int]units.Traffic{}}
 			}
@@ -358,7 +359,7 @@ func TestADrainIsShortWhereNothingIsMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, d := tried(units.One, c.option, func(s *scenario) {
-				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = rate("8kpps"), rate("8kpps")
+				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = unitstest.Rate("8kpps"), unitstest.Rate("8kpps")
 			})
 			w := trialsOf(s.run(t))[0]
 			if drained := d.took[w.Number-1] - time.Minute; drained != c.want {

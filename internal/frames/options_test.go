@@ -7,6 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 func onRamp(change func(*plan.Ramp)) option {
@@ -32,7 +33,7 @@ func onGenerator(change func(*sim.Generator)) option {
 
 func deviceLimit(r units.PacketRate) option { return onDevice(func(d *sim.Device) { d.Limit = r }) }
 
-func target(r string) option { return onRamp(func(p *plan.Ramp) { p.TargetRate = rate(r) }) }
+func target(r string) option { return onRamp(func(p *plan.Ramp) { p.TargetRate = unitstest.Rate(r) }) }
 
 func toTheTop(s *scenario) { s.plan.Procedure.Ramp.StopAtSaturation = false }
 

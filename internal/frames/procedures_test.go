@@ -14,25 +14,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 func constantLoad(at string) option {
 	return func(s *scenario) {
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, MaxLossRatio: units.One / 1000,
-			ConstantLoad: &plan.ConstantLoad{Rate: rate(at), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
+			ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate(at), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
 	}
 }
 
 // frameLoss descends from 20 kpps in fifths, twice the limit of the scene's device.
 func frameLoss(s *scenario) {
 	s.plan.Procedure = plan.Procedure{Type: plan.TypeFrameLoss, MaxLossRatio: units.One / 1000,
-		FrameLoss: &plan.FrameLoss{From: rate("20kpps"), To: rate("4kpps"), Step: rate("4kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(5), StopAfterClean: 2}}
+		FrameLoss: &plan.FrameLoss{From: unitstest.Rate("20kpps"), To: unitstest.Rate("4kpps"), Step: unitstest.Rate("4kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(5), StopAfterClean: 2}}
 }
 
 func maximumOfferedLoad(trials int) option {
 	return func(s *scenario) {
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeMaximumOfferedLoad, MaxLossRatio: units.One / 1000,
-			MaximumOfferedLoad: &plan.MaximumOfferedLoad{Rate: rate("100%"), WarmupDuration: seconds(2), TrialDuration: seconds(5), Trials: trials}}
+			MaximumOfferedLoad: &plan.MaximumOfferedLoad{Rate: unitstest.Rate("100%"), WarmupDuration: seconds(2), TrialDuration: seconds(5), Trials: trials}}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 	"github.com/linerate-dev/linerate/internal/verify"
 )
 
@@ -55,7 +56,7 @@ func scene(options ...option) *scenario {
 			DUT:        plan.DUT{Type: "Device", Forwarding: plan.L3},
 			Directions: []plan.Direction{{From: "west", To: "east", Mix: imix}, {From: "east", To: "west", Mix: imix}},
 			Procedure: plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
-				WarmupRate: rate("1kpps"), WarmupDuration: seconds(3), TargetRate: rate("20kpps"), RampDuration: seconds(40), StepDuration: seconds(2),
+				WarmupRate: unitstest.Rate("1kpps"), WarmupDuration: seconds(3), TargetRate: unitstest.Rate("20kpps"), RampDuration: seconds(40), StepDuration: seconds(2),
 				Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: seconds(10), StopAtSaturation: true,
 			}},
 		},
@@ -105,14 +106,6 @@ func udp(from byte) []byte {
 	f := make([]byte, 60)
 	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, from, 0, 0, 1, 64 - from, 0, 0, 1, 4, 1, 0, 12, 0, 26})
 	return f
-}
-
-func rate(s string) units.Rate {
-	r, err := units.ParseRate(s)
-	if err != nil {
-		panic(err)
-	}
-	return r
 }
 
 func seconds(n float64) plan.Duration { return plan.Duration(n * float64(time.Second)) }

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 // searching is a search for NDR and PDR up to 40 kpps, whose trials last so long.
@@ -17,7 +18,7 @@ func searching(classification string, trial, sum float64) option {
 		goal := func(name string, loss units.Ratio) plan.Goal {
 			return plan.Goal{Name: name, LossRatio: loss, FinalTrialDuration: seconds(trial), DurationSum: seconds(sum), ExceedRatio: units.One / 2, Width: units.One / 200}
 		}
-		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Classification: classification, MinRate: rate("40pps"), MaxRate: rate("40kpps"),
+		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, Search: &plan.Search{Classification: classification, MinRate: unitstest.Rate("40pps"), MaxRate: unitstest.Rate("40kpps"),
 			WarmupDuration: seconds(2), Goals: []plan.Goal{goal("NDR", 0), goal("PDR", units.One/200)}}}
 	}
 }

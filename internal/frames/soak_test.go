@@ -9,12 +9,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 // soaked asks up to 20 kpps, twice the limit of the scene's device, where one frame of ten thousand is lost.
 func soaked(options ...func(*plan.Soak)) option {
 	return func(s *scenario) {
-		of := plan.Soak{LossRatio: units.One / 10_000, Duration: seconds(60), FirstTrial: seconds(3), TrialGrowth: seconds(0.2), MinRate: rate("1kpps"), MaxRate: rate("20kpps"), WarmupDuration: seconds(1)}
+		of := plan.Soak{LossRatio: units.One / 10_000, Duration: seconds(60), FirstTrial: seconds(3), TrialGrowth: seconds(0.2), MinRate: unitstest.Rate("1kpps"), MaxRate: unitstest.Rate("20kpps"), WarmupDuration: seconds(1)}
 		for _, o := range options {
 			o(&of)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 // zeroLoss is a search for the highest load of which no frame is lost, up to 10 million a second each way, of a generator that is read as TRex is: a question takes 0.8 ms, and somewhere
@@ -25,7 +26,7 @@ func zeroLoss(rnd *rand.Rand, device sim.Device, options ...option) *scenario {
 	return scene(append([]option{
 		onGenerator(func(g *sim.Generator) { g.ReadTakes, g.PortsRead = 800*time.Microsecond, reads }),
 		onDevice(func(d *sim.Device) { *d = device }),
-		onRamp(func(r *plan.Ramp) { r.TargetRate, r.WarmupRate = rate("10mpps"), rate("100kpps") }),
+		onRamp(func(r *plan.Ramp) { r.TargetRate, r.WarmupRate = unitstest.Rate("10mpps"), unitstest.Rate("100kpps") }),
 		func(s *scenario) {
 			s.plan.Procedure.MaxLossRatio = 0
 			s.plan.Criteria = []plan.Criterion{{Name: "nothing is lost", Metric: string(figures.LossRatio), Direction: "Total", Max: "0"}}
@@ -120,7 +121,7 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {
 				rep := zeroLoss(rand.New(rand.NewPCG(seed, 6)), sim.Device{Loss: c.loss}, func(s *scenario) {
-					s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: rate("10mpps"), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
+					s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate("10mpps"), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
 				}).run(t)
 				for _, w := range rep.Windows {
 					if w.Quality == report.Invalid {

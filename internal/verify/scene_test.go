@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 // by is the producer of the Reports that are measured here, and of who verifies them.
@@ -71,7 +72,7 @@ func ramp() scene {
 	return scene{generators: 1, plan: plan.Plan{
 		Version: plan.Version, Test: plan.Test{Name: "scene", Product: "sim", Loadtest: "512b"}, Engine: "TRex", DUT: plan.DUT{Type: "Device", Forwarding: plan.L3},
 		Procedure: plan.Procedure{Type: plan.TypeRamp, MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
-			WarmupRate: rate("1kpps"), WarmupDuration: seconds(3), TargetRate: rate("20kpps"), RampDuration: seconds(20), StepDuration: seconds(2),
+			WarmupRate: unitstest.Rate("1kpps"), WarmupDuration: seconds(3), TargetRate: unitstest.Rate("20kpps"), RampDuration: seconds(20), StepDuration: seconds(2),
 			Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 50, ConfirmDuration: seconds(5), StopAtSaturation: true,
 		}},
 		Criteria: []plan.Criterion{
@@ -91,16 +92,16 @@ func scenes() map[string]scene {
 		s.plan.Version, s.plan.Procedure = plan.VersionOfUnion, plan.Procedure{MaxLossRatio: units.One / 1000}
 	}
 	constant.plan.Procedure.Type = plan.TypeConstantLoad
-	constant.plan.Procedure.ConstantLoad = &plan.ConstantLoad{Rate: rate("9kpps"), WarmupDuration: seconds(2), Duration: seconds(10), Window: seconds(2)}
+	constant.plan.Procedure.ConstantLoad = &plan.ConstantLoad{Rate: unitstest.Rate("9kpps"), WarmupDuration: seconds(2), Duration: seconds(10), Window: seconds(2)}
 	curve.plan.Procedure.Type = plan.TypeFrameLoss
-	curve.plan.Procedure.FrameLoss = &plan.FrameLoss{From: rate("12kpps"), To: rate("4kpps"), Step: rate("2kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), StopAfterClean: 2}
+	curve.plan.Procedure.FrameLoss = &plan.FrameLoss{From: unitstest.Rate("12kpps"), To: unitstest.Rate("4kpps"), Step: unitstest.Rate("2kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), StopAfterClean: 2}
 	most.plan.Procedure.Type = plan.TypeMaximumOfferedLoad
-	most.plan.Procedure.MaximumOfferedLoad = &plan.MaximumOfferedLoad{Rate: rate("20kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), Trials: 3}
+	most.plan.Procedure.MaximumOfferedLoad = &plan.MaximumOfferedLoad{Rate: unitstest.Rate("20kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), Trials: 3}
 	flood := most
 	flood.machine = &machine{tells: true}
 	search, standard, searches := ramp(), ramp(), ramp()
 	for _, s := range []*scene{&search, &standard, &searches} {
-		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, MaxLossRatio: 0, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: rate("1kpps"), MaxRate: rate("20kpps"), WarmupDuration: seconds(2),
+		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, MaxLossRatio: 0, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: unitstest.Rate("1kpps"), MaxRate: unitstest.Rate("20kpps"), WarmupDuration: seconds(2),
 			Goals: []plan.Goal{{Name: "NDR", FinalTrialDuration: seconds(2), DurationSum: seconds(8), ExceedRatio: units.One / 2, Width: units.One / 50},
 				{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: seconds(2), DurationSum: seconds(8), ExceedRatio: units.One / 2, Width: units.One / 50}}}}
 	}
@@ -184,14 +185,6 @@ func udp(from byte) []byte {
 	f := make([]byte, frame-units.FCSBytes)
 	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, from, 0, 0, 1, 64 - from, 0, 0, 1, 4, 1, 0, 12, 0, 26})
 	return f
-}
-
-func rate(s string) units.Rate {
-	r, err := units.ParseRate(s)
-	if err != nil {
-		panic(err)
-	}
-	return r
 }
 
 func seconds(n float64) plan.Duration { return plan.Duration(n * float64(time.Second)) }

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 	"github.com/linerate-dev/linerate/internal/verify"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestARunThatEndedBelowATopThatCouldNotBeJudged(t *testing.T) {
 	s := ramp()
 	s.machine = &machine{alone: true}
-	s.plan.Procedure.Ramp.TargetRate, s.plan.Procedure.Ramp.RampDuration = rate("8500pps"), seconds(4)
+	s.plan.Procedure.Ramp.TargetRate, s.plan.Procedure.Ramp.RampDuration = unitstest.Rate("8500pps"), seconds(4)
 	r := s.run(t)
 	if v := verify.Report(r, by); v.Outcome != verify.Verified {
 		t.Fatalf("%s: %v", v, v.Findings())
