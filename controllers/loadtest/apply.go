@@ -190,15 +190,14 @@ func waves(objects []manifests.Object) (out [][]manifests.Object) {
 	var plan, mounted, pods []manifests.Object
 	apart := false
 	for _, o := range objects {
-		switch p, isPod := o.(*corev1.Pod); {
-		case manifests.IsPlan(o):
-			plan = append(plan, o)
-		case isPod:
+		switch of := o.(type) {
+		case *corev1.Pod:
+			pods, apart = append(pods, o), apart || keptApart(of)
+		case *batchv1.Job:
 			pods = append(pods, o)
-			apart = apart || keptApart(p)
 		default:
-			if _, isJob := o.(*batchv1.Job); isJob {
-				pods = append(pods, o)
+			if manifests.IsPlan(o) {
+				plan = append(plan, o)
 			} else {
 				mounted = append(mounted, o)
 			}

@@ -53,13 +53,13 @@ func (s *series) rate(from, to, reach time.Duration) report.Observed {
 	return o
 }
 
-// bridged is a counter's part of a window at an edge of which it wasn't read in time, once it was read later: as it only grows, it was then between what it was before and after.
+// bridged is a counter's part of a window whose edge it was not read near enough to. It only grows, so at the edge it was between the readings before and after.
 //
 //	samples     ·                     ·           ·
 //	window              ├───────────────────┤
 //	a counter   └─ here ┴ or here ────┘
 //
-// False: it still isn't known, as two readings around an edge are further apart than the window lasts.
+// False: the readings around an edge are missing, or further apart than the window lasts.
 func (s *series) bridged(from, to time.Duration) (report.Observed, bool) {
 	first, last := s.around(from), s.around(to)
 	if !first.known(to-from) || !last.known(to-from) || wentBack(s.Samples[first.before:last.after+1]) {

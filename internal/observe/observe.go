@@ -348,7 +348,7 @@ func (l *Log) window(from, to, still time.Duration) []report.Observed {
 func (l *Log) Complete(windows []report.Window) {
 	for _, w := range windows {
 		if w.Phase == report.Trial || w.Phase == report.BackToBack || w.Phase == report.AtLoad {
-			continue // of these all counts that came, and the counters stand still before and after
+			continue // these end in silence: what was read after one is of no load
 		}
 		from := w.Start.Std()
 		for i, o := range w.Observed {
