@@ -16,7 +16,7 @@ type surprising struct {
 
 // withSurprises are a page's surprises after suites of it were measured: those of these suites are new, and what was said of others alone stays, though their documents may be gone.
 func (p page) withSurprises(were []surprising, measured []*report.Suite) []surprising {
-	all := slices.DeleteFunc(slices.Clone(were), func(s surprising) bool {
+	all := slices.DeleteFunc(append([]surprising{}, were...), func(s surprising) bool {
 		return slices.ContainsFunc(measured, func(m *report.Suite) bool { return slices.Contains(s.Of, m.Name) })
 	})
 	for i, s := range measured {
