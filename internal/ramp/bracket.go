@@ -29,7 +29,6 @@ type bracket struct {
 	// doubted: a confirmation failed, so that short windows are known to be fooled (a burst, a long queue); long ones are used.
 	shortDistrusted bool
 	hint            units.Ratio // where the failed confirmation says the limit is; 0 none
-	heldLosses      int         // loads at which long windows lost frames that short ones had not
 	// estimate is where the loss at hi says the limit is, if the device forwards as much above it as at it; 0 none.
 	estimate units.Ratio
 	// surprised: both sides of the estimate were clean. Either the device does better below than above its limit, or short windows are
@@ -247,8 +246,6 @@ func (m *machine) chooseBetween(lo *point) {
 		case !lo.long:
 			m.chooseConfirmation(lo)
 			return
-		case m.heldLosses > 1: // the limit isn't where the loss says
-			m.hint = 0
 		default:
 			at, m.hint = near, 0
 		}

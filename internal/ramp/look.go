@@ -215,15 +215,12 @@ func (m *machine) settleUnclear(p point, isLong bool) {
 	m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), m.history[p.window].Reason)
 }
 
-// goOnBelowHeldLoss goes on after long windows lost frames where short ones lost none: the device forwarded that share of the better one, so the limit is near there. But a device that is slow for a
-// small part of the time loses little of any load above its limit: each load that loses frames too is followed by a step down four times as long, so that few windows get below it, and some are left.
+// goOnBelowHeldLoss goes on after long windows lost frames where short ones lost none: the device forwarded that share of the better one, so the limit is near there.
 func (m *machine) goOnBelowHeldLoss(p point, w report.Window) {
 	if m.marker == "" {
 		m.marker = "the confirmation"
 	}
-	step := min(mul(p.asked, m.Ramp.RefineTo)/2<<(2*m.heldLosses), p.asked/2)
-	m.heldLosses++
-	m.distrustShortWindows(min(max(m.forwarded(p), m.loadJustBelow(p)), p.asked-step))
+	m.distrustShortWindows(min(max(m.forwarded(p), m.loadJustBelow(p)), p.asked-mul(p.asked, m.Ramp.RefineTo)/2))
 	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held, and so did another window: %s", w.Number, percent(p.asked), w.Reason)
 }
 
