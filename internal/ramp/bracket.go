@@ -29,6 +29,9 @@ type bracket struct {
 	// doubted: a confirmation failed, so that short windows are known to be fooled (a burst, a long queue); long ones are used.
 	shortDistrusted bool
 	hint            units.Ratio // where the failed confirmation says the limit is; 0 none
+	heldLosses      []point     // loads at which long windows lost frames that short ones had not
+	// losesOfEveryLoad: held loads far apart lost the same share, so that no step down, however long, leads to a clean one.
+	losesOfEveryLoad bool
 	// estimate is where the loss at hi says the limit is, if the device forwards as much above it as at it; 0 none.
 	estimate units.Ratio
 	// surprised: both sides of the estimate were clean. Either the device does better below than above its limit, or short windows are
@@ -79,13 +82,18 @@ func (m *machine) mark(p point, by string) {
 // forwarded is the share of the intended load that the device carried in a lossy window, in the direction that carried least. The loss is taken of the intended load, not of the offered one: a
 // generator that stood still for a moment offers less and the device carries less, but the share that is lost stays.
 func (m *machine) forwarded(p point) units.Ratio {
-	loss := units.Ratio(0)
+	loss, _ := m.largestLoss(p)
+	return mul(p.asked, units.One-loss)
+}
+
+// largestLoss is the share that a window lost in the direction that lost most, and the frames that it is a share of.
+func (m *machine) largestLoss(p point) (loss units.Ratio, of int64) {
 	for _, d := range m.history[p.window].Directions {
-		if d.Quality == report.Lossy {
-			loss = max(loss, min(d.LossRatio, units.One))
+		if d.Quality == report.Lossy && min(d.LossRatio, units.One) > loss {
+			loss, of = min(d.LossRatio, units.One), d.Sent.Packets
 		}
 	}
-	return mul(p.asked, units.One-loss)
+	return loss, of
 }
 
 // lo is the highest clean load below hi, preferring a long window at the same load; nil: there is none. Loads are compared as they were asked for: a generator that stood still for a moment may
@@ -246,6 +254,8 @@ func (m *machine) chooseBetween(lo *point) {
 		case !lo.long:
 			m.chooseConfirmation(lo)
 			return
+		case len(m.heldLosses) > 1 && !m.losesOfEveryLoad: // the limit isn't where the loss says
+			m.hint = 0
 		default:
 			at, m.hint = near, 0
 		}

@@ -2,6 +2,8 @@ package ramp
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -215,13 +217,31 @@ func (m *machine) settleUnclear(p point, isLong bool) {
 	m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), m.history[p.window].Reason)
 }
 
-// goOnBelowHeldLoss goes on after long windows lost frames where short ones lost none: the device forwarded that share of the better one, so the limit is near there.
+// goOnBelowHeldLoss goes on after long windows lost frames where short ones lost none: the device forwarded that share of the better one, so the limit is near there. But a device that is slow for a
+// small part of the time loses little of any load above its limit: each load that loses frames too is followed by a step down four times as long, so that few windows get below it, and some are left.
 func (m *machine) goOnBelowHeldLoss(p point, w report.Window) {
 	if m.marker == "" {
 		m.marker = "the confirmation"
 	}
-	m.distrustShortWindows(min(max(m.forwarded(p), m.loadJustBelow(p)), p.asked-mul(p.asked, m.Ramp.RefineTo)/2))
+	step := mul(p.asked, m.Ramp.RefineTo) / 2
+	m.losesOfEveryLoad = m.losesOfEveryLoad || slices.ContainsFunc(m.heldLosses, func(above point) bool { return m.lostAsMuchAs(above, p) })
+	if !m.losesOfEveryLoad {
+		step = min(step<<(2*len(m.heldLosses)), p.asked/2)
+	}
+	m.heldLosses = append(m.heldLosses, p)
+	m.distrustShortWindows(min(max(m.forwarded(p), m.loadJustBelow(p)), p.asked-step))
 	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held, and so did another window: %s", w.Number, percent(p.asked), w.Reason)
+}
+
+// lostAsMuchAs says that a load lost the same share as one a tenth or more above it, within a twentieth of the share and what so few frames scatter by (three times the root of their number).
+func (m *machine) lostAsMuchAs(above, p point) bool {
+	if width(p.asked, above.asked) < units.One/10 {
+		return false
+	}
+	share, _ := m.largestLoss(above)
+	lost, of := m.largestLoss(p)
+	expected := share.Float() * float64(of)
+	return lost.Float()*float64(of) > expected-max(expected/20, 3*math.Sqrt(expected))
 }
 
 // loadJustBelow is the load just far enough below a lossy one that the bracket is as narrow as asked for, if that little more than the device carried is well within the loss limit; else 0.
