@@ -233,7 +233,7 @@ func (m *machine) goOnBelowHeldLoss(p point, w report.Window) {
 	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held, and so did another window: %s", w.Number, percent(p.asked), w.Reason)
 }
 
-// lostAsMuchAs says that a load lost the same share as one a tenth or more above it, within a twentieth of the share and what so few frames scatter by (three times the root of their number).
+// lostAsMuchAs says that a load lost the same share, neither less nor more, as one a tenth or more above it: within a twentieth of the share and what so few frames scatter by (three times the root of their number).
 func (m *machine) lostAsMuchAs(above, p point) bool {
 	if width(p.asked, above.asked) < units.One/10 {
 		return false
@@ -241,7 +241,7 @@ func (m *machine) lostAsMuchAs(above, p point) bool {
 	share, _ := m.largestLoss(above)
 	lost, of := m.largestLoss(p)
 	expected := share.Float() * float64(of)
-	return lost.Float()*float64(of) > expected-max(expected/20, 3*math.Sqrt(expected))
+	return math.Abs(lost.Float()*float64(of)-expected) < max(expected/20, 3*math.Sqrt(expected))
 }
 
 // loadJustBelow is the load just far enough below a lossy one that the bracket is as narrow as asked for, if that little more than the device carried is well within the loss limit; else 0.

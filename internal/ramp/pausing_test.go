@@ -3,6 +3,7 @@ package ramp_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,13 @@ func (d device) pausing(share, slow float64) device {
 			received -= share * max(0, received-slow)
 		}
 		return offered, received
+	}
+}
+
+// pausingIrregularly is slow for another share of each long window: anything up to twice the share.
+func (d device) pausingIrregularly(share, slow float64, rnd *rand.Rand) device {
+	return func(s procedure.Step, asked float64) (float64, float64) {
+		return d.pausing(2*share*rnd.Float64(), slow)(s, asked)
 	}
 }
 
@@ -81,5 +89,42 @@ func TestADeviceThatIsSlowNowAndThen(t *testing.T) {
 	}
 	if *update {
 		publish(t, "slow now and then", table)
+	}
+}
+
+// TestADeviceThatIsSlowNowAndThenIrregularly counts how many runs are confirmed of devices that lose more of a load in one window than in the next, and sometimes more than of a higher load: that isn't the same share of every load.
+func TestADeviceThatIsSlowNowAndThenIrregularly(t *testing.T) {
+	p := rampOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) })
+	table := "| slower by | for this share of the time, on average | confirmed | least figure ÷ slow rate | mean figure ÷ slow rate | largest |\n|---|---|---|---|---|---|\n"
+	runs := 50
+	if *update {
+		runs = 2000
+	}
+	for _, by := range []float64{0.2, 0.4, 0.6} {
+		for _, share := range []float64{0.1, 0.3, 0.5} {
+			rnd, figures := rand.New(rand.NewPCG(29, 4)), []float64{}
+			for range runs {
+				fast := target * (0.1 + 0.8*rnd.Float64())
+				slow := fast * (1 - by)
+				history, _ := carryOut(t, p, limited(fast, 0).pausingIrregularly(share, slow, rnd))
+				if c := ramp.New(p).Conclude(history); c.Confirmed {
+					figures = append(figures, receivedAt(history, c)/slow)
+				}
+			}
+			if len(figures) < runs*2/3 {
+				t.Fatalf("slow by %.0f %% for about %.0f %% of the time: only %d of %d are confirmed", 100*by, 100*share, len(figures), runs)
+			}
+			if most := slices.Max(figures) * (1 - by); most > 1 {
+				t.Errorf("slow by %.0f %% for about %.0f %% of the time: %.3f of what the device carries at its best", 100*by, 100*share, most)
+			}
+			sum := 0.0
+			for _, f := range figures {
+				sum += f
+			}
+			table += fmt.Sprintf("| %.0f %% | %.0f %% | %.1f %% | %.2f | %.2f | %.2f |\n", 100*by, 100*share, 100*float64(len(figures))/float64(runs), slices.Min(figures), sum/float64(len(figures)), slices.Max(figures))
+		}
+	}
+	if *update {
+		publish(t, "slow irregularly", table)
 	}
 }
