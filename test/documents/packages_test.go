@@ -12,7 +12,16 @@ import (
 func machine(t *testing.T, uid string, programs ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	bodies := map[string]string{"id": "echo " + uid, "apt-get": `echo "apt-get $*" >>"$0.log"`, "host-device": "exit 1"}
+	bodies := map[string]string{"id": "echo " + uid, "apt-get": `echo "apt-get $*" >>"$0.log"
+folder=${0%/*}
+if [ -e "$folder/unknown" ]; then echo "E: Unable to locate package runc"; exit 100; fi
+# Another program has the lock until apt-get was asked once.
+if [ -e "$folder/locked" ] && [ ! -e "$folder/asked" ]; then
+	: >"$folder/asked"
+	echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 19362 (unattended-upgr)" >&2
+	echo "E: Unable to lock directory /var/lib/apt/lists/" >&2
+	exit 100
+fi`, "host-device": "exit 1"}
 	if err := os.Mkdir(filepath.Join(dir, "plugins"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -30,6 +39,7 @@ func TestMissingPackagesAreInstalled(t *testing.T) {
 	for name, c := range map[string]struct {
 		uid, want string
 		programs  []string
+		patience  string // APT_PATIENCE
 		// asked is what apt-get was asked for, said is in what is said; empty: nothing.
 		asked, said string
 		fails       bool
@@ -50,12 +60,18 @@ func TestMissingPackagesAreInstalled(t *testing.T) {
 			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends dpdk-dev strongswan-swanctl libcharon-extra-plugins libstrongswan-standard-plugins\n", said: "missing: apt-get install"},
 		"programs to compare with are lacking": {uid: "0", want: "senders", programs: []string{"apt-get", "hping3"},
 			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends netsniff-ng xdp-tools\n", said: "missing: apt-get install"},
+		"another program has the lock for a while": {uid: "0", want: "cluster", programs: []string{"apt-get", "nft", "ip", "host-device", "sleep", "locked"},
+			asked: "apt-get update -qq\napt-get update -qq\napt-get install -y -qq --no-install-recommends runc\n", said: "waiting up to 600 s for /var/lib/apt/lists/lock, which process 19362 (unattended-upgr) holds"},
+		"another program keeps the lock": {uid: "0", want: "cluster", patience: "0", programs: []string{"apt-get", "nft", "ip", "host-device", "sleep", "locked"},
+			asked: "apt-get update -qq\n", said: "waited 0 s for /var/lib/apt/lists/lock, which process 19362 (unattended-upgr) holds: type the command again", fails: true},
+		"a package doesn't exist": {uid: "0", want: "cluster", programs: []string{"apt-get", "nft", "ip", "host-device", "unknown"},
+			asked: "apt-get update -qq\n", said: "Unable to locate package", fails: true},
 		"something else is asked for": {uid: "0", want: "sideways", programs: everything, said: "usage: ", fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := machine(t, c.uid, c.programs...)
 			cmd := exec.CommandContext(t.Context(), "/bin/bash", append([]string{tree + "/hack/ci-packages"}, strings.Fields(c.want)...)...)
-			cmd.Env = []string{"PATH=" + dir, "CNI_PLUGINS=" + dir, "STRONGSWAN=" + dir}
+			cmd.Env = []string{"PATH=" + dir, "CNI_PLUGINS=" + dir, "STRONGSWAN=" + dir, "APT_PATIENCE=" + c.patience}
 			said, err := cmd.CombinedOutput()
 			if (err != nil) != c.fails || !strings.Contains(string(said), c.said) || c.said == "" && len(said) > 0 {
 				t.Errorf("%v: %q, want %q", err, said, c.said)
