@@ -47,6 +47,7 @@ func (r *run) readBy(ctx context.Context, by reader) ([]engine.Reading, error) {
 		return err
 	})
 	if err == nil {
+		r.followLinks(readings)
 		return r.withoutStrays(readings), nil
 	}
 	if ctx.Err() != nil {

@@ -20,6 +20,7 @@ func warnings(r *report.Report) []string {
 	out = append(out, irregularWarnings(r)...)
 	out = append(out, resultWarnings(r)...)
 	out = append(out, pathWarnings(r)...)
+	out = append(out, linkWarnings(r)...)
 	out = append(out, silenceWarnings(r)...)
 	out = append(out, visibilityWarnings(r)...)
 	out = append(out, implausibleWarnings(r)...)
@@ -86,6 +87,20 @@ func pathWarnings(r *report.Report) []string {
 	for _, p := range r.Path {
 		if !p.Proven {
 			out = append(out, fmt.Sprintf("path %s not proven: %s", wording.Direction(p.From, p.To), cmp.Or(p.Message, fmt.Sprintf("%d of %d marked frames came back", p.Received, p.Sent))))
+		}
+	}
+	return out
+}
+
+// linkWarnings say which links went down or came up during the run.
+func linkWarnings(r *report.Report) []string {
+	var out []string
+	for _, g := range r.Generators {
+		for _, p := range g.Ports {
+			if p.LinkChanges > 0 {
+				out = append(out, fmt.Sprintf("the link of %s (generator %s) changed its state %s during the run; windows in which it did show nothing about the device's limit: check cable and ports, and whether the device restarted",
+					p.Link, g.Name, wording.Counted(int(p.LinkChanges), "time")))
+			}
 		}
 	}
 	return out

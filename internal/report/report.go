@@ -125,6 +125,8 @@ type GeneratorPort struct {
 	// (its driver has no counter for them), "unknown", or "none" where there can't be any. Empty: an older linerate wrote the Report.
 	ReceiveDrops string `json:"receiveDrops,omitempty"`
 	PauseFrames  string `json:"pauseFrames,omitempty"`
+	// LinkChanges is how often the port's link went down or came up from when it was claimed to the last reading of its counters. A window in which it did shows nothing about the device.
+	LinkChanges int64 `json:"linkChanges,omitempty"`
 	// CongestionControl is what the sessions that are sent from here really used, as Linux names it: "cubic". Empty: there are none, or it is unknown.
 	CongestionControl string `json:"congestionControl,omitempty"`
 	// Network is the link's network in the cluster, Device the PCI address of what the pod was given of it, and PhysicalPort that of the

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/trex/neighbor"
 )
 
-// Address gives a port its addresses and its next hop. Without addresses it keeps those of the server's configuration.
+// Address gives a port its addresses and its next hop. Without addresses it keeps those of the server's configuration; a next hop of theirs that isn't resolved is resolved.
 //
 // With IPv4 the port works at layer 3, so that the server answers ARP for us; with IPv6 only, at layer 2 with the server's
 // IPv6 turned on. TRex's "legacy" stack refuses that and answers no solicitation: then we announce our address to the device, again and again
@@ -22,7 +21,8 @@ func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (en
 		return "", e.explain(ctx, err)
 	}
 	if len(a.Local) == 0 && len(a.NextHop) == 0 && a.NextHopMAC == "" {
-		return engine.MAC(strings.ToLower(status.Attributes.Layer.Ether.Destination)), nil
+		mac, err := e.configured(ctx, port, status.Attributes)
+		return mac, e.explain(ctx, err)
 	}
 	s, err := sidesOf(a, status.Attributes.Layer.Ether.Source)
 	if err != nil {
@@ -150,10 +150,11 @@ func (e *Engine) setAddresses(ctx context.Context, port int, s sides) (answers b
 
 // setNextHop makes the port send its frames to the next hop's MAC.
 func (e *Engine) setNextHop(ctx context.Context, port int, s sides, next net.HardwareAddr) error {
+	d := destination{mac: next}
 	if s.v4.local.IsValid() {
-		return e.control.SetL3(ctx, port, s.v4.local, s.v4.hop(), next)
+		d.local, d.hop = s.v4.local, s.v4.hop()
 	}
-	return e.control.SetL2(ctx, port, next)
+	return e.setDestination(ctx, port, d)
 }
 
 // hop is the next hop's address. The server answers ARP for our address only if it has one. Where only the next hop's MAC is known, hop is the

@@ -95,6 +95,7 @@ func (e *Engine) Release(ctx context.Context) error {
 	e.portHistory.release()
 	e.reminders.forget()
 	clear(e.loads)
+	clear(e.destinations)
 	var errs []error
 	for port := range e.control.Owned() {
 		errs = append(errs, e.control.Reset(ctx, port), e.control.Release(ctx, port))

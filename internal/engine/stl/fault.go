@@ -101,7 +101,7 @@ func hints() [][2]string {
 	return [][2]string{
 		{"Link state is DOWN", "check the cable, and that the far end is up"},
 		{"exceeds port line rate", "lower the rate"},
-		{"dest MAC is invalid", "give the device's address or MAC"},
+		{"dest MAC is invalid", "each time the link goes down or up, the server forgets the device's MAC: check the cable, and that the far end stays up"},
 		{"Effective bandwidth is", "the port's speed is unknown: give rates in packets or bits per second"},
 		{"until the common start", "give generator and runner free processors"},
 		{"under service mode", "end the capture first"},

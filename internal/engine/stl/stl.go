@@ -41,14 +41,15 @@ type Options struct {
 
 // Engine is one server. See engine.Engine for what its methods promise.
 type Engine struct {
-	control     *trex.Client
-	reader      *trex.Client
-	methods     map[string]bool // that the server knows
-	loads       map[int]loaded  // the streams that Load put on each port
-	virtual     map[int]bool    // ports without a physical speed
-	force       bool            // virtual ports have refused a rate without force
-	portHistory *portHistory
-	remarks     []string // that Remarks hasn't returned yet
+	control      *trex.Client
+	reader       *trex.Client
+	methods      map[string]bool     // that the server knows
+	loads        map[int]loaded      // the streams that Load put on each port
+	destinations map[int]destination // where each port's frames go, as far as Address knows
+	virtual      map[int]bool        // ports without a physical speed
+	force        bool                // virtual ports have refused a rate without force
+	portHistory  *portHistory
+	remarks      []string // that Remarks hasn't returned yet
 
 	reminders reminders
 
@@ -74,7 +75,7 @@ func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
 		return nil, explain(ctx, address, err)
 	}
 	own := control.Options()
-	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, virtual: map[int]bool{}, portHistory: newPortHistory(own.Session, own.User)}
+	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, destinations: map[int]destination{}, virtual: map[int]bool{}, portHistory: newPortHistory(own.Session, own.User)}
 	e.machine.processors, e.machine.signs = o.Processors, o.Signs
 	if e.machine.signs == nil {
 		e.machine.signs = func() []string { return nil }

@@ -61,13 +61,26 @@ func tooLate(err error) bool {
 // startAhead starts ports, several of them at an instant that is lead ahead. What a port sends whose request came before another one's was refused is in
 // its counters, as everything is; it ends before this returns.
 func (e *Engine) startAhead(ctx context.Context, lead time.Duration, starts []trex.Start) (err error) {
-	if len(starts) == 1 {
-		_, err = e.control.StartTraffic(ctx, starts...)
-	} else {
-		_, err = e.control.StartTogether(ctx, lead, starts...)
+	err = e.startOnce(ctx, lead, starts)
+	if forgotDestination(err) {
+		e.stopAfter(ctx, starts)
+		err = e.startOnce(ctx, lead, starts)
 	}
 	if _, lost := errors.AsType[*trex.LostError](err); err != nil && !lost {
 		e.stopAfter(ctx, starts)
+	}
+	return err
+}
+
+// startOnce gives the server one order to start.
+func (e *Engine) startOnce(ctx context.Context, lead time.Duration, starts []trex.Start) error {
+	err := e.restoreDestinations(ctx, starts)
+	switch {
+	case err != nil:
+	case len(starts) == 1:
+		_, err = e.control.StartTraffic(ctx, starts...)
+	default:
+		_, err = e.control.StartTogether(ctx, lead, starts...)
 	}
 	return err
 }

@@ -112,11 +112,13 @@ func (g *Generator) Steal(index int, user string) {
 	g.tell(5, map[string]any{"port_id": index, "who": user, "session_id": p.session, "force": true})
 }
 
-// SetLink changes a port's link.
+// SetLink changes a port's link. A port that works at layer 3 then forgets its next hop's MAC.
 func (g *Generator) SetLink(index int, up bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ports[index].linkDown = !up
+	if p := g.ports[index]; p.linkDown == up {
+		p.linkDown, p.unresolved = !up, p.unresolved || !p.layer2
+	}
 	g.tell(8, object{"port_id": index, "attr": object{
 		"link": object{"up": up}, "speed": g.ports[index].SpeedGbps, "fc": object{"mode": g.ports[index].pauseMode},
 		"promiscuous": object{"enabled": g.ports[index].promiscuous}, "multicast": object{"enabled": false}, "rx_filter_mode": "hw", "vxlan_fs": []int{},

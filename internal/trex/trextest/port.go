@@ -24,6 +24,8 @@ type port struct {
 	promiscuous bool
 	pauseMode   int
 	nextHop     string // MAC
+	layer2      bool   // it is an address of its own, and no link event makes the port forget it
+	unresolved  bool   // it is not known, or was forgotten
 	local, peer string // IPv4
 	profile     bool   // the default profile exists
 	streams     map[int]stream.Stream
@@ -41,7 +43,7 @@ type port struct {
 }
 
 func newPort(p Port) *port {
-	n := &port{Port: p, owner: p.Owner, state: stateIdle, pauseMode: 3, nextHop: p.Neighbor, streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}}
+	n := &port{Port: p, owner: p.Owner, state: stateIdle, pauseMode: 3, nextHop: p.Neighbor, layer2: true, unresolved: p.Neighbor == "", streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}}
 	if p.Virtual {
 		n.pauseMode = -1
 	}
@@ -118,7 +120,7 @@ func (g *Generator) getPortStatus(p *port, c Call) (any, error) {
 			"speed": p.SpeedGbps, "link": object{"up": !p.linkDown}, "fc": object{"mode": p.pauseMode},
 			"promiscuous": object{"enabled": p.promiscuous}, "vlan": object{"tags": []int{}},
 			"layer_cfg": object{
-				"ether": object{"src": p.MAC, "dst": p.nextHop, "state": "configured"},
+				"ether": object{"src": p.MAC, "dst": p.nextHop, "state": p.destinationState()},
 				"ipv4":  object{"src": p.local, "dst": p.peer, "state": p.addressState()},
 				"ipv6":  object{"enabled": false},
 			},
@@ -126,11 +128,18 @@ func (g *Generator) getPortStatus(p *port, c Call) (any, error) {
 	}, nil
 }
 
+func (p *port) destinationState() string {
+	if p.unresolved {
+		return "unconfigured"
+	}
+	return "configured"
+}
+
 func (p *port) addressState() string {
 	switch {
 	case p.local == "":
 		return "none"
-	case p.nextHop == "":
+	case p.unresolved:
 		return "unresolved"
 	}
 	return "resolved"
@@ -178,7 +187,7 @@ func (g *Generator) setL2(p *port, c Call) (any, error) {
 		MAC string `json:"dst_mac"`
 	}
 	err := c.Into(&params)
-	p.nextHop, p.local, p.peer = params.MAC, "", ""
+	p.nextHop, p.local, p.peer, p.layer2, p.unresolved = params.MAC, "", "", true, false
 	return object{}, err
 }
 
@@ -194,7 +203,10 @@ func (g *Generator) setL3(p *port, c Call) (any, error) {
 	if p.state == stateTX {
 		return nil, refuse("command 'set_l3_mode' cannot be executed on current state: 'TX'")
 	}
-	p.local, p.peer, p.nextHop = params.Source, params.Destination, params.MAC
+	p.local, p.peer, p.layer2, p.unresolved = params.Source, params.Destination, false, params.MAC == ""
+	if params.MAC != "" {
+		p.nextHop = params.MAC
+	}
 	return object{}, nil
 }
 

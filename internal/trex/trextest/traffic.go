@@ -125,6 +125,16 @@ func (p *port) load(o order) (rate, factor float64, err error) {
 	return rate, factor, nil
 }
 
+// needsDestination says that some stream takes its destination from the port, and not from its own frame.
+func (p *port) needsDestination() bool {
+	for _, s := range p.streams {
+		if s.Flags&6 != 2 {
+			return true
+		}
+	}
+	return false
+}
+
 func (g *Generator) startTraffic(p *port, c Call) (any, error) {
 	var o order
 	if err := c.Into(&o); err != nil {
@@ -135,7 +145,7 @@ func (g *Generator) startTraffic(p *port, c Call) (any, error) {
 		return nil, refuse("command 'start' cannot be executed on current state: '%s on profile_id(_).", p.state)
 	case p.linkDown:
 		return nil, refuse("Link state is DOWN.")
-	case p.nextHop == "":
+	case p.unresolved && p.needsDestination():
 		return nil, refuse("Port %d dest MAC is invalid and there are streams without explicit dest MAC.", p.Index)
 	}
 	rate, factor, err := p.load(o)

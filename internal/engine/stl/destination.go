@@ -1,0 +1,85 @@
+package stl
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+// destination is where a port's frames go. A TRex whose port works at layer 3 forgets it whenever the port's link goes down or up, and then refuses to start; so it is looked after before each start.
+type destination struct {
+	local, hop netip.Addr // IPv4; the zero addresses: the port works at layer 2
+	mac        net.HardwareAddr
+}
+
+// setDestination makes the port send its frames to d, and keep it.
+func (e *Engine) setDestination(ctx context.Context, port int, d destination) error {
+	e.destinations[port] = d
+	if d.local.IsValid() {
+		return e.control.SetL3(ctx, port, d.local, d.hop, d.mac)
+	}
+	return e.control.SetL2(ctx, port, d.mac)
+}
+
+// configured is the destination that the server's configuration, or an earlier client, gave a port, and its MAC; no MAC: there is none. An IPv4 next hop that the server has not resolved, or
+// has forgotten, is resolved.
+func (e *Engine) configured(ctx context.Context, port int, a trex.PortAttributes) (engine.MAC, error) {
+	layer := a.Layer
+	local, _ := netip.ParseAddr(layer.IPv4.Source)
+	hop, _ := netip.ParseAddr(layer.IPv4.Destination)
+	switch {
+	case !forgotten(a):
+		mac, err := net.ParseMAC(layer.Ether.Destination)
+		if err == nil {
+			e.destinations[port] = destination{local, hop, mac}
+		}
+		return engine.MAC(strings.ToLower(layer.Ether.Destination)), nil
+	case !local.IsValid() || !hop.IsValid():
+		return "", nil
+	}
+	resolved := engine.Addressing{Local: []netip.Prefix{netip.PrefixFrom(local, local.BitLen())}, NextHop: []netip.Addr{hop}}
+	if tags := a.VLAN.Tags; len(tags) == 1 {
+		resolved.VLAN = tags[0]
+	}
+	s, err := sidesOf(resolved, layer.Ether.Source)
+	if err != nil {
+		return "", fmt.Errorf("port %d: %w", port, err)
+	}
+	mac, err := e.address(ctx, port, resolved, s)
+	return engine.MAC(mac.String()), err
+}
+
+// forgotten says that the server has no destination for a port, or no longer uses the one that it shows.
+func forgotten(a trex.PortAttributes) bool { return a.Layer.Ether.State == "unconfigured" }
+
+// restoreDestinations sets the destinations that the server has forgotten, of ports that are about to start. Those that it knows are left alone, as a port that is addressed announces itself to
+// the device.
+func (e *Engine) restoreDestinations(ctx context.Context, starts []trex.Start) error {
+	ports := make([]int, len(starts))
+	for i, s := range starts {
+		ports[i] = s.Port
+	}
+	statuses, err := e.control.PortStatuses(ctx, ports)
+	if err != nil {
+		return err
+	}
+	for _, port := range ports {
+		if d, known := e.destinations[port]; known && forgotten(statuses[port].Attributes) {
+			if err := e.setDestination(ctx, port, d); err != nil {
+				return err
+			}
+			e.remark("the link of port %d changed its state, and the server forgot the device's MAC: it was set again", port)
+		}
+	}
+	return nil
+}
+
+// forgotDestination says that a start was refused because a link changed its state after the destination was set.
+func forgotDestination(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "dest MAC is invalid")
+}

@@ -1,0 +1,104 @@
+package stl_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/trex/trextest"
+)
+
+// flap takes a port's link down and up again.
+func (l lab) flap(port int) {
+	l.generator.SetLink(port, false)
+	l.generator.SetLink(port, true)
+}
+
+// addressed claims and loads both ports, with these addresses.
+func (l lab) addressed(t *testing.T, each ...engine.Addressing) {
+	t.Helper()
+	must(t, l.Claim(t.Context(), []int{0, 1}, false))
+	for port, a := range each {
+		_, err := l.Address(t.Context(), port, a)
+		must(t, err)
+		must(t, l.Load(t.Context(), port, []stream.Stream{udp()}))
+	}
+}
+
+func TestAPortStartsAfterALinkEventMadeTheServerForgetItsDestination(t *testing.T) {
+	given := [2]engine.Addressing{addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24", "198.18.1.1", "")}
+	before := map[string]func(*testing.T, lab) [2]engine.Addressing{
+		"that was resolved": func(*testing.T, lab) [2]engine.Addressing { return given },
+		"whose MAC was given": func(*testing.T, lab) [2]engine.Addressing {
+			return [2]engine.Addressing{addressing("198.18.0.2/24", "", "02:00:00:00:00:20"), addressing("", "", "02:00:00:00:00:21")}
+		},
+		"of IPv6": func(*testing.T, lab) [2]engine.Addressing {
+			return [2]engine.Addressing{addressing("2001:2::2/64", "2001:2::1", ""), addressing("2001:2:0:1::2/64", "2001:2:0:1::1", "")}
+		},
+		"that the server had": func(t *testing.T, l lab) [2]engine.Addressing {
+			l.addressed(t, given[:]...)
+			must(t, l.Release(t.Context()))
+			return [2]engine.Addressing{}
+		},
+		"that the server had and has forgotten": func(t *testing.T, l lab) [2]engine.Addressing {
+			l.addressed(t, given[:]...)
+			must(t, l.Release(t.Context()))
+			l.flap(0)
+			l.flap(1)
+			return [2]engine.Addressing{}
+		},
+	}
+	for name, prepare := range before {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				each := prepare(t, l)
+				l.addressed(t, each[:]...)
+				for range 2 {
+					l.flap(0)
+					l.flap(1)
+					must(t, l.Start(t.Context(), both(kpps), time.Minute))
+					if sending := l.generator.Sending(); len(sending) != 2 {
+						t.Errorf("ports %v send", sending)
+					}
+					must(t, l.Stop(t.Context(), []int{0, 1}))
+				}
+			})
+		})
+	}
+}
+
+func TestALinkEventBetweenDestinationAndStartIsRepairedAndRemarked(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.addressed(t, addressing("198.18.0.2/24", "198.18.0.1", ""), addressing("198.18.1.2/24", "198.18.1.1", ""))
+		flaps := 1
+		l.On("ping", func(c trextest.Call) (any, error) { // the call between the two
+			if flaps > 0 {
+				l.flap(1)
+				flaps--
+			}
+			return l.generator.Answer(c)
+		})
+		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		if sending, remarks := l.generator.Sending(), l.Remarks(); len(sending) != 2 || len(remarks) != 1 || !strings.Contains(remarks[0], "the link of port 1 changed its state") {
+			t.Errorf("ports %v send, remarks %q", sending, remarks)
+		}
+		must(t, l.Stop(t.Context(), []int{0, 1}))
+		flaps = 9
+		wants(t, l.Start(t.Context(), both(kpps), time.Minute), engine.ErrRefused, "dest MAC is invalid", "link goes down or up", "check the cable")
+		if sending := l.generator.Sending(); len(sending) != 0 {
+			t.Errorf("ports %v send", sending)
+		}
+	})
+}
+
+func TestAServerWithoutADestinationIsNamedBeforeAnythingIsSent(t *testing.T) {
+	unaddressed := func(ports []trextest.Port) { ports[0].Neighbor = "" }
+	inLab(t, func(t *testing.T, l lab) {
+		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		if mac, err := l.Address(t.Context(), 0, engine.Addressing{}); err != nil || mac != "" {
+			t.Errorf("got %q, %v", mac, err)
+		}
+	}, unaddressed)
+}
