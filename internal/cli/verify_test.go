@@ -46,11 +46,11 @@ func TestVerify(t *testing.T) {
 		stderr string
 		code   int
 	}{
-		"what was measured":                      {"", []string{saved}, "verified: 11 windows, 18 figures, 0 criteria\n", "", report.ExitOK},
+		"what was measured":                      {"", []string{saved}, "verified: 12 windows, 18 figures, 0 criteria\n", "", report.ExitOK},
 		"what was changed":                       {changed, []string{"-"}, "result: saturated is false, but the counters give true\n", "", report.ExitFailed},
-		"both":                                   {changed, []string{saved, "-"}, "verified: 11 windows", "", report.ExitFailed},
+		"both":                                   {changed, []string{saved, "-"}, "verified: 12 windows", "", report.ExitFailed},
 		"what another linerate wrote":            {older, []string{"-"}, "linerate v0.0.1 wrote it, but linerate dev verifies it", "", report.ExitOK},
-		"no Report, and the others are verified": {"", []string{broken, saved}, "verified: 11 windows", "broken.json: report 1: version is", report.ExitBadInput},
+		"no Report, and the others are verified": {"", []string{broken, saved}, "verified: 12 windows", "broken.json: report 1: version is", report.ExitBadInput},
 		"a suite's document":                     {`{"version": "linerate.dev/suite-report.v1alpha1", "name": "s", "started": "2026-03-14T15:09:26Z", "cells": [], "verdict": {"outcome": "Undecided"}}`, []string{"-"}, "", "verify the Reports of its runs", report.ExitBadInput},
 		"no such format":                         {"", []string{"-o", "html", saved}, "", "text, json", report.ExitBadInput},
 		"nothing":                                {"", nil, "", "at least one Report", report.ExitBadInput},

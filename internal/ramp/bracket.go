@@ -53,6 +53,8 @@ type target struct {
 	guess bool // not a halving
 	// drained: a trial, which has no edges, as those of a held window may hide or feign more loss than the limit allows.
 	drained bool
+	// overload: it empties what the device saved up, and nothing else is concluded from it.
+	overload bool
 }
 
 // votes are the windows at one load of the search, or of the hold. Loss is believed when it repeats: best of three.
@@ -221,22 +223,31 @@ func (m *machine) longWindowsSpent() bool { return m.long > longWindows-bestOf }
 // chooseConfirmation holds the clean end of the bracket for the confirmation's duration, unless that is done, not wanted or used up.
 func (m *machine) chooseConfirmation(lo *point) {
 	switch {
-	case lo.long && m.Ramp.ConfirmDuration > 0:
+	case lo.long && m.Ramp.ConfirmDuration > 0 && m.steadyAt(lo.load):
 		m.confirmed = lo
 		m.endSearch(fmt.Sprintf("confirmed at %s of the target", percent(lo.asked)))
 	case m.Ramp.ConfirmDuration <= 0:
 		m.endSearch("no confirmation was asked for")
 	case m.longWindowsSpent():
 		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
+	case lo.long && (m.inVain || m.overloaded >= overloads):
+		m.finish(fmt.Sprintf("not confirmed: %s of the target was carried for %s, but the device may have saved up rate for that before, and an overload of %s lost no frames", percent(lo.asked), m.Ramp.ConfirmDuration.Std(), percent(m.overloadAt())))
 	case m.looked > 0 && m.lookBelowUnclear():
 	default:
-		m.target = target{phase: report.Confirm, load: lo.asked, judge: m.Ramp.ConfirmDuration.Std(), drained: m.edgesCover(lo.asked)}
-		how := ""
-		if m.target.drained {
-			how = " by a trial, counted after its last frame: the edges of a held window may hide more than the loss limit"
+		m.target = target{phase: report.Confirm, load: lo.asked, judge: m.Ramp.ConfirmDuration.Std(), drained: m.edgesCover(lo.asked) && m.steadyAt(lo.asked)}
+		if m.overloadFirst(); !m.target.overload {
+			m.reason = m.withReason(m.confirmingSentence())
 		}
-		m.reason = m.withReason(fmt.Sprintf("confirming %s of the target for %s%s", percent(lo.asked), m.Ramp.ConfirmDuration.Std(), how))
 	}
+}
+
+// confirmingSentence says how the next load is held.
+func (m *machine) confirmingSentence() string {
+	how := ""
+	if m.target.drained {
+		how = " by a trial, counted after its last frame: the edges of a held window may hide more than the loss limit"
+	}
+	return fmt.Sprintf("confirming %s of the target for %s%s", percent(m.target.load), m.target.judge, how)
 }
 
 // chooseBetween bisects, or goes where a failed confirmation points.
@@ -273,10 +284,11 @@ func (m *machine) chooseBetween(lo *point) {
 	m.look(at, fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
 	m.target.guess = guess
 	if m.shortDistrusted {
-		m.target.judge, m.target.drained = m.Ramp.ConfirmDuration.Std(), m.edgesCover(at)
+		m.target.judge, m.target.drained = m.Ramp.ConfirmDuration.Std(), m.edgesCover(at) && m.steadyAt(at)
 		if width(at, m.ceiling) <= m.Ramp.RefineTo {
 			m.target.phase = report.Confirm
 		}
+		m.overloadFirst()
 	}
 }
 

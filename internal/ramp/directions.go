@@ -51,6 +51,9 @@ func (m *machine) direction(d int, whole procedure.Conclusion, lo *point, unheld
 		return c
 	}
 	c.Lossy, c.Resolution = lossy, resolution
+	if m.confirmed != nil && !m.steadyIn(d, lo.load) {
+		return c // it may have carried the answer from what it had saved up
+	}
 	near := tolerated * max(m.Ramp.RefineTo, whole.Resolution)
 	if m.cleanBelow(d, lo, lossy) {
 		near = min(tolerated*m.Ramp.RefineTo, max(m.Ramp.RefineTo, stumble))

@@ -12,6 +12,10 @@ import (
 // observeSearch takes in a window of the search.
 func (m *machine) observeSearch(p point) {
 	m.confirmed = nil // the search goes on, for a higher load
+	if m.target.overload {
+		m.observeOverload(p)
+		return
+	}
 	isLong := m.Ramp.ConfirmDuration > 0 && m.target.judge >= m.Ramp.ConfirmDuration.Std() && (m.shortDistrusted || m.target.phase == report.Confirm)
 	p.long = isLong && (!p.clean || m.surelyWithinLimit(m.history[p.window]))
 	if isLong {

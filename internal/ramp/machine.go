@@ -46,6 +46,7 @@ type machine struct {
 	looks  []point       // the hold and windows of the confirmation's length, as far as they are clean or lossy
 	runs   map[int][]int // per direction: its present run of Lossy windows, as indexes into points
 	bracket
+	steadiness
 
 	ending  string // how the search ended, while other directions' own limits are looked at, or loads that could not be judged
 	closers int    // windows of the former
@@ -60,6 +61,7 @@ func replay(p plan.Procedure, history []report.Window) *machine {
 		m.stage = climbing
 	}
 	for i := range history {
+		m.follow(m.next(), history[i])
 		m.reason = ""
 		m.observe(i)
 	}

@@ -85,6 +85,9 @@ func (r Ramp) Bound() procedure.Bound {
 	}
 	total += longWindows * (p.Settle.Std() + p.ConfirmDuration.Std())
 	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats + refineWindows + longWindows
+	if p.ConfirmDuration > 0 {
+		total, steps = total+mostOverload(p), steps+overloads
+	}
 	b := procedure.Bound{Steps: steps, Time: total, Rests: rests}
 	if p.ConfirmDuration > 0 {
 		b.Trial, b.Trials = p.ConfirmDuration.Std(), longWindows
