@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,6 +89,17 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 		if err := g.shake(ctx, d); err != nil {
 			return err
 		}
+	} else {
+		ctx, stop := context.WithCancel(ctx)
+		confirmed := make(chan struct{})
+		go func() {
+			defer close(confirmed)
+			_ = g.confirm(ctx, d) // without the confirmation the other gateway says that this one doesn't answer
+		}()
+		defer func() {
+			stop()
+			<-confirmed
+		}()
 	}
 	if err := ready(); err != nil {
 		return err
@@ -100,26 +112,84 @@ func (g Gateway) Serve(ctx context.Context, ready func() error) error {
 	}
 }
 
-// handshake bounds how long the first gateway may take to answer.
-const handshake = 20 * time.Second
+// handshakeBound bounds how long the first gateway may take to answer, and pollHandshake is the time between two looks at WireGuard's state.
+const (
+	handshakeBound = 20 * time.Second
+	pollHandshake  = 10 * time.Millisecond
+)
 
-// shake waits until both gateways can encrypt. The first one may not be up yet; WireGuard asks again each 5 s, so frames that came before its answer would be lost for as long.
+// keepIdleTunnelAlive has WireGuard send an empty packet in each second without another one, and sendNoKeepalives ends that.
+const (
+	keepIdleTunnelAlive = "persistent_keepalive_interval=1\n"
+	sendNoKeepalives    = "persistent_keepalive_interval=0\n"
+)
+
+// shake is the second gateway's part of the handshake. It waits until both gateways can encrypt. WireGuard's first gateway can't before a packet of the second one
+// confirmed the new keys. If that packet is lost, the first gateway starts a handshake of its own only 5 s later, and the frames of these seconds are lost.
+//
+//	first                                second
+//	  │ ◀──────── initiation ─────────────  │  again each 5 s, until the first gateway is up
+//	  │ ───────── response ─────────────▶   │  the second gateway can encrypt
+//	  │ ◀──────── keepalive ──────────────  │  each second: the first gateway can encrypt
+//	  │ ───────── keepalive ────────────▶   │  each second: the second gateway knows that
 func (g Gateway) shake(ctx context.Context, d *device.Device) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, handshake, fmt.Errorf("the other gateway, %s, answers no handshake within %s", g.Peer, handshake))
+	ctx, cancel := context.WithTimeoutCause(ctx, handshakeBound, fmt.Errorf("the other gateway, %s, answers no handshake within %s", g.Peer, handshakeBound))
 	defer cancel()
+	answered, err := awaitState(ctx, d, func(s state) bool { return s.shaken })
+	if err != nil {
+		return err
+	}
+	if _, err := awaitState(ctx, d, func(s state) bool { return s.received > answered.received }); err != nil {
+		return err
+	}
+	return d.IpcSet("public_key=" + g.PeerKey + "\nupdate_only=true\n" + sendNoKeepalives)
+}
+
+// confirm is the first gateway's part of the handshake. Once it can encrypt, its keepalives say so.
+func (g Gateway) confirm(ctx context.Context, d *device.Device) error {
+	if _, err := awaitState(ctx, d, func(s state) bool { return s.shaken }); err != nil {
+		return err
+	}
+	return d.IpcSet("public_key=" + g.PeerKey + "\nupdate_only=true\n" + keepIdleTunnelAlive)
+}
+
+// state is what WireGuard says of the other gateway. shaken says that this gateway can encrypt; received counts bytes.
+type state struct {
+	shaken   bool
+	received int64
+}
+
+// awaitState waits until WireGuard's state is as wanted, and returns that state.
+func awaitState(ctx context.Context, d *device.Device, wanted func(state) bool) (state, error) {
 	for {
-		state, err := d.IpcGet()
+		words, err := d.IpcGet()
 		if err != nil {
-			return fmt.Errorf("ask WireGuard for its handshake: %w", err)
+			return state{}, fmt.Errorf("ask WireGuard for its handshake: %w", err)
 		}
-		if !strings.Contains(state, "last_handshake_time_sec=0\n") {
-			break
+		now := parseState(words)
+		if wanted(now) {
+			return now, nil
 		}
-		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
-			return context.Cause(ctx)
+		if err := pause.For(ctx, pollHandshake); err != nil {
+			return state{}, context.Cause(ctx)
 		}
 	}
-	return d.IpcSet("public_key=" + g.PeerKey + "\nupdate_only=true\npersistent_keepalive_interval=0\n")
+}
+
+// parseState reads the state of WireGuard's only peer in the form of its cross-platform interface.
+func parseState(words string) (s state) {
+	for line := range strings.Lines(words) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		number, err := strconv.ParseInt(value, 10, 64)
+		switch {
+		case err != nil:
+		case key == "last_handshake_time_sec":
+			s.shaken = number != 0
+		case key == "rx_bytes":
+			s.received = number
+		}
+	}
+	return s
 }
 
 // settings are the gateway's settings in the form of WireGuard's cross-platform interface. The second gateway makes the handshake, by a packet that keeps the tunnel alive.
@@ -130,7 +200,7 @@ func (g Gateway) settings() string {
 		fmt.Fprintf(&s, "allowed_ip=%s\n", all)
 	}
 	if g.Asks {
-		s.WriteString("persistent_keepalive_interval=1\n")
+		s.WriteString(keepIdleTunnelAlive)
 	}
 	return s.String()
 }
