@@ -27,6 +27,15 @@ const (
 	mostSuiteFreeform = 2 * MostFreeform
 )
 
+// The most that a LoadTest's freeform parts may have besides bytes: how deep their JSON is nested, and how many lists and mappings, and values in all, they have together. The
+// deepest field of a pod template is at depth 16. An empty mapping is two bytes of text, and a thousand once it is decoded; and decoders slow down with depth. A suite may have twice as
+// many lists, mappings and values in its template and patches.
+const (
+	mostDepth      = 32
+	mostContainers = 2048
+	mostValues     = 16384
+)
+
 // omitted is the only member of a Freeform that the operator doesn't keep because it is too large. Its value is how many bytes the spec's freeform parts take.
 const omitted = "linerate.dev/omitted"
 
@@ -36,7 +45,7 @@ func (s *LoadTestSpec) FreeformFault() string {
 		return fmt.Sprintf("templates, TRex's settings and what generator.pod adds to pods take %d bytes together, and %d is the most: "+
 			"put files and scripts that a template carries into ConfigMaps of their own", bytes, MostFreeform)
 	}
-	return ""
+	return structureOf(s.freeforms()).fault("templates, TRex's settings and generator.pod.affinity", 1)
 }
 
 // OmitFreeform drops the freeform parts if they are too large, to save memory. FreeformFault says the same before and after.
@@ -99,7 +108,7 @@ func (s *LoadTestSuiteSpec) FreeformFault() string {
 		return fmt.Sprintf("spec.template.spec and the patches of spec.axes take %d bytes together, and %d is the most: "+
 			"put files and scripts that a template carries into ConfigMaps of their own, or part the suite in two", bytes, mostSuiteFreeform)
 	}
-	return ""
+	return structureOf(s.freeforms()).fault("spec.template.spec and the patches of spec.axes", 2)
 }
 
 // OmitFreeform drops template and patches if they are too large, to save memory. FreeformFault says the same before and after.
@@ -145,4 +154,60 @@ func omit(all []*Freeform, bytes int) {
 
 func omittedForm(bytes int) Freeform {
 	return Freeform{omitted: apiextensionsv1.JSON{Raw: strconv.AppendInt(nil, int64(bytes), 10)}}
+}
+
+// structure is how JSON is built: how deep it is nested, and how many lists and mappings (containers), and values in all, it has.
+type structure struct{ depth, containers, values int }
+
+// structureOf is the depth of the deepest Freeform, and the sums over all. It reads each byte once, and decodes nothing.
+func structureOf(all []*Freeform) (s structure) {
+	for _, f := range all {
+		s.containers++
+		for _, value := range *f {
+			s.read(value.Raw)
+		}
+	}
+	return s
+}
+
+// read adds a value that is in a Freeform, and so at depth 1.
+func (s *structure) read(json []byte) {
+	depth, inText, escaped := 1, false, false
+	s.values++
+	for _, c := range json {
+		switch {
+		case escaped:
+			escaped = false
+		case inText:
+			escaped, inText = c == '\\', c != '"'
+		case c == '"':
+			inText = true
+		case c == '{' || c == '[':
+			depth++
+			s.depth = max(s.depth, depth)
+			s.containers++
+			s.values++
+		case c == '}' || c == ']':
+			depth--
+		case c == ',':
+			s.values++
+		}
+	}
+}
+
+// fault says that the parts are built of too much, with the way out; empty: they aren't. times is how often the bounds of a LoadTest they may have.
+func (s structure) fault(parts string, times int) string {
+	for _, bound := range []struct {
+		what      string
+		has, most int
+	}{
+		{"levels of lists and mappings in each other", s.depth, mostDepth},
+		{"lists and mappings", s.containers, mostContainers * times},
+		{"values", s.values, mostValues * times},
+	} {
+		if bound.has > bound.most {
+			return fmt.Sprintf("%s have %d %s, and %d is the most: a template that Kubernetes reads needs far fewer", parts, bound.has, bound.what, bound.most)
+		}
+	}
+	return ""
 }

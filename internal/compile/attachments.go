@@ -47,6 +47,9 @@ type Bandwidth struct {
 	EgressBurst  int `json:"egressBurst,omitempty"`
 }
 
+// mostAttachments is how many networks of its own a pod may have, far more than any device has interfaces.
+const mostAttachments = 64
+
 // ReadAttachments reads the value of Multus' annotation, in either of its two forms. It fills in the pod's own namespace where an entry names none.
 //
 //	[{"name": "management", "namespace": "lab", "interface": "mgmt"}]
@@ -62,6 +65,9 @@ func ReadAttachments(annotation, namespace string) ([]Attachment, error) {
 	all, err := read(annotation)
 	if err != nil {
 		return nil, err
+	}
+	if len(all) > mostAttachments {
+		return nil, fmt.Errorf("it has more than %d entries", mostAttachments)
 	}
 	for i := range all {
 		a := &all[i]
@@ -95,6 +101,9 @@ func readJSONForm(annotation string) (all []Attachment, err error) {
 
 func readShortForm(annotation string) (all []Attachment, err error) {
 	for entry := range strings.SplitSeq(annotation, ",") {
+		if len(all) > mostAttachments {
+			break // the caller refuses the list
+		}
 		if entry = strings.TrimSpace(entry); entry == "" {
 			continue
 		}

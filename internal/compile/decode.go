@@ -1,10 +1,10 @@
 package compile
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -13,20 +13,13 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// mostObjects is how many objects a freeform part may have: an empty container is two bytes of text, and a thousand bytes once it is decoded.
-const mostObjects = 2048
-
 // decode decodes a freeform part as Kubernetes' type T, strictly: Kubernetes would silently drop a field that it doesn't know. Nil: something is
-// wrong, and was refused.
+// wrong, and was refused. newCompiler has bounded how deep and how many all values are.
 func decode[T any](c *compiler, path *field.Path, form v1alpha1.Freeform) *T {
 	into := new(T)
 	raw, err := form.Raw()
 	if err != nil {
 		c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, "it can't be read: "+err.Error()))
-		return nil
-	}
-	if n := bytes.Count(raw, []byte("{")); n > mostObjects {
-		c.errs = append(c.errs, field.TooMany(path, n, mostObjects))
 		return nil
 	}
 	unknown, err := kjson.UnmarshalStrict(raw, into)
@@ -58,10 +51,9 @@ func unknownField(path *field.Path, err error) *field.Error {
 func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 	var document any
 	if kjson.UnmarshalCaseSensitivePreserveInts(raw, &document) == nil {
-		path = culprit(path, document, func(part any) bool {
-			text, err := json.Marshal(part)
-			return err == nil && kjson.UnmarshalCaseSensitivePreserveInts(text, new(T)) != nil
-		})
+		if at, why := culprit(path, reflect.TypeFor[T](), document); at != nil {
+			path, err = at, why
+		}
 	}
 	message := "Kubernetes can't read it: " + err.Error()
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -70,25 +62,67 @@ func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 	return field.Invalid(path, field.OmitValueType{}, message)
 }
 
-// culprit finds the innermost part of a document that can't be read, even by itself.
-func culprit(path *field.Path, document any, fails func(part any) bool) *field.Path {
-	switch d := document.(type) {
-	case map[string]any:
-		for _, key := range sortedKeys(d) {
-			alone := func(part any) bool { return fails(map[string]any{key: part}) }
-			if alone(d[key]) {
-				return culprit(path.Child(key), d[key], alone)
+// unmarshaler is implemented by types that read their own JSON.
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// culprit is the first value of a document that can't be read as its type, and the decoder's error for it; nil: there is none. The decoder's error for the whole document doesn't name the
+// element of a list, nor any field where a type reads its own JSON. So culprit goes down the document and the type side by side, and has the decoder read each value once that has no parts.
+func culprit(path *field.Path, as reflect.Type, value any) (*field.Path, error) {
+	for as.Kind() == reflect.Pointer {
+		as = as.Elem()
+	}
+	parts, isMap := value.(map[string]any)
+	elements, isList := value.([]any)
+	switch kind := as.Kind(); {
+	case reflect.PointerTo(as).Implements(unmarshaler):
+	case isMap && kind == reflect.Struct:
+		for _, key := range sortedKeys(parts) {
+			if of := fieldType(as, key); of != nil {
+				if at, err := culprit(path.Child(key), of, parts[key]); err != nil {
+					return at, err
+				}
 			}
 		}
-	case []any:
-		for i, element := range d {
-			alone := func(part any) bool { return fails([]any{part}) }
-			if alone(element) {
-				return culprit(path.Index(i), element, alone)
+		return nil, nil
+	case isMap && kind == reflect.Map:
+		for _, key := range sortedKeys(parts) {
+			if at, err := culprit(path.Child(key), as.Elem(), parts[key]); err != nil {
+				return at, err
 			}
+		}
+		return nil, nil
+	case isList && kind == reflect.Slice:
+		for i, element := range elements {
+			if at, err := culprit(path.Index(i), as.Elem(), element); err != nil {
+				return at, err
+			}
+		}
+		return nil, nil
+	}
+	text, err := json.Marshal(value)
+	if err == nil {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(text, reflect.New(as).Interface())
+	}
+	if err != nil {
+		return path, err
+	}
+	return nil, nil
+}
+
+// fieldType is the type of a struct's field by its name in JSON; nil: it has none of this name. The fields of embedded structs count as its own, as the decoder has them.
+func fieldType(of reflect.Type, name string) reflect.Type {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && tag == "" {
+			if inner := fieldType(f.Type, name); inner != nil {
+				return inner
+			}
+		} else if tag == name && tag != "-" {
+			return f.Type
 		}
 	}
-	return path
+	return nil
 }
 
 func kindOf(wrong *json.UnmarshalTypeError) string {

@@ -1,6 +1,9 @@
 package suite
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
@@ -35,6 +38,8 @@ type Matrix struct {
 	sheetSize int
 	// slots are the measurements to be made, in their order.
 	slots []slot
+	// fault is why no cell's spec is made at all; empty: they are.
+	fault string
 }
 
 // Expand makes a cell for each combination of the axes' values that isn't excluded, in their order: the last axis changes fastest.
@@ -45,6 +50,7 @@ func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 			m.Cells = append(m.Cells, c)
 		}
 	}
+	m.fault = cmp.Or(s.Spec.FreeformFault(), m.volumeFault())
 	m.addCalibrations()
 	m.name()
 	if b := s.Spec.Baseline; b != nil && b.Axis != "" {
@@ -55,6 +61,32 @@ func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 	}
 	m.slots = order(s, m.calibrations, len(m.Cells)-m.calibrations)
 	return m
+}
+
+// mostVolume is how many bytes the template and the patches of all cells may have together, counted once for each cell: all are merged when a suite is first seen.
+const mostVolume = 32 << 20
+
+// volumeFault says that the cells' specs are too much text together; empty: they aren't.
+func (m *Matrix) volumeFault() string {
+	bytes := len(m.Cells) * textOf(m.suite.Spec.Template.Spec)
+	for i := range m.Cells {
+		for _, p := range m.Cells[i].patches {
+			bytes += textOf(p)
+		}
+	}
+	if bytes <= mostVolume {
+		return ""
+	}
+	return fmt.Sprintf("spec.template.spec and patches make %d cells of %d bytes together, and %d is the most: put files and scripts that a template carries into ConfigMaps of their own, or part the suite in two",
+		len(m.Cells), bytes, mostVolume)
+}
+
+// textOf is how many bytes a part of a spec has.
+func textOf(form v1alpha1.Freeform) (bytes int) {
+	for key, value := range form {
+		bytes += len(key) + len(value.Raw)
+	}
+	return bytes
 }
 
 // product has a cell for each combination; without axes there is one.

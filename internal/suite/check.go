@@ -45,8 +45,9 @@ type Fault struct {
 	// Message is a sentence that names the Field: a field of the LoadTest or, if there are no Cells, of the suite.
 	Message, Field string
 
-	first   int  // of the cells
-	ofSuite bool // Field is the suite's, though it is wrong for these cells only
+	first     int  // of the cells
+	ofSuite   bool // Field is the suite's, though it is wrong for these cells only
+	unchecked int  // cells, after a fault that is the template's own
 }
 
 // Faults are what is wrong with a suite.
@@ -84,17 +85,17 @@ type Checking struct {
 // NewChecking begins with a suite's first cell.
 func NewChecking(m *Matrix) *Checking { return &Checking{matrix: m, at: map[string]int{}} }
 
-// Next checks so many further cells.
+// Next checks so many further cells. A fault of the template's own ends the check.
 func (c *Checking) Next(judge Judge, cells int) {
 	m := c.matrix
-	if why := m.suite.Spec.FreeformFault(); why != "" {
-		c.Faults, c.next = Faults{{Field: "spec", Message: why, ofSuite: true}}, len(m.Cells)
+	if m.fault != "" {
+		c.Faults, c.next = Faults{{Field: "spec", Message: m.fault, ofSuite: true}}, len(m.Cells)
 		return
 	}
 	if len(m.Cells) == 0 {
 		c.Faults = Faults{{Field: "spec.exclude", Message: "spec.exclude leaves no cell to measure: exclude less"}}
 	}
-	for end := min(c.next+cells, len(m.Cells)); c.next < end; c.next++ {
+	for end := min(c.next+cells, len(m.Cells)); c.next < end && !c.stops(); c.next++ {
 		wrong := m.wrong(c.next, judge)
 		for _, w := range wrong {
 			c.add(Fault{Message: w.Message, Field: w.Field, first: c.next})
@@ -105,6 +106,24 @@ func (c *Checking) Next(judge Judge, cells int) {
 			}
 		}
 	}
+	if c.stops() {
+		c.next = len(m.Cells)
+	}
+}
+
+// stops says whether a fault is the template's own, and notes how many cells that leaves unchecked: the first cells all have it, and in none of them does a patch set its field.
+func (c *Checking) stops() bool {
+	if c.next != namedCells || len(c.matrix.Cells) == namedCells {
+		return false
+	}
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		if len(f.Cells) == namedCells && f.Field != "" && !f.ofSuite && strings.HasPrefix(c.matrix.origin(f), templateSpec) {
+			f.unchecked = len(c.matrix.Cells) - c.next
+			return true
+		}
+	}
+	return false
 }
 
 // add records a cell's fault, together with the same fault of other cells.
@@ -182,6 +201,13 @@ func (f *Fault) add(cell string) {
 
 // String is "cell apu6-64b: spec.traffic.frameSize is 20: …".
 func (f Fault) String() string {
+	if f.unchecked > 0 {
+		return fmt.Sprintf("%s (no patch sets it, so the %d cells after these aren't checked)", f.ofCells(), f.unchecked)
+	}
+	return f.ofCells()
+}
+
+func (f Fault) ofCells() string {
 	switch n := len(f.Cells) + f.More; {
 	case n == 0:
 		return f.Message

@@ -26,6 +26,9 @@ func Read(object admission.Object, judge Judge) (*Matrix, error) {
 	return m, append(placed, object.Fault("", fmt.Sprintf("and %d more things are wrong with its cells", len(wrong)-maxFaults)))
 }
 
+// templateSpec is the suite's field that all cells begin with.
+const templateSpec = "spec.template.spec"
+
 // origin is the field of the suite that a cell's fault comes from: in the last of the patches that have the longest part of the fault's path, or else in the
 // template.
 //
@@ -39,7 +42,7 @@ func (m *Matrix) origin(f *Fault) string {
 	if m.Cells[f.first].calibrates && !strings.HasPrefix(inside, ".generator") && !strings.HasPrefix(inside, ".traffic") {
 		return "spec.calibration"
 	}
-	at, deepest := "spec.template.spec", depth(m.suite.Spec.Template.Spec.Raw, inside)
+	at, deepest := templateSpec, depth(m.suite.Spec.Template.Spec.Raw, inside)
 	for i, patch := range m.Cells[f.first].patches {
 		if d := depth(patch.Raw, inside); d > 0 && d >= deepest {
 			deepest, at = d, m.patchAt(f.first, i)

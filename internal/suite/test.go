@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -63,6 +64,9 @@ func texts(from map[string]v1alpha1.TemplateText) map[string]any {
 
 // spec is the template's with the cell's patches (RFC 7396).
 func (m *Matrix) spec(c *Cell) (map[string]any, error) {
+	if m.fault != "" {
+		return nil, errors.New(m.fault)
+	}
 	document, err := m.suite.Spec.Template.Spec.Raw()
 	if err != nil {
 		return nil, fmt.Errorf("spec.template.spec: %w", err)
