@@ -1,6 +1,7 @@
 package backtoback
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -54,7 +55,7 @@ func (b BackToBack) frames(of side, trial report.Window, unclear int) *report.Ba
 		open, timed = open || f.lossy == 0, timed && (f.sending > 0 || f.clean == 0)
 	}
 	n := int64(len(of.found))
-	r := reckoning{trial: of.trial, lasted: int64(trial.Duration), sent: new(big.Rat).SetInt64(of.trial.Offered.PacketsPerSecond)}
+	r := reckoning{trial: of.trial, lasted: int64(cmp.Or(of.trial.Sending, trial.Duration)), sent: new(big.Rat).SetInt64(of.trial.Offered.PacketsPerSecond)}
 	if timed = timed && sending > 0; timed {
 		r.sent = big.NewRat(clean, sending)
 		r.sent.Mul(r.sent, big.NewRat(1e9, 1))

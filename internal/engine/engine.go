@@ -45,7 +45,7 @@ type Engine interface {
 	Address(ctx context.Context, port int, a Addressing) (nextHop MAC, err error)
 	// Load replaces the port's streams. Their rates are relative, and Start gives the absolute one; but those of bursts (single_burst) are absolute, and Start's is to be their sum.
 	Load(ctx context.Context, port int, streams []stream.Stream) error
-	// Start starts all loads at one instant, for at most duration: then the generator stops by itself, even if its client has died.
+	// Start starts all loads at one instant, for duration: then the generator stops by itself, even if its client has died. A port that EndsLate may stop later: it sends all that it was asked for.
 	Start(ctx context.Context, loads []PortLoad, duration time.Duration) error
 	// Update changes the rate of running ports without a gap.
 	Update(ctx context.Context, loads []PortLoad) error
@@ -233,6 +233,10 @@ type PortCounters struct {
 	KernelTold bool
 	// Sending is how long the latest run of finite streams took, from its first frame to its last; 0: there was none, or the port doesn't report it.
 	Sending time.Duration
+	// Lasts is for how long the latest start makes the port send, if it keeps to its schedule; 0: the engine doesn't know. EndsLate: where the schedule is late, its end is, too, as that of TRex; else it ends by
+	// the clock.
+	Lasts    time.Duration
+	EndsLate bool
 	// Paced: after a delay, the port never catches up in a burst.
 	Paced bool
 	// Waited is for how long the port's sending threads were ready to run while others had the processors, all together, until just before the other counters were read, and Waiting how much that may

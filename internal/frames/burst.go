@@ -99,7 +99,7 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	return &w, nil
 }
 
-// untilSent waits until the generators have sent the whole burst, or given up: only then do they report how long it took. If frames are missing at the end, the window says so.
+// untilSent waits until the generators have sent the whole burst, or stops them: only then do they report how long it took. If frames are missing at the end, the window says so.
 func (r *run) untilSent(ctx context.Context, step procedure.Step, before []engine.Reading, end time.Time, keep func([]engine.Reading)) error {
 	for kept := time.Now(); ; {
 		if err := pause.For(ctx, burstPoll); err != nil {
@@ -113,8 +113,11 @@ func (r *run) untilSent(ctx context.Context, step procedure.Step, before []engin
 			keep(readings)
 			kept = time.Now()
 		}
-		if r.notSent(step.Frames, before, readings) == "" || time.Now().After(end) {
+		switch {
+		case r.notSent(step.Frames, before, readings) == "":
 			return nil
+		case time.Now().After(end): // TRex would send the rest, however late
+			return r.stopAll(ctx)
 		}
 	}
 }

@@ -170,14 +170,7 @@ func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]en
 // generator that pauses for a moment has sent fewer. It is false where background traffic was heard, or where more came back than was sent, as from a device that sends frames twice: then one
 // frame may be counted in place of another that is still in flight.
 func (r *run) allBack(sending time.Duration, before, now []engine.Reading) bool {
-	for i, d := range r.setup.Directions {
-		t := between(d, before, now)
-		due := r.drive.intended[i].PerSecond() * (sending - unsent).Seconds()
-		if d.Background+d.Strays > 0 || t.Returned.Packets+t.ReceiveErrors != t.Sent.Packets || float64(t.Sent.Packets) < due {
-			return false
-		}
-	}
-	return true
+	return r.sentAll(sending, before, now) && r.allReturned(before, now)
 }
 
 // still says whether nothing but background traffic came between two readings.

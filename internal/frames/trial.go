@@ -15,7 +15,7 @@ import (
 )
 
 // try carries out a finite trial as in RFC 2544: frames are counted after all that will come back have come back. Generators end a trial by
-// themselves; a stop would cut short those that began a little later. They are stopped only where the trial is decided early.
+// themselves; a stop would cut short those that began a little later. They are stopped only where the trial is decided early, or where they still send when its time is over.
 //
 //	 counters stand still                              they stand still again
 //	      │ start                     each ends by itself       │
@@ -54,7 +54,16 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	begin := time.Now()
 	r.drive.until = begin.Add(step.Judge)
 	look := r.newEarlyStop(step, begin, &span, keep)
-	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, pace, !paced(before)) }
+	began := false
+	see := func(now []engine.Reading) {
+		if began || !r.allSend(before, now) {
+			pace.Add(now)
+			return
+		}
+		began = true // from this reading on it shows for how long each port sends
+		keep(now)
+	}
+	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, !paced(before), see) }
 	for _, moment := range moments(begin, step)[1:] { // the first moment is the beginning, and was read before the start
 		readings, err := r.readAt(ctx, moment, look, wait)
 		if err != nil {
@@ -66,6 +75,11 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		r.sample(readings, time.Since(begin))
 		r.observe(readings, runner.Limits{})
 		keep(readings)
+	}
+	if span.Stopped == nil && endsLate(before) {
+		if err := r.awaitEnd(ctx, begin, before, keep); err != nil {
+			return r.cutShort(span, opened, step, err), err
+		}
 	}
 	rest, err := r.awaitStandstill(ctx, look.polls(), func(now []engine.Reading) bool { return r.allBack(step.Judge, before, now) })
 	if err != nil {

@@ -44,7 +44,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	var before []report.Limiter
 	var followed []map[uint32]engine.Followed
 	readAt := func(moment time.Time) error {
-		if err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero()); err != nil {
+		if err := r.untilThen(ctx, moment, bursty && !opened.IsZero(), pace.Add); err != nil {
 			return err
 		}
 		readings, limited, err := r.readEdge(ctx)
@@ -101,8 +101,8 @@ func paced(readings []engine.Reading) bool {
 	return true
 }
 
-// untilThen waits for a moment, and with follow watches the generators' pace meanwhile.
-func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, follow bool) error {
+// untilThen waits for a moment, and with follow passes on closely spaced readings meanwhile, to watch the generators' pace.
+func (r *run) untilThen(ctx context.Context, moment time.Time, follow bool, see func([]engine.Reading)) error {
 	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach, paceOfReading*r.drive.quickest))
 	for next := time.Now().Add(every); follow && moment.Sub(next) >= every; {
 		if err := pause.Until(ctx, next); err != nil {
@@ -113,7 +113,7 @@ func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pac
 		if err != nil {
 			return err
 		}
-		pace.Add(readings)
+		see(readings)
 		r.drive.quickest = min(cmp.Or(r.drive.quickest, time.Hour), time.Since(began))
 		next = began.Add(every)
 	}

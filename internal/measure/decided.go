@@ -151,7 +151,7 @@ func (s Setup) sending(span Span) time.Duration {
 	longest := time.Duration(0)
 	for i, d := range s.Directions {
 		for n, asked := range parts(d.Pairs, span.intended(i)) {
-			took, _ := span.seenSending(d.Pairs[n], asked)
+			took, _ := span.seenSending(d.Pairs[n], asked, 0)
 			longest = max(longest, took)
 		}
 	}
@@ -161,35 +161,35 @@ func (s Setup) sending(span Span) time.Duration {
 // sendingOf is how long a pair's port sent in a trial that asked it for a rate, and how many more frames may have left in that time, as the readings' times are uncertain.
 func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, unsure int64) {
 	if s.Stopped != nil {
-		if took, unsure := s.seenSending(p, asked); took > 0 {
+		if took, unsure := s.seenSending(p, asked, 0); took > 0 {
 			return took, unsure
 		}
+		return s.Sending, 0
 	}
-	return s.Sending, 0
+	_, last := edgesOf(s.Readings[p.Generator])
+	scheduled := cmp.Or(last.Ports[p.Send].Lasts, s.Sending)
+	if took, _ = s.seenSending(p, asked, uneven); took == 0 || !last.Ports[p.Send].EndsLate && s.allowsSending(p, scheduled) {
+		return scheduled, 0
+	}
+	return took, 0
 }
 
-// seenSending is how long a port sent that began and was stopped between readings, at the rate seen between the first reading after its first frame and the last reading before its last frame.
-// Where the readings' times allow the rate that was asked for, it is that rate. 0: the readings show no rate.
+// seenSending is how long a port sent that began and ended between readings, at the rate seen between the first reading after its first frame and the last reading before its last frame.
+// Where the readings allow the rate that was asked for, it is that rate: frames may have left so much earlier or later than evenly. 0: the readings show no rate.
 //
 //	sent   ▁▁▁▁▂▂▃▃▄▄▅▅▆▆▇▇████
 //	read   ·    ·    ·    ·    ·
 //	            a ├─────┤ b        took = all × (b − a ± unsure) ÷ (sent by b − sent by a)
-func (s Span) seenSending(p Pair, asked units.PacketRate) (took time.Duration, unsure int64) {
-	if p.Generator >= len(s.Readings) || len(s.Readings[p.Generator]) < 2 {
+func (s Span) seenSending(p Pair, asked units.PacketRate, uneven time.Duration) (took time.Duration, unsure int64) {
+	readings, a, b := s.whileSending(p)
+	if a >= b {
 		return 0, 0
 	}
-	readings := s.Readings[p.Generator]
-	sent := func(i int) int64 {
-		return readings[i].Ports[p.Send].Sent.Packets - readings[0].Ports[p.Send].Sent.Packets
+	apart, open := readings[b].At-readings[a].At, readings[a].Uncertainty+readings[b].Uncertainty+uneven
+	between, all := sentBetween(readings[a], readings[b], p.Send), sentBetween(readings[0], readings[len(readings)-1], p.Send)
+	if uneven > 0 { // and whole frames
+		open += time.Duration(scale(int64(apart), 1, between))
 	}
-	a, b, all := 0, len(readings)-1, sent(len(readings)-1)
-	for a < b && sent(a) <= 0 {
-		a++
-	}
-	for b > a && sent(b) >= all {
-		b--
-	}
-	apart, open, between := readings[b].At-readings[a].At, readings[a].Uncertainty+readings[b].Uncertainty, sent(b)-sent(a)
 	if apart <= open || between <= 0 {
 		return 0, 0
 	}
@@ -198,6 +198,41 @@ func (s Span) seenSending(p Pair, asked units.PacketRate) (took time.Duration, u
 	seen := min(max(due, least), most)
 	return time.Duration(seen), scale(all, seen-least, least)
 }
+
+// allowsSending says that no reading shows that a port sent for longer or shorter than that.
+func (s Span) allowsSending(p Pair, took time.Duration) bool {
+	readings, a, b := s.whileSending(p)
+	if a >= b {
+		return true
+	}
+	least := readings[b].At - readings[a].At - readings[a].Uncertainty - readings[b].Uncertainty
+	most := readings[b+1].At - readings[a-1].At + readings[a-1].Uncertainty + readings[b+1].Uncertainty
+	return took >= least && took <= most
+}
+
+// whileSending are a generator's readings, and of these the first after a port's first frame and the last before its last one; a is not below b where there are no two.
+func (s Span) whileSending(p Pair) (readings []engine.Reading, a, b int) {
+	if p.Generator >= len(s.Readings) || len(s.Readings[p.Generator]) < 2 {
+		return nil, 0, 0
+	}
+	readings = s.Readings[p.Generator]
+	first, last := edgesOf(readings)
+	b = len(readings) - 1
+	for a < b && sentBetween(first, readings[a], p.Send) <= 0 {
+		a++
+	}
+	for b > a && sentBetween(readings[b], last, p.Send) <= 0 {
+		b--
+	}
+	return readings, a, b
+}
+
+func sentBetween(before, after engine.Reading, port int) int64 {
+	return after.Ports[port].Sent.Packets - before.Ports[port].Sent.Packets
+}
+
+// uneven is by how much earlier or later than evenly a trial's frames may leave that a reading counts.
+const uneven = 5 * time.Millisecond
 
 // framesIn is how many frames a rate makes in a time, rounded up.
 func framesIn(rate units.PacketRate, span time.Duration) int64 {

@@ -20,6 +20,7 @@ type figures struct {
 	intended  units.PacketRate
 	longest   time.Duration // between a generator's first and last reading
 	sending   time.Duration // of a trial: the longest of its ports
+	planned   time.Duration // of a trial that went to its end: for how long it was to be sent
 
 	sent, returned units.Traffic
 	receiveErrors  int64
@@ -49,7 +50,7 @@ type rates struct {
 
 // figures adds up direction i over its pairs. Without sound readings it has the intended rate alone.
 func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
-	f := figures{direction: d, setup: s}
+	f := figures{direction: d, setup: s, planned: span.plannedSending()}
 	f.intended = span.intended(i)
 	asked := parts(d.Pairs, f.intended)
 	for n, p := range d.Pairs {
@@ -93,7 +94,7 @@ func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	f.waited = max(f.waited, waitedToSend(first.Ports[p.Send], last.Ports[p.Send]))
 	f.offered.add(sent, took)
 	f.received.add(back, tookBack)
-	f.mostOffered += units.PacketRateOver(sent.Packets+unsure+1, int64(took))
+	f.mostOffered += units.PacketRateOver(sent.Packets+unsure+1, int64(max(took, span.plannedSending())))
 	f.edges += edges
 	f.shares = append(f.shares, share{pair: p, sent: sent.Packets, returned: back.Packets, edges: edges,
 		offered: units.PacketRateOver(sent.Packets, int64(took)), received: units.PacketRateOver(back.Packets, int64(tookBack))})
@@ -112,6 +113,22 @@ func (r rates) flow() report.Flow {
 // FlowOf is a packet rate of traffic of this composition in all three units.
 func FlowOf(rate units.PacketRate, mix units.Traffic) report.Flow {
 	return rates{rate, rate.Layer1(mix), rate.Layer2(mix)}.flow()
+}
+
+// ownSending is for how long the frames of a trial were sent, where that isn't the time for which they were to be; else 0.
+func (f *figures) ownSending() plan.Duration {
+	if f.planned == 0 || f.sending == f.planned {
+		return 0
+	}
+	return plan.Duration(f.sending)
+}
+
+// length is a window's: of a trial that went to its end what was planned, else what rates are over.
+func (f *figures) length() plan.Duration {
+	if f.planned > 0 && f.sending > 0 {
+		return plan.Duration(f.planned)
+	}
+	return f.duration()
 }
 
 // duration is what rates are over.
@@ -202,6 +219,7 @@ func (f *figures) measured() report.Direction {
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
 		SendersWaited:   plan.Duration(f.waited),
+		Sending:         f.ownSending(),
 		MiscountedBytes: f.miscounted(), ResizedBytes: f.resized(), Burst: f.burst,
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
 		LossRatioMin:    units.RatioOf(f.surelyLost(), f.sent.Packets),

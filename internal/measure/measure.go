@@ -85,8 +85,8 @@ type Span struct {
 	Readings [][]engine.Reading
 	// Planned is how long the window was to be; 0 any.
 	Planned time.Duration
-	// Sending is how long generators sent, of a trial whose readings begin before its first frame and end when the counters stood still: rates are over
-	// this time, and no frame is on the wrong side of an edge. 0: they sent all the time.
+	// Sending is how long generators were to send, of a trial whose readings begin before its first frame and end when the counters stood still: rates are over the time in which each
+	// port did, by its own readings, and no frame is on the wrong side of an edge. 0: they sent all the time.
 	Sending time.Duration
 	// Bursts are how many frames each direction was to send, in the order of Setup.Directions, in as much time as its ports say, or else Sending; nil: the span is no burst.
 	Bursts []int64
@@ -129,7 +129,7 @@ func (s Setup) Window(span Span) Window {
 		e := f.evidence()
 		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i], even.lostInGaps[i], even.calmLossRatio(i)
 		w.Directions, w.Evidence.Directions = append(w.Directions, m), append(w.Evidence.Directions, e)
-		w.Duration = max(w.Duration, f.duration())
+		w.Duration = max(w.Duration, f.length())
 	}
 	if slices.ContainsFunc(w.Directions, func(m report.Direction) bool { return m.DisturbedFrames > 0 }) {
 		w.Disturbance = span.Disturbance

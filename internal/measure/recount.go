@@ -164,18 +164,21 @@ func (s Setup) hasSeveralGenerators() bool { return len(s.Generators) > 1 }
 
 // figuresFromCounters are the figures of direction i of a window, from its counters.
 func (s Setup) figuresFromCounters(w report.Window, i int) figures {
-	m, took := w.Directions[i], w.Duration.Std()
+	m, took := w.Directions[i], cmp.Or(w.Directions[i].Sending, w.Duration).Std()
 	if m.Burst != nil {
 		return s.burstFiguresFromCounters(w, i)
 	}
-	f := figures{direction: s.Directions[i], setup: s, longest: took, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames,
+	f := figures{direction: s.Directions[i], setup: s, longest: w.Duration.Std(), sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames,
 		edges: m.EdgeFrames, waited: m.SendersWaited.Std()}
 	if m.EdgeFrames == 0 { // a trial has no edges
 		f.sending = took
+		if w.Decided == nil {
+			f.planned = w.Duration.Std()
+		}
 	}
 	f.offered.add(f.sent, took)
 	f.received.add(f.returned, took)
-	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(took)) // an edge's uncertainty counts twice in edges: in sending and in receiving
+	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(max(took, f.planned))) // an edge's uncertainty counts twice in edges: in sending and in receiving
 	if s.hasSeveralTimes(w) {
 		f.offered, f.received = s.ratesFromDocument(m.Offered, f.offered, took), s.ratesFromDocument(m.Received, f.received, took)
 	}

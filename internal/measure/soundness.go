@@ -101,6 +101,14 @@ func wentBack(a, b engine.PortCounters) bool {
 		b.ReceiveErrors < a.ReceiveErrors || b.SendErrors < a.SendErrors || b.Damaged < a.Damaged || b.SendDrops < a.SendDrops
 }
 
+// plannedSending is for how long a trial that went to its end was to be sent; 0: the span is none.
+func (s Span) plannedSending() time.Duration {
+	if s.Stopped != nil || s.Bursts != nil {
+		return 0
+	}
+	return s.Sending
+}
+
 func edgesOf(readings []engine.Reading) (first, last engine.Reading) {
 	return readings[0], readings[len(readings)-1]
 }

@@ -30,6 +30,8 @@ type Direction struct {
 	// SendersWaited is for how long the threads that sent the frames waited for processors themselves, of several ports at the one that waited longest: the frames left in the time that remained, so that more of
 	// them may have come while others waited. 0: DisturbedFrames doesn't depend on it, or nobody can tell.
 	SendersWaited plan.Duration `json:"sendersWaited,omitempty"`
+	// Sending is for how long the frames of a trial were sent, of several ports the longest time, where that isn't the window's Duration: rates are over it. 0: it is.
+	Sending plan.Duration `json:"sending,omitempty"`
 	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops (at either end), EdgeFrames and DisturbedFrames.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`

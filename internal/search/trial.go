@@ -57,9 +57,9 @@ func judgedBy(w report.Window, g plan.Goal) report.Window {
 }
 
 // notSent is how many of a direction's intended frames its generators did not send, where that is more than rounding, and how many were intended. A trial that was ended early was asked for what
-// it would have sent until then.
+// it would have sent until then, and one that was sent late for what was due in its longer time.
 func notSent(w report.Window, d report.Direction) (left, of int64) {
-	of = plannedFrames(d, w.Duration.Std())
+	of = plannedFrames(d, max(w.Duration, d.Sending).Std())
 	left = of - d.Sent.Packets
 	if left <= 2+of/int64(units.One/grain) {
 		return 0, of

@@ -19,6 +19,7 @@ type startRequest struct {
 	force    bool
 	at       float64
 	cores    uint64
+	asked    time.Duration // when it was, by the server's clock
 }
 
 // startTraffic is start_traffic.
@@ -29,7 +30,7 @@ func (s *Server) startTraffic(p *params) (any, error) {
 	}
 	want := startRequest{
 		mul: readMultiplier(p), duration: p.real("duration"), force: p.boolean("force"),
-		at: p.realOr("start_at_ts", 0), cores: p.uint64Or("core_mask", math.MaxUint64),
+		at: p.realOr("start_at_ts", 0), cores: p.uint64Or("core_mask", math.MaxUint64), asked: s.cfg.Now(),
 	}
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func (s *Server) startTraffic(p *params) (any, error) {
 	if err := s.play(at, f, factor, want); err != nil {
 		return nil, err
 	}
-	return object{"multiplier": real(factor), "ts": s.seconds()}, nil
+	return object{"multiplier": real(factor), "ts": real(want.asked.Seconds())}, nil
 }
 
 func (s *Server) checkStart(at *port, f *profile, want startRequest) error {
@@ -91,19 +92,40 @@ func (s *Server) play(at *port, f *profile, factor float64, want startRequest) e
 	if err != nil {
 		return err
 	}
-	start := datapath.Run{Streams: streams, Factor: finite(factor), Start: seconds(want.at), NextHop: at.layer.nextHop}
-	if want.duration > 0 {
-		start.Duration = max(seconds(want.duration), 1) // 0 would be endless
-	}
-	if err := at.path.Start(start); err != nil {
-		return refusedBy(err)
+	start := datapath.Run{Streams: streams, Factor: finite(factor), Start: seconds(want.at), Duration: want.sends(), NextHop: at.layer.nextHop}
+	done := alreadyDone()
+	if start.Duration >= 0 {
+		if err := at.path.Start(start); err != nil {
+			return refusedBy(err)
+		}
+		done = at.path.Done()
 	}
 	s.flows.start(f)
-	at.run = &run{profile: f, done: at.path.Done()}
+	at.run = &run{profile: f, done: done}
 	f.playing, f.factor, f.endless = sending, factor, want.duration <= 0
 	s.publishTraffic(eventProfileStarted, eventPortStarted, at, f.id)
 	s.cfg.Log.Info("traffic started", "port", at.index, "profile", f.id, "factor", factor, "duration", start.Duration)
 	return nil
+}
+
+// sends is for how long the port sends: as in TRex a duration counts from the request, not from start_at_ts. 0: without end; below 0: the duration is over before the start.
+func (want startRequest) sends() time.Duration {
+	switch {
+	case want.duration <= 0:
+		return 0
+	case want.at == 0:
+		return max(seconds(want.duration), 1)
+	}
+	if left := want.asked + seconds(want.duration) - seconds(want.at); left > 0 {
+		return left
+	}
+	return -1
+}
+
+func alreadyDone() <-chan struct{} {
+	done := make(chan struct{})
+	close(done)
+	return done
 }
 
 // compile makes the streams for the data path: the enabled ones, with their rates in packets per second and their flows' slots.

@@ -42,8 +42,8 @@ func (m Multiplier) check() error {
 type Start struct {
 	Port       int
 	Multiplier Multiplier
-	// Duration after which the server stops the port by itself. It must be positive: a server knows no keepalive, and would send
-	// for ever on behalf of a client that died.
+	// Duration is for how long the port sends, by its schedule. It must be positive: a server knows no keepalive, and would send for ever on behalf of a client that died. TRex sends a schedule
+	// that it can't keep up with to its end, however late, unless it is stopped.
 	Duration time.Duration
 	// At is the instant on the server's clock (Ping) at which to start, at least 100 ms ahead; 0: at once.
 	At time.Duration
@@ -55,8 +55,10 @@ type Start struct {
 type Started struct {
 	// Factor is what the streams' rates are multiplied by; infinite if there are only latency streams.
 	Factor wire.Float `json:"multiplier"`
-	// TS is the server's clock.
+	// TS is the server's clock when it took the request.
 	TS seconds `json:"ts"`
+	// Lasts is for how long the port sends, by the server's schedule: a little longer than was asked for, as a server needs time to take the requests for a common start.
+	Lasts time.Duration `json:"-"`
 }
 
 // StartTraffic starts ports in one exchange. On an error some may have been started all the same: stop them all.
@@ -70,7 +72,14 @@ func (c *Client) StartTraffic(ctx context.Context, starts ...Start) ([]Started, 
 		}
 		calls[i] = k
 	}
-	return started, c.ownedBatch(ctx, calls)
+	err := c.ownedBatch(ctx, calls)
+	for i, s := range starts {
+		started[i].Lasts = s.Duration
+		if s.At > 0 {
+			started[i].Lasts = started[i].TS.duration() + s.Duration - s.At
+		}
+	}
+	return started, err
 }
 
 func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call, error) {
@@ -100,7 +109,11 @@ func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call
 }
 
 // StartTogether starts ports at one instant, lead after now on the server's clock (at least 100 ms; the server compiles all
-// ports' streams in that time). A server that took longer refuses some of them, which is a LateError.
+// ports' streams in that time). A server that took longer refuses some of them, which is a LateError. The server counts durations from its requests, so they are longer by the lead.
+//
+//	ping ├──── lead ────┤ all start
+//	  request 0 ├────────────── lead + duration ──────────────┤
+//	   request 1 ├────────────── lead + duration ──────────────┤
 func (c *Client) StartTogether(ctx context.Context, lead time.Duration, starts ...Start) ([]Started, error) {
 	now, err := c.Ping(ctx)
 	if err != nil {
@@ -110,6 +123,9 @@ func (c *Client) StartTogether(ctx context.Context, lead time.Duration, starts .
 	appointed := make([]Start, len(starts))
 	for i, s := range starts {
 		s.At = at
+		if s.Duration > 0 {
+			s.Duration += at - now
+		}
 		appointed[i] = s
 	}
 	started, err := c.StartTraffic(ctx, appointed...)

@@ -40,6 +40,7 @@ type watched struct {
 	told   tally      // the extended statistics that were read last
 	errors wire.Count // ierrors at that time
 	last   trex.PortStats
+	lasts  time.Duration // for how long the latest start makes it send
 }
 
 func newPortHistory(session uint32, user string) *portHistory {
@@ -210,6 +211,17 @@ func (w *portHistory) pauseFrames(port int) engine.Visibility {
 	return engine.VisibilityUnknown
 }
 
+// started records for how long ports were started.
+func (w *portHistory) started(starts []trex.Start, answers []trex.Started) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, s := range starts {
+		if p, ok := w.ports[s.Port]; ok {
+			p.lasts = answers[i].Lasts
+		}
+	}
+}
+
 // counters adds to a port's counters what the history knows.
 func (w *portHistory) counters(port int, c engine.PortCounters) engine.PortCounters {
 	w.mu.Lock()
@@ -221,6 +233,7 @@ func (w *portHistory) counters(port int, c engine.PortCounters) engine.PortCount
 	}
 	c.LinkUp, c.LinkFlaps = p.linkUp, p.linkFlaps()
 	c.PauseFrames, c.PauseFramesSent = p.told.pauses, p.told.pausesSent
+	c.Lasts, c.EndsLate = p.lasts, !c.Paced // a server that paces its frames is the software engine, which ends by the clock
 	switch {
 	case c.Paced: // the software engine sends them with its counters
 		return c

@@ -75,12 +75,16 @@ func (e *Engine) startAhead(ctx context.Context, lead time.Duration, starts []tr
 // startOnce gives the server one order to start.
 func (e *Engine) startOnce(ctx context.Context, lead time.Duration, starts []trex.Start) error {
 	err := e.restoreDestinations(ctx, starts)
+	var started []trex.Started
 	switch {
 	case err != nil:
 	case len(starts) == 1:
-		_, err = e.control.StartTraffic(ctx, starts...)
+		started, err = e.control.StartTraffic(ctx, starts...)
 	default:
-		_, err = e.control.StartTogether(ctx, lead, starts...)
+		started, err = e.control.StartTogether(ctx, lead, starts...)
+	}
+	if err == nil {
+		e.portHistory.started(starts, started)
 	}
 	return err
 }

@@ -76,15 +76,15 @@ func (g *Generator) getFlowStats(Call) (any, error) {
 				continue
 			}
 			id, own, other := fmt.Sprint(s.FlowStats.StreamID), fmt.Sprint(index), fmt.Sprint(p.ForwardsTo)
-			by := func(moment float64) int64 { return int64(s.Mode.Rate.Value * math.Max(0, moment-p.startsAt)) }
-			sent := by(p.counted)
+			by := func(later float64) int64 { return int64(s.Mode.Rate.Value * math.Max(0, p.sending+later)) }
+			sent := by(0)
 			flows[id] = object{"tp": object{own: sent}, "rp": object{other: sent}, "tb": object{own: 64 * sent}}
 			if s.FlowStats.RuleType == "latency" {
 				lat := object{"average": 34.0, "total_min": 3, "total_max": 8976, "last_max": 40, "jit": 5, "histogram": object{"0": 1, "30": sent}}
 				if g.Histograms {
 					timed := sent
 					if p.state == stateTX {
-						timed = by(p.counted + g.HistogramsLater.Seconds())
+						timed = by(g.HistogramsLater.Seconds())
 					}
 					lat["hdrh"] = hdrOf(timed)
 				}

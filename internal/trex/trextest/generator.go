@@ -27,8 +27,8 @@ type Port struct {
 	Addresses []netip.Addr
 	// ForwardsTo is the port on which the device returns what this one sends (MACs rewritten, TTL one less); -1: none.
 	ForwardsTo int
-	// Limit is what the device forwards of it, in packets per second; 0: everything.
-	Limit float64
+	// Limit is what the device forwards of it, in packets per second; 0: everything. Holds is how many frames above that it takes when nothing came for a while.
+	Limit, Holds float64
 }
 
 // TwoPorts are two 10 Gb/s ports with a router between them: 198.18.0.1 and 2001:2::1 on port 0, 198.18.1.1 and 2001:2:0:1::1 on port 1.
@@ -49,6 +49,8 @@ type Generator struct {
 	Histograms bool
 	// HistogramsLater is how long after the counters of latency streams a reading reads their histograms, while frames arrive; negative: before.
 	HistogramsLater time.Duration
+	// Capacity is how many packets per second it can send, all ports together; 0: any number. It doesn't report that, as TRex doesn't.
+	Capacity float64
 
 	began time.Time
 
@@ -62,11 +64,14 @@ type Generator struct {
 	methods  map[string]AnswerFunc
 	crashes  []string
 	global   map[string]any
+	// counted is the time of the clock up to when counters are, and schedule that of its schedule, which goes slower than the clock while it is asked for more than it can send.
+	counted, schedule float64
 }
 
 // NewGenerator makes a server with these ports.
 func NewGenerator(ports ...Port) *Generator {
 	g := &Generator{began: time.Now()}
+	g.counted = g.clock()
 	g.methods = g.table()
 	g.boot(ports)
 	return g

@@ -32,18 +32,19 @@ type port struct {
 	raw         map[int]json.RawMessage
 	state       string
 
-	rate     float64 // packets per second of all streams together
-	mean     float64 // mean frame, FCS included
-	ends     float64 // the server's clock
-	startsAt float64
-	counted  float64 // up to when counters are
+	rate         float64 // packets per second of all streams together
+	mean         float64 // mean frame, FCS included
+	starts, ends float64 // times of the server's schedule
+	left         float64 // frames of its finite streams that aren't sent yet
+	sending      float64 // seconds since its start for which it has sent
+	room, roomAt float64 // frames that the device has room for above its limit, at this time of the server's clock
 
 	sent, sentBytes, received, receivedBytes float64
 	receiveErrors, damaged, sendErrors       int64
 }
 
 func newPort(p Port) *port {
-	n := &port{Port: p, owner: p.Owner, state: stateIdle, pauseMode: 3, nextHop: p.Neighbor, layer2: true, unresolved: p.Neighbor == "", streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}}
+	n := &port{Port: p, owner: p.Owner, state: stateIdle, pauseMode: 3, room: p.Holds, nextHop: p.Neighbor, layer2: true, unresolved: p.Neighbor == "", streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}}
 	if p.Virtual {
 		n.pauseMode = -1
 	}

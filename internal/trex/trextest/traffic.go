@@ -148,17 +148,22 @@ func (g *Generator) startTraffic(p *port, c Call) (any, error) {
 	case p.unresolved && p.needsDestination():
 		return nil, refuse("Port %d dest MAC is invalid and there are streams without explicit dest MAC.", p.Index)
 	}
+	now := g.clock()
+	if o.At != 0 && o.At < now+minNotice {
+		return nil, refuse("start_at_ts, if defined, should be at least 100msec from now_sec()")
+	}
 	rate, factor, err := p.load(o)
 	if err != nil {
 		return nil, err
 	}
-	p.startsAt = max(g.clock(), o.At)
-	p.rate, p.mean, p.state, p.counted, p.ends = rate, p.meanFrame(), stateTX, p.startsAt, math.Inf(1)
+	p.sending, p.ends = 0, math.Inf(1)
 	if o.Duration > 0 {
-		p.ends = p.startsAt + o.Duration
+		p.ends = g.schedule + o.Duration + g.endsLate()
 	}
+	p.starts = max(g.schedule, g.schedule+o.At-now)
+	p.rate, p.mean, p.state, p.left = rate, p.meanFrame(), stateTX, p.burst()
 	g.tell(0, object{"port_id": p.Index})
-	return object{"multiplier": wire.Float(factor), "ts": g.clock()}, nil
+	return object{"multiplier": wire.Float(factor), "ts": now}, nil
 }
 
 func (g *Generator) updateTraffic(p *port, c Call) (any, error) {
@@ -179,7 +184,7 @@ func (g *Generator) updateTraffic(p *port, c Call) (any, error) {
 
 func (g *Generator) stopTraffic(p *port, _ Call) (any, error) {
 	if p.state == stateTX {
-		p.state = stateStreams
+		g.rest(p)
 		g.tell(1, object{"port_id": p.Index})
 	}
 	return object{}, nil
@@ -190,40 +195,4 @@ func (g *Generator) pauseTraffic(p *port, _ Call) (any, error) {
 		return nil, refuse("pause is supported when duration is not enable is start command")
 	}
 	return object{}, nil
-}
-
-// advance counts what was sent and returned since the last call, and stops ports whose duration is over.
-func (g *Generator) advance() {
-	now := g.clock()
-	for _, index := range g.indexes() {
-		p := g.ports[index]
-		if p.state != stateTX {
-			continue
-		}
-		until := min(now, p.ends)
-		if until > p.counted {
-			g.count(p, until-p.counted)
-			p.counted = until
-		}
-		if now >= p.ends {
-			p.state = stateStreams
-			g.tell(4, object{"port_id": index})
-		}
-	}
-}
-
-func (g *Generator) count(p *port, seconds float64) {
-	sent := p.rate * seconds
-	p.sent += sent
-	p.sentBytes += sent * p.mean
-	to, ok := g.ports[p.ForwardsTo]
-	if !ok {
-		return
-	}
-	returned := sent
-	if p.Limit > 0 {
-		returned = min(sent, p.Limit*seconds)
-	}
-	to.received += returned
-	to.receivedBytes += returned * p.mean
 }
