@@ -70,7 +70,7 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 
 // unprovenSentence says why loads that looked clean are not known to be clean, and the way out.
 func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
-	said := "no load is known to be clean: " + procedure.WhyUnproven
+	said := "no load is known to be clean: " + procedure.WhyUnproven + r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
 	if c.Lossy != procedure.None {
 		said += "; " + lowestLossySentence(r.Windows[c.Lossy])
 	}
@@ -173,7 +173,7 @@ func queueFullTimes(r *report.Report) (times int64) {
 // if anything did.
 func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclusion) string {
 	if c.Unattributed {
-		return "which direction's loss above that sets the load of all isn't known: " + strings.Join(openDirections(r, c), ", ") + "; repeat the test, or measure each direction by itself (procedure.directions: Each)"
+		return "which direction's loss above that sets the load of all isn't known: " + strings.Join(openDirections(r, c), ", ") + "; repeat the test" + r.Plan.Advice(", or measure each direction by itself (%s: Each)", "procedure.directions")
 	}
 	const bound = "what lies above could not be judged, so this is a lower bound"
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedures"
@@ -25,12 +26,17 @@ type rampOptions struct {
 	warmupRate                      string
 	warmup, rampSeconds, holdSecond float64
 	target                          float64
+	refineTo, confirmSeconds        float64
 	lineRate                        string
 	report                          string
 	force, quiet, verbose           bool
 }
 
 func newRamp(s Streams) *cobra.Command {
+	return rampCommand(func(ctx context.Context, o rampOptions) error { return rampRun(ctx, s, o) })
+}
+
+func rampCommand(run func(context.Context, rampOptions) error) *cobra.Command {
 	var o rampOptions
 	cmd := &cobra.Command{
 		Use:   "ramp",
@@ -39,9 +45,11 @@ func newRamp(s Streams) *cobra.Command {
 			"  linerate ramp -s 127.0.0.1 -p streams.json -rt 20 -rd 60 --line-rate 10gbps",
 		Long: "Drives ports 0 and 1 of a running TRex (stateless mode): warm-up, a linear staircase to the target, hold. The output is the JSON\n" +
 			"that trex-loadtest-viz reads. Addresses and next hops are the server's own, as its configuration file set them.\n\n" +
+			"Where the staircase lost frames, linerate then looks between the last steps for the limit, for as long as the ramp took at most, and\n" +
+			"holds the rate that it found. That is not in the output, and --refine-to 0 leaves it out.\n\n" +
 			"Flags may be written as the published script's: -wm -wd -rt -rd -hd.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return rampRun(cmd.Context(), s, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.server, "server", "s", "127.0.0.1", "TRex server, host or host:port")
@@ -52,6 +60,8 @@ func newRamp(s Streams) *cobra.Command {
 	f.Float64Var(&o.target, "rampup_target", 100, "-rt: target in percent of line rate")
 	f.Float64Var(&o.rampSeconds, "rampup_duration", 600, "-rd: ramp seconds")
 	f.Float64Var(&o.holdSecond, "hold_duration", 30, "-hd: hold seconds")
+	f.Float64Var(&o.refineTo, "refine-to", 1, "after the hold, narrow the limit to so many percent; 0: leave it at the staircase's steps")
+	f.Float64Var(&o.confirmSeconds, "confirm-duration", -1, "seconds for which the rate found is held at last; 0: it isn't; -1: as long as the hold")
 	f.StringVar(&o.lineRate, "line-rate", "", "line rate of the ports where they have no physical speed, such as 10gbps")
 	f.StringVar(&o.report, "report", "", "also write linerate's own Report to this file")
 	f.BoolVar(&o.force, "force", false, "take ports that another client owns")
@@ -81,10 +91,35 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 		return exit.Worst(err, out.discard(), kept.discard())
 	}
 	defer stop()
+	if err := knowsLineRates(ctx, p); err != nil {
+		return exit.Worst(err, out.discard(), kept.discard())
+	}
 	view := newProgressView(s.Err, "ramp", o.quiet)
 	r := runner.Run(ctx, p, driver, runner.Options{Producer: producer(), Progress: announceLatestEnd(s.Err, p.Procedure, view.show), ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
 	view.close()
 	return rampDone(s, o, out, kept, r)
+}
+
+// knowsLineRates is an error, before any port is taken, where a port has no physical speed and no flag gives it: the target is a share of it.
+func knowsLineRates(ctx context.Context, p *plan.Plan) error {
+	server := p.Generators[0].Server
+	e, err := stl.Dial(ctx, server, engineOptions(p, nil))
+	if err != nil {
+		return exit.NotMeasured("%w", err)
+	}
+	defer e.Close() //nolint:errcheck // nothing was changed
+	described, err := e.Describe(ctx)
+	if err != nil {
+		return exit.NotMeasured("%w", err)
+	}
+	for i, link := range p.Links {
+		for _, port := range described.Ports {
+			if port.Index == i && link.LineRate == 0 && (port.Virtual || port.Speed <= 0) {
+				return exit.BadInput("port %d of %s (%s) has no physical speed, and --rampup_target (-rt) is a percentage of it: give the speed as --line-rate, such as --line-rate 10gbps", i, server, port.Driver)
+			}
+		}
+	}
+	return nil
 }
 
 // announceLatestEnd prints, when traffic begins, when it ends at the latest: if this program dies, TRex goes on sending for the duration that it was
@@ -118,7 +153,7 @@ func rampDone(s Streams, o rampOptions, out, kept *output, r *report.Report) err
 	return exit.Worst(errs...)
 }
 
-// rampPlan is the published procedure as a Plan: no search after the staircase, no stop at saturation, addresses as the server has them.
+// rampPlan is the published procedure as a Plan: no stop at saturation, addresses as the server has them; and, after it, a search between the staircase's steps.
 func rampPlan(o rampOptions) (*plan.Plan, error) {
 	server := o.server
 	if _, _, err := net.SplitHostPort(server); err != nil {
@@ -141,6 +176,7 @@ func rampPlan(o rampOptions) (*plan.Plan, error) {
 	p := &plan.Plan{
 		Version: plan.Version, Engine: plan.EngineExternal, DUT: plan.DUT{Type: "Device", Forwarding: plan.AsConfigured}, Procedure: procedure,
 		Test:  plan.Test{Name: "ramp", Attempt: 1, Product: o.server, Loadtest: lanes.label},
+		Names: map[string]string{"ramp.targetRate": "--rampup_target", "ramp.warmupRate": "--warmup_mult"},
 		Links: []plan.Link{{Name: "port0", LineRate: line}, {Name: "port1", LineRate: line}},
 	}
 	g := plan.Generator{Name: "trex", Server: server, Ports: []plan.GeneratorPort{{Link: "port0", Share: 1, ShareOf: 1}, {Link: "port1", Share: 1, ShareOf: 1}}}
@@ -176,13 +212,28 @@ func rampProcedure(o rampOptions) (plan.Procedure, error) {
 			return plan.Procedure{}, fmt.Errorf("%s %v: seconds, from %v to %v", d.flag, d.value, d.min, d.max)
 		}
 	}
+	if !(o.refineTo >= 0 && o.refineTo <= 50) {
+		return plan.Procedure{}, fmt.Errorf("--refine-to %v: percent, from 0 to 50", o.refineTo)
+	}
+	confirm := o.confirmSeconds
+	if confirm == -1 {
+		confirm = o.holdSecond
+	}
+	if !(confirm >= 0 && confirm <= 86400) {
+		return plan.Procedure{}, fmt.Errorf("--confirm-duration %v: seconds, from 0 to 86400, or -1", o.confirmSeconds)
+	}
+	if o.refineTo == 0 {
+		confirm = 0
+	}
 	// The published staircase climbs one percent of line rate a step, however long that takes; under a second a window says too little.
-	step := max(time.Second, seconds(o.rampSeconds/o.target))
+	// A lower target than ten percent is climbed to in ten steps, as fewer say little.
+	step := max(time.Second, seconds(o.rampSeconds/max(10, o.target)))
 	return plan.Procedure{
 		Type: "Ramp", MaxLossRatio: units.One / 1000,
 		Ramp: plan.Ramp{
 			WarmupRate: warmup, WarmupDuration: plan.Duration(seconds(o.warmup)), TargetRate: target, RampDuration: plan.Duration(seconds(o.rampSeconds)),
 			StepDuration: plan.Duration(step), Settle: plan.Duration(min(500*time.Millisecond, step/2)), HoldDuration: plan.Duration(seconds(o.holdSecond)),
+			RefineTo: units.Ratio(o.refineTo / 100 * float64(units.One)), RefineFor: plan.Duration(seconds(o.rampSeconds)), ConfirmDuration: plan.Duration(seconds(confirm)),
 		},
 	}, nil
 }

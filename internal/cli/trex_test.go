@@ -10,7 +10,7 @@ import (
 )
 
 // trexServers makes scripted TRex servers for the scripts: "trex KIND" sets $TREX to one's address. Kinds: good, newer (another API
-// version), astf (another mode), taken (somebody owns port 0), dying (gone after some readings under load).
+// version), virtual (its ports have no physical speed), taken (somebody owns port 0), killed (an earlier run of linerate owns it), dying (gone after some readings under load).
 func trexServers(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 1 {
@@ -22,6 +22,14 @@ func trexServers(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		case "good":
 		case "newer":
 			server.On("api_sync_v2", refuse(-32000, "RPC version mismatch: a newer client version is required\n(API type 'STL':  - server: '6.0', client: '5.1')"))
+		case "virtual":
+			ports := trextest.TwoPorts()
+			for i := range ports {
+				ports[i].Virtual, ports[i].Driver = true, "net_af_packet"
+			}
+			server = trextest.Serve(t, trextest.NewGenerator(ports...))
+		case "killed":
+			g.Steal(0, "linerate")
 		case "taken":
 			g.Steal(0, "alice")
 		case "dying":

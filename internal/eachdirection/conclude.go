@@ -201,7 +201,7 @@ func (e Each) hiddenLossSentence(c procedure.Conclusion, history []report.Window
 		said = fmt.Sprintf("; loads are clean as far as edges and frames of others show: up to %s may be lost", measure.Percent(most))
 	}
 	if c.Unproven {
-		said += "; where no load is known to be clean, " + procedure.WhyUnproven
+		said += "; where no load is known to be clean, " + procedure.WhyUnproven + fmt.Sprintf(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
 	}
 	return said
 }

@@ -26,6 +26,8 @@ var (
 	ErrSilent = errors.New("it does not answer")
 	// ErrTaken: another client owns a port, or took it during the run.
 	ErrTaken = errors.New("port is owned by someone else")
+	// ErrTakenByLinerate is an ErrTaken whose owner is another run of linerate. One that was killed never gives its ports back.
+	ErrTakenByLinerate error = takenByLinerate{}
 	// ErrIncompatible: what answers isn't a generator that linerate can drive (another API version, another mode).
 	ErrIncompatible = errors.New("incompatible generator")
 	// ErrRefused: the generator refused the request; the error has its message.
@@ -33,6 +35,12 @@ var (
 	// ErrUnresolved: there was no answer to ARP or neighbour discovery for the next hop.
 	ErrUnresolved = errors.New("next hop not resolved")
 )
+
+type takenByLinerate struct{}
+
+func (takenByLinerate) Error() string { return "port belongs to another run of linerate" }
+
+func (takenByLinerate) Unwrap() error { return ErrTaken }
 
 // Engine is one traffic generator.
 type Engine interface {

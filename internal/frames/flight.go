@@ -34,8 +34,8 @@ func (r *run) refuseLongFlight(ctx context.Context, step procedure.Step, rates [
 		came[i] -= lost
 	}
 	if flight := longest(came, rates); flight > step.Settle {
-		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its way at a change of load would count as lost. Set procedure.ramp.settle to %s or more",
-			flight.Round(10*time.Millisecond), step.Settle, (2 * flight).Round(100*time.Millisecond))
+		return fmt.Errorf("frames take %s or more through the device, and each load settles for %s: what is on its way at a change of load would count as lost%s",
+			flight.Round(10*time.Millisecond), step.Settle, r.Plan.Advice(fmt.Sprintf(". Set %%s to %s or more", (2*flight).Round(100*time.Millisecond)), "procedure.ramp.settle"))
 	}
 	return nil
 }

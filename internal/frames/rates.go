@@ -73,11 +73,11 @@ func (r *run) packetRate(rate procedure.Rate, d plan.Direction) (units.PacketRat
 	slower, line := r.slower(d)
 	v, err := rate.PacketRateOf(d.Mix, line)
 	if err != nil {
-		return 0, fmt.Errorf("%s for %s→%s: %w", rate.Field, d.From, d.To, err)
+		return 0, fmt.Errorf("%s for %s→%s: %w", r.Plan.NameOf(rate.Field), d.From, d.To, err)
 	}
 	if most := units.LinePacketRate(d.Mix, line); line > 0 && v > most {
 		return 0, fmt.Errorf("%s for %s→%s: %s is %s, more than link %s carries (%s of this traffic at %s): ask for at most 100%%",
-			rate.Field, d.From, d.To, rate, v.FormatSI(), slower, most.FormatSI(), line)
+			r.Plan.NameOf(rate.Field), d.From, d.To, rate, v.FormatSI(), slower, most.FormatSI(), line)
 	}
 	return v, nil
 }

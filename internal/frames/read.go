@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -141,8 +142,8 @@ func (r *run) noteStrays(readings []engine.Reading) {
 func (r *run) tooLoud() error {
 	for i, d := range r.setup.Directions {
 		if most := r.full[i].Mul(r.goal().MaxLossRatio); d.Background > most {
-			return fmt.Errorf("background traffic of %s on %s can hide more loss than maxLossRatio allows at any load up to the target (%s of %s): "+
-				"keep other traffic off the link, or raise maxLossRatio", d.Background.FormatSI(), d.To, r.goal().MaxLossRatio, r.full[i].FormatSI())
+			return fmt.Errorf("background traffic of %s on %s can hide more loss than the limit allows at any load up to the target (%s of %s): "+
+				"keep other traffic off the link%s", d.Background.FormatSI(), d.To, r.goal().MaxLossRatio, r.full[i].FormatSI(), r.Plan.Advice(", or raise %s", procedure.MaxLossRatio))
 		}
 	}
 	return nil

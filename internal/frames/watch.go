@@ -26,13 +26,6 @@ const (
 	paceOfReading = 5
 )
 
-// lookAgain is for how long a window goes on that seems to have lost a few frames, no more than are sent in that time. A device may have kept them just as the window ended; by then it has let them out.
-//
-//	sent      ├──────────────────────────┤
-//	returned  ├───────────────────────┄┄┄├┤ kept, and let out at once
-//	                             the end ↑   ↑ the end, looked at again
-const lookAgain = 50 * time.Millisecond
-
 // watch waits until the step is over, keeps about one reading a second, and judges the step's second part by the Plan's goal. When the run is cut short, what was read
 // of the window until then is returned as an Invalid window, with the error; nil if nothing was read.
 func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, error) {
@@ -74,9 +67,9 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 			return r.cutShort(span, opened, step, err), err
 		}
 	}
-	if measure.MayBeKept(measure.Judge(r.setup.Window(span), r.goal()), lookAgain) {
-		span.Planned += lookAgain
-		if err := readAt(time.Now().Add(lookAgain)); err != nil {
+	if measure.MayBeKept(measure.Judge(r.setup.Window(span), r.goal()), measure.LookAgain) {
+		span.Planned += measure.LookAgain
+		if err := readAt(time.Now().Add(measure.LookAgain)); err != nil {
 			return r.cutShort(span, opened, step, err), err
 		}
 	}

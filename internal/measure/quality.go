@@ -244,6 +244,13 @@ func OnlyEdgesSay(m report.Direction, limit units.Ratio) bool {
 	return exceeds(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, limit) && edgesAlone(m)
 }
 
+// LookAgain is for how long a window goes on that seems to have lost a few frames, no more than are sent in that time. A device may have kept them just as the window ended; by then it has let them out.
+//
+//	sent      ├──────────────────────────┤
+//	returned  ├───────────────────────┄┄┄├┤ kept, and let out at once
+//	                             the end ↑   ↑ the end, looked at again
+const LookAgain = 50 * time.Millisecond
+
 // MayBeKept says that some direction is Lossy, and misses no more frames than it sends in that time. A device that kept frames for so long just as the window ended, and lost none, looks the same.
 func MayBeKept(w report.Window, kept time.Duration) bool {
 	return slices.ContainsFunc(w.Directions, func(m report.Direction) bool {

@@ -113,7 +113,7 @@ func TestSessionsOfAnApplicationHaveAVersionOfTheirOwn(t *testing.T) {
 func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
 	method := map[string]bool{
 		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Sessions": true, "Procedure": true, "SharedPort": true,
-		"Test": false, "DUT": false, "Criteria": false, "Observers": false, "Baseline": false, "AllowDifferent": false, "ActiveDeadline": false, "Sending": false,
+		"Test": false, "DUT": false, "Criteria": false, "Observers": false, "Baseline": false, "AllowDifferent": false, "ActiveDeadline": false, "Sending": false, "Names": false,
 	}
 	for _, member := range reflect.VisibleFields(reflect.TypeFor[plan.Plan]()) {
 		if _, decided := method[member.Name]; !decided {

@@ -4,16 +4,18 @@ import "github.com/linerate-dev/linerate/internal/units"
 
 // Ramp is the staircase: warm-up, steps to the target, refinement below saturation, confirmation, hold.
 type Ramp struct {
-	WarmupRate       units.Rate  `json:"warmupRate"`
-	WarmupDuration   Duration    `json:"warmupDuration"`
-	TargetRate       units.Rate  `json:"targetRate"`
-	RampDuration     Duration    `json:"rampDuration"`
-	StepDuration     Duration    `json:"stepDuration"`
-	Settle           Duration    `json:"settle"`
-	RefineTo         units.Ratio `json:"refineTo"` // width of the last bracket relative to its upper end; 0: no refinement
-	ConfirmDuration  Duration    `json:"confirmDuration"`
-	HoldDuration     Duration    `json:"holdDuration"`
-	StopAtSaturation bool        `json:"stopAtSaturation"`
+	WarmupRate     units.Rate  `json:"warmupRate"`
+	WarmupDuration Duration    `json:"warmupDuration"`
+	TargetRate     units.Rate  `json:"targetRate"`
+	RampDuration   Duration    `json:"rampDuration"`
+	StepDuration   Duration    `json:"stepDuration"`
+	Settle         Duration    `json:"settle"`
+	RefineTo       units.Ratio `json:"refineTo"` // width of the last bracket relative to its upper end; 0: no refinement
+	// RefineFor is for how long refinement and confirmation may go on looking; a first confirmation may end later. 0: only the number of their windows is bounded.
+	RefineFor        Duration `json:"refineFor,omitzero"`
+	ConfirmDuration  Duration `json:"confirmDuration"`
+	HoldDuration     Duration `json:"holdDuration"`
+	StopAtSaturation bool     `json:"stopAtSaturation"`
 }
 
 // Each is a ramp of each direction by itself, one after another, while the others are held.

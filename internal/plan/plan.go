@@ -2,6 +2,8 @@
 // reads it, the Report carries it. It holds no secret and no address that is found out only at run time.
 package plan
 
+import "strings"
+
 // Plan is one measurement.
 type Plan struct {
 	Version string `json:"version"`
@@ -28,6 +30,25 @@ type Plan struct {
 	SharedPort bool `json:"sharedPort,omitempty"`
 	// ActiveDeadline bounds the whole run; 0 none.
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
+	// Names are what a LoadTest's fields are called where the test was asked for, such as flags; those that it lacks can't be set there. nil: it was asked for by a LoadTest.
+	Names map[string]string `json:"names,omitempty"`
+}
+
+// NameOf is what a LoadTest's field is called where the test was asked for; empty: it can't be set there.
+func (p *Plan) NameOf(field string) string {
+	if p == nil || p.Names == nil {
+		return field
+	}
+	return p.Names[field]
+}
+
+// Advice is a way out that sets a field, whose name takes the place of %s; empty where the field can't be set.
+func (p *Plan) Advice(words, field string) string {
+	name := p.NameOf(field)
+	if name == "" {
+		return ""
+	}
+	return strings.ReplaceAll(words, "%s", name)
 }
 
 // Test names the run. Product and Loadtest are its row and column in a table of many ("VPP", "imix").

@@ -181,8 +181,13 @@ type Description struct {
 // None is the index of no window.
 const None = -1
 
-// WhyUnproven is why no load is known to be clean, and the way out.
-const WhyUnproven = "the edges of windows that looked clean may hide more loss than the limit allows, and such a load lost frames when it was held: set procedure.maxLossRatio to the loss that you would accept"
+// WhyUnproven is why no load is known to be clean, WayOutOfUnproven the way out, and MaxLossRatio the field that it sets.
+const WhyUnproven = "the edges of windows that looked clean may hide more loss than the limit allows, and such a load lost frames when it was held"
+
+const (
+	WayOutOfUnproven = ": set %s to the loss that you would accept"
+	MaxLossRatio     = "procedure.maxLossRatio"
+)
 
 // Conclusion is what the windows show.
 type Conclusion struct {

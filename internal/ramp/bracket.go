@@ -214,11 +214,16 @@ func (m *machine) loadAboveUnclear(lo *point) units.Ratio {
 }
 
 func (m *machine) searchSpent() bool {
-	return m.refined >= refineWindows || m.shortDistrusted && m.longWindowsSpent()
+	return m.refined >= refineWindows || m.shortDistrusted && m.longWindowsSpent() || m.timeIsUp()
 }
 
-// longWindowsSpent says that too few long windows are left to judge another load by.
-func (m *machine) longWindowsSpent() bool { return m.long > longWindows-bestOf }
+// timeIsUp says that refinement and confirmation have taken as long as they may.
+func (m *machine) timeIsUp() bool { return m.Ramp.RefineFor > 0 && m.spent >= m.Ramp.RefineFor.Std() }
+
+// longWindowsSpent says that too few long windows are left to judge another load by, or no time for one.
+func (m *machine) longWindowsSpent() bool {
+	return m.long > longWindows-bestOf || m.long > 0 && m.timeIsUp()
+}
 
 // chooseConfirmation holds the clean end of the bracket for the confirmation's duration, unless that is done, not wanted or used up.
 func (m *machine) chooseConfirmation(lo *point) {

@@ -91,7 +91,9 @@ func (m *machine) highestUnheldClean() *point {
 // unproven says that the load that would be the answer is not known to be clean: the edges of its window may hide more loss than the limit allows, and that load, or a higher one that had looked
 // as clean, lost frames when it was held. A device that loses a little of every load has no answer, not even a lower bound.
 func (m *machine) unproven(lo *point) bool {
-	lost := m.shortDistrusted || slices.ContainsFunc(m.looks, func(p point) bool { return p.lossy })
+	lost := m.shortDistrusted || slices.ContainsFunc(m.looks, func(held point) bool {
+		return held.lossy && slices.ContainsFunc(m.points, func(p point) bool { return p.clean && p.asked == held.asked })
+	})
 	return lo != nil && m.confirmed == nil && lost && !m.surelyWithinLimit(m.history[lo.window])
 }
 

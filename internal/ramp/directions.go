@@ -322,7 +322,7 @@ func (m *machine) observeCloser(p point) {
 // directionToLookAt finds a direction whose own limit may show just above the answer, and the load; None: there is none, or too many windows were spent.
 func (m *machine) directionToLookAt() (direction int, at units.Ratio) {
 	lo := m.answer()
-	spent := m.closers >= closerWindows || m.refined >= refineWindows || m.shortDistrusted && m.long >= longWindows
+	spent := m.closers >= closerWindows || m.refined >= refineWindows || m.shortDistrusted && m.long >= longWindows || m.timeIsUp()
 	if lo == nil || m.hi == nil || m.Ramp.RefineTo <= 0 || spent {
 		return procedure.None, 0
 	}

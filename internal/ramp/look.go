@@ -51,7 +51,7 @@ func (m *machine) wantsAnother(p point, isLong bool) bool {
 	case p.clean && m.mayRepeat(isLong) && m.repeatClean(p, isLong):
 		return true
 	}
-	return m.vote(p, isLong && m.long < longWindows || !isLong && m.refined < refineWindows)
+	return m.vote(p, !m.timeIsUp() && (isLong && m.long < longWindows || !isLong && m.refined < refineWindows))
 }
 
 // repeatClean repeats a clean window that proves less than it was to prove.
@@ -153,7 +153,10 @@ func (m *machine) sentTooLittle(p point) bool {
 }
 
 func (m *machine) mayRepeat(isLong bool) bool {
-	if isLong {
+	switch {
+	case m.timeIsUp():
+		return false
+	case isLong:
 		return m.long < longWindows && m.repeats < longRepeats
 	}
 	return m.refined < refineWindows

@@ -3,6 +3,7 @@ package ramp
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -42,6 +43,8 @@ type machine struct {
 	rested  bool   // the next step begins from rest
 	rests   int    // such steps so far
 
+	spent time.Duration // on refinement and confirmation so far
+
 	points []point       // windows of staircase and everything after it
 	looks  []point       // the hold and windows of the confirmation's length, as far as they are clean or lossy
 	runs   map[int][]int // per direction: its present run of Lossy windows, as indexes into points
@@ -80,8 +83,10 @@ func (m *machine) observe(i int) {
 	case holding:
 		m.observeHold(p)
 	case narrowing:
+		m.spent += m.Ramp.Settle.Std() + m.target.judge
 		m.observeSearch(p)
 	case closing:
+		m.spent += m.Ramp.Settle.Std() + m.target.judge
 		m.observeCloser(p)
 	case finished:
 	}

@@ -80,10 +80,15 @@ func (r Ramp) Bound() procedure.Bound {
 	total := (1 + invalidRepeats) * p.WarmupDuration.Std()
 	total += time.Duration(Steps(p)+staircaseBudget+topRepeats) * p.StepDuration.Std()
 	total += (bestOf + invalidRepeats) * (p.Settle.Std() + p.HoldDuration.Std())
+	refine, confirm := p.Settle.Std()+longest*judge, p.Settle.Std()+p.ConfirmDuration.Std()
+	search := longWindows * confirm
 	if p.RefineTo > 0 {
-		total += refineWindows * (p.Settle.Std() + longest*judge)
+		search += refineWindows * refine
 	}
-	total += longWindows * (p.Settle.Std() + p.ConfirmDuration.Std())
+	if p.RefineFor > 0 { // the window that uses up the time may be the longest, and a first confirmation may follow
+		search = min(search, p.RefineFor.Std()+max(refine, confirm)+confirm)
+	}
+	total += search
 	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats + refineWindows + longWindows
 	if p.ConfirmDuration > 0 {
 		total, steps = total+mostOverload(p), steps+overloads

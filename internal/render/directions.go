@@ -47,5 +47,5 @@ func otherDirectionWords(r *report.Report) string {
 	if r.Unconfirmed() {
 		is = "short windows show the device's limit here in "
 	}
-	return is + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") + ": measure each direction by itself (procedure.directions: Each) to know it."
+	return is + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") + report.PlanOf(r).Advice(": measure each direction by itself (%s: Each) to know it", "procedure.directions") + "."
 }

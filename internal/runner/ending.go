@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -16,9 +17,15 @@ type ender interface {
 	Ending() report.Ending
 }
 
+// ways are the ways out that depend on how the test was asked for: its Plan knows the names of fields, and force is how ports of others are taken.
+type ways struct {
+	plan  *plan.Plan
+	force string
+}
+
 // endingOf is how a run that ended with this error ended, as one sentence. Who ended the context is asked first: what engines say then
 // follows from it.
-func endingOf(ctx context.Context, err error, driving bool, forceHint string) (report.Ending, string) {
+func endingOf(ctx context.Context, err error, driving bool, out ways) (report.Ending, string) {
 	var own ender
 	switch {
 	case err == nil:
@@ -32,11 +39,13 @@ func endingOf(ctx context.Context, err error, driving bool, forceHint string) (r
 	case errors.As(err, &own):
 		return own.Ending(), own.Error()
 	case errors.Is(err, engine.ErrUnresolved):
-		return report.Failed, sentence(err) + ": check that the device is up and has this address, or give its MAC (dut.macAddress)"
+		return report.Failed, sentence(err) + ": check that the device is up and has this address" + out.plan.Advice(", or give its MAC (%s)", "dut.macAddress")
 	case errors.Is(err, engine.ErrTaken) && driving:
 		return report.GeneratorLost, fmt.Sprintf("%s; what it did then is not measured: make sure that nobody else uses the generator, and run again", sentence(err))
+	case errors.Is(err, engine.ErrTakenByLinerate):
+		return report.Failed, sentence(err) + "; if that run was killed, nothing will give the port back: make sure that it doesn't run any more, and take the port by force" + hint(out.force)
 	case errors.Is(err, engine.ErrTaken):
-		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + hint(forceHint)
+		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + hint(out.force)
 	case errors.Is(err, engine.ErrLost), errors.Is(err, engine.ErrSilent):
 		return report.GeneratorLost, sentence(err) + "; look at the generator's log, then run again"
 	}

@@ -137,7 +137,7 @@ func (r *run) take(ctx context.Context, driver Driver, step procedure.Step) erro
 // conclude writes how the run ended and what it means.
 func (r *run) conclude(ctx context.Context, err error) {
 	rep := r.Report
-	rep.Ending, rep.Message = endingOf(ctx, err, r.Driving, r.forceHint)
+	rep.Ending, rep.Message = endingOf(ctx, err, r.Driving, ways{r.Plan, r.forceHint})
 	rep.Finished = time.Now()
 	if r.surroundings != nil {
 		r.surroundings(rep)

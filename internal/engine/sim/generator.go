@@ -254,6 +254,8 @@ func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (en
 	switch {
 	case a.NextHopMAC != "":
 		return a.NextHopMAC, nil
+	case len(a.Local) == 0 && len(a.NextHop) == 0: // as it was configured
+		return deviceMAC(port), nil
 	case e.Unresolved || len(a.NextHop) == 0:
 		return "", fmt.Errorf("port %d: %v: %w", port, a.NextHop, engine.ErrUnresolved)
 	}

@@ -47,6 +47,9 @@ func judge(server string, err error) (text string, kind error) {
 		return fmt.Sprintf("the server at %s restarted; its streams and counters are gone, and so is this run", server), engine.ErrLost
 	}
 	if e, ok := errors.AsType[*trex.TakenError](err); ok {
+		if e.SameUser {
+			return takenText(server, e), engine.ErrTakenByLinerate
+		}
 		return takenText(server, e), engine.ErrTaken
 	}
 	if e, ok := errors.AsType[*trex.IncompatibleError](err); ok {
