@@ -52,6 +52,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || !has(self.reference) || !has(self.reference.mode)",fieldPath=".forwarding",message="reference.mode says how the device forwards: remove forwarding, or the mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.role) || self.role != 'Endpoint' || !has(self.forwarding)",fieldPath=".forwarding",message="role Endpoint forwards nothing: remove forwarding"
 // +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
+// +kubebuilder:validation:XValidation:rule="!has(self.hops) || (self.?type.orValue('unsaid') in ['unsaid', 'Pod', 'Device'] && self.?forwarding.orValue('L3') == 'L3')",fieldPath=".hops",message="only a Pod or a Device with forwarding L3 is several routers: remove hops"
 type DUTSpec struct {
 	// type is required: Pod (software in a pod, in a cluster), Reference (the built-in Linux forwarder), Device (what already forwards between
 	// the links) or Loopback (no device: the generator itself is measured).
@@ -80,7 +81,14 @@ type DUTSpec struct {
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// readyDelay is how long to wait once the DUT is ready. In a cluster only. Example: 5s.
+	// hops is how many routers are under test, one behind the other: each takes one from the TTL. With forwarding L3 only. Example: 2.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=32
+	Hops int32 `json:"hops,omitempty"`
+
+	// readyDelay is how long the device may take, once it is there, until it answers and forwards, such as a switch with spanning tree. A
+	// cluster begins the test after it; the path is proven again and again until it is over. Example: 60s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`

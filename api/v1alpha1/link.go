@@ -64,7 +64,21 @@ type DUTEnd struct {
 	// +kubebuilder:validation:MaxLength=17
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"
 	MACAddress string `json:"macAddress,omitempty"`
+
+	// sourceMACs are further addresses from which the device sends on this link, as a VRRP router has its own beside the gateway's. Example:
+	// [02:00:5e:00:53:07].
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	SourceMACs []MAC `json:"sourceMACs,omitempty"`
 }
+
+// MAC is an Ethernet address of one device.
+//
+// +kubebuilder:validation:MaxLength=17
+// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"
+type MAC string
 
 // NetworkName names a NetworkAttachmentDefinition: NAME, or NAMESPACE/NAME.
 //

@@ -77,7 +77,6 @@ func (c *compiler) checkDelays() {
 	spec := specPath()
 	c.duration(spec.Child("schedulingDeadline"), c.spec.SchedulingDeadline)
 	c.duration(spec.Child("ttlAfterFinished"), c.spec.TTLAfterFinished)
-	c.duration(spec.Child("dut", "readyDelay"), c.spec.DUT.ReadyDelay)
 	for name, hook := range map[string]*v1alpha1.HookSpec{"setup": c.spec.DUT.Setup, "teardown": c.spec.DUT.Teardown} {
 		if hook != nil {
 			c.duration(spec.Child("dut", name, "deadline"), hook.Deadline)

@@ -68,6 +68,31 @@ func TestSharesAreExactForAnyNumberOfReplicas(t *testing.T) {
 	}
 }
 
+// TestADeviceBetweenTrunkAndAccess: a switch puts tags on and takes them off; a cable doesn't, nor does the Reference's bridge.
+func TestADeviceBetweenTrunkAndAccess(t *testing.T) {
+	const trunk = "  links: [{name: trunk, lineRate: 1gbps, vlan: 100}, {name: access, lineRate: 1gbps}]\n"
+	server := newServer(t)
+	p := compiled(t, admit(t, server, "  dut: {type: Device, forwarding: L2}\n"+trunk))
+	for i, vlan := range []uint16{100, 0} {
+		if port := p.Generators[0].Ports[i]; port.VLAN != vlan || (port.Streams[0].Packet.Binary[12] == 0x81) != (vlan != 0) {
+			t.Errorf("%s: VLAN %d, % x", port.Link, port.VLAN, port.Streams[0].Packet.Binary[:16])
+		}
+	}
+	for _, dut := range []string{"{type: Loopback}", "{type: Reference, forwarding: L2}"} {
+		if _, errs := compile.Compile(admit(t, server, "  dut: "+dut+"\n"+trunk)); len(errs) == 0 || !strings.Contains(errs[0].Error(), "give both links the same vlan") {
+			t.Errorf("%s: %v", dut, errs)
+		}
+	}
+}
+
+// TestSeveralRoutersAndMACs: what the file says of the device is what the path is judged by.
+func TestSeveralRoutersAndMACs(t *testing.T) {
+	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device, hops: 2, readyDelay: 40s}\n  links: [{name: west, lineRate: 1gbps, dut: {sourceMACs: [\"02:AA:00:00:00:01\"]}}, {name: east, lineRate: 1gbps}]\n"))
+	if p.DUT.Routers() != 2 || p.DUT.ReadyDelay.Std() != 40*time.Second || !slices.Equal(p.Links[0].DUT.SourceMACs, []string{"02:aa:00:00:00:01"}) {
+		t.Errorf("%+v, %+v", p.DUT, p.Links)
+	}
+}
+
 func TestReplicasHaveNothingInCommon(t *testing.T) {
 	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 3}\n  links:\n  - {name: west, lineRate: 1gbps, generator: {networks: [16.0.0.0/16]}}\n"+
 		"  - {name: east, lineRate: 1gbps, generator: {networks: [48.0.0.0/24, 48.0.1.0/24, 48.0.2.0/24]}}\n"))

@@ -44,11 +44,16 @@ func (c *compiler) checkDirection(i int, d v1alpha1.Direction) {
 		c.refuse(path, string(d.From+" to "+d.To), fmt.Sprintf("a frame can't change from IPv4 to IPv6 on its way: give links %s and %s addresses of one kind", d.From, d.To))
 	case c.inPairs() && !c.paired(d):
 		c.refuse(path, string(d.From+" to "+d.To), "a bridge, a loopback or testpmd joins links in pairs: let traffic flow between the same two links only")
-	case c.forwarding() == plan.L2 && from.vlan != to.vlan:
+	case c.forwarding() == plan.L2 && from.vlan != to.vlan && !c.retags():
 		c.refuse(to.path.Child("vlan"), to.vlan, fmt.Sprintf("frames come back unchanged from %s, with VLAN %d (0: untagged): give both links the same vlan", d.From, from.vlan))
 	case c.spec.DUT.Type == v1alpha1.DUTReference && c.forwarding() != plan.L2 && from.vlan != 0:
 		c.refuse(from.path.Child("vlan"), from.vlan, "the built-in Reference has no VLAN interfaces: leave vlan out, or use dut.forwarding L2")
 	}
+}
+
+// retags says that the device may put on and take off VLAN tags, as a switch does between a trunk and an access port.
+func (c *compiler) retags() bool {
+	return c.spec.DUT.Type == v1alpha1.DUTDevice || c.spec.DUT.Type == v1alpha1.DUTPod
 }
 
 // paired says that no other direction joins one of d's links to a third one.

@@ -10,7 +10,8 @@ import (
 )
 
 func (c *compiler) dut() plan.DUT {
-	d := plan.DUT{Type: string(c.spec.DUT.Type), Forwarding: c.forwarding()}
+	d := plan.DUT{Type: string(c.spec.DUT.Type), Forwarding: c.forwarding(), Hops: int(c.spec.DUT.Hops),
+		ReadyDelay: plan.Duration(c.duration(specPath().Child("dut", "readyDelay"), c.spec.DUT.ReadyDelay))}
 	if c.spec.DUT.Type == v1alpha1.DUTReference {
 		d.Reference = &plan.Reference{Limit: c.limit(), Mode: c.mode()}
 		c.checkRewriting()

@@ -24,6 +24,7 @@ type link struct {
 	lineRate  units.BitRate
 	vlan      uint16
 	mac       string
+	sources   []string // further MACs from which the device sends
 	dut       netip.Prefix
 	addresses []netip.Prefix // the generators', by replica
 	networks  []netip.Prefix // behind the generators, by replica
@@ -64,6 +65,9 @@ func (c *compiler) readLink(path *field.Path, index int, spec *v1alpha1.LinkSpec
 		vlan:     uint16(spec.VLAN), // at most 4094 by the schema
 		mac:      strings.ToLower(dut.MACAddress),
 		dut:      c.prefix(path.Child("dut", "address"), string(dut.Address), d.dut),
+	}
+	for _, mac := range dut.SourceMACs {
+		l.sources = append(l.sources, strings.ToLower(string(mac)))
 	}
 	address := c.prefix(path.Child("generator", "address"), string(generator.Address), d.generator)
 	l.addresses = c.spread(path.Child("generator", "address"), address)
@@ -131,7 +135,7 @@ func (c *compiler) planLinks() []plan.Link {
 	for _, l := range c.links {
 		p := plan.Link{Name: l.name, LineRate: l.lineRate}
 		if c.forwarding() != plan.L2 {
-			p.DUT = plan.DUTEnd{Addresses: []netip.Prefix{l.dut}, MAC: l.mac}
+			p.DUT = plan.DUTEnd{Addresses: []netip.Prefix{l.dut}, MAC: l.mac, SourceMACs: l.sources}
 		}
 		out = append(out, p)
 	}

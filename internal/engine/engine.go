@@ -32,6 +32,8 @@ var (
 	ErrIncompatible = errors.New("incompatible generator")
 	// ErrRefused: the generator refused the request; the error has its message.
 	ErrRefused = errors.New("generator refused")
+	// ErrTooLong: a frame is longer than the port, or the far end of its cable, takes.
+	ErrTooLong = errors.New("frame too long")
 	// ErrUnresolved: there was no answer to ARP or neighbour discovery for the next hop.
 	ErrUnresolved = errors.New("next hop not resolved")
 )

@@ -75,7 +75,7 @@ type run struct {
 	claimed   []bool
 	setup     measure.Setup
 	stamped   []stamped
-	upkeep    bool // the test's own streams look like ARP and neighbour discovery, so no returning frame can be told to be a stray
+	upkeep    bool // the test's own streams look like link upkeep, or go to groups, so no returning frame can be told to be a stray
 
 	machine disturbance.Machine
 	vitals  *observe.Log

@@ -98,7 +98,7 @@ func TestTheResultOfARun(t *testing.T) {
 			scene(onGenerator(func(g *sim.Generator) { g.Owner = "eve" }), func(s *scenario) { s.frames.Force = true }),
 			report.Completed, report.LossAboveLimit, true, true, 9950, 10050, ""},
 		"a next hop that nobody answers for": {
-			scene(onGenerator(func(g *sim.Generator) { g.Unresolved = true })), report.Failed, report.NotMeasured, false, false, 0, 0, "link west, next hop 198.18.0.1"},
+			scene(onGenerator(func(g *sim.Generator) { g.Unresolved = true })), report.Failed, report.NotMeasured, false, false, 0, 0, "nobody answers ARP or neighbour discovery for 198.18.0.1 on link west. If the device is a bridge, set dut.forwarding: L2"},
 		"a link that is down": {
 			scene(func(s *scenario) { s.world.Links[1].Down = true }), report.Failed, report.NotMeasured, false, false, 0, 0, "link east: port 1 of generator g0 has no link"},
 		"percent of an unknown line rate": {

@@ -122,16 +122,12 @@ func (r *run) reportClaimed() error {
 func (r *run) address(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Message = "finding the device's addresses" })
 	r.nextHops = make([]map[string]engine.MAC, len(r.gens))
-	err := r.each(ctx, resolveTimeout, "address", func(ctx context.Context, g int) error {
+	err := r.each(ctx, resolveTimeout+r.Plan.DUT.ReadyDelay.Std(), "address", func(ctx context.Context, g int) error {
 		r.nextHops[g] = map[string]engine.MAC{}
 		for _, planned := range r.Plan.Generators[g].Ports {
-			a, err := r.addressing(g, planned)
+			mac, err := r.addressPort(ctx, g, planned)
 			if err != nil {
 				return err
-			}
-			mac, err := r.gens[g].Engine.Address(ctx, r.gens[g].PortOfLink[planned.Link], a)
-			if err != nil {
-				return fmt.Errorf("link %s, next hop %s: %w", planned.Link, hops(a), err)
 			}
 			if mac == "" {
 				return fmt.Errorf("link %s: the server's port %d has no destination MAC: give it dest_mac or default_gw in the server's configuration file (port_info)",

@@ -53,7 +53,8 @@ func firstUnproven(checks []report.PathCheck) error {
 
 func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, error) {
 	for attempt := 1; ; attempt++ {
-		probes, err := r.probes(direction, uint32(direction*1_000_000+attempt*10_000))
+		last := attempt >= proveAttempts && !r.stillStarting()
+		probes, err := r.probes(direction, uint32(direction<<23|attempt%2048<<12))
 		if err != nil {
 			return report.PathCheck{}, err
 		}
@@ -67,10 +68,13 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 			return report.PathCheck{}, err
 		}
 		check, again := path.Judge(r.Plan.Directions[direction], r.device(), probes, seen)
+		if why := r.swapped(seen); why != "" && !check.Proven {
+			check.Message, again = why, false
+		}
 		if attempt > 1 && check.Proven {
 			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)
 		}
-		if check.Proven || !again || attempt == proveAttempts {
+		if check.Proven || !again || last {
 			return check, nil
 		}
 		if err := pause.For(ctx, time.Second); err != nil {
@@ -83,7 +87,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 func (r *run) probes(direction int, first uint32) ([]path.Probe, error) {
 	var probes []path.Probe
 	err := r.onLanes(r.Plan.Directions[direction], func(g int, lane path.Lane, templates [][]byte) error {
-		more, err := path.Probes(lane, templates, r.seed(), first+uint32(g*path.MostProbes))
+		more, err := path.Probes(lane, templates, r.seed(), first+uint32(g*path.MostKinds))
 		probes = append(probes, more...)
 		return err
 	})
@@ -100,7 +104,11 @@ func (r *run) onLanes(d plan.Direction, visit func(g int, lane path.Lane, templa
 		if err != nil {
 			return err
 		}
-		if err := visit(g, lane, templates(r.planned(g, d.From))); err != nil {
+		frames, err := templates(lane, r.planned(g, d.From))
+		if err != nil {
+			return fmt.Errorf("link %s: %w", d.From, err)
+		}
+		if err := visit(g, lane, frames); err != nil {
 			return err
 		}
 	}
@@ -121,25 +129,32 @@ func (r *run) lane(g int, d plan.Direction) (path.Lane, error) {
 		return path.Lane{}, err
 	}
 	receive, err := r.port(back, d.To)
-	return path.Lane{Generator: r.gens[g].Name, Receiver: r.gens[back].Name, Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC,
-		ReceiverMAC: receive.MAC, NextHopMAC: r.nextHops[g][d.From], DeviceMACAtEnd: r.nextHops[back][d.To]}, err
+	var others []engine.MAC
+	for _, mac := range r.link(d.To).DUT.SourceMACs {
+		others = append(others, engine.MAC(mac))
+	}
+	return path.Lane{OtherMACsAtEnd: others, Generator: r.gens[g].Name, Receiver: r.gens[back].Name, Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC,
+		Link: d.From, ReceiverMAC: receive.MAC, NextHopMAC: r.nextHops[g][d.From], DeviceMACAtEnd: r.nextHops[back][d.To]}, err
 }
 
-// templates are the first frames of a port's streams; for a stream whose frames can't be computed beforehand, its template.
-func templates(port plan.GeneratorPort) [][]byte {
+// templates are the first frames of a port's streams as the port sends them, one of each kind; for a stream whose frames can't be computed beforehand, its template.
+func templates(lane path.Lane, port plan.GeneratorPort) ([][]byte, error) {
 	var frames [][]byte
-	if len(port.Streams) == 0 {
-		return nil
-	}
-	each := max(1, path.MostProbes/len(port.Streams))
+	each := max(1, path.MostProbes/max(1, len(port.Streams)))
 	for _, s := range port.Streams {
+		source, destination := profile.OwnMACs(s)
+		binary, err := lane.Addressed(s.Packet.Binary, source, destination)
+		if err != nil {
+			return nil, err
+		}
+		s.Packet.Binary = binary // of this copy of the stream
 		first, err := profile.FirstFrames(s, each)
 		if err != nil {
-			first = [][]byte{s.Packet.Binary}
+			first = [][]byte{binary}
 		}
 		frames = append(frames, first...)
 	}
-	return frames[:min(len(frames), path.MostProbes)]
+	return path.Kinds(frames), nil
 }
 
 // sendAndSee captures on all ports of all generators while marked frames are sent.
@@ -215,7 +230,7 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 				return err
 			}
 			if err := r.gens[g].Engine.Inject(ctx, port, frames[i:i+1]); err != nil {
-				return err
+				return misfitOf(err, probes[0].Lane.Link, len(frames[i]))
 			}
 		}
 		return nil

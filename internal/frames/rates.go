@@ -109,7 +109,7 @@ func (r *run) prepareMeasure() error {
 			pair.Streams, pair.Besides = measure.PaceOf(r.planned(g, d.From).Streams)
 			m.Pairs = append(m.Pairs, pair)
 			m.Sizes = measure.SizesOf(r.planned(g, d.From).Streams, m.Sizes)
-			r.upkeep = r.upkeep || slices.ContainsFunc(r.planned(g, d.From).Streams, func(s stream.Stream) bool { return stream.KeepsLinkUp(s.Packet.Binary) })
+			r.upkeep = r.upkeep || slices.ContainsFunc(r.planned(g, d.From).Streams, stream.MayKeepLinkUp)
 		}
 		r.setup.Directions = append(r.setup.Directions, m)
 	}

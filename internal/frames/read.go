@@ -57,7 +57,7 @@ func (r *run) readBy(ctx context.Context, by reader) ([]engine.Reading, error) {
 	return nil, err
 }
 
-// withoutStrays subtracts received ARP and neighbour discovery from readings, where ports count them apart and no stream of the test sends such frames: a device asks now and then whether its neighbour is
+// withoutStrays subtracts received link upkeep, such as ARP and routers' hellos, from readings, where ports count them apart and no stream of the test sends such frames: a device asks now and then whether its neighbour is
 // still there, and each such request would hide a lost frame.
 func (r *run) withoutStrays(readings []engine.Reading) []engine.Reading {
 	if r.upkeep {
@@ -122,7 +122,7 @@ func (r *run) listen(ctx context.Context) error {
 	return r.tooLoud()
 }
 
-// noteStrays warns, where a loss limit is zero, of ports that count ARP and neighbour discovery among the test's frames.
+// noteStrays warns, where a loss limit is zero, of ports that count link upkeep among the test's frames.
 func (r *run) noteStrays(readings []engine.Reading) {
 	if r.goal().MaxLossRatio > 0 || r.upkeep {
 		return
@@ -130,8 +130,8 @@ func (r *run) noteStrays(readings []engine.Reading) {
 	for g, reading := range readings {
 		for _, c := range reading.Ports {
 			if !c.StraysTold {
-				r.Note("generator %s counts ARP and neighbour discovery among what came back, and a device asks now and then, every 20 s or so: each such frame hides one that was lost. "+
-					"For a loss limit of zero give the device fixed neighbours (ip neigh replace … nud permanent)", r.gens[g].Name)
+				r.Note("generator %s counts ARP, neighbour discovery and the hellos of routing and link protocols among what came back: each such frame hides one that was lost. "+
+					"For a loss limit of zero give the device fixed neighbours (ip neigh replace … nud permanent) and turn these protocols off on the links under test, or use the software engine, which counts them apart", r.gens[g].Name)
 				break
 			}
 		}

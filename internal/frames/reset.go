@@ -97,7 +97,7 @@ func (r *run) seeAll(ctx context.Context, wait time.Duration) ([]report.PathChec
 		if probes[i], err = r.probes(i, 1<<31+r.drive.relearned); err != nil {
 			return nil, err
 		}
-		r.drive.relearned += uint32(len(r.gens) * path.MostProbes)
+		r.drive.relearned += uint32(len(r.gens) * path.MostKinds)
 	}
 	judge := func(seen []path.Seen) (checks []report.PathCheck) {
 		for i, d := range r.Plan.Directions {

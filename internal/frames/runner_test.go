@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"net/netip"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/checksum"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/frames"
@@ -90,7 +92,7 @@ func replica(g, n int) plan.Generator {
 	for i, link := range []string{"west", "east"} {
 		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: int64(n),
 			Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(i), byte(2 + g)}), 24)},
-			Streams:   []stream.Stream{{Enabled: true, SelfStart: true, Flags: 3, CoreID: -1, NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: append(udp(byte(16+32*i)), make([]byte, 1454)...)}, VM: stream.VM{Instructions: anySize}}},
+			Streams:   []stream.Stream{{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: append(udp(byte(16+32*i)), make([]byte, 1454)...)}, VM: stream.VM{Instructions: anySize}}},
 		})
 	}
 	return generator
@@ -105,6 +107,7 @@ var anySize = []stream.Instruction{
 func udp(from byte) []byte {
 	f := make([]byte, 60)
 	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, from, 0, 0, 1, 64 - from, 0, 0, 1, 4, 1, 0, 12, 0, 26})
+	binary.BigEndian.PutUint16(f[24:], ^checksum.Fold(checksum.Sum(f[14:34])))
 	return f
 }
 

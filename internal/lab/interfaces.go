@@ -15,14 +15,14 @@ func checkInterfaces(t Topology) error {
 		return nil
 	}
 	for _, l := range t.Links {
-		if err := checkInterface(l); err != nil {
+		if err := checkInterface(l, t.Largest); err != nil {
 			return err
 		}
 	}
 	return checkPacketSockets()
 }
 
-func checkInterface(l Link) error {
+func checkInterface(l Link, largest int) error {
 	link, err := netlink.LinkByName(l.Interface)
 	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
 		return badInput("--ports: there is no interface %s on this machine (link %s): \"ip link\" lists all interfaces", l.Interface, l.Name)
@@ -39,7 +39,19 @@ func checkInterface(l Link) error {
 	if link.Attrs().OperState == netlink.OperDown || link.Attrs().OperState == netlink.OperLowerLayerDown {
 		return badInput("--ports: interface %s (link %s) has no carrier: plug its cable in, and see that the device's port is up", l.Interface, l.Name)
 	}
+	if err := checkMTU(link, l, largest); err != nil {
+		return err
+	}
 	return checkDefaultRoute(link, l)
+}
+
+// checkMTU refuses an interface on which the largest frame, in bytes without FCS, doesn't fit. The kernel leaves the Ethernet header and one VLAN tag out of an MTU.
+func checkMTU(link netlink.Link, l Link, largest int) error {
+	if need := largest - ethernetHeaderBytes - l.tagBytes(); need > link.Attrs().MTU {
+		return badInput("--ports: frames of %d bytes don't fit interface %s (link %s), whose MTU is %d: set it with \"ip link set %s mtu %d\", and the device's to as much, or send smaller frames",
+			largest+fcsBytes, l.Interface, l.Name, link.Attrs().MTU, l.Interface, need)
+	}
+	return nil
 }
 
 func checkDefaultRoute(link netlink.Link, l Link) error {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
@@ -207,6 +209,36 @@ func TestALabThatCannotStartSaysWhy(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// TestFramesThatDoNotFitAnInterface: the MTU is compared before anything is sent, and the command mends it.
+func TestFramesThatDoNotFitAnInterface(t *testing.T) {
+	needRoot(t)
+	runtime.LockOSThread() // the namespace ends with the thread
+	if _, err := netns.New(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"west", "east"} {
+		if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name, MTU: 1500}, PeerName: name + "-far"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{name, name + "-far"} {
+			l, err := netlink.LinkByName(end)
+			if err = errors.Join(err, netlink.LinkSetUp(l)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	topology := topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: []string{"west", "east"}})
+	const unfit = `frames of 9000 bytes don't fit interface west (link west), whose MTU is 1500: set it with "ip link set west mtu 8982"`
+	for largest, c := range map[int]struct {
+		reason lab.Reason
+		words  string
+	}{1514: {lab.Failed, "no such file"}, 8996: {lab.BadInput, unfit}} {
+		topology.Largest = largest
+		_, err := lab.Start(t.Context(), topology, lab.Host{Path: "/nonexistent"}) // which is looked at when all else is right
+		wantFault(t, err, c.reason, c.words)
+	}
 }
 
 // TestNothingOutlivesAKilledParent kills a process that runs a lab, as nothing can be done about, and looks for what it left.

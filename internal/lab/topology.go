@@ -18,7 +18,7 @@ type Kind string
 const (
 	Reference Kind = "Reference" // the forwarder, in a namespace of its own
 	Loopback  Kind = "Loopback"  // each other: the two links of a pair are the ends of one cable
-	Device    Kind = "Device"    // real interfaces of this machine, cabled to a real device
+	Device    Kind = "Device"    // real interfaces of this machine, cabled to a real device, or to each other
 )
 
 // Topology is what to build: the engine's ports in order, and what is at their other ends.
@@ -44,6 +44,8 @@ type Topology struct {
 	Ends bool `json:"ends,omitempty"`
 	// MTU of the virtual cables, so that the largest frame of the plan fits.
 	MTU int `json:"mtu"`
+	// Largest is the size of the plan's largest frame, in bytes without FCS; 0: the kernels make the frames.
+	Largest int `json:"largest,omitempty"`
 }
 
 // Link is one of the engine's ports: port N is Links[N].
@@ -58,6 +60,7 @@ type Link struct {
 	Networks     []netip.Prefix `json:"networks,omitempty"`
 	DUT          []netip.Prefix `json:"dut,omitempty"`
 	DUTMAC       forwarder.MAC  `json:"dutMAC,omitempty"`
+	VLAN         uint16         `json:"vlan,omitempty"`
 }
 
 // Options are the settings of a run on this machine that aren't in the Plan.
@@ -80,7 +83,10 @@ func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	if len(p.Generators) != 1 && !o.Ends {
 		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, Batch: o.Batch, AcceptsXDP: o.AcceptsXDP, Sends: p.Sender(), Ends: o.Ends}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Largest: p.LargestFrame(), Cores: o.Cores, Path: o.Path, Batch: o.Batch, AcceptsXDP: o.AcceptsXDP, Sends: p.Sender(), Ends: o.Ends}
+	if t.Kind == Loopback && len(o.Ports) > 0 {
+		t.Kind = Device // the cables are there
+	}
 	if p.DUT.Reference != nil {
 		t.Limit, t.Mode = p.DUT.Reference.Limit, p.DUT.Reference.Mode
 	}
@@ -106,7 +112,7 @@ func linkOf(i int, l plan.Link, generators []plan.Generator) Link {
 	}
 	for _, g := range generators {
 		if port, has := g.PortOn(l.Name); has {
-			link.Generator, link.Networks = port.Addresses, port.Networks
+			link.Generator, link.Networks, link.VLAN = port.Addresses, port.Networks, port.VLAN
 		}
 	}
 	return link
@@ -122,13 +128,27 @@ func interfaceName(link string) string {
 
 // mtuFor is large enough for the plan's largest frame, and never smaller than Ethernet's own.
 func mtuFor(p *plan.Plan) int {
-	const ethernetHeader, ethernetMTU = 14, 1500
-	return max(ethernetMTU, p.LargestFrame()-ethernetHeader)
+	const ethernetMTU = 1500
+	return max(ethernetMTU, p.LargestFrame()-ethernetHeaderBytes)
+}
+
+const (
+	ethernetHeaderBytes = 14
+	tagBytes            = 4
+	fcsBytes            = units.FCSBytes
+)
+
+// tagBytes is how long the link's VLAN tag is.
+func (l Link) tagBytes() int {
+	if l.VLAN == 0 {
+		return 0
+	}
+	return tagBytes
 }
 
 func (t Topology) check(p *plan.Plan, o Options) error {
 	if t.Kind != Device && len(o.Ports) > 0 {
-		return badInput("--ports: only a Device is reached over real interfaces, and dut.type is %s: leave --ports out, or set dut.type to Device", t.Kind)
+		return badInput("--ports: only a Device, or a Loopback's own cables, are reached over real interfaces, and dut.type is %s: leave --ports out, or set dut.type to Device", t.Kind)
 	}
 	if t.Ends && t.Kind == Device {
 		return badInput("dut.type: sessions end in network namespaces of their own, and real interfaces can't be moved there yet: use Reference or Loopback here, or a cluster (kubectl apply)")
@@ -174,7 +194,7 @@ func (t Topology) checkPorts(ports []string) error {
 		names[i] = l.Name
 	}
 	if len(ports) != len(t.Links) {
-		return badInput("--ports: %d interfaces for the %d links of a Device: give one for each, in the order %s", len(ports), len(t.Links), strings.Join(names, ","))
+		return badInput("--ports: %d interfaces for the %d links: give one for each, in the order %s", len(ports), len(t.Links), strings.Join(names, ","))
 	}
 	for i, port := range ports {
 		if slices.Contains(ports[:i], port) {

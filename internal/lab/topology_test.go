@@ -66,10 +66,10 @@ func TestWhatOneMachineCannotBuildIsRefusedWithTheWayOut(t *testing.T) {
 	}{
 		"a pod":                         {planOf(pair, dutType("Pod")), lab.Options{}, "dut.type: Pod needs a cluster; on this machine it can be Reference, Loopback, or Device with --ports"},
 		"two generators":                {planOf(pair, func(p *plan.Plan) { p.Generators = append(p.Generators, p.Generators[0]) }), lab.Options{}, "generator.replicas: the plan has 2"},
-		"a Device without ports":        {planOf(pair, dutType("Device")), lab.Options{}, "--ports: 0 interfaces for the 2 links of a Device: give one for each, in the order west,east"},
+		"a Device without ports":        {planOf(pair, dutType("Device")), lab.Options{}, "--ports: 0 interfaces for the 2 links: give one for each, in the order west,east"},
 		"a Device with a port too few":  {planOf(pair, dutType("Device")), lab.Options{Ports: []string{"eth1"}}, "--ports: 1 interfaces for the 2 links"},
 		"a Device with one port twice":  {planOf(pair, dutType("Device")), lab.Options{Ports: []string{"eth1", "eth1"}}, "--ports: eth1 is named twice"},
-		"ports for a Reference":         {planOf(pair), lab.Options{Ports: []string{"eth1", "eth2"}}, "--ports: only a Device is reached over real interfaces"},
+		"ports for a Reference":         {planOf(pair), lab.Options{Ports: []string{"eth1", "eth2"}}, "--ports: only a Device, or a Loopback's own cables, are reached over real interfaces"},
 		"tagged frames to route":        {planOf(pair, func(p *plan.Plan) { p.Generators[0].Ports[1].VLAN = 7 }), lab.Options{}, "link east: the Reference forwards L3 without VLAN tags"},
 		"a ring of links as a Loopback": {planOf([]string{"a", "b", "c"}, dutType("Loopback"), func(p *plan.Plan) { p.Directions = []plan.Direction{{From: "a", To: "b"}, {From: "b", To: "c"}} }), lab.Options{}, "a Loopback cables links in pairs"},
 	} {

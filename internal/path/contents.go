@@ -28,16 +28,34 @@ func contentFault(sent, arrived []byte) string {
 	if was, is := a.length(sent), b.length(arrived); was != is {
 		return fmt.Sprintf("an IP packet of %d bytes instead of %d", is, was)
 	}
-	if b.version == 4 && checksum.Fold(checksum.Sum(arrived[b.network:b.transport])) != 0xffff {
+	if b.version == 4 && a.rightHeader(sent) && !b.rightHeader(arrived) {
 		return "a wrong IPv4 header checksum"
 	}
 	if at := differ(sent[a.payload:a.end], arrived[b.payload:b.end]); at >= 0 {
 		return fmt.Sprintf("another payload than was sent, from its byte %d on", at+1)
 	}
-	if b.hasChecksum && !b.rightChecksum(arrived) {
+	if b.hasChecksum && a.rightChecksum(sent) && !b.rightChecksum(arrived) {
 		return "a wrong " + map[byte]string{protocolUDP: "UDP", protocolTCP: "TCP"}[b.protocol] + " checksum, which may have been left to hardware that isn't there (TX checksum offload)"
 	}
 	return ""
+}
+
+// fragmentUnit is what the offsets of fragments count in (RFC 791).
+const fragmentUnit = 8
+
+// pieceOf is how long an IPv4 packet is that a device made a fragment; 0: it is none, or was one when it was sent.
+func pieceOf(sent, arrived []byte) int {
+	a, errSent := layersOf(sent)
+	b, err := layersOf(arrived)
+	if errSent != nil || err != nil || a.version != 4 || b.version != 4 || a.fragment(sent) || !b.fragment(arrived) {
+		return 0
+	}
+	return b.length(arrived)
+}
+
+// fragment says that an IPv4 packet is a part of one: more fragments follow, or its offset isn't zero.
+func (l layers) fragment(frame []byte) bool {
+	return binary.BigEndian.Uint16(frame[l.network+6:])&0x3fff != 0
 }
 
 // differ is the first place at which two payloads differ; -1: nowhere.
@@ -59,6 +77,11 @@ func (l layers) length(frame []byte) int {
 		return 40 + int(binary.BigEndian.Uint16(frame[l.network+4:]))
 	}
 	return int(binary.BigEndian.Uint16(frame[l.network+2:]))
+}
+
+// rightHeader says that the IPv4 header's checksum is right.
+func (l layers) rightHeader(frame []byte) bool {
+	return checksum.Fold(checksum.Sum(frame[l.network:l.transport])) == 0xffff
 }
 
 // rightChecksum says that the UDP or TCP checksum is that of the frame, or none where UDP over IPv4 may have none.

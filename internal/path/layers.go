@@ -115,38 +115,70 @@ func addressesOf(frame []byte) (both [2]netip.Addr, err error) {
 	return both, nil
 }
 
-func (l layers) setTTL(frame []byte, ttl byte) { frame[l.ttlOffset()] = ttl }
+// sumErrors are what a frame's checksums add up to: 0xffff where they are right.
+type sumErrors struct {
+	header, transport uint16
+	left              bool // no UDP checksum, which IPv4 allows
+}
 
-// mend writes the lengths that follow from the frame's end, and the checksums.
-func (l layers) mend(frame []byte) {
-	be := binary.BigEndian
+// errors are those of the frame's IPv4 header and UDP or TCP checksum.
+func (l layers) errors(frame []byte) sumErrors {
+	e := sumErrors{header: checksum.Fold(checksum.Sum(frame[l.network:l.transport]))}
+	if l.hasChecksum {
+		at := l.checksumOffset()
+		e.left = l.protocol == protocolUDP && frame[at] == 0 && frame[at+1] == 0
+		e.transport = checksum.Fold(l.sumTransport(frame))
+	}
+	return e
+}
+
+// grow adds to the lengths that the headers say.
+func (l layers) grow(frame []byte, bytes int) {
+	longer := func(at int) {
+		binary.BigEndian.PutUint16(frame[at:], binary.BigEndian.Uint16(frame[at:])+uint16(bytes))
+	}
 	if l.version == 4 {
-		be.PutUint16(frame[l.network+2:], uint16(l.end-l.network))
-		be.PutUint16(frame[l.network+10:], 0)
-		be.PutUint16(frame[l.network+10:], ^checksum.Fold(checksum.Sum(frame[l.network:l.transport])))
+		longer(l.network + 2)
 	} else {
-		be.PutUint16(frame[l.network+4:], uint16(l.end-l.transport))
+		longer(l.network + 4)
 	}
 	if l.protocol == protocolUDP {
-		be.PutUint16(frame[l.transport+4:], uint16(l.end-l.transport))
-	}
-	if l.hasChecksum {
-		l.mendTransport(frame)
+		longer(l.transport + 4)
 	}
 }
 
-// mendTransport computes the UDP or TCP checksum over the pseudo header (RFC 768, RFC 9293, RFC 8200).
-func (l layers) mendTransport(frame []byte) {
-	at := l.transport + 6
+// keepErrors writes the checksums so that they add up to the same as before (RFC 1624).
+func (l layers) keepErrors(frame []byte, before sumErrors) {
+	if l.version == 4 {
+		putSum(frame[l.network+10:], before.header, func() uint64 { return checksum.Sum(frame[l.network:l.transport]) })
+	}
+	if !l.hasChecksum || before.left {
+		return
+	}
+	field := frame[l.checksumOffset():]
+	putSum(field, before.transport, func() uint64 { return l.sumTransport(frame) })
+	if l.protocol == protocolUDP && field[0] == 0 && field[1] == 0 {
+		field[0], field[1] = 0xff, 0xff // zero would mean none
+	}
+}
+
+// putSum writes a checksum with which what it covers adds up to total.
+func putSum(field []byte, total uint16, sum func() uint64) {
+	binary.BigEndian.PutUint16(field, 0)
+	rest := checksum.Fold(sum())
+	if total == 0xffff {
+		binary.BigEndian.PutUint16(field, ^rest)
+		return
+	}
+	binary.BigEndian.PutUint16(field, checksum.Fold(uint64(total)+uint64(^rest)))
+}
+
+// checksumOffset is where the UDP or TCP checksum stands.
+func (l layers) checksumOffset() int {
 	if l.protocol == protocolTCP {
-		at = l.transport + 16
+		return l.transport + 16
 	}
-	binary.BigEndian.PutUint16(frame[at:], 0)
-	c := ^checksum.Fold(l.sumTransport(frame))
-	if c == 0 && l.protocol == protocolUDP {
-		c = 0xffff // zero would mean none
-	}
-	binary.BigEndian.PutUint16(frame[at:], c)
+	return l.transport + 6
 }
 
 // sumTransport adds up the UDP or TCP packet, checksum and all, and its pseudo header.

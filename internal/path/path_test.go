@@ -36,26 +36,68 @@ func udp4(n, tags int) []byte {
 	for range tags {
 		f = append(f, 0x81, 0x00, 0x00, 0x64)
 	}
-	f = append(f, 0x08, 0x00, 0x45, 0, 0, 0, 0, 1, 0, 0, 127, 17, 0, 0, 16, 0, 0, 1, 48, 0, 0, 1, 4, 1, 0, 12, 0, 0, 0xde, 0xad)
+	f = append(f, 0x08, 0x00, 0x45, 0, 0, 0, 0, 1, 0, 0, 64, 17, 0, 0, 16, 0, 0, 1, 48, 0, 0, 1, 4, 1, 0, 12, 0, 0, 0xde, 0xad)
 	f = append(f, make([]byte, max(0, n-len(f)))...)
 	ip := 14 + 4*tags
 	binary.BigEndian.PutUint16(f[ip+2:], uint16(len(f)-ip))
 	binary.BigEndian.PutUint16(f[ip+24:], uint16(len(f)-ip-20))
+	return summed(f)
+}
+
+// summed is a frame with the right checksums of its IP, UDP and TCP headers.
+func summed(f []byte) []byte {
+	at := 12
+	for binary.BigEndian.Uint16(f[at:]) == 0x8100 {
+		at += 4
+	}
+	ip, be := f[at+2:], binary.BigEndian
+	var protocol byte
+	var addresses, transport []byte
+	if ip[0]>>4 == 4 {
+		copy(ip[10:], []byte{0, 0})
+		be.PutUint16(ip[10:], ^fold(ip[:20]))
+		protocol, addresses, transport = ip[9], ip[12:20], ip[20:]
+	} else {
+		protocol, addresses, transport = ip[6], ip[8:40], ip[40:]
+	}
+	field := map[byte]int{6: 16, 17: 6}[protocol]
+	if field == 0 {
+		return f
+	}
+	copy(transport[field:], []byte{0, 0})
+	be.PutUint16(transport[field:], ^fold(slices.Concat(addresses, []byte{0, protocol}, be.AppendUint16(nil, uint16(len(transport))), transport)))
 	return f
 }
 
 // ipv6 is a template with this next header.
 func ipv6(protocol byte, payload int) []byte {
-	f := append(make([]byte, 12), 0x86, 0xdd, 0x60, 0, 0, 0, 0, byte(payload), protocol, 255)
+	f := append(make([]byte, 12), 0x86, 0xdd, 0x60, 0, 0, 0, 0, byte(payload), protocol, 64)
 	f = append(f, bytes.Repeat([]byte{0x20, 1, 0, 2}, 8)...)
-	return append(f, make([]byte, payload)...)
+	f = append(f, make([]byte, payload)...)
+	if protocol == 17 {
+		f[54+5] = byte(payload)
+	}
+	return summed(f)
 }
 
 func tcp4() []byte {
 	f := udp4(60, 0)
 	f[14+9] = 6
 	f[14+20+12] = 0x50
-	return f
+	return summed(f)
+}
+
+// sentBy are templates as a lane's port sends them, with its MACs.
+func sentBy(t *testing.T, l path.Lane, templates ...[]byte) (all [][]byte) {
+	t.Helper()
+	for _, template := range templates {
+		frame, err := l.Addressed(template, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, frame)
+	}
+	return all
 }
 
 func TestMarkedFramesAreWhole(t *testing.T) {
@@ -74,7 +116,7 @@ func TestMarkedFramesAreWhole(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			original := slices.Clone(test.template)
-			probes, err := path.Probes(lane(plan.L3), [][]byte{test.template}, 7, 3)
+			probes, err := path.Probes(lane(plan.L3), sentBy(t, lane(plan.L3), test.template), 7, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,12 +147,12 @@ func checkSums(t *testing.T, frame []byte) {
 	protocol := ip[6]
 	if ip[0]>>4 == 4 {
 		protocol = ip[9]
-		if ip[8] != path.TTL || fold(ip[:20]) != 0xffff {
+		if ip[8] != 64 || fold(ip[:20]) != 0xffff {
 			t.Errorf("IPv4 header: TTL %d, sum %x", ip[8], fold(ip[:20]))
 		}
 		pseudo, transport = ip[12:20], ip[20:binary.BigEndian.Uint16(ip[2:])]
 	} else {
-		if ip[7] != path.TTL {
+		if ip[7] != 64 {
 			t.Errorf("hop limit %d", ip[7])
 		}
 		pseudo, transport = ip[8:40], ip[40:40+binary.BigEndian.Uint16(ip[4:])]
@@ -148,13 +190,13 @@ func TestWhatCannotBeMarkedIsRefused(t *testing.T) {
 			t.Errorf("%s: marked", name)
 		}
 	}
-	if _, err := path.Probes(path.Lane{Generator: "g0"}, [][]byte{udp4(60, 0)}, 1, 1); err == nil || !strings.Contains(err.Error(), "no Ethernet address") {
+	if _, err := (path.Lane{Generator: "g0"}).Addressed(udp4(60, 0), false, false); err == nil || !strings.Contains(err.Error(), "no Ethernet address") {
 		t.Errorf("without addresses: %v", err)
 	}
 }
 
 func TestNoMoreFramesThanAreWorthSending(t *testing.T) {
-	probes, err := path.Probes(lane(plan.L3), slices.Repeat([][]byte{udp4(60, 0)}, 20), 1, 1)
+	probes, err := path.Probes(lane(plan.L3), path.Kinds(slices.Repeat([][]byte{udp4(60, 0)}, 20)), 1, 1)
 	if err != nil || len(probes) != path.MostProbes {
 		t.Errorf("%d probes, %v", len(probes), err)
 	}
@@ -221,14 +263,15 @@ func TestWhatFramesProve(t *testing.T) {
 		"some are missing":            {plan.L3, right(routed), 1, false, true, "3 of 4 frames sent on west arrived on east"},
 		"a looped cable":              {plan.L3, []arrival{{0, same}}, 0, false, false, "4 of 4 frames came back on west, the port that sent them"},
 		"a looped cable, and more":    {plan.L3, []arrival{{0, same}, {1, routed}}, 0, false, false, "came back on west"},
+		"a router that sends back":    {plan.L3, []arrival{{0, with(func(f []byte) { copy(f, []byte{2, 0, 0, 0, 0, 0}) })}}, 0, false, false, "If the generator's ports are swapped"},
 		"a cable past the device":     {plan.L3, right(same), 0, false, false, "they bypassed the device"},
 		"past a MAC rewriter":         {plan.MACRewrite, right(same), 0, false, false, "they bypassed the device"},
 		"another port":                {plan.L3, []arrival{{2, routed}}, 0, false, false, "came out at port 2 of generator g0 instead of east"},
 		"twice":                       {plan.L3, []arrival{{1, routed}, {1, routed}}, 0, false, false, "more than once"},
-		"two routers in the path":     {plan.L3, right(with(func(f []byte) { f[22]-- })), 0, false, false, "TTL 62 instead of 63"},
+		"two routers in the path":     {plan.L3, right(with(func(f []byte) { f[22]-- })), 0, false, false, "TTL 62 instead of 63 (L3 forwarding); check the device's mode, and what else stands in the path: if 2 routers are under test, write dut.hops: 2"},
 		"a bridge instead of router":  {plan.L3, right(with(func(f []byte) { f[22]++ })), 0, false, false, "TTL 64 instead of 63"},
 		"a router instead of bridge":  {plan.L2, right(routed), 0, false, false, "TTL 63 instead of 64"},
-		"another router":              {plan.L3, right(with(func(f []byte) { f[11] = 9 })), 0, false, false, "source MAC 02:00:00:00:dd:09 instead of the device's"},
+		"another router":              {plan.L3, right(with(func(f []byte) { f[11] = 9 })), 0, false, false, "source MAC 02:00:00:00:dd:09 instead of the device's 02:00:00:00:dd:01; check which device forwards them: if it has both, as a VRRP router has, write dut.sourceMACs: [02:00:00:00:dd:09] of link east"},
 		"not for us":                  {plan.L3, right(with(func(f []byte) { f[5] = 9 })), 0, false, false, "destination MAC 02:00:00:00:00:09 instead of the port's own"},
 		"a padded frame, not trimmed": {plan.L3, right(spoiled(func(f []byte) []byte { return f })), 0, true, false, "TTL 63"},
 		"a router that retags VLANs":  {plan.L3, right(spoiled(func(f []byte) []byte { return slices.Insert(f, 12, 0x81, 0, 0, 200) })), 0, true, false, "TTL 63"},
@@ -246,7 +289,7 @@ func TestWhatFramesProve(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			probes, err := path.Probes(lane(test.forwarding), slices.Repeat([][]byte{udp4(120, 0)}, 4), 9, 1)
+			probes, err := path.Probes(lane(test.forwarding), sentBy(t, lane(test.forwarding), slices.Repeat([][]byte{udp4(120, 0)}, 4)...), 9, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -269,7 +312,7 @@ func TestWhatFramesProve(t *testing.T) {
 
 // TestTwoRoutersOfOneDevice: a tunnel is two gateways, and each takes one from the TTL.
 func TestTwoRoutersOfOneDevice(t *testing.T) {
-	probes, err := path.Probes(lane(plan.L3), [][]byte{udp4(60, 0)}, 9, 1)
+	probes, err := path.Probes(lane(plan.L3), sentBy(t, lane(plan.L3), udp4(60, 0)), 9, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +355,7 @@ func TestWhatNATMakesOfFrames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			template := udp4(120, 0)
 			test.sent(template)
-			probes, err := path.Probes(lane(plan.L3), slices.Repeat([][]byte{template}, 4), 9, 1)
+			probes, err := path.Probes(lane(plan.L3), sentBy(t, lane(plan.L3), slices.Repeat([][]byte{template}, 4)...), 9, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -331,7 +374,7 @@ func TestWhatNATMakesOfFrames(t *testing.T) {
 }
 
 func TestAnotherGeneratorsPortIsTheWrongOne(t *testing.T) {
-	probes, err := path.Probes(lane(plan.L3), [][]byte{udp4(60, 0)}, 9, 1)
+	probes, err := path.Probes(lane(plan.L3), sentBy(t, lane(plan.L3), udp4(60, 0)), 9, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +449,7 @@ func FuzzMark(f *testing.F) {
 func TestFramesThatComeTwice(t *testing.T) {
 	for name, templates := range map[string][][]byte{"UDP": {udp4(60, 0)}, "a mix": {udp4(60, 0), udp4(1514, 1), tcp4(), ipv6(17, 8)}} {
 		t.Run(name, func(t *testing.T) {
-			probes, err := path.Numbered(lane(plan.L3), templates, 1000, 9, 1)
+			probes, err := path.Numbered(lane(plan.L3), sentBy(t, lane(plan.L3), templates...), 1000, 9, 1)
 			if err != nil || len(probes) != 1000 {
 				t.Fatalf("%d frames, %v", len(probes), err)
 			}

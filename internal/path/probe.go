@@ -21,11 +21,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex/neighbor"
 )
 
-// TTL is the time to live (hop limit) that marked frames leave with.
-const TTL = 64
-
-// MostProbes is how many frames of a generator and direction are worth sending.
+// MostProbes is how many frames of a generator and direction are worth sending where all have the same MACs and TTL.
 const MostProbes = 8
+
+// MostKinds is of how many kinds, by MACs and TTL, a generator's frames in a direction may be: of each kind one is sent.
+const MostKinds = 64
 
 // tokenLength is enough for a token never to occur by chance: a magic word, the run's seed, the frame's number.
 const tokenLength = 16
@@ -49,11 +49,14 @@ func NewToken(seed uint64, n uint32) Token {
 type Lane struct {
 	Generator      string     // that sends
 	Receiver       string     // the generator that receives: the same one, or another machine's
+	Link           string     // from which it sends
 	Send, Receive  int        // port indexes
 	SenderMAC      engine.MAC // of the sending port
 	NextHopMAC     engine.MAC // where frames are addressed
 	ReceiverMAC    engine.MAC // of the receiving port
 	DeviceMACAtEnd engine.MAC // the device's MAC on the receiving link; "" unknown
+	// OtherMACsAtEnd are further MACs from which the device may send on the receiving link.
+	OtherMACsAtEnd []engine.MAC
 }
 
 // Probe is one marked frame, without FCS, on its lane.
@@ -63,12 +66,12 @@ type Probe struct {
 	Frame []byte
 }
 
-// Probes marks up to MostProbes templates (frames without FCS, as the lane's streams send them) for the lane, numbered from first.
+// Probes marks up to MostKinds templates (frames without FCS, as the lane's streams send them, MACs and all) for the lane, numbered from first.
 func Probes(lane Lane, templates [][]byte, seed uint64, first uint32) ([]Probe, error) {
 	var probes []Probe
-	for i, template := range templates[:min(len(templates), MostProbes)] {
+	for i, template := range templates[:min(len(templates), MostKinds)] {
 		p := Probe{Lane: lane, Token: NewToken(seed, first+uint32(i))}
-		frame, err := mark(template, lane, p.Token)
+		frame, err := mark(template, p.Token)
 		if err != nil {
 			return nil, fmt.Errorf("mark frame %d of generator %s: %w", i+1, lane.Generator, err)
 		}
@@ -78,31 +81,70 @@ func Probes(lane Lane, templates [][]byte, seed uint64, first uint32) ([]Probe, 
 	return probes, nil
 }
 
-// mark writes MACs, TTL and token into a copy of the template, and mends lengths and checksums.
-func mark(template []byte, lane Lane, token Token) ([]byte, error) {
+// Addressed is a template with the lane's MACs where the stream leaves them to the port.
+func (l Lane) Addressed(template []byte, ownSource, ownDestination bool) ([]byte, error) {
+	frame := slices.Clone(template)
+	if len(frame) < 12 {
+		return nil, errNoIP
+	}
+	if !ownDestination {
+		destination, err := octets(l.NextHopMAC)
+		if err != nil {
+			return nil, fmt.Errorf("next hop: %w", err)
+		}
+		copy(frame, destination)
+	}
+	if !ownSource {
+		source, err := octets(l.SenderMAC)
+		if err != nil {
+			return nil, fmt.Errorf("port %d: %w", l.Send, err)
+		}
+		copy(frame[6:], source)
+	}
+	return frame, nil
+}
+
+// Kinds are the templates that differ from those before them in MACs or TTL, first one of each kind, then the others, as many as are worth sending.
+func Kinds(templates [][]byte) [][]byte {
+	type kind struct {
+		macs string
+		ttl  byte
+	}
+	seen := map[kind]bool{}
+	var kinds, others [][]byte
+	for _, frame := range templates {
+		l, err := layersOf(frame)
+		if err != nil {
+			kinds = append(kinds, frame) // mark says why it can't be sent
+			continue
+		}
+		k := kind{string(frame[:12]), frame[l.ttlOffset()]}
+		if seen[k] {
+			others = append(others, frame)
+			continue
+		}
+		seen[k] = true
+		kinds = append(kinds, frame)
+	}
+	return append(kinds, others[:min(len(others), max(0, MostProbes-len(kinds)))]...)
+}
+
+// mark writes a token over the beginning of a copy of the template's payload. All headers stay as they are: only lengths grow where there is too little payload, and checksums follow the
+// payload, so that one that was wrong or left out stays so.
+func mark(template []byte, token Token) ([]byte, error) {
 	l, err := layersOf(template)
 	if err != nil {
 		return nil, err
 	}
-	frame := slices.Clone(template[:l.payload])
-	if room := l.end - l.payload; room > tokenLength {
-		frame = append(frame, template[l.payload:l.end]...)
-	} else {
-		frame = append(frame, make([]byte, tokenLength)...)
+	before := l.errors(template)
+	frame := slices.Clone(template)
+	if grown := tokenLength - (l.end - l.payload); grown > 0 {
+		frame = append(frame[:l.end:l.end], make([]byte, grown)...)
+		l.end += grown
+		l.grow(frame, grown)
 	}
 	copy(frame[l.payload:], token[:])
-	l.end = len(frame)
-	destination, err := octets(lane.NextHopMAC)
-	if err != nil {
-		return nil, fmt.Errorf("next hop: %w", err)
-	}
-	source, err := octets(lane.SenderMAC)
-	if err != nil {
-		return nil, fmt.Errorf("port %d: %w", lane.Send, err)
-	}
-	copy(frame, slices.Concat(destination, source))
-	l.setTTL(frame, TTL)
-	l.mend(frame)
+	l.keepErrors(frame, before)
 	return pad(frame), nil
 }
 

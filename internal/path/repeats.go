@@ -29,35 +29,37 @@ func Numbered(lane Lane, templates [][]byte, n int, seed uint64, first uint32) (
 	if len(templates) == 0 {
 		return nil, nil
 	}
-	marked, where := make([][]byte, len(templates)), make([]layers, len(templates))
+	marked := make([][]byte, len(templates))
 	for i, template := range templates {
-		frame, err := mark(headersOnly(template), lane, Token{})
+		frame, err := mark(headersOnly(template), Token{})
 		if err != nil {
 			return nil, fmt.Errorf("number frames of generator %s like frame %d of its streams: %w", lane.Generator, i+1, err)
-		}
-		if where[i], err = layersOf(frame); err != nil {
-			return nil, err
 		}
 		marked[i] = frame
 	}
 	probes := make([]Probe, n)
 	for i := range probes {
-		k, token := i%len(marked), NewToken(seed, first+uint32(i))
-		frame := slices.Clone(marked[k])
-		copy(frame[where[k].payload:], token[:])
-		where[k].mend(frame)
+		token := NewToken(seed, first+uint32(i))
+		frame, err := mark(marked[i%len(marked)], token)
+		if err != nil {
+			return nil, err
+		}
 		probes[i] = Probe{Lane: lane, Token: token, Frame: frame}
 	}
 	return probes, nil
 }
 
-// headersOnly is the template without its payload; one that has no IP header is left to mark, which says so.
+// headersOnly is the template without its payload and with the lengths of that; one that has no IP header is left to mark, which says so.
 func headersOnly(template []byte) []byte {
 	l, err := layersOf(template)
 	if err != nil {
 		return template
 	}
-	return template[:l.payload]
+	before, frame := l.errors(template), slices.Clone(template[:l.payload])
+	l.grow(frame, l.payload-l.end)
+	l.end = l.payload
+	l.keepErrors(frame, before)
+	return frame
 }
 
 // Repeats counts how many of a direction's numbered frames came, and how many of them more than once, among all frames that were captured on all ports meanwhile. One that doesn't come proves

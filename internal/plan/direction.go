@@ -18,6 +18,8 @@ type Link struct {
 type DUTEnd struct {
 	Addresses []netip.Prefix `json:"addresses,omitempty"`
 	MAC       string         `json:"macAddress,omitempty"`
+	// SourceMACs are further addresses from which the DUT sends on the link.
+	SourceMACs []string `json:"sourceMacAddresses,omitempty"`
 }
 
 // Direction is traffic from one link to another, through the DUT. A link is the source of at most one direction and the destination

@@ -22,6 +22,10 @@ const DeviceEnd = "dut"
 type DUT struct {
 	Type       string     `json:"type"` // Pod, Device, Reference, Loopback
 	Forwarding Forwarding `json:"forwarding"`
+	// Hops is how many routers the device is, one behind the other; 0: as many as its type has.
+	Hops int `json:"hops,omitempty"`
+	// ReadyDelay bounds how long the device may take until it answers and forwards; 0: not longer than a device needs that is up.
+	ReadyDelay Duration   `json:"readyDelay,omitempty"`
 	Reference  *Reference `json:"reference,omitempty"`
 	// Setup and Teardown are the programs that linerate run starts before and after the run; nil: there is none, or pods do it.
 	Setup    *Program `json:"setup,omitempty"`

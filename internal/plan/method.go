@@ -38,7 +38,7 @@ func (p *Plan) method() *Plan {
 	}
 	m.Links = slices.Clone(p.Links)
 	for i := range m.Links {
-		m.Links[i].DUT.MAC = "" // another box has another address
+		m.Links[i].DUT.MAC, m.Links[i].DUT.SourceMACs = "", nil // another box has another address
 	}
 	m.Generators = slices.Clone(p.Generators)
 	for i := range m.Generators {

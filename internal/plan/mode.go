@@ -91,6 +91,8 @@ func (d DUT) Routers() int {
 	switch m := d.Mode(); {
 	case d.Forwarding != L3:
 		return 0
+	case d.Hops > 0:
+		return d.Hops
 	case m != nil && m.Tunnel != nil:
 		return 2
 	}

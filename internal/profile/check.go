@@ -28,6 +28,11 @@ const (
 	unlinkedStreamID = -1
 )
 
+// OwnMACs says which of a stream's MAC addresses are the template's, and not the port's.
+func OwnMACs(s stream.Stream) (source, destination bool) {
+	return s.Flags&flagSourceMAC != 0, s.Flags&flagDestMAC != 0
+}
+
 func rateTypes() []string { return []string{"pps", "bps_L1", "bps_L2", "percentage"} }
 
 // CheckStreams refuses streams that a TRex server would refuse when they are added or started, or that would stop it. The error names

@@ -62,11 +62,19 @@ func judge(server string, err error) (text string, kind error) {
 		return fmt.Sprintf("port %d of %s doesn't send any more: its traffic ended at the time that it was started with, before it was told of the next load, or somebody stopped it; "+
 			"keep other work off the runner's processors", e.Port, server), engine.ErrLost
 	}
+	if e, ok := errors.AsType[*trex.RPCError](err); ok {
+		if _, why, long := strings.Cut(e.Specific, tooLong); long {
+			return why, engine.ErrTooLong
+		}
+	}
 	if lost := lostInWords(err); lost != "" {
 		return fmt.Sprintf("%s: %s", server, lost), engine.ErrLost
 	}
 	return fmt.Sprintf("%s: %s%s", server, oneLine(err), hint(err)), engine.ErrRefused
 }
+
+// tooLong begins what the software engine says of a frame that is longer than a port takes.
+const tooLong = "too long: "
 
 // oneLine puts an error of several lines into one.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

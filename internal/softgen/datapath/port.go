@@ -191,13 +191,28 @@ func (p *port) Inject(frames [][]byte, gap time.Duration) error {
 			sleep(gap)
 		}
 		if err := p.emit(f); err != nil {
-			return fmt.Errorf("inject frame %d of %d on %s: %w", i+1, len(frames), p.name, err)
+			return fmt.Errorf("inject frame %d of %d on %s: %w", i+1, len(frames), p.name, p.explain(err, len(f)))
 		}
 		p.sent.all.add(1, wireLength(len(f)))
 		p.captures.offer(Frame{At: Now(), Sent: true, Bytes: append([]byte(nil), f...)})
 	}
 	return nil
 }
+
+// explain says what an error means that the kernel has for a frame of so many bytes without FCS: a virtual cable has no queue, so it is its far end that drops one.
+func (p *port) explain(err error, length int) error {
+	const leastMTU, ethernetHeader = 68, 14 // the first of IPv4 (RFC 791); shorter frames fit everywhere
+	switch {
+	case errors.Is(err, unix.EMSGSIZE):
+		return fmt.Errorf("%w: its MTU is %d: ip link set %s mtu %d", ErrTooLong, p.mtu, p.name, length-ethernetHeader)
+	case errors.Is(err, unix.ENOBUFS) && p.nic.Driver == "veth" && length > leastMTU+ethernetHeader:
+		return fmt.Errorf("%w: the far end of this virtual cable takes less, or is down: set it up, with an MTU of at least %d", ErrTooLong, length-ethernetHeader)
+	}
+	return err
+}
+
+// ErrTooLong begins what is said of a frame that is longer than a port takes.
+var ErrTooLong = errors.New("too long")
 
 // emit sends one frame, padded to Ethernet's least.
 func (p *port) emit(frame []byte) error {

@@ -70,18 +70,22 @@ func TestTheProgramInspectsAsGoDoes(t *testing.T) {
 func anyFrame(r *rand.Rand) []byte {
 	pick := func(among ...byte) byte { return among[r.IntN(len(among))] }
 	f := make([]byte, 12, 200)
+	f[0] = pick(0, 0, 0, 1, 2, 255)
 	for range r.IntN(mostTags + 1) {
 		f = append(f, [][]byte{{0x81, 0, 0, 7}, {0x88, 0xa8, 1, 1}}[r.IntN(2)]...)
 	}
 	network := len(f) + 2
-	f = append(f, [][]byte{{8, 0}, {8, 0}, {0x86, 0xdd}, {0x86, 0xdd}, {8, 6}, {0x88, 0xcc}, {5, 0xff}, {6, 0}, {0x88, 0xb5}}[r.IntN(9)]...)
+	f = append(f, [][]byte{{8, 0}, {8, 0}, {0x86, 0xdd}, {0x86, 0xdd}, {8, 6}, {0x88, 0xcc}, {0x88, 0x09}, {0x90, 0}, {0x80, 0x35}, {5, 0xff}, {6, 0}, {0x88, 0xb5}}[r.IntN(12)]...)
 	f = append(f, make([]byte, 48+r.IntN(100))...)
 	f[network] = pick(0x45, 0x60)
 	f[network+1] = pick(0, 1, 0x10, 0x11, 0xff)
 	f[network+2], f[network+4] = pick(0, 0xfb, 0xfc, 0xfd, 0xff), pick(0, 0xfb, 0xfc, 0xfd, 0xff)
 	f[network+3], f[network+5] = byte(r.Uint32()), pick(0, 7, 0xfe, 0xff)
-	f[network+6] = pick(0, 17, icmpv6, 6)
-	f[network+9] = pick(igmp, 17, 6)
+	f[network+6] = pick(0, 17, 17, icmpv6, 6, 89, 112)
+	f[network+7], f[network+8] = pick(64, 255), pick(64, 255)
+	f[network+9] = pick(igmp, 17, 17, 6, 89, 112)
+	f[network+22], f[network+23] = pick(0x0e, 0x12), pick(0xc7, 0xc8, 0xc9, 0xb0)
+	f[network+42], f[network+43] = pick(0x0e, 0x12), pick(0xc7, 0xc8, 0xc9, 0xb0)
 	f[network+40] = pick(0, icmpv6, 128, firstOfLink-1, firstOfLink, neighbourSolicitation, lastOfLink, lastOfLink+1, listenerReport, 17)
 	return f
 }

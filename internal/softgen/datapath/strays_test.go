@@ -20,6 +20,8 @@ func TestStraysAreCountedApart(t *testing.T) {
 		return f
 	}
 	kind := func(a, b byte) []byte { f := make([]byte, 60); f[12], f[13] = a, b; return f }
+	group := func(f []byte) []byte { f[0] |= 1; return f }
+	bfd := func(ttl byte) []byte { f := v4(17); f[22], f[36], f[37] = ttl, 0x0e, 0xc8; return f }
 	tagged := func(f []byte) []byte { return append(append(append([]byte{}, f[:12]...), 0x81, 0, 0, 7), f[12:]...) }
 	marked := v6(icmpv6, neighbourAdvertised)
 	marked[15] |= 0x10
@@ -32,7 +34,8 @@ func TestStraysAreCountedApart(t *testing.T) {
 				"ARP": kind(8, 6), "LLDP": kind(0x88, 0xcc), "spanning tree": kind(0, 38), "another type": kind(0x88, 0xb5), "IGMP": v4(igmp), "UDP": v4(17), "ICMP": v4(1),
 				"a solicitation": v6(icmpv6, neighbourSolicitation), "an advertisement": v6(icmpv6, neighbourAdvertised), "a redirect": v6(icmpv6, lastOfLink), "the next type": v6(icmpv6, lastOfLink+1),
 				"a listener report": v6(hopByHop, icmpv6), "one of version 2": v6(icmpv6, listenerReport), "an echo": v6(icmpv6, 128), "UDP over IPv6": v6(17, 135), "options before UDP": v6(hopByHop, 17),
-				"ARP with a tag": tagged(kind(8, 6)), "UDP with a tag": tagged(v4(17)), "an advertisement with a tag": tagged(v6(icmpv6, neighbourAdvertised)), "with two": tagged(tagged(v6(icmpv6, neighbourAdvertised))),
+				"ARP with a tag": tagged(kind(8, 6)), "LACP": kind(0x88, 9), "OSPF to one": v4(89), "VRRP to all": group(v4(112)), "VRRP of IPv6": v6(112, 1), "UDP to a group": group(v4(17)), "a type to all": group(kind(0x88, 0xb5)),
+				"BFD": bfd(255), "BFD's port, routed": bfd(254), "BFD with a tag": tagged(bfd(255)), "UDP to a group with a tag": group(tagged(v4(17))), "UDP with a tag": tagged(v4(17)), "an advertisement with a tag": tagged(v6(icmpv6, neighbourAdvertised)), "with two": tagged(tagged(v6(icmpv6, neighbourAdvertised))),
 			} {
 				before := b.Counters()
 				must(t, a.Inject([][]byte{f}, 0))

@@ -1,6 +1,9 @@
 package stream
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Ethernet types, and what stands behind an IP header.
 const (
@@ -13,24 +16,97 @@ const (
 	leastType = 0x600 // smaller values are a length, as in spanning tree
 
 	protocolHopByHop = 0 // IPv6 options that each router looks at
-	protocolIGMP     = 2
+	protocolUDP      = 17
 	protocolICMPv6   = 58
+
+	group = 1 // in a MAC's first byte: a group, or everybody
 )
 
-// KeepsLinkUp says whether a frame, without FCS, is link upkeep and not traffic: ARP, LLDP, spanning tree, IGMP, and the messages of ICMPv6 that stay on a link (RFC 4861, RFC 2710, RFC 3810:
-// routers, neighbours, redirects, multicast listeners). No router forwards such frames, and a device sends them by itself, now and then.
+// LinkTypes are the Ethernet types of protocols that speak across one link: ARP, RARP, slow protocols (LACP, OAM), authentication (802.1X), LLDP, connectivity faults (CFM), loopback tests of switches.
+func LinkTypes() []uint16 { return []uint16{typeARP, 0x8035, 0x8809, 0x888e, typeLLDP, 0x8902, 0x9000} }
+
+// RouterProtocols are the IP protocols by which routers speak to each other: IGMP, EIGRP, OSPF, PIM, VRRP.
+func RouterProtocols() []byte { return []byte{2, 88, 89, 103, 112} }
+
+// BFDPorts are the UDP ports of bidirectional forwarding detection: control, echo, several hops, members of a link (RFC 5881, 5883, 7130). Its frames leave with the largest TTL, which no frame has that a router forwarded.
+func BFDPorts() []uint16 { return []uint16{3784, 3785, 4784, 6784} }
+
+// BFDTTL is the TTL, or hop limit, of BFD's frames (RFC 5881, section 5).
+const BFDTTL = 255
+
+// KeepsLinkUp says whether a frame, without FCS, is link upkeep and not traffic: what goes to a group or to everybody, as no stream sends there; what stays on a link, such as ARP, spanning tree, LACP and the messages of ICMPv6
+// for neighbours and groups (RFC 4861, RFC 2710, RFC 3810); and what routers say to each other, as OSPF, VRRP and BFD, to one as well as to all. A device sends such frames by itself, now and then.
 func KeepsLinkUp(frame []byte) bool {
+	if len(frame) > 0 && frame[0]&group != 0 {
+		return true
+	}
 	kind, at := etherType(frame)
 	switch {
-	case kind == typeARP || kind == typeLLDP || kind < leastType:
+	case kind < leastType || slices.Contains(LinkTypes(), kind):
 		return true
 	case kind == typeIPv4 && len(frame) >= at+20:
-		return frame[at+9] == protocolIGMP
+		protocol, plain := frame[at+9], frame[at] == 0x45
+		return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain && frame[at+8] == BFDTTL && isBFD(frame, at+22)
 	case kind == typeIPv6 && len(frame) > at+40:
 		next, first := frame[at+6], frame[at+40]
-		return next == protocolHopByHop && first == protocolICMPv6 || next == protocolICMPv6 && (first >= 130 && first <= 137 || first == 143)
+		return next == protocolHopByHop && first == protocolICMPv6 || next == protocolICMPv6 && (first >= 130 && first <= 137 || first == 143) ||
+			slices.Contains(RouterProtocols(), next) || next == protocolUDP && frame[at+7] == BFDTTL && isBFD(frame, at+42)
 	}
 	return false
+}
+
+// isBFD says that the UDP destination port that stands there is one of BFD's.
+func isBFD(frame []byte, at int) bool {
+	return len(frame) >= at+2 && slices.Contains(BFDPorts(), binary.BigEndian.Uint16(frame[at:]))
+}
+
+// decides says whether KeepsLinkUp looks at the byte of a frame that stands there.
+func decides(frame []byte, offset int) bool {
+	_, at := etherType(frame)
+	return offset == 0 || offset >= 12 && offset < at+10 || offset >= at+22 && offset < at+24 || offset >= at+40 && offset < at+44
+}
+
+// MayKeepLinkUp says whether frames of the stream are link upkeep, or may be as its program writes what says so.
+func MayKeepLinkUp(s Stream) bool {
+	frame := slices.Clone(s.Packet.Binary)
+	if s.Flags&2 == 0 && len(frame) > 0 {
+		frame[0] &^= group // the port's own next hop
+	}
+	if KeepsLinkUp(frame) {
+		return true
+	}
+	_, at := etherType(frame)
+	for _, i := range s.VM.Instructions {
+		if i.Type != "write_flow_var" && i.Type != "write_mask_flow_var" {
+			continue
+		}
+		for offset := i.PacketOffset; offset < i.PacketOffset+s.VM.width(i); offset++ {
+			port := offset >= at+22 && offset < at+24 || offset >= at+42 && offset < at+44
+			ttl := len(frame) > at+8 && (frame[at+8] == BFDTTL || frame[at+7] == BFDTTL)
+			if decides(frame, offset) && (!port || ttl) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// width is how many bytes an instruction writes.
+func (vm VM) width(i Instruction) int {
+	if i.Type == "write_mask_flow_var" {
+		return i.CastSize
+	}
+	for _, v := range vm.Instructions {
+		switch {
+		case v.Type == "tuple_flow_var" && i.Name == v.Name+".ip":
+			return 4
+		case v.Type == "tuple_flow_var" && i.Name == v.Name+".port":
+			return 2
+		case v.Name == i.Name && v.Size > 0:
+			return v.Size
+		}
+	}
+	return 0
 }
 
 // etherType is the type behind VLAN tags, and where its payload begins; for a frame that ends before it, the largest type.
