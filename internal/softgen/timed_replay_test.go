@@ -1,0 +1,86 @@
+package softgen
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/softgen/fakeport"
+	"github.com/linerate-dev/linerate/internal/trex/trextest"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
+)
+
+// timed plays a recording of a real TRex to the software engine, each request at its time.
+func timed(t *testing.T, recording string) []trextest.Replayed {
+	t.Helper()
+	clock := fakeport.System()
+	r := &rig{handlers: map[int]string{}}
+	r.west, r.east = fakeport.NewPair(clock, fakeport.Options{Name: "west", MAC: [6]byte{2, 0, 0, 0, 0, 0x10}}, fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}}, fakeport.Cable{})
+	r.server = newServer(t, r.west, r.east, clock)
+	r.own(t, 0, 1)
+	for port := range 2 {
+		must[any](t, r, "add_stream", streamOf(port, 1, at(1)))
+	}
+	return trextest.Replay(t, "../trex/testdata/"+recording, func(c trextest.Call) (json.RawMessage, *wire.Error) {
+		var recorded map[string]json.RawMessage
+		if err := c.Into(&recorded); err != nil {
+			t.Fatal(err)
+		}
+		switch c.Method {
+		case "api_sync_v2", "acquire", "add_stream": // done above
+			return json.RawMessage(`{}`), nil
+		}
+		params := object{"port_id": c.Port(), "handler": r.handlers[c.Port()]}
+		for name, value := range recorded {
+			if params[name] == nil && name != "api_h" {
+				params[name] = value
+			}
+		}
+		return r.call(t, c.Method, params)
+	})
+}
+
+// A real TRex was started some time ahead, for several durations, which it counts from the request. So does the software engine: it is in the same states, and sends as many frames as long as it sends. TRex
+// ends a port up to 12 ms late, the software engine never.
+func TestTheSoftwareEngineSendsForAsLongAsARealTRex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		compared := 0
+		for _, part := range timed(t, "start-at.jsonl") {
+			for _, p := range part.Points {
+				if p.Heard.State != p.Recorded.State {
+					t.Errorf("%s, at %v port %d is %s, recorded %s", part.Note, p.At, p.Port, p.Heard.State, p.Recorded.State)
+				}
+				for _, n := range [][2]int64{{p.Heard.Sent, p.Recorded.Sent}, {p.Heard.Received, p.Recorded.Received}} {
+					if n[0] > n[1] || n[0] < n[1]-12 {
+						t.Errorf("%s, at %v port %d counted %d, recorded %d", part.Note, p.At, p.Port, n[0], n[1])
+					}
+				}
+				if p.Recorded.Sent > 0 {
+					compared++
+				}
+			}
+		}
+		if compared < 10 {
+			t.Errorf("%d readings were compared", compared)
+		}
+	})
+}
+
+// A real TRex that was asked for twenty times what it can send ended 16 s late. The software engine ends by the clock, so that nobody has to stop it: that is the one difference.
+func TestTheSoftwareEngineEndsByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := timed(t, "overrun.jsonl")
+		for _, p := range parts[0].Points {
+			want := map[bool]string{true: "TX", false: "STREAMS"}[p.At < time.Second]
+			if p.Heard.State != "" && p.Heard.State != want {
+				t.Errorf("at %v port %d is %s, want %s, and recorded %s", p.At, p.Port, p.Heard.State, want, p.Recorded.State)
+			}
+		}
+		for _, p := range parts[1].Points {
+			if p.Heard.State != "" && p.Heard.State != "STREAMS" {
+				t.Errorf("at %v port %d is %s", p.At, p.Port, p.Heard.State)
+			}
+		}
+	})
+}
