@@ -99,7 +99,11 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 		}
 	}
 	if outcome == report.Undecided {
-		return outcome, fmt.Sprintf("%s, and it is known to %s only, as its counter grows in steps, or took long to answer: hold the load for longer", message, observedText(o.Unsure, o.Unit))
+		why := "its source told the same number from before the window until after it, which may have been an old one"
+		if strings.HasSuffix(o.Unit, "/s") {
+			why = "its counter grows in steps, or took long to answer"
+		}
+		return outcome, fmt.Sprintf("%s, and it is known to %s only, as %s: hold the load for longer", message, observedText(o.Unsure, o.Unit), why)
 	}
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"

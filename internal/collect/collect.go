@@ -25,7 +25,7 @@ const answerTime = 10 * time.Second
 
 // source is a server that can be asked. Its error becomes the reason why an observer has no values, so its words are the same each time.
 type source interface {
-	ask(ctx context.Context) ([]observe.Number, error)
+	ask(ctx context.Context) (reading, error)
 }
 
 // Collector asks for a test's observers until it is closed.
@@ -40,11 +40,15 @@ type Collector struct {
 
 // Start begins to ask for these observers, with the credentials that they name; it goes on until ctx ends, or Close.
 func Start(ctx context.Context, observers []plan.Observer, credentials Folder) *Collector {
+	return start(ctx, observers, func(o plan.Observer) func(context.Context) (reading, error) { return asking(o, credentials) })
+}
+
+func start(ctx context.Context, observers []plan.Observer, ask func(plan.Observer) func(context.Context) (reading, error)) *Collector {
 	ctx, end := context.WithCancel(ctx)
 	c := &Collector{began: time.Now(), end: end}
 	for i, o := range observers {
 		c.answers = append(c.answers, observe.Answer{Observer: o.Name, Missing: "there is no answer yet"})
-		c.ends.Go(func() { c.follow(ctx, i, o, credentials) })
+		c.ends.Go(func() { c.follow(ctx, i, o, ask(o)) })
 	}
 	return c
 }
@@ -68,53 +72,56 @@ func (c *Collector) Newest() observe.Collected {
 	return observe.Collected{Clock: clock, Answers: all}
 }
 
-func (c *Collector) follow(ctx context.Context, i int, o plan.Observer, credentials Folder) {
+func (c *Collector) follow(ctx context.Context, i int, o plan.Observer, ask func(context.Context) (reading, error)) {
+	a := asker{ask: ask, clock: func() time.Duration { return time.Since(c.began) }, o: o}
 	for ctx.Err() == nil {
-		asked := time.Now()
-		numbers, err := ask(ctx, o, credentials)
+		began := a.clock()
+		found := a.period(ctx, func(first told) { c.keep(i, a.answer(first)) })
 		if ctx.Err() != nil {
 			return
 		}
-		took := time.Since(asked)
-		answer := observe.Answer{Observer: o.Name, At: asked.Sub(c.began) + took/2, Took: took, Numbers: numbers}
-		if err != nil {
-			answer.Numbers, answer.Missing = nil, err.Error()
-		}
-		c.mu.Lock()
-		c.answers[i] = answer
-		c.mu.Unlock()
-		if pause.Until(ctx, asked.Add(o.Every.Std())) != nil {
+		c.keep(i, a.answer(found))
+		if pause.For(ctx, began+a.every()-a.clock()) != nil {
 			return
 		}
 	}
 }
 
-// ask asks once. It reads credentials anew, since they may be replaced while a test runs.
-func ask(ctx context.Context, o plan.Observer, credentials Folder) ([]observe.Number, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	source, err := sourceOf(o, credentials)
-	if err != nil {
-		return nil, err
-	}
-	numbers, err := source.ask(ctx)
-	switch {
-	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("%s did not answer within %s", addressOf(o), answerTime)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", addressOf(o), err)
-	}
-	return numbers, nil
+func (c *Collector) keep(i int, a observe.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answers[i] = a
 }
 
-// sourceOf is the server to ask for an observer.
-func sourceOf(o plan.Observer, credentials Folder) (source, error) {
+// asking is how an observer's source is asked. It reads credentials anew each time, since they may be replaced while a test runs.
+func asking(o plan.Observer, credentials Folder) func(context.Context) (reading, error) {
+	var known agent
+	return func(ctx context.Context) (reading, error) {
+		ctx, cancel := context.WithTimeout(ctx, answerTime)
+		defer cancel()
+		source, err := sourceOf(o, credentials, &known)
+		if err != nil {
+			return reading{}, err
+		}
+		r, err := source.ask(ctx)
+		switch {
+		case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return reading{}, fmt.Errorf("%s did not answer within %s", addressOf(o), answerTime)
+		case err != nil:
+			return reading{}, fmt.Errorf("%s: %w", addressOf(o), err)
+		}
+		return r, nil
+	}
+}
+
+// sourceOf is the server to ask for an observer; known is what earlier readings of an SNMP agent leave to remember.
+func sourceOf(o plan.Observer, credentials Folder, known *agent) (source, error) {
 	shown := credentials.of(o.Secret())
 	switch {
 	case o.Prometheus != nil:
 		return newPrometheus(*o.Prometheus, shown)
 	case o.SNMP != nil:
-		return newSNMP(*o.SNMP, shown)
+		return newSNMP(*o.SNMP, shown, known)
 	case o.Redfish != nil:
 		return newRedfish(*o.Redfish, shown)
 	case o.VPP != nil:

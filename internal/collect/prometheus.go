@@ -42,38 +42,33 @@ func newPrometheus(q plan.PrometheusQuery, s secret) (source, error) {
 }
 
 // ask asks the query, and then when its samples were scraped: the answer itself has only the time at which it was evaluated.
-func (p prometheus) ask(ctx context.Context) ([]observe.Number, error) {
+func (p prometheus) ask(ctx context.Context) (r reading, err error) {
 	defer p.client.CloseIdleConnections()
 	answer, _, err := p.api.Query(ctx, p.query.Query, time.Time{})
 	if err != nil {
-		return nil, prometheusError(err)
+		return r, prometheusError(err)
 	}
 	samples, err := samplesOf(answer)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	for i, s := range samples {
 		if slices.ContainsFunc(samples[:i], func(other *model.Sample) bool { return labels(other.Metric) == labels(s.Metric) }) {
-			return nil, fmt.Errorf("two series differ in their name alone, or after %d bytes of labels: ask for one", mostLine)
+			return r, fmt.Errorf("two series differ in their name alone, or after %d bytes of labels: ask for one", mostLine)
 		}
 	}
 	scraped := p.scraped(ctx, samples[0].Timestamp)
-	var all []observe.Number
 	for _, s := range samples {
-		v := float64(s.Value)
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			continue
+		n := observe.Number{Name: "value", Of: labels(s.Metric), Unit: p.query.Unit, Kind: report.Gauge, Value: float64(s.Value)}
+		if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
+			n.Value, n.Missing = 0, "what it answers is no number (NaN or infinite)"
 		}
-		n := observe.Number{Name: "value", Of: labels(s.Metric), Unit: p.query.Unit, Kind: report.Gauge, Value: v}
 		if at, known := scraped[n.Of]; known {
 			n.Age, n.Stamp = max(0, seconds(float64(s.Timestamp)/1000-at)), at
 		}
-		all = append(all, n)
+		r.numbers = append(r.numbers, n)
 	}
-	if len(all) == 0 {
-		return nil, errors.New("what it answers is no number (NaN or infinite)")
-	}
-	return all, nil
+	return r, nil
 }
 
 // scraped are the times, in seconds, that the samples behind an answer are of, by their labels. Of a plain series that is when it was scraped; of an expression when it

@@ -54,8 +54,8 @@ func TestPrometheusTellsASeriesAndHowOldItIs(t *testing.T) {
 	if n.Value != 54.5 || n.Unit != "°C" || n.Kind != report.Gauge || n.Age != 7250*time.Millisecond || n.Stamp != 1764118793.25 {
 		t.Errorf("%+v, want 54.5 °C, scraped 7.25 s before", n)
 	}
-	if len(a.Numbers) != 1 {
-		t.Errorf("%+v: NaN is no number", a.Numbers)
+	if n := number(t, a, "value", `instance="dut", sensor="temp2"`); n.Missing != "what it answers is no number (NaN or infinite)" {
+		t.Errorf("%+v: NaN is no number", n)
 	}
 }
 
@@ -75,13 +75,12 @@ func TestWhatPrometheusCantTellIsMissing(t *testing.T) {
 		return `{"status":"success","data":{"resultType":"vector","result":[` + of + `]}}`
 	}
 	url := server(t, map[string]string{
-		"nothing": vector(""), "nan": vector(`{"metric":{},"value":[1,"NaN"]}`), "many": vector(strings.Join(many, ",")),
+		"nothing": vector(""), "many": vector(strings.Join(many, ",")),
 		"names": vector(`{"metric":{"__name__":"a","cpu":"0"},"value":[1,"1"]},{"metric":{"__name__":"b","cpu":"0"},"value":[1,"2"]}`),
 		"x[5m]": `{"status":"success","data":{"resultType":"matrix","result":[]}}`, "broken": `{"status":`,
 	})
 	for q, want := range map[string]string{
 		"nothing": url + ": it has no series for the query",
-		"nan":     "what it answers is no number",
 		"many":    "the query gives 17 series, and 16 are followed at most",
 		"names":   "two series differ in their name alone, or after 200 bytes of labels: ask for one",
 		"x[5m]":   "the query gives a matrix: ask for one number of each series",

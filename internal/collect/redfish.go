@@ -89,30 +89,30 @@ const (
 	mostTemperatures = 48
 )
 
-func (r redfish) ask(ctx context.Context) ([]observe.Number, error) {
+func (r redfish) ask(ctx context.Context) (reading, error) {
 	defer r.client.CloseIdleConnections()
 	chassis, err := r.find(ctx)
 	if err != nil {
-		return nil, err
+		return reading{}, err
 	}
 	power, err := r.power(ctx, chassis)
 	if err != nil {
-		return nil, err
+		return reading{}, err
 	}
 	temperatures, err := r.temperatures(ctx, chassis)
 	if err != nil {
-		return nil, err
+		return reading{}, err
 	}
 	const instead = "and %d are followed at most: follow those that matter by observers of another type, such as SNMP"
 	switch {
 	case len(power)+len(temperatures) == 0:
-		return nil, fmt.Errorf("chassis %s tells of no power and no temperatures", chassis.ID)
+		return reading{}, fmt.Errorf("chassis %s tells of no power and no temperatures", chassis.ID)
 	case len(power) > mostPowers:
-		return nil, fmt.Errorf("chassis %s tells of %d powers, "+instead, chassis.ID, len(power), mostPowers)
+		return reading{}, fmt.Errorf("chassis %s tells of %d powers, "+instead, chassis.ID, len(power), mostPowers)
 	case len(temperatures) > mostTemperatures:
-		return nil, fmt.Errorf("chassis %s tells of %d temperatures, "+instead, chassis.ID, len(temperatures), mostTemperatures)
+		return reading{}, fmt.Errorf("chassis %s tells of %d temperatures, "+instead, chassis.ID, len(temperatures), mostTemperatures)
 	}
-	return append(power, temperatures...), nil
+	return reading{numbers: append(power, temperatures...)}, nil
 }
 
 // find is the chassis that is meant.

@@ -44,9 +44,16 @@ type snmp struct {
 	scale     *big.Rat
 	host      string
 	port      uint16
+	known     *agent
 }
 
-func newSNMP(o plan.SNMPObject, s secret) (source, error) {
+// agent is what is remembered of an agent from one reading to the next.
+type agent struct {
+	answered bool
+	counter  counter
+}
+
+func newSNMP(o plan.SNMPObject, s secret, known *agent) (source, error) {
 	shown, err := s.values(keyCommunity, keyUser, keyAuthProtocol, keyAuthPassword, keyPrivProtocol, keyPrivPassword)
 	if err != nil {
 		return nil, err
@@ -70,40 +77,61 @@ func newSNMP(o plan.SNMPObject, s secret) (source, error) {
 	if !ok {
 		return nil, fmt.Errorf("scale %q is no decimal number", o.Scale)
 	}
-	return snmp{o, s, cmp.Or(shown[keyCommunity], "public"), user, scale, host, uint16(port)}, nil
+	return snmp{o, s, cmp.Or(shown[keyCommunity], "public"), user, scale, host, uint16(port), known}, nil
 }
 
-func (a snmp) ask(ctx context.Context) ([]observe.Number, error) {
+func (a snmp) ask(ctx context.Context) (r reading, err error) {
 	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Community: a.community, Version: gosnmp.Version2c, Context: ctx, Timeout: agentTime, Retries: agentRetries}
 	if a.user != nil {
 		client.Version, client.SecurityModel, client.MsgFlags, client.SecurityParameters = gosnmp.Version3, gosnmp.UserSecurityModel, gosnmp.AuthPriv, a.user
 	}
 	if err := client.Connect(); err != nil {
-		return nil, plainly(err)
+		return r, plainly(err)
 	}
 	defer func() { _ = client.Close() }()
-	answer, err := client.Get([]string{a.object.OID})
+	beside := besidesOf(a.object.OID)
+	answer, err := client.Get(append([]string{a.object.OID}, beside.oids()...))
+	if err == nil && answer.Error != gosnmp.NoError { // some refuse all for one that they haven't
+		beside = besides{}
+		answer, err = client.Get([]string{a.object.OID})
+	}
 	switch {
+	case err != nil && silent(err) && a.known.answered:
+		return r, fmt.Errorf("no answer within %s, asked %d times; it has answered before", agentTime, 1+agentRetries)
 	case err != nil && a.user != nil:
-		return nil, a.refused(err)
+		return r, a.refused(err)
 	case err != nil && silent(err):
-		return nil, fmt.Errorf("no answer within %s, asked %d times: agents don't answer who shows a community that they don't know, which is %s here", agentTime, 1+agentRetries, a.shown())
+		return r, fmt.Errorf("no answer within %s, asked %d times: agents don't answer who shows a community that they don't know, which is %s here", agentTime, 1+agentRetries, a.shown())
 	case err != nil:
-		return nil, plainly(err)
+		return r, plainly(err)
 	case answer.Error != gosnmp.NoError:
-		return nil, fmt.Errorf("it answers %s for %s", answer.Error, a.object.OID)
-	case len(answer.Variables) != 1 || answer.Variables[0].Name != a.object.OID:
-		return nil, fmt.Errorf("it answers for another object than %s", a.object.OID)
+		return r, fmt.Errorf("it answers %s for %s", answer.Error, a.object.OID)
+	case len(answer.Variables) == 0 || answer.Variables[0].Name != a.object.OID:
+		return r, fmt.Errorf("it answers for another object than %s", a.object.OID)
 	}
-	number, kind, err := a.read(answer.Variables[0])
-	if err != nil {
-		return nil, err
+	a.known.answered = true
+	object := answer.Variables[0]
+	now := count{read: time.Now()}
+	now.uptime, now.discontinuity, r.pulse = beside.read(answer.Variables[1:])
+	var number *big.Rat
+	kind := report.Gauge
+	if now.bits, err = a.bitsOf(object.Type); err != nil {
+		return r, err
 	}
-	value, _ := new(big.Rat).Mul(number, a.scale).Float64()
+	if now.bits > 0 {
+		var value uint64
+		now.raw, kind = gosnmp.ToBigInt(object.Value).Uint64(), report.Counter
+		value, r.anew = a.known.counter.read(now)
+		number = new(big.Rat).SetUint64(value)
+	} else if number, err = a.read(object); err != nil {
+		return r, err
+	}
+	value, _ := number.Mul(number, a.scale).Float64()
 	if math.IsInf(value, 0) {
-		return nil, fmt.Errorf("object %s is too large a number", a.object.OID)
+		return r, fmt.Errorf("object %s is too large a number", a.object.OID)
 	}
-	return []observe.Number{{Name: "value", Of: a.object.OID, Unit: a.object.Unit, Kind: kind, Value: value}}, nil
+	r.numbers = []observe.Number{{Name: "value", Of: a.object.OID, Unit: a.object.Unit, Kind: kind, Value: value}}
+	return r, nil
 }
 
 // refused is why an agent gives a user nothing. One whose clock or keys don't fit is told so in a report, and not an answer.
@@ -164,24 +192,20 @@ func silent(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(err.Error(), "request timeout")
 }
 
-// read is an object's number as it stands.
-func (a snmp) read(v gosnmp.SnmpPDU) (*big.Rat, report.VitalKind, error) {
+// read is the number of an object that is no counter, as it stands.
+func (a snmp) read(v gosnmp.SnmpPDU) (*big.Rat, error) {
 	switch v.Type {
 	case gosnmp.NoSuchObject, gosnmp.NoSuchInstance, gosnmp.EndOfMibView:
-		return nil, "", fmt.Errorf("it has no object %s (%s): a table's has the row at its end, and any other .0", a.object.OID, v.Type)
-	case gosnmp.Counter32:
-		return nil, "", fmt.Errorf("object %s is a Counter32, which may begin anew between two readings without anybody seeing it: name its 64-bit object, such as ifHCInOctets", a.object.OID)
-	case gosnmp.Counter64:
-		return new(big.Rat).SetInt(gosnmp.ToBigInt(v.Value)), report.Counter, nil
+		return nil, fmt.Errorf("it has no object %s (%s): a table's has the row at its end, and any other .0", a.object.OID, v.Type)
 	case gosnmp.Gauge32, gosnmp.Integer, gosnmp.Uinteger32, gosnmp.TimeTicks:
-		return new(big.Rat).SetInt(gosnmp.ToBigInt(v.Value)), report.Gauge, nil
+		return new(big.Rat).SetInt(gosnmp.ToBigInt(v.Value)), nil
 	case gosnmp.OpaqueFloat, gosnmp.OpaqueDouble, gosnmp.OctetString: // some agents have numbers as text, or as floats
 		if number, ok := new(big.Rat).SetString(text(v.Value)); ok {
-			return number, report.Gauge, nil
+			return number, nil
 		}
 	default: // addresses, and the like
 	}
-	return nil, "", fmt.Errorf("object %s is a %s that is no number", a.object.OID, v.Type)
+	return nil, fmt.Errorf("object %s is a %s that is no number", a.object.OID, v.Type)
 }
 
 func text(value any) string {

@@ -63,16 +63,18 @@ func TestAnAgentTellsANumberOfAnyType(t *testing.T) {
 		".1.3.6.1.1.3.0": {Type: gosnmp.Counter64, Value: uint64(1) << 63},
 		".1.3.6.1.1.4.0": {Type: gosnmp.OctetString, Value: " 12.5 \n"},
 		".1.3.6.1.1.5.0": {Type: gosnmp.OctetString, Value: "ACME PDU"},
-		".1.3.6.1.1.6.0": {Type: gosnmp.Counter32, Value: uint32(7)},
+		".1.3.6.1.1.6.0": {Type: gosnmp.Counter32, Value: uint32(7)}, ".1.3.6.1.2.1.2.2.1.16.4": {Type: gosnmp.Counter32, Value: uint32(7)},
 		".1.3.6.1.1.7.0": {Type: gosnmp.OctetString, Value: "1e999"},
 	})
+	// What no float64 has to the last bit is told from 0 on.
 	for oid, c := range map[string]struct {
 		scale string
 		want  float64
 		kind  report.VitalKind
 	}{
 		".1.3.6.1.1.1.0": {"0.1", 234.5, report.Gauge}, ".1.3.6.1.1.2.0": {"1", -5, report.Gauge},
-		".1.3.6.1.1.3.0": {"1", 1 << 63, report.Counter}, ".1.3.6.1.1.4.0": {"2", 25, report.Gauge},
+		".1.3.6.1.1.3.0": {"1", 0, report.Counter}, ".1.3.6.1.1.4.0": {"2", 25, report.Gauge},
+		".1.3.6.1.1.6.0": {"1", 7, report.Counter},
 	} {
 		n := number(t, answered(t, object(address, oid, c.scale), ""), "value", oid)
 		if n.Value != c.want || n.Kind != c.kind || n.Unit != "W" {
@@ -80,7 +82,7 @@ func TestAnAgentTellsANumberOfAnyType(t *testing.T) {
 		}
 	}
 	missing(t, answered(t, object(address, ".1.3.6.1.1.5.0", "1"), ""), "object .1.3.6.1.1.5.0 is a OctetString that is no number")
-	missing(t, answered(t, object(address, ".1.3.6.1.1.6.0", "1"), ""), "object .1.3.6.1.1.6.0 is a Counter32, which may begin anew between two readings without anybody seeing it: name its 64-bit object")
+	missing(t, answered(t, object(address, ".1.3.6.1.2.1.2.2.1.16.4", "1"), ""), "object .1.3.6.1.2.1.2.2.1.16.4 is a Counter32, which begins anew too soon: name its 64-bit object, ifHCOutOctets (.1.3.6.1.2.1.31.1.1.1.10.4)")
 	missing(t, answered(t, object(address, ".1.3.6.1.1.7.0", "1"), ""), "object .1.3.6.1.1.7.0 is too large a number")
 	missing(t, answered(t, object(address, ".1.3.6.1.9.9", "1"), ""), address+": it has no object .1.3.6.1.9.9 (NoSuchObject)")
 }

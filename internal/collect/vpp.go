@@ -56,9 +56,9 @@ func countWaiting(socket string, more int) (readings int) {
 }
 
 // ask reads in a goroutine of its own: the library waits for the segment without end, and whoever has the socket may never hand one over. While such a reading waits there is no other.
-func (v vpp) ask(ctx context.Context) ([]observe.Number, error) {
+func (v vpp) ask(ctx context.Context) (reading, error) {
 	if countWaiting(v.socket, 0) > 0 {
-		return nil, errors.New("an earlier reading still waits for what it hands over: restart VPP, or name its socket in vpp.socket")
+		return reading{}, errors.New("an earlier reading still waits for what it hands over: restart VPP, or name its socket in vpp.socket")
 	}
 	type outcome struct {
 		numbers []observe.Number
@@ -71,14 +71,14 @@ func (v vpp) ask(ctx context.Context) ([]observe.Number, error) {
 	}()
 	select {
 	case o := <-read:
-		return o.numbers, o.err
+		return reading{numbers: o.numbers}, o.err
 	case <-ctx.Done():
 		countWaiting(v.socket, 1)
 		go func() {
 			<-read
 			countWaiting(v.socket, -1)
 		}()
-		return nil, ctx.Err()
+		return reading{}, ctx.Err()
 	}
 }
 

@@ -40,8 +40,25 @@ type Number struct {
 	Value float64          `json:"value"`
 	// Age is how old it was when it was told, in nanoseconds, as far as whoever was asked says so.
 	Age time.Duration `json:"age,omitempty"`
+	// After and By are the times, by the collector's clock, between which whoever was asked took a counter's number: they told an older one until then, and this one by then. Both 0:
+	// nobody knows when, as the number is the same as long as anybody asked.
+	After time.Duration `json:"after,omitempty"`
+	By    time.Duration `json:"by,omitempty"`
+	// Epoch is how often counters began anew, which makes no difference of two of different epochs, and Anew why they did last.
+	Epoch int    `json:"epoch,omitempty"`
+	Anew  string `json:"anew,omitempty"`
 	// Stamp is when it was taken by the clock of whoever was asked, in seconds; 0: they don't say. The same number told again has the same, and is no reading more.
 	Stamp float64 `json:"stamp,omitempty"`
+	// Missing says why it is no number now, such as an infinite one; empty: it is one.
+	Missing string `json:"missing,omitempty"`
+}
+
+// taken is when a number was taken, by the collector's clock, by how much earlier or later it may have been, and whether that is known apart from when it was told.
+func (n Number) taken(told, took time.Duration) (clock, within time.Duration, dated bool) {
+	if n.By > 0 && n.By >= n.After {
+		return n.After + (n.By-n.After)/2, (n.By - n.After) / 2, true
+	}
+	return told - n.Age, took / 2, false
 }
 
 // mostAsked is of how many series an observer that asks is followed: labels may be others each time, and a collector's pod is its author's.
@@ -73,11 +90,17 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 		if max(len(n.Name), len(n.Of), len(n.Unit)) > mostName {
 			return nil, fmt.Sprintf("the collector tells a name of more than %d bytes", mostName)
 		}
+		source := n.Name + " of " + n.Of
+		if n.Missing != "" {
+			values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, clock: a.At, at: a.At + m.collectorBehind, source: source, missing: n.Missing})
+			continue
+		}
 		if math.IsNaN(n.Value) || math.Abs(n.Value) > mostNumber {
 			return nil, "the collector tells a number that is too large"
 		}
-		clock := a.At - n.Age
-		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, within: a.Took / 2, age: n.Age, stamp: n.Stamp})
+		clock, within, dated := n.taken(a.At, a.Took)
+		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, within: within, age: max(0, a.At-clock), stamp: n.Stamp,
+			source: source, question: a.At - a.Took/2 - n.Age, dated: dated, epoch: n.Epoch, anew: n.Anew})
 	}
 	return values, ""
 }
@@ -101,12 +124,16 @@ const (
 //	steady                         └──── mean ────┘             from the first on after which they only scatter: half of them at least
 func (s *series) steady(o plan.Observer, from, to time.Duration) report.Observed {
 	was := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
-	within := s.wholly(o, from, to)
 	if s.Kind == report.Counter {
-		return s.counted(o, was, within, to-from)
+		return s.counted(o, from, to)
+	}
+	within := s.samples(s.wholly(o, from, to))
+	if holes := s.holesBetween(from, to); holes > 0 {
+		was.Missing = fmt.Sprintf("%d of its readings in the window are no number", holes)
+		return was
 	}
 	if len(within) < leastReadings {
-		was.Missing = tooFew(o, len(within), to-from)
+		was.Missing = tooFew(o, within, to-from)
 		return was
 	}
 	if silent := to - within[len(within)-1].At.Std(); silent > max(mostLate*o.Every.Std(), (to-from)/mostSilent) {
@@ -124,41 +151,45 @@ func (s *series) steady(o plan.Observer, from, to time.Duration) report.Observed
 	return was
 }
 
-// counted is a counter's rate between the first and the last reading within a window.
-func (s *series) counted(o plan.Observer, was report.Observed, within []report.VitalSample, window time.Duration) report.Observed {
-	was.Unit += "/s"
-	const least = 2
-	switch {
-	case len(within) < least || within[len(within)-1].At-within[0].At < plan.Duration(window)/leastShare:
-		was.Missing = tooFew(o, len(within), window)
-	case wentBack(within):
-		was.Missing = "the counter went back: it was cleared, or what counts was restarted"
-	default:
-		first, last := within[0], within[len(within)-1]
-		was.Over = last.At - first.At
-		was.Mean = new((last.Value - first.Value) / was.Over.Std().Seconds())
-	}
-	return was
-}
-
-// wholly are the readings that are of nothing but a window, whenever between question and answer they were taken, all of the time that they average over included.
-func (s *series) wholly(o plan.Observer, from, to time.Duration) (within []report.VitalSample) {
+// wholly are the readings, by their numbers, that are of nothing but a window, whenever between question and answer they were taken, all of the time that they average over included.
+func (s *series) wholly(o plan.Observer, from, to time.Duration) (within []int) {
 	for i, sample := range s.Samples {
 		if at := sample.At.Std(); at-s.within[i]-o.AveragedOver.Std() >= from && at+s.within[i] <= to {
-			within = append(within, sample)
+			within = append(within, i)
 		}
 	}
 	return within
 }
 
-// tooFew says how long a window of the readings would have to be.
-func tooFew(o plan.Observer, are int, window time.Duration) string {
+func (s *series) samples(numbers []int) []report.VitalSample {
+	all := make([]report.VitalSample, len(numbers))
+	for i, n := range numbers {
+		all[i] = s.Samples[n]
+	}
+	return all
+}
+
+// holesBetween is how many readings between two times were no number.
+func (s *series) holesBetween(from, to time.Duration) (holes int) {
+	for _, at := range s.holes {
+		if at >= from && at <= to {
+			holes++
+		}
+	}
+	return holes
+}
+
+// tooFew says how many readings a window has, and how long it would have to be for more, unless it is as long and the source answered too seldom.
+func tooFew(o plan.Observer, are []report.VitalSample, window time.Duration) string {
 	averaged := ""
 	if o.AveragedOver > 0 {
 		averaged = fmt.Sprintf(", each the average of %s", o.AveragedOver.Std())
 	}
-	return fmt.Sprintf("readings that are wholly of the window of %[2]s: %[1]d, and it takes %[3]d (one each %s%s): windows of %s and more have them, if there is something new as often",
-		are, window.Round(time.Millisecond), leastReadings, o.Every.Std(), averaged, o.AveragedOver.Std()+(leastReadings+1)*o.Every.Std())
+	text := fmt.Sprintf("readings that are wholly of the window of %s: %d, and it takes %d (one each %s%s)", window.Round(time.Millisecond), len(are), leastReadings, o.Every.Std(), averaged)
+	if long := o.AveragedOver.Std() + (leastReadings+1)*o.Every.Std(); window < long {
+		return fmt.Sprintf("%s: windows of %s and more have them, if there is something new as often", text, long)
+	}
+	return text + ": the window is long enough, and there was nothing new as often"
 }
 
 // settledFrom is the first reading from which on a level only scatters: the later half of the rest is, on average, as high as the earlier one, within 2 % or one and a half times
@@ -218,7 +249,7 @@ func (s *series) idleAsked(o plan.Observer, from, to time.Duration, after bool) 
 	if len(within) == 0 {
 		return nil
 	}
-	return new(within[len(within)-1].Value)
+	return new(s.Samples[within[len(within)-1]].Value)
 }
 
 // PerTraffic is what power was per traffic that was received in a window: two more for each series in watts, of sessions one.
@@ -246,7 +277,7 @@ func per(power report.Observed, series, unit string, traffic float64) report.Obs
 	case traffic == 0:
 		o.Missing = "nothing was received in the window"
 	default:
-		o.Mean, o.Min, o.Max, o.Over = divided(power.Mean, traffic), divided(power.Min, traffic), divided(power.Max, traffic), power.Over
+		o.Mean, o.Min, o.Max, o.Over, o.Unsure = divided(power.Mean, traffic), divided(power.Min, traffic), divided(power.Max, traffic), power.Over, power.Unsure/traffic
 	}
 	return o
 }

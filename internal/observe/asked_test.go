@@ -51,7 +51,7 @@ func TestASlowReadingIsANumberWhereItIsSteady(t *testing.T) {
 		"too late":                {watts, []float64{100, 100, 100, 100, 100, 100, 300, 300}, 0, 0, "it had not settled"},
 		"a jump at the end":       {watts, []float64{100, 100, 100, 100, 100, 100, 100, 150}, 0, 0, "it had not settled"},
 		"nothing of its end":      {watts, []float64{200, 200, 200, 200, 200, 200}, 0, 0, "there is no reading of the window's last 15s"},
-		"too few":                 {watts, []float64{200, 200, 200}, 0, 0, "readings that are wholly of the window of 40s: 3, and it takes 4 (one each 5s): windows of 25s and more have them"},
+		"too few":                 {watts, []float64{200, 200, 200}, 0, 0, "readings that are wholly of the window of 40s: 3, and it takes 4 (one each 5s): the window is long enough, and there was nothing new as often"},
 		"of what was before, too": {over30, []float64{200, 200, 200, 200, 200, 200, 200, 200}, 0, 0, "readings that are wholly of the window of 40s: 2, and it takes 4 (one each 5s, each the average of 30s): windows of 55s and more have them"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,10 +103,11 @@ func TestTheSameSampleToldAgainIsNoReadingMore(t *testing.T) {
 	}
 }
 
+// A number that is another than before was taken at some time since the reading before, and nobody knows when.
 func TestASlowCounterIsARateBetweenItsReadings(t *testing.T) {
-	o := find(t, told(watts, report.Counter, 0, 10, 30, 60, 100).Window(4*time.Second, 21*time.Second), "value", "pdu")
-	if o.Mean == nil || *o.Mean != 6 || o.Unit != "W/s" || o.Over.Std() != 15*time.Second {
-		t.Errorf("%+v, want (100 - 10) ÷ 15 s", o)
+	o := find(t, told(watts, report.Counter, 0, 10, 30, 60, 100, 150).Window(4*time.Second, 26*time.Second), "value", "pdu")
+	if o.Mean == nil || *o.Mean != 8 || o.Unit != "W/s" || o.Over.Std() != 15*time.Second || math.Abs(o.Unsure-4) > 1e-9 {
+		t.Errorf("%+v, want (150 - 30) ÷ 15 s, and 12/s if it was within 10 s", o)
 	}
 	o = find(t, told(watts, report.Counter, 0, 10, 5).Window(0, 11*time.Second), "value", "pdu")
 	if o.Mean != nil || !strings.Contains(o.Missing, "went back") {
@@ -164,6 +165,48 @@ func TestASlowAnswerIsOfAWindowWhenQuestionAndAnswerAre(t *testing.T) {
 		if o := log.Window(c.from, c.to)[0]; (o.Mean != nil) != c.want {
 			t.Errorf("from %s to %s: %+v", c.from, c.to, o)
 		}
+	}
+}
+
+// A query that divides by a counter which stands still now and then is infinite there: the rest is no level of the window.
+func TestReadingsThatAreNoNumberAreMissing(t *testing.T) {
+	log := observe.NewLog([]plan.Observer{watts}, setup)
+	for i := range 8 {
+		m := answered(time.Duration(5*i)*time.Second, time.Duration(5*i)*time.Second, report.Gauge, 7)
+		if i%2 == 1 {
+			m.Collected.Answers[0].Numbers[0].Missing = "what it answers is no number (NaN or infinite)"
+		}
+		log.Add(m)
+	}
+	if o := log.Window(0, 40*time.Second)[0]; o.Mean != nil || o.Missing != "4 of its readings in the window are no number: what it answers is no number (NaN or infinite)" {
+		t.Errorf("%+v, want that half of them are infinite", o)
+	}
+}
+
+// A controller that renews its reading once a minute tells what was before the load all through a window of it.
+func TestALevelThatMayBeAnOldOneIsUnsure(t *testing.T) {
+	for name, c := range map[string]struct {
+		numbers []float64
+		unsure  float64
+	}{
+		"it changed when the window was over": {[]float64{100, 100, 100, 100, 100, 100, 100, 100, 300}, 200},
+		"it never changed":                    {[]float64{100, 100, 100, 100, 100, 100, 100, 100, 100}, 0},
+		"it changed within the window":        {[]float64{90, 90, 100, 100, 100, 100, 100, 100, 300}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := told(watts, report.Gauge, c.numbers...)
+			w := report.Window{Start: plan.Duration(4 * time.Second), Duration: plan.Duration(34 * time.Second), Directions: []report.Direction{{Received: report.Flow{PacketsPerSecond: 1000, Layer1BitsPerSecond: 2_000_000_000}}}}
+			w.Observed = log.Window(w.Start.Std(), (w.Start + w.Duration).Std())
+			w.Observed = append(w.Observed, observe.Derived(&w)...)
+			windows := []report.Window{w}
+			log.Complete(windows)
+			if o := find(t, windows[0].Observed, "value", "pdu"); o.Mean == nil || o.Unsure != c.unsure {
+				t.Errorf("%+v, want unsure by %g W", o, c.unsure)
+			}
+			if o := find(t, windows[0].Observed, plan.WattsPerGbps, "pdu"); o.Mean == nil || o.Unsure != c.unsure/2 {
+				t.Errorf("%+v, want unsure by half of %g W per Gb/s", o, c.unsure)
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ package observe
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -135,6 +136,10 @@ type value struct {
 	step           float64       // by which a coarse counter grows; 0: it is exact
 	age            time.Duration // of what is asked for over the network: how old it was when it was reported
 	stamp          float64       // when it was taken, by the clock of the server that was asked; 0: the server doesn't say
+	question       time.Duration // of what is asked for over the network: when it was asked, by the collector's clock
+	dated          bool          // of a counter that is asked for over the network: it is known when the number was taken, apart from when it was told
+	epoch          int           // of the same: how often what counts began anew,
+	anew           string        // and why it did last
 	// source is the machine that the value is from, where an observer looks at several. missing says why there is no value, neither this one nor any other of that source.
 	source, missing string
 }
@@ -207,6 +212,16 @@ type series struct {
 	clocks []time.Duration // when each sample was taken, by the reader's own clock
 	within []time.Duration // by how much each may be from that
 	stamp  float64         // when the last sample was taken, by the clock of the server that was asked; 0: the server doesn't say
+	asked  []askedSample   // what else is known of each, of what is asked for over the network
+	holes  []time.Duration // when it was asked for over the network, and was no number
+}
+
+// askedSample is what is known of a sample that was asked for over the network.
+type askedSample struct {
+	question time.Duration // when the source was asked, by the collector's clock
+	dated    bool
+	epoch    int
+	anew     string
 }
 
 // NewLog is an empty one.
@@ -268,12 +283,30 @@ func (b *book) add(v value) {
 		s = &series{VitalSign: report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind}, source: v.source}
 		b.series = append(b.series, s)
 	}
+	if n := len(s.holes); v.missing != "" && b.plan.Asks() && (n == 0 || v.at > s.holes[n-1]+time.Millisecond) {
+		s.holes = append(s.holes, v.at)
+	}
+	if b.plan.Asks() {
+		s.date(&v)
+	}
 	at := plan.Duration(v.at)
 	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] || v.stamp != 0 && v.stamp == s.stamp) {
 		return
 	}
 	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: at, Value: v.number, Age: plan.Duration(v.age)}), v.step, v.stamp
 	s.clocks, s.within = append(s.clocks, v.clock), append(s.within, v.within)
+	s.asked = append(s.asked, askedSample{v.question, v.dated, v.epoch, v.anew})
+}
+
+// date dates a counter's number that is another than before, where its collector didn't: it was taken between the two readings.
+func (s *series) date(v *value) {
+	n := len(s.Samples) - 1
+	if v.kind != report.Counter || v.dated || v.missing != "" || n < 0 || v.epoch != s.asked[n].epoch || v.number == s.Samples[n].Value {
+		return
+	}
+	since, by := s.asked[n].question, v.clock+v.within
+	taken := since + (by-since)/2
+	v.at, v.age, v.clock, v.within, v.dated = v.at+taken-v.clock, v.age+v.clock-taken, taken, (by-since)/2, true
 }
 
 func (b *book) find(name, of string) *series {
@@ -344,8 +377,12 @@ func (l *Log) window(from, to, still time.Duration) []report.Observed {
 	return all
 }
 
-// Complete gives held windows what counters were in them that weren't read in time at an edge, from what was read later. It is for the end of a run.
+// Complete gives windows what is known of them only later: counters that weren't read in time at an edge, or whose numbers were told after the window, and what may have been an old number. It
+// is for the end of a run.
 func (l *Log) Complete(windows []report.Window) {
+	for i := range windows {
+		l.askedLater(&windows[i])
+	}
 	for _, w := range windows {
 		if w.Phase == report.Trial || w.Phase == report.BackToBack || w.Phase == report.AtLoad {
 			continue // these end in silence: what was read after one is of no load
@@ -361,6 +398,37 @@ func (l *Log) Complete(windows []report.Window) {
 				w.Observed[i] = was
 			}
 		}
+	}
+}
+
+// askedLater is what series that somebody asks for were in a window, by all that was told since.
+func (l *Log) askedLater(w *report.Window) {
+	from, to := w.Start.Std(), w.Start.Std()+w.Duration.Std()
+	changed := false
+	for i := range w.Observed {
+		o := &w.Observed[i]
+		for _, b := range l.each {
+			s := b.find(o.Series, o.Of)
+			if b.plan.Name != o.Observer || !b.plan.Asks() || s == nil {
+				continue
+			}
+			changed = true
+			off := s.stood(b.plan, from, to)
+			if s.Kind == report.Counter {
+				if later := s.steady(b.plan, from, to); later.Missing == "" || o.Missing == "" {
+					later.Observer = o.Observer
+					*o = later
+				}
+				off /= (to - from).Seconds()
+			}
+			if o.Missing == "" {
+				o.Unsure = max(o.Unsure, off)
+			}
+		}
+	}
+	if changed {
+		w.Observed = slices.DeleteFunc(w.Observed, derived)
+		w.Observed = append(w.Observed, Derived(w)...)
 	}
 }
 

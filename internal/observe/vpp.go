@@ -12,6 +12,11 @@ func Derived(w *report.Window) []report.Observed {
 	return append(PerTraffic(w), PerPacket(w.Observed)...)
 }
 
+// derived says that a value follows from others of its window.
+func derived(o report.Observed) bool {
+	return slices.Contains([]string{plan.WattsPerGbps, plan.JoulesPerPacket, plan.ClocksPerPacket, plan.VectorsPerCall}, o.Series)
+}
+
 // PerPacket is what a packet took of each node of VPP's in a window, and how many packets the node had at a time: two more series for each node, of what it counted between the same two readings.
 func PerPacket(observed []report.Observed) (all []report.Observed) {
 	of := func(like report.Observed, series string) report.Observed {

@@ -1,0 +1,86 @@
+package collect
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// longestUnread is the longest time between two readings of a 32-bit counter that leaves no doubt of how much it grew: half of its range in that time is 179 million/s, more packets than
+// 100 Gb/s carry.
+const longestUnread = 12 * time.Second
+
+// exact is the largest count that a float64 has as it is.
+const exact = 1 << 53
+
+// count is what an agent tells of a counter at one moment.
+type count struct {
+	raw  uint64
+	bits int // of the counter: 32 or 64
+	read time.Time
+	// uptime is for how long the agent has run, in hundredths of a second (sysUpTime), and discontinuity the uptime at which the interface's counters began anew last. Nil: the agent
+	// doesn't tell.
+	uptime, discontinuity *uint32
+}
+
+// counter remembers a counter from one reading to the next, and tells it without its wraps.
+type counter struct {
+	last  *count // nil: it wasn't read yet
+	value uint64 // what is told: what it was at first, unless no float64 has that, and all that it has grown by
+}
+
+// read takes a count. Anew says why what the counter has grown by since the last count isn't known; empty: it is.
+func (c *counter) read(now count) (value uint64, anew string) {
+	last := c.last
+	c.last = &now
+	if last == nil {
+		return c.begin(now), ""
+	}
+	if anew = now.beganAnew(*last); anew != "" {
+		return c.begin(now), anew
+	}
+	c.value += now.grown(*last)
+	return c.value, ""
+}
+
+func (c *counter) begin(now count) uint64 {
+	c.value = now.raw
+	if c.value > exact/2 { // it may grow by as much yet
+		c.value = 0
+	}
+	return c.value
+}
+
+// grown is by how much a counter grew from one count to the next, if that is less than half of its range.
+func (now count) grown(last count) uint64 {
+	return (now.raw - last.raw) & (math.MaxUint64 >> (64 - now.bits))
+}
+
+// beganAnew says why a count can't be compared with the one before; empty: it can.
+func (now count) beganAnew(last count) string {
+	elapsed := now.read.Sub(last.read)
+	switch {
+	case now.uptime != nil && last.uptime != nil && restarted(*last.uptime, *now.uptime, elapsed):
+		return "the agent was restarted"
+	case now.discontinuity != nil && last.discontinuity != nil && *now.discontinuity != *last.discontinuity:
+		return "the agent says that the interface's counters began anew (ifCounterDiscontinuityTime)"
+	case now.bits != last.bits || now.grown(last) > math.MaxUint64>>(65-now.bits):
+		return wentBack
+	case now.bits == 32 && elapsed > longestUnread:
+		return fmt.Sprintf("a counter of 32 bits was not read for %s, in which it may have begun anew without anybody seeing it", elapsed.Round(time.Millisecond))
+	}
+	return ""
+}
+
+// wentBack is why nothing is known of a counter that is less than before.
+const wentBack = "the counter went back: it was cleared, or what counts was restarted"
+
+// tolerance is by how much an agent's uptime may lag behind the time that passed, beside half of that time: some tell it in whole seconds, and clocks differ.
+const tolerance = time.Second
+
+// restarted says that an agent which has run on for this long would tell a longer uptime, or a much shorter one. An uptime begins anew after 497 days by itself.
+func restarted(before, now uint32, elapsed time.Duration) bool {
+	const hundredth, day = 10 * time.Millisecond, 24 * time.Hour
+	ran := time.Duration(int32(now-before)) * hundredth //nolint:gosec // the difference of two numbers that begin anew
+	return ran+tolerance < elapsed/2 || ran > elapsed+day
+}

@@ -1,0 +1,89 @@
+package collect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+// The tables of interfaces (RFC 2863), whose rows are an interface's number, and columns of theirs.
+const (
+	ifTable              = ".1.3.6.1.2.1.2.2.1."
+	ifXTable             = ".1.3.6.1.2.1.31.1.1.1."
+	ifInOctets           = ifTable + "10."
+	ifOutOctets          = ifTable + "16."
+	counterDiscontinuity = ifXTable + "19."
+	sysUpTime            = ".1.3.6.1.2.1.1.3.0"
+)
+
+// wider are the columns that count the same as a 32-bit one in 64 bits.
+var wider = map[string]struct{ column, name string }{
+	ifTable + "10.": {ifXTable + "6.", "ifHCInOctets"}, ifTable + "11.": {ifXTable + "7.", "ifHCInUcastPkts"},
+	ifTable + "16.": {ifXTable + "10.", "ifHCOutOctets"}, ifTable + "17.": {ifXTable + "11.", "ifHCOutUcastPkts"},
+	ifXTable + "2.": {ifXTable + "8.", "ifHCInMulticastPkts"}, ifXTable + "3.": {ifXTable + "9.", "ifHCInBroadcastPkts"},
+	ifXTable + "4.": {ifXTable + "12.", "ifHCOutMulticastPkts"}, ifXTable + "5.": {ifXTable + "13.", "ifHCOutBroadcastPkts"},
+}
+
+// besides are what an agent is asked for together with an object: for how long it has run, and of an interface's row what changes whenever the table is renewed, and since when it counts.
+type besides struct{ uptime, discontinuity, received, sent string }
+
+func besidesOf(oid string) besides {
+	b := besides{uptime: sysUpTime}
+	if _, row, is := column(oid); is {
+		b.discontinuity, b.received, b.sent = counterDiscontinuity+row, ifInOctets+row, ifOutOctets+row
+	}
+	return b
+}
+
+// column splits an object of a table of interfaces into its column and its row; false: it is of no such table.
+func column(oid string) (column, row string, is bool) {
+	for _, table := range []string{ifTable, ifXTable} {
+		if rest, of := strings.CutPrefix(oid, table); of {
+			n, row, is := strings.Cut(rest, ".")
+			return table + n + ".", row, is
+		}
+	}
+	return "", "", false
+}
+
+func (b besides) oids() (all []string) {
+	for _, oid := range []string{b.uptime, b.discontinuity, b.received, b.sent} {
+		if oid != "" {
+			all = append(all, oid)
+		}
+	}
+	return all
+}
+
+// read is what an agent answers; nil, or empty: it doesn't tell.
+func (b besides) read(of []gosnmp.SnmpPDU) (uptime, discontinuity *uint32, pulse string) {
+	for _, v := range of {
+		switch {
+		case v.Type == gosnmp.TimeTicks && v.Name == b.uptime:
+			uptime = new(ticks(v))
+		case v.Type == gosnmp.TimeTicks && v.Name == b.discontinuity:
+			discontinuity = new(ticks(v))
+		case v.Type == gosnmp.Counter32 && slices.Contains([]string{b.received, b.sent}, v.Name):
+			pulse += fmt.Sprint(v.Value, " ")
+		}
+	}
+	return uptime, discontinuity, pulse
+}
+
+func ticks(v gosnmp.SnmpPDU) uint32 { return uint32(gosnmp.ToBigInt(v.Value).Uint64()) } //nolint:gosec // it has 32 bits on the wire
+
+// bitsOf is of how many bits a counter of a type is, 0: it is none. A 32-bit one is refused where a 64-bit one counts the same.
+func (a snmp) bitsOf(kind gosnmp.Asn1BER) (int, error) {
+	switch kind {
+	case gosnmp.Counter64:
+		return 64, nil
+	case gosnmp.Counter32:
+		if c, row, is := column(a.object.OID); is && wider[c].name != "" {
+			return 0, fmt.Errorf("object %s is a Counter32, which begins anew too soon: name its 64-bit object, %s (%s%s)", a.object.OID, wider[c].name, wider[c].column, row)
+		}
+		return 32, nil
+	}
+	return 0, nil
+}
