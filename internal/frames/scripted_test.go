@@ -40,7 +40,7 @@ func (s *scripted) run(t *testing.T) (rep *report.Report) {
 			return netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(i), host}), 24)
 		}
 		p.Links = append(p.Links, plan.Link{Name: link, DUT: plan.DUTEnd{Addresses: []netip.Prefix{address(1)}}})
-		g.Ports = append(g.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: 1, Addresses: []netip.Prefix{address(2)}, Streams: []stream.Stream{{Enabled: true, SelfStart: true, Flags: 3, CoreID: -1,
+		g.Ports = append(g.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: 1, Addresses: []netip.Prefix{address(2)}, Streams: []stream.Stream{{Enabled: true, SelfStart: true, CoreID: -1,
 			NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: udp(byte(16 + 32*i))}}}})
 	}
 	p.Generators = []plan.Generator{g}
