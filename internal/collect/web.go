@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The bounds of an answer over HTTP, in bytes.
@@ -121,9 +122,14 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // mostLine is how much of somebody else's text is told, in bytes.
 const mostLine = 200
 
-// oneLine is text of somebody else's, short and without what would drive a terminal.
+// oneLine is text of somebody else's, short, on one line, and without what would drive a terminal or turn text round.
 func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))), " ")
 	if len(text) <= mostLine {
 		return text
 	}

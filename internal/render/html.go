@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 //go:embed page
@@ -68,7 +70,7 @@ func pageStyle(files ...string) (template.CSS, error) {
 
 // writePage writes a view by one of the templates, whole or not at all.
 func writePage(w io.Writer, name string, view any) error {
-	t, err := template.ParseFS(pageFiles, "page/*.tmpl")
+	t, err := template.New("").Funcs(template.FuncMap{"duration": pageDuration}).ParseFS(pageFiles, "page/*.tmpl")
 	if err != nil {
 		return fmt.Errorf("read the page's template: %w", err)
 	}
@@ -76,5 +78,10 @@ func writePage(w io.Writer, name string, view any) error {
 	if err := t.ExecuteTemplate(&out, name, view); err != nil {
 		return fmt.Errorf("write html: %w", err)
 	}
-	return writeAll(w, "html", &out)
+	return writeAll(w, "html", bytes.NewBufferString(wording.Printable(out.String(), '\n', '\t'))) // HTML has no other control characters
+}
+
+// pageDuration is a duration as HTML's element time has it for programs, in seconds and thousandths.
+func pageDuration(d time.Duration) string {
+	return fmt.Sprintf("PT%.3fS", max(0, d.Seconds()))
 }

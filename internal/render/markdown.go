@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // markdownFormat is for pull requests, jobs' summaries and wikis (GitHub's dialect). Evidence is folded away. Percentages are shares of what all directions can
@@ -184,5 +185,5 @@ func sign(t tone) string {
 // mention.
 func markdownText(s string) string {
 	return strings.NewReplacer("\\", `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
-		"@", "&#64;", "\r", " ", "\n", " ").Replace(s)
+		"@", "&#64;", "\r", " ", "\n", " ").Replace(wording.Printable(s, '\r', '\n', '\t'))
 }

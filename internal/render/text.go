@@ -161,7 +161,7 @@ func (p *printer) table(indent string, t *table, rule bool) {
 	g := t.grid(summed, func(o report.Outcome) string { return cmp.Or(string(o), "-") })
 	lines := g.lines(rule)
 	if len(indent)+g.width() > p.width {
-		lines = g.stacked()
+		lines = g.stacked(p.width - len(indent))
 	}
 	for _, l := range lines {
 		p.line(indent + wording.Printable(l))
@@ -251,15 +251,35 @@ func (g grid) line(cells []string, widths []int) string {
 	return strings.TrimRight(strings.Join(padded, "  "), " ")
 }
 
-// stacked writes each row as a block of lines, for a terminal too narrow for the table.
-func (g grid) stacked() []string {
+// stacked writes each row as a block of lines, for a terminal too narrow for the table; a text that doesn't fit beside its column's name goes on below itself.
+func (g grid) stacked(width int) []string {
 	var out []string
 	for _, row := range g.rows {
 		block := grid{header: []string{row[0], ""}, left: 1}
-		for i, cell := range row[1:] {
-			block.rows = append(block.rows, []string{"  " + g.header[i+1], cell})
+		for i := range row[1:] {
+			block.rows = append(block.rows, []string{"  " + g.header[i+1], ""})
 		}
-		out = append(out, block.lines(false)...)
+		beside := block.width()
+		for i, cell := range row[1:] {
+			if beside+utf8.RuneCountInString(cell) <= width {
+				block.rows[i][1] = cell
+			}
+		}
+		lines := block.lines(false)
+		out = append(out, lines[0])
+		for i, cell := range row[1:] {
+			if block.rows[i][1] == cell {
+				out = append(out, lines[i+1])
+				continue
+			}
+			for j, piece := range wrap(cell, width-beside, 0) {
+				name := ""
+				if j == 0 {
+					name = lines[i+1]
+				}
+				out = append(out, name+strings.Repeat(" ", beside-utf8.RuneCountInString(name))+piece)
+			}
+		}
 	}
 	return out
 }

@@ -94,7 +94,7 @@ func vitalIn(all []report.Observed, observer string, s report.VitalSign) string 
 		case o.Observer != observer:
 		case o.Series == s.Name && o.Of == s.Of && o.Missing != "":
 			return wording.NotMeasured + ": " + o.Missing
-		case o.Series == s.Name && o.Of == s.Of && o.Mean != nil && o.Max != nil && *o.Max != *o.Mean:
+		case o.Series == s.Name && o.Of == s.Of && o.Mean != nil && o.Max != nil && vital(o.Max, s) != vital(o.Mean, s):
 			return vital(o.Mean, s) + ", at most " + vital(o.Max, s)
 		case o.Series == s.Name && o.Of == s.Of:
 			return vital(o.Mean, s)

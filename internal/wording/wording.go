@@ -142,11 +142,11 @@ func Limited(text string, bytes int) string {
 	return strings.ToValidUTF8(text[:bytes-len("…")], "") + "…"
 }
 
-// Printable takes out what would drive a terminal, but for the control characters that are kept: a report, a fault or a pod's last words may come from
-// anywhere.
+// Printable takes out what would drive a terminal, break a line or turn the text after it round, but for the control characters that are kept: a report, a fault or a pod's last words
+// may come from anywhere.
 func Printable(s string, kept ...rune) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !slices.Contains(kept, r) {
+		if (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)) && !slices.Contains(kept, r) {
 			return utf8.RuneError
 		}
 		return r
