@@ -53,7 +53,7 @@ func rampCommand(run func(context.Context, rampOptions) error) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.server, "server", "s", "127.0.0.1", "TRex server, host or host:port")
-	f.StringVarP(&o.profile, "profile", "p", "imix.py", "imix.py, udp_1pkt_simple.py, udp_1pkt_simple_bdir.py, or a JSON file of TRex streams")
+	f.StringVarP(&o.profile, "profile", "p", "imix.py", "a JSON file of TRex streams, or the name of one that TRex ships: imix.py, udp_1pkt_simple.py, udp_1pkt_simple_bdir.py")
 	f.StringVarP(&o.output, "output", "o", "-", "file for the loadtest's JSON; - is stdout")
 	f.StringVar(&o.warmupRate, "warmup_mult", "1kpps", "-wm: warm-up rate")
 	f.Float64Var(&o.warmup, "warmup_duration", 30, "-wd: warm-up seconds")

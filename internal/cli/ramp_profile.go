@@ -10,25 +10,34 @@ import (
 	"github.com/linerate-dev/linerate/internal/profile"
 )
 
+// shippedProfiles are those of TRex's own profiles that are built in.
+const shippedProfiles = "imix, udp_1pkt_simple or udp_1pkt_simple_bdir"
+
 // lanes are the streams that ports 0 and 1 send; a port without streams only receives.
 type lanes struct {
 	label string
 	sides [2]profile.Profile
 }
 
-// rampTraffic reads the profile by the names of those that TRex ships, or from a file of streams. Streams from a file go out of both ports.
+// rampTraffic reads the profile from a file of streams, or by the names of those that TRex ships, where no file has this name: what is in a file is sent, and nothing in its place. Streams from a file
+// go out of both ports.
 func rampTraffic(name string) (lanes, error) {
 	label := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".py"), ".json")
-	switch filepath.Base(name) {
-	case "imix.py":
+	_, missing := os.Stat(name)
+	shipped := name == label || name == label+".py"
+	switch {
+	case missing == nil && strings.HasSuffix(name, ".py"):
+		return lanes{}, fmt.Errorf("--profile %s: this file is a program that only TRex's own client can run: export its streams as JSON, or write %s for the profile of this name that TRex ships, where there is one (%s)",
+			name, label, shippedProfiles)
+	case missing == nil: // streams
+	case shipped && label == "imix":
 		return builtIn(label, profile.Spec{Kind: profile.IMIX, Flows: profile.Flows{Count: 254, Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}}, true)
-	case "udp_1pkt_simple.py":
+	case shipped && label == "udp_1pkt_simple":
 		return builtIn("64b", profile.Spec{Kind: profile.FixedSize, FrameSize: 64}, false)
-	case "udp_1pkt_simple_bdir.py":
+	case shipped && label == "udp_1pkt_simple_bdir":
 		return builtIn("64b", profile.Spec{Kind: profile.FixedSize, FrameSize: 64}, true)
-	}
-	if strings.HasSuffix(name, ".py") {
-		return lanes{}, fmt.Errorf("--profile %s: this Python profile is a program that only TRex's own client can run: use imix.py, udp_1pkt_simple.py or udp_1pkt_simple_bdir.py, or export its streams as JSON", name)
+	case strings.HasSuffix(name, ".py"):
+		return lanes{}, fmt.Errorf("--profile %s: there is no such file, and none of this name that TRex ships: use %s, or a JSON file of TRex streams", name, shippedProfiles)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

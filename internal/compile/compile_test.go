@@ -93,6 +93,33 @@ func TestSeveralRoutersAndMACs(t *testing.T) {
 	}
 }
 
+// TestAddressesThatAProgramReaches: the stream is named, and no advice allows what nobody's lab has.
+func TestAddressesThatAProgramReaches(t *testing.T) {
+	server := newServer(t)
+	stream := func(first, last uint64, offset int) string {
+		return fmt.Sprintf(`[{"mode":{"type":"continuous","rate":{"type":"pps","value":1}},"packet":{"binary":"AAAAAQAAAAAAAgAACABFAAAuAAEAAEAROr0QAAABMAAAAQQBAAwAGgAAeHh4eHh4eHh4eHh4eHh4eHh4"},`+
+			`"vm":{"instructions":[{"type":"flow_var","name":"v","size":1,"op":"inc","init_value":%d,"min_value":%d,"max_value":%d,"step":1},{"type":"write_flow_var","name":"v","pkt_offset":%d,"is_big_endian":true},{"type":"fix_checksum_ipv4","pkt_offset":14}]}}]`,
+			first, first, last, offset)
+	}
+	for name, c := range map[string]struct {
+		json string
+		says string
+		not  string
+	}{
+		"the last byte":         {stream(1, 254, 29), "", ""},
+		"a net beside":          {stream(15, 16, 26), "streams[0]: its source addresses, all within 0.0.0.0/3, are outside the networks made for measuring", "allowedPrefixes"},
+		"the whole first byte":  {stream(0, 255, 30), "streams[0]: its destination addresses, all within 0.0.0.0/0, are outside", "allowedPrefixes"},
+		"a lab's, of one octet": {stream(10, 10, 30), "streams[0]: its destination addresses, all within 10.0.0.1/32, are outside", ""},
+	} {
+		test := admit(t, server, links+"  traffic: {profile: Streams, directions: [{from: west, to: east}], streams: {json: '"+c.json+"'}}\n")
+		_, errs := compile.Compile(test)
+		got := fmt.Sprint(errs.ToAggregate())
+		if c.says == "" && len(errs) > 0 || !strings.Contains(got, c.says) || c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 func TestReplicasHaveNothingInCommon(t *testing.T) {
 	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 3}\n  links:\n  - {name: west, lineRate: 1gbps, generator: {networks: [16.0.0.0/16]}}\n"+
 		"  - {name: east, lineRate: 1gbps, generator: {networks: [48.0.0.0/24, 48.0.1.0/24, 48.0.2.0/24]}}\n"))

@@ -39,7 +39,7 @@ func (c *compiler) load(from, to link) load {
 		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary, Apart: c.modeOfTraffic() != nil, Random: flows.Random}
 		p, err := c.build(spec)
 		if err != nil {
-			c.errs = append(c.errs, err)
+			c.errs = append(c.errs, err...)
 			return load{}
 		}
 		if spec.Kind == profile.Streams {
@@ -59,11 +59,11 @@ func part(count int64, r, n int) int64 {
 }
 
 // build makes a profile, or says which field prevents that.
-func (c *compiler) build(spec profile.Spec) (profile.Profile, *field.Error) {
+func (c *compiler) build(spec profile.Spec) (profile.Profile, field.ErrorList) {
 	path := specPath().Child("traffic")
 	if spec.Flows.Count < 1 {
-		return profile.Profile{}, field.Invalid(path.Child("flows", "count"), c.flows().Count,
-			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", c.replicas(), c.replicas()))
+		return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows", "count"), c.flows().Count,
+			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", c.replicas(), c.replicas()))}
 	}
 	p, err := profile.Build(spec)
 	if err == nil {
@@ -72,7 +72,7 @@ func (c *compiler) build(spec profile.Spec) (profile.Profile, *field.Error) {
 	if _, err := profile.Build(withFlowsThatFit(spec)); err != nil {
 		return profile.Profile{}, c.blameFrames(err)
 	}
-	return profile.Profile{}, field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())
+	return profile.Profile{}, field.ErrorList{field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())}
 }
 
 // withFlowsThatFit replaces a spec's flows by flows that always fit: if it still can't be built, its flows aren't the reason.
@@ -84,17 +84,17 @@ func withFlowsThatFit(spec profile.Spec) profile.Spec {
 }
 
 // blameFrames says which field makes frames impossible.
-func (c *compiler) blameFrames(err error) *field.Error {
+func (c *compiler) blameFrames(err error) field.ErrorList {
 	t, path := c.spec.Traffic, specPath().Child("traffic")
 	switch t.Profile {
 	case v1alpha1.ProfileFixedSize:
-		return field.Invalid(path.Child("frameSize"), t.FrameSize, err.Error())
+		return field.ErrorList{field.Invalid(path.Child("frameSize"), t.FrameSize, err.Error())}
 	case v1alpha1.ProfileMix:
-		return field.Invalid(path.Child("mix"), field.OmitValueType{}, err.Error())
+		return field.ErrorList{field.Invalid(path.Child("mix"), field.OmitValueType{}, err.Error())}
 	case v1alpha1.ProfileStreams:
-		return field.Invalid(path.Child("streams", "json"), field.OmitValueType{}, err.Error())
+		return blameStreams(err)
 	default:
-		return field.Invalid(path.Child("profile"), t.Profile, err.Error()+" (profile Mix has sizes of your own)")
+		return field.ErrorList{field.Invalid(path.Child("profile"), t.Profile, err.Error()+" (profile Mix has sizes of your own)")}
 	}
 }
 

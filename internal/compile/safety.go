@@ -60,9 +60,18 @@ func (c *compiler) checkApart(l, other link) {
 // allow refuses a network that isn't made for measuring, unless the test allows it: so a typing error sends no load out of the lab.
 func (c *compiler) allow(path *field.Path, network netip.Prefix) {
 	if !c.allowed(network) {
-		c.refuse(path, network.String(), "outside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8, 2001:2::/48): "+
-			"if it is your lab's, add it to spec.traffic.allowedPrefixes")
+		c.refuse(path, network.String(), outside(network))
 	}
+}
+
+// outside says what is wrong with a network that isn't allowed, and the way out. A network so wide that nobody's lab has it is a mistake: allowing it would switch the check off.
+func outside(network netip.Prefix) string {
+	const widest4, widest6 = 8, 32
+	said := "outside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8, 2001:2::/48): "
+	if least := map[bool]int{true: widest4, false: widest6}[network.Addr().Is4()]; network.Bits() < least {
+		return said + "give fewer bits to what varies, or bounds (min_value, max_value) that stay within one of them"
+	}
+	return said + "if it is your lab's, add it to spec.traffic.allowedPrefixes"
 }
 
 func (c *compiler) allowed(network netip.Prefix) bool {

@@ -40,6 +40,21 @@ func explainJSON(text string) string {
 	return "not JSON: write a list of TRex stream objects"
 }
 
+// blameStreams are an error for each fault of the streams.
+func blameStreams(err error) (errs field.ErrorList) {
+	faults := profile.Faults{err}
+	if all, ok := errors.AsType[profile.Faults](err); ok {
+		faults = all
+	}
+	for _, one := range faults.First(mostStreamFaults) {
+		errs = append(errs, field.Invalid(specPath().Child("traffic", "streams", "json"), field.OmitValueType{}, one.Error()))
+	}
+	return errs
+}
+
+// mostStreamFaults is how many faults of streams are told at once.
+const mostStreamFaults = 20
+
 // allowStreams refuses streams with source or destination addresses that aren't allowed, including all those that the field engine writes into frames.
 func (c *compiler) allowStreams(streams []stream.Stream) {
 	path := specPath().Child("traffic", "streams", "json")
@@ -48,8 +63,10 @@ func (c *compiler) allowStreams(streams []stream.Stream) {
 			c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{},
 				fmt.Sprintf("streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't known: use pps with procedure.type BackToBack", i, rate)))
 		}
-		for _, reached := range profile.Reach(s) {
-			c.allow(path, reached)
+		for side, reached := range profile.Reach(s) {
+			if !c.allowed(reached) {
+				c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("streams[%d]: its %s addresses, all within %s, are %s", i, [...]string{"source", "destination"}[side], reached, outside(reached))))
+			}
 		}
 	}
 }

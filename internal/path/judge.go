@@ -232,8 +232,8 @@ func (t *tally) whyNone() string {
 	from, to := t.direction.From, t.direction.To
 	check := fmt.Sprintf("check that the device is up, forwards from %s to %s, and has routes and neighbours for the networks behind %s", from, to, to)
 	if t.forwarding == plan.L2 {
-		check = fmt.Sprintf("check that the device is up and has both links in one bridge or VLAN. After a port comes up, a switch with spanning tree forwards nothing for 30 to 50 s: "+
-			"make the ports edge ports (portfast), or wait for it with dut.readyDelay: 60s; it forwards from %s to %s only then", from, to)
+		check = "check that the device is up and has both links in one bridge or VLAN. After a port comes up, a switch with spanning tree forwards nothing for 30 to 50 s: " +
+			"make the ports edge ports (portfast), or wait with dut.readyDelay: 60s"
 	}
 	return check
 }

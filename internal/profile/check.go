@@ -35,21 +35,23 @@ func OwnMACs(s stream.Stream) (source, destination bool) {
 
 func rateTypes() []string { return []string{"pps", "bps_L1", "bps_L2", "percentage"} }
 
-// CheckStreams refuses streams that a TRex server would refuse when they are added or started, or that would stop it. The error names
-// the stream's position in the list, from 0, and the member.
+// CheckStreams refuses streams that a TRex server would refuse when they are added or started, or that would stop it. The error, Faults, names
+// each stream's position in the list, from 0, and the member.
 func CheckStreams(streams []stream.Stream) error {
+	var found Faults
 	for i, s := range streams {
-		path := fmt.Sprintf("streams[%d]", i)
 		for _, check := range []func(stream.Stream) error{checkPlace, checkMode, checkFlowStats, checkProgram} {
 			if err := check(s); err != nil {
-				return fmt.Errorf("%s.%w", path, err)
+				found = append(found, fmt.Errorf("streams[%d].%w", i, err))
 			}
 		}
 	}
-	if err := checkChains(streams); err != nil {
-		return err
+	for _, check := range []func([]stream.Stream) error{checkChains, checkFlowIDs} {
+		if err := check(streams); err != nil && len(found) == 0 {
+			return err
+		}
 	}
-	return checkFlowIDs(streams)
+	return found.orNil()
 }
 
 // checkPlace checks what a stream says of itself but for when and what it sends. Its errors, like all of a stream's, begin with the member.
@@ -106,8 +108,6 @@ func checkRate(r stream.Rate) error {
 func checkFlowStats(s stream.Stream) error {
 	f := s.FlowStats
 	switch {
-	case !f.Enabled && (f.StreamID != 0 || f.RuleType != ""):
-		return fmt.Errorf("flow_stats.enabled: false, though stream_id or rule_type is set: enable it, or leave them out")
 	case !f.Enabled:
 	case f.RuleType != ruleStats && f.RuleType != ruleLatency:
 		return fmt.Errorf("flow_stats.rule_type: %q is not known: use %s or %s", f.RuleType, ruleStats, ruleLatency)

@@ -36,9 +36,6 @@ func checkProgram(s stream.Stream) error {
 			return fmt.Errorf("vm.instructions[%d].%w", i, err)
 		}
 	}
-	if len(s.VM.Instructions) > 0 && len(check.variables) == 0 {
-		return fmt.Errorf("vm.instructions: a program without a variable is refused by the server: leave it empty")
-	}
 	return nil
 }
 

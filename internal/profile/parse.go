@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,7 +18,8 @@ import (
 // name and next.
 //
 // It is strict: members that the server would ignore, values that it would refuse at start, and what is known to stop a server for
-// good are refused, and the error says which stream and which member.
+// good are refused, and the error, Faults, says of each which stream and which member. What a server adds when it gives streams back,
+// and its console when it saves them, is ignored (addedByServer).
 func ParseStreams(text []byte) ([]stream.Stream, error) {
 	raw, err := rawStreams(text)
 	if err != nil {
@@ -26,20 +28,66 @@ func ParseStreams(text []byte) ([]stream.Stream, error) {
 	if len(raw) == 0 || len(raw) > maxStreams {
 		return nil, fmt.Errorf("streams: %d of them, where 1 to %d can be sent", len(raw), maxStreams)
 	}
-	streams := make([]stream.Stream, len(raw))
+	streams, found := make([]stream.Stream, len(raw)), Faults(nil)
 	for i, r := range raw {
 		path := fmt.Sprintf("streams[%d]", i)
-		if err := checkMembers(path, r); err != nil {
-			return nil, err
+		if wrong := checkMembers(path, r); len(wrong) > 0 {
+			found = append(found, wrong...)
+			continue
 		}
 		if streams[i], err = decodeStream(r); err != nil {
-			return nil, decodeError(path, err)
+			found = append(found, decodeError(path, err))
 		}
+	}
+	if len(found) > 0 {
+		return nil, found
 	}
 	if err := link(streams); err != nil {
 		return nil, err
 	}
 	return streams, CheckStreams(streams)
+}
+
+// Faults are all that is wrong with streams, in the order in which it stands there.
+type Faults []error
+
+func (f Faults) Error() string {
+	var words []string
+	for _, err := range f.First(mostFaults) {
+		words = append(words, err.Error())
+	}
+	return strings.Join(words, "; ")
+}
+
+// mostFaults is how many faults are told at once.
+const mostFaults = 10
+
+// First are the first n faults, and one that says how many more there are.
+func (f Faults) First(n int) []error {
+	if len(f) <= n {
+		return f
+	}
+	return append(slices.Clone(f[:n]), fmt.Errorf("streams: %d faults more", len(f)-n))
+}
+
+// orNil is no error where there are no faults.
+func (f Faults) orNil() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+// addedByServer says that a TRex server adds the member to streams that it gives back; nobody reads it in a stream that is added. Where only the counters' old name rx_stats is there, somebody wants them counted.
+func addedByServer(object map[string]json.RawMessage, kind, member string) bool {
+	switch kind {
+	case "":
+		_, counted := object["flow_stats"]
+		return member == "id" || member == "rx_stats" && counted
+	case "vm":
+		return member == "split_by_var"
+	}
+	return false
 }
 
 // rawStreams takes the list out of its wrapper, if it has one.
@@ -66,6 +114,9 @@ func rawStreams(text []byte) ([]json.RawMessage, error) {
 func decodeStream(raw json.RawMessage) (stream.Stream, error) {
 	s := stream.Stream{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1}
 	err := json.Unmarshal(raw, &s)
+	if !s.FlowStats.Enabled {
+		s.FlowStats = stream.Flow{} // a server gives back what they would be
+	}
 	if s.VM.Instructions == nil {
 		s.VM.Instructions = []stream.Instruction{}
 	}
@@ -110,72 +161,66 @@ func instructionTypes() []string {
 	}
 }
 
-// checkMembers refuses unknown and missing members of a stream, at every depth. Values of a wrong type are left to the decoder.
-func checkMembers(path string, raw json.RawMessage) error {
-	s, err := checkObject(path, "", raw)
-	if err != nil {
-		return err
-	}
+// checkMembers finds unknown and missing members of a stream, at every depth. Values of a wrong type are left to the decoder.
+func checkMembers(path string, raw json.RawMessage) (found Faults) {
+	s, found := checkObject(path, "", raw)
 	for _, name := range []string{"packet", "mode", "flow_stats", "vm"} {
 		if _, ok := s[name]; !ok {
 			continue
 		}
-		object, err := checkObject(path+"."+name, name, s[name])
-		if err != nil {
-			return err
-		}
-		switch name {
-		case "mode":
-			_, err = checkObject(path+".mode.rate", "rate", object["rate"])
-		case "vm":
-			err = checkInstructions(path+".vm.instructions", object["instructions"])
-		}
-		if err != nil {
-			return err
+		object, wrong := checkObject(path+"."+name, name, s[name])
+		found = append(found, wrong...)
+		switch {
+		case object == nil:
+		case name == "mode" && object["rate"] != nil:
+			_, wrong := checkObject(path+".mode.rate", "rate", object["rate"])
+			found = append(found, wrong...)
+		case name == "vm" && object["instructions"] != nil:
+			found = append(found, checkInstructions(path+".vm.instructions", object["instructions"])...)
 		}
 	}
-	return nil
+	return found
 }
 
-func checkInstructions(path string, raw json.RawMessage) error {
+func checkInstructions(path string, raw json.RawMessage) (found Faults) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return fmt.Errorf("%s: must be a list of instructions", path)
+		return Faults{fmt.Errorf("%s: must be a list of instructions", path)}
 	}
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		var kind struct{ Type string }
 		if err := json.Unmarshal(r, &kind); err != nil || !slices.Contains(instructionTypes(), kind.Type) {
-			return fmt.Errorf("%s.type: %q is not known: use %s", at, kind.Type, quoted(instructionTypes()))
+			found = append(found, fmt.Errorf("%s.type: %q is not known: use %s", at, kind.Type, quoted(instructionTypes())))
+			continue
 		}
-		if _, err := checkObject(at, kind.Type, r); err != nil {
-			return err
-		}
+		_, wrong := checkObject(at, kind.Type, r)
+		found = append(found, wrong...)
 	}
-	return nil
+	return found
 }
 
-// checkObject refuses what is no object, and its unknown and missing members. A member that is null counts as missing, as with TRex.
-func checkObject(path, kind string, raw json.RawMessage) (map[string]json.RawMessage, error) {
-	var object map[string]json.RawMessage
+// checkObject finds what is no object, and its unknown and missing members, in the order of their names. A member that is null counts as missing, as with TRex.
+func checkObject(path, kind string, raw json.RawMessage) (object map[string]json.RawMessage, found Faults) {
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
-		return nil, fmt.Errorf("%s: must be an object", path)
+		return nil, Faults{fmt.Errorf("%s: must be an object", path)}
 	}
 	required, optional := members(kind)
-	for name, value := range object {
-		if !slices.Contains(required, name) && !slices.Contains(optional, name) {
-			return nil, fmt.Errorf("%s.%s: no such member: it can have %s", path, name, strings.Join(slices.Concat(required, optional), ", "))
-		}
-		if string(value) == "null" {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		switch {
+		case addedByServer(object, kind, name):
+		case !slices.Contains(required, name) && !slices.Contains(optional, name):
+			found = append(found, fmt.Errorf("%s.%s: no such member: it can have %s", path, name, strings.Join(slices.Concat(required, optional), ", ")))
+		case string(object[name]) == "null":
 			delete(object, name)
 		}
 	}
 	for _, name := range required {
 		if _, ok := object[name]; !ok {
-			return nil, fmt.Errorf("%s.%s: missing", path, name)
+			found = append(found, fmt.Errorf("%s.%s: missing", path, name))
 		}
 	}
-	return object, nil
+	return object, found
 }
 
 // link resolves chains that are written by name into positions.

@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/checksum"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
@@ -162,7 +165,6 @@ func TestParseStreamsRefuses(t *testing.T) {
 		{"a stream that nothing starts", object() + "," + object("self_start", "false"), "streams[1].self_start: false, and no chain"},
 
 		{"an unknown rule", object("flow_stats", `{"enabled":true,"stream_id":1,"rule_type":"tpg"}`), head + `flow_stats.rule_type: "tpg" is not known: use stats or latency`},
-		{"an id that isn't used", object("flow_stats", `{"enabled":false,"stream_id":1}`), head + "flow_stats.enabled: false, though"},
 		{"latency streams with one id", object("flow_stats", `{"enabled":true,"stream_id":1,"rule_type":"latency"}`) + "," + object("flow_stats", `{"enabled":true,"stream_id":1,"rule_type":"stats"}`),
 			"streams[1].flow_stats.stream_id: 1 is another stream's too"},
 		{"latency in TCP without room", object("flow_stats", `{"enabled":true,"stream_id":1,"rule_type":"latency"}`, "packet", `{"binary":"AAAAAAAAAAAAAAAACABFAAAoAAEAAEAGAAAQAAABMAAAAQA1ADUAAAAAAAAAAFAAAAAAAAAA"}`),
@@ -174,7 +176,6 @@ func TestParseStreamsRefuses(t *testing.T) {
 		{"instructions that are no list", object("vm", `{"instructions":{}}`), head + "vm.instructions: must be a list"},
 		{"another instruction's member", object("vm", program(`{"type":"trim_pkt_size","name":"v","step":1}`)), head + "vm.instructions[1].step: no such member: it can have type, name"},
 		{"a write without a byte order", object("vm", program(`{"type":"write_flow_var","name":"v","pkt_offset":20}`)), head + "vm.instructions[1].is_big_endian: missing"},
-		{"a program without a variable", object("vm", `{"instructions":[{"type":"fix_checksum_ipv4","pkt_offset":14}]}`), head + "vm.instructions: a program without a variable"},
 		{"a cache too large", object("vm", `{"instructions":[],"cache":10001}`), head + "vm.cache: 10001 is more than 10000"},
 
 		{"a variable of 3 bytes", object("vm", flowVar(`"size":3,"op":"inc","step":1`)), head + "vm.instructions[0].size: 3: a variable has 1, 2, 4 or 8 bytes"},
@@ -248,6 +249,81 @@ func many(n int) string {
 		list[i] = strings.Replace(variableV, `"v"`, fmt.Sprintf(`"v%d"`, i), 1)
 	}
 	return strings.Join(list, ",")
+}
+
+// TestStreamsAsAServerGivesThemBack: what it adds is ignored, and so are counters that are off.
+func TestStreamsAsAServerGivesThemBack(t *testing.T) {
+	plain, err := ParseStreams([]byte("[" + object() + "]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseStreams([]byte("[" + object("id", "77", "rx_stats", `{"enabled":true,"seq_enabled":true}`, "flow_stats", `{"enabled":false,"rule_type":"stats","stream_id":77}`,
+		"vm", `{"instructions":[],"split_by_var":""}`, "mode", `{"type":"continuous","rate":{"type":"pps","value":1},"count":0,"ibg":0.0,"pkts_per_burst":0,"total_pkts":0}`) + "]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again[0].Mode.Rate = plain[0].Mode.Rate
+	if !reflect.DeepEqual(again, plain) {
+		t.Errorf("%+v\nwant %+v", again, plain)
+	}
+}
+
+// TestAllFaultsOfStreamsAreTold: at once, in the order in which they stand, the same each time.
+func TestAllFaultsOfStreamsAreTold(t *testing.T) {
+	text := "[" + object("zebra", "1", "apple", "2", "vm", `{"instructions":[{"type":"fly"}],"x":1}`) + "," + object("mode", `{"type":"continuous","rate":{"type":"pps","value":1},"y":0}`) + "]"
+	want := []string{"streams[0].apple: no such", "streams[0].zebra: no such", "streams[0].vm.x: no such", `streams[0].vm.instructions[0].type: "fly"`, "streams[1].mode.y: no such"}
+	for range 20 {
+		_, err := ParseStreams([]byte(text))
+		found, ok := errors.AsType[Faults](err)
+		if !ok || len(found) != len(want) {
+			t.Fatalf("%v", err)
+		}
+		for i, f := range found {
+			if !strings.HasPrefix(f.Error(), want[i]) {
+				t.Errorf("fault %d is %s, want %s", i, f, want[i])
+			}
+		}
+	}
+	_, err := ParseStreams([]byte("[" + strings.TrimSuffix(strings.Repeat(object("core_id", "3", "flags", "9")+",", 30), ",") + "]"))
+	if err == nil || !strings.HasSuffix(err.Error(), "; streams: 20 faults more") || !strings.Contains(err.Error(), "streams[9].core_id: 3") {
+		t.Error(err)
+	}
+}
+
+// TestAProgramWithoutAVariable: only what names one needs one, and the checksum is computed.
+func TestAProgramWithoutAVariable(t *testing.T) {
+	streams, err := ParseStreams([]byte("[" + object("vm", `{"instructions":[{"type":"fix_checksum_ipv4","pkt_offset":14}]}`) + "]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	streams[0].Packet.Binary[24] ^= 0x55
+	frames, err := FirstFrames(streams[0], 2)
+	if err != nil || checksum.Fold(checksum.Sum(frames[1][14:34])) != 0xffff {
+		t.Errorf("% x, %v", frames, err)
+	}
+}
+
+// TestStreamsWhosePathCannotBeProven are refused by their place in the list, before anything is sent.
+func TestStreamsWhosePathCannotBeProven(t *testing.T) {
+	frame := func(etherType ...byte) string {
+		f := make([]byte, 60)
+		copy(f[12:], etherType)
+		return `{"binary":"` + base64.StdEncoding.EncodeToString(f) + `"}`
+	}
+	ip := mustBuild(t, Spec{Kind: FixedSize, FrameSize: 64}).Streams[0].Packet.Binary
+	good := object("packet", `{"binary":"`+base64.StdEncoding.EncodeToString(ip)+`"}`)
+	ttl := object("packet", `{"binary":"`+base64.StdEncoding.EncodeToString(ip)+`"}`, "vm", `{"instructions":[{"type":"flow_var","name":"v","size":1,"op":"inc","step":1,"max_value":9},{"type":"write_flow_var","name":"v","pkt_offset":22,"is_big_endian":true}]}`)
+	for name, c := range map[string]struct{ text, says string }{
+		"MPLS":               {"[" + object("packet", frame(0x88, 0x47)) + "]", "streams[0].packet.binary: the frame's type 0x8847 is neither IPv4 nor IPv6"},
+		"ARP beside traffic": {"[" + good + "," + object("packet", frame(8, 6)) + "]", "streams[1].packet.binary: the frame's type 0x0806"},
+		"several TTLs":       {"[" + ttl + "]", "streams[0].vm.instructions[1].pkt_offset: the program writes the TTL"},
+		"nothing wrong":      {"[" + good + "]", ""},
+	} {
+		_, err := Build(Spec{Kind: Streams, Streams: []byte(c.text)})
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func TestALoopOfBurstsIsFine(t *testing.T) {

@@ -1,17 +1,17 @@
 package profile
 
 import (
-	"encoding/binary"
 	"math"
+	"math/bits"
 	"net/netip"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
 // Reach is the smallest networks that hold every source and every destination address that a stream's frames can have, the field
-// engine's writes included: source first, then destination. Where a program writes an address in a way that isn't plain (some of its
-// bytes, under a mask, or to and fro over the end of its range), it can be any, and the network is all there is (0.0.0.0/0). A frame
-// that isn't IP has none.
+// engine's writes included: source first, then destination. A program reaches what it can write: of a byte that takes some values, the
+// values between the least and the most; of one whose values can't be told, all. A frame that isn't IP has none.
 func Reach(s stream.Stream) []netip.Prefix {
 	ip, kind := networkOf(s.Packet.Binary)
 	switch {
@@ -23,67 +23,188 @@ func Reach(s stream.Stream) []netip.Prefix {
 	return nil
 }
 
-// reachAt is the smallest network of the address of so many bytes at offset.
+// reachAt is the smallest network of the address of so many bytes at offset: all bits in front of the first one that can change.
 func reachAt(s stream.Stream, offset, size int) netip.Prefix {
-	low := append([]byte{}, s.Packet.Binary[offset:offset+size]...)
-	high := append([]byte{}, low...)
+	address := s.Packet.Binary[offset : offset+size]
+	low, high := append([]byte{}, address...), append([]byte{}, address...)
 	for _, i := range s.VM.Instructions {
-		width, ok := writtenBytes(s, i)
-		if !ok || i.PacketOffset >= offset+size || i.PacketOffset+width <= offset {
-			continue
+		for at, b := range writtenBytes(s, i) {
+			if at < offset || at >= offset+size {
+				continue
+			}
+			// An earlier write may be what a later one leaves, as of a mask.
+			low[at-offset], high[at-offset] = b.over(low[at-offset], high[at-offset])
 		}
-		from, to, plain := writtenRange(s, i)
-		if !plain || width != 4 || i.PacketOffset != offset+size-4 {
-			return netip.PrefixFrom(addressOf(low), 0).Masked()
-		}
-		binary.BigEndian.PutUint32(low[size-4:], from)
-		binary.BigEndian.PutUint32(high[size-4:], to)
 	}
 	return common(addressOf(low), addressOf(high))
 }
 
-// writtenBytes is how many bytes of the frame an instruction writes; ok is false where it writes none of a variable.
-func writtenBytes(s stream.Stream, i stream.Instruction) (width int, ok bool) {
+// octets are the values of a byte that a program writes, from one to another, in the bits of the mask alone.
+type octets struct{ low, high, mask byte }
+
+// over are the least and the largest value of a byte after the write, where it was between two values before. What of it stays and what of it is written change independently of each other, so bits
+// that both can have at once are those of both; where the byte had one value and is written whole it is exact.
+func (o octets) over(low, high byte) (least, most byte) {
+	if o.mask == 0xff {
+		return o.low, o.high
+	}
+	changes := spread(low, high)&^o.mask | spread(o.low, o.high)&o.mask
+	value := low&^o.mask | o.low&o.mask
+	return value &^ changes, value | changes
+}
+
+// spread are the bits that can differ among the values from one to another.
+func spread(low, high byte) byte {
+	if low == high {
+		return 0
+	}
+	return byte(1<<bits.Len8(low^high) - 1)
+}
+
+// writtenBytes are the bytes of the frame that an instruction writes, by their offset.
+func writtenBytes(s stream.Stream, i stream.Instruction) map[int]octets {
+	width := writtenWidth(s, i)
+	written := make(map[int]octets, width)
+	for _, at := range checksumsOf(i) {
+		written[at], written[at+1] = octets{0, 0xff, 0xff}, octets{0, 0xff, 0xff}
+	}
+	low, high, known := writtenRange(s, i)
+	for at := range width {
+		place := at // of the value's byte, the most significant first
+		if !i.BigEndian {
+			place = width - 1 - at
+		}
+		shift := 8 * (width - 1 - place)
+		o := octets{0, 0xff, 0xff}
+		if i.Type == "write_mask_flow_var" {
+			o.mask = byte(i.Mask >> shift)
+		}
+		// Below the first byte that changes, any value can follow.
+		if known && low>>shift>>8 == high>>shift>>8 {
+			o.low, o.high = byte(low>>shift), byte(high>>shift)
+		}
+		written[i.PacketOffset+at] = o
+	}
+	return written
+}
+
+// checksumsOf are the offsets of the checksums that an instruction writes.
+func checksumsOf(i stream.Instruction) []int {
+	const inIPv4, inUDP, inTCP, inICMPv6 = 10, 6, 16, 2
+	transport := i.L2Length + i.L3Length
+	switch i.Type {
+	case "fix_checksum_ipv4":
+		return []int{i.PacketOffset + inIPv4}
+	case "fix_checksum_icmpv6":
+		return []int{transport + inICMPv6}
+	case "fix_checksum_hw":
+		switch i.L4Type {
+		case checksumUDP:
+			return []int{i.L2Length + inIPv4, transport + inUDP}
+		case checksumTCP:
+			return []int{i.L2Length + inIPv4, transport + inTCP}
+		}
+		return []int{i.L2Length + inIPv4}
+	}
+	return nil
+}
+
+// WritesHeader is the first instruction of a stream's program that writes what decides where its frames go, the destination MAC, a VLAN tag or the TTL, and which of them; -1: none does. A path is proven for frames that have one of each.
+func WritesHeader(s stream.Stream) (instruction int, what string) {
+	ip, kind := networkOf(s.Packet.Binary)
+	ttl := ip + 8
+	if kind == etherIPv6 {
+		ttl = ip + 7
+	}
+	for at, i := range s.VM.Instructions {
+		for offset := range writtenBytes(s, i) {
+			switch {
+			case writtenWidth(s, i) == 0: // a checksum
+			case offset < 6:
+				return at, "the destination MAC"
+			case offset >= 12 && offset < ip:
+				return at, "a VLAN tag or the type"
+			case offset == ttl && kind != 0:
+				return at, "the TTL"
+			}
+		}
+	}
+	return -1, ""
+}
+
+// writtenWidth is how many bytes of the frame an instruction writes; 0: it writes none.
+func writtenWidth(s stream.Stream, i stream.Instruction) int {
 	switch i.Type {
 	case "write_mask_flow_var":
-		return i.CastSize, true
+		return i.CastSize
 	case "write_flow_var":
 		for _, v := range s.VM.Instructions {
 			switch {
 			case v.Type == "tuple_flow_var" && i.Name == v.Name+".ip":
-				return 4, true
+				return 4
 			case v.Type == "tuple_flow_var" && i.Name == v.Name+".port":
-				return 2, true
+				return 2
 			case v.Name == i.Name && v.Size > 0:
-				return v.Size, true
+				return v.Size
 			}
 		}
 	}
-	return 0, false
+	return 0
 }
 
-// writtenRange is the smallest and the largest value that a write of 4 bytes gives; plain is false where that can't be said.
-func writtenRange(s stream.Stream, i stream.Instruction) (low, high uint32, plain bool) {
-	if i.Type != "write_flow_var" || !i.BigEndian {
-		return 0, 0, false
-	}
+// writtenRange is the smallest and the largest value that a write gives, of as many bytes as it writes; known is false where that can't be said, as where a sum goes over the end of the range.
+func writtenRange(s stream.Stream, i stream.Instruction) (low, high uint64, known bool) {
 	for _, v := range s.VM.Instructions {
-		var from, to int64
-		switch {
-		case v.Type == "tuple_flow_var" && i.Name == v.Name+".ip":
-			from, to = int64(v.IPMin), int64(v.IPMax)
-		case v.Name != i.Name || v.Size != 4:
+		from, to, size, defined := valuesOf(v, i.Name)
+		if !defined {
 			continue
-		case v.Type == "flow_var" && v.Op != "random" && len(v.ValueList) == 0:
-			l, h, _ := widened(v, math.MaxUint32)
-			from, to = int64(l), int64(h)
-		default:
-			from, to = trimRange(v)
 		}
-		from, to = from+i.AddValue, to+i.AddValue
-		return uint32(from), uint32(to), from >= 0 && to <= math.MaxUint32
+		low, high = from+uint64(i.AddValue), to+uint64(i.AddValue)
+		most := uint64(math.MaxUint64) >> (64 - 8*size)
+		if low > high || high > most || i.AddValue < 0 && low > from || i.AddValue > 0 && high < to {
+			return 0, 0, false
+		}
+		if i.Type != "write_mask_flow_var" {
+			return low, high, true
+		}
+		return shifted(low, high, i)
 	}
 	return 0, 0, false
+}
+
+// shifted are the bounds of a value that a masked write moves to the left, or to the right where shift is negative; known is false where bits are lost at the left end.
+func shifted(low, high uint64, i stream.Instruction) (newLow, newHigh uint64, known bool) {
+	if i.Shift < 0 {
+		low, high = low>>-i.Shift, high>>-i.Shift
+	} else {
+		if bits.Len64(high)+i.Shift > 8*i.CastSize {
+			return 0, 0, false
+		}
+		low, high = low<<i.Shift, high<<i.Shift
+	}
+	return low, high, bits.Len64(high) <= 8*i.CastSize
+}
+
+// valuesOf are the smallest and the largest value of a variable that an instruction defines, and its size; defined is false where it defines another.
+func valuesOf(v stream.Instruction, name string) (low, high uint64, size int, defined bool) {
+	switch {
+	case v.Type == "tuple_flow_var" && name == v.Name+".ip":
+		return uint64(v.IPMin), uint64(v.IPMax), 4, true
+	case v.Type == "tuple_flow_var" && name == v.Name+".port":
+		return uint64(v.PortMin), uint64(v.PortMax), 2, true
+	case v.Name != name || v.Type != "flow_var" && v.Type != "flow_var_rand_limit":
+		return 0, 0, 0, false
+	case len(v.ValueList) > 0:
+		return slices.Min(v.ValueList), slices.Max(v.ValueList), v.Size, true
+	case v.Type == "flow_var" && v.Op != "random":
+		most, err := largest(v.Size)
+		low, high, fits := widened(v, most)
+		if err != nil || !fits {
+			return 0, most, v.Size, true
+		}
+		return low, high, v.Size, true
+	}
+	return v.MinValue, v.MaxValue, v.Size, true
 }
 
 // common is the smallest network that holds both.

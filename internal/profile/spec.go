@@ -142,14 +142,34 @@ func buildStreams(spec Spec) (Profile, error) {
 	if spec.Replicas > 1 {
 		return Profile{}, fmt.Errorf("profile %s can't be divided among %d replicas, which would all send the same flows: use 1 replica", Streams, spec.Replicas)
 	}
+	var found Faults
 	for i, s := range streams {
 		if tag := vlanOf(s.Packet.Binary); tag != spec.VLAN {
-			return Profile{}, fmt.Errorf("streams[%d].packet.binary: the frame has VLAN %d and the link %d (0: untagged): give both the same", i, tag, spec.VLAN)
+			found = append(found, fmt.Errorf("streams[%d].packet.binary: the frame has VLAN %d and the link %d (0: untagged): give both the same", i, tag, spec.VLAN))
 		}
+		if err := checkProvable(s); err != nil {
+			found = append(found, fmt.Errorf("streams[%d].%w", i, err))
+		}
+	}
+	if len(found) > 0 {
+		return Profile{}, found
 	}
 	mix, err := MixOf(streams)
 	if err != nil {
 		return Profile{}, err
 	}
 	return Profile{Streams: streams, Mix: mix}, nil
+}
+
+// checkProvable refuses a stream whose path can't be proven: only IPv4 and IPv6 frames come out of a device as what they were, and all of a stream must go the same way.
+func checkProvable(s stream.Stream) error {
+	if at, what := WritesHeader(s); at >= 0 {
+		return fmt.Errorf("vm.instructions[%d].pkt_offset: the program writes %s, and the path is proven for one: take the instruction out", at, what)
+	}
+	ip, kind := networkOf(s.Packet.Binary)
+	switch {
+	case kind == etherIPv4 && len(s.Packet.Binary) >= ip+ipv4Bytes, kind == etherIPv6 && len(s.Packet.Binary) >= ip+ipv6Bytes:
+		return nil
+	}
+	return fmt.Errorf("packet.binary: the frame's type %#04x is neither IPv4 nor IPv6 with a whole header, and the path can't be proven for others: leave the stream out", kind)
 }

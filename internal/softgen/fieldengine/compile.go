@@ -221,9 +221,6 @@ func (c *compiler) finish(all []stream.Instruction) (*Program, error) {
 	if c.next != "" {
 		return nil, fmt.Errorf("*** error: instruction id '%d' next_var '%s' does not follow", len(all)-1, c.next)
 	}
-	if len(all) > 0 && len(c.variables) == 0 {
-		return nil, errors.New("it is not valid to have a VM program without a variable")
-	}
 	if c.program.cache > maxCache {
 		return nil, fmt.Errorf("cache %d is above %d", c.program.cache, maxCache)
 	}
