@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/render"
@@ -122,15 +123,16 @@ func knowsLineRates(ctx context.Context, p *plan.Plan) error {
 	return nil
 }
 
-// announceLatestEnd prints, when traffic begins, when it ends at the latest: if this program dies, TRex goes on sending for the duration that it was
-// started with.
+// announceLatestEnd prints, when traffic begins, when it ends if this program dies: TRex goes on sending then, for the duration that it was started with, and longer where it is asked for more than it can
+// send. So the program's guard stops it.
 func announceLatestEnd(stderr io.Writer, p plan.Procedure, next func(runner.Progress)) func(runner.Progress) {
 	announced := false
 	return func(progress runner.Progress) {
 		if !announced && (progress.Phase == report.WarmUp || progress.Phase == report.Ramping) {
 			announced = true
-			latest := time.Now().Add(procedures.Of(p).Bound().Unattended()).Add(time.Second).Truncate(time.Second)
-			fmt.Fprintf(stderr, "whatever happens to this program, TRex will have stopped sending by %s\n", latest.Format(time.TimeOnly+" MST"))
+			latest := time.Now().Add(procedures.Of(p).Bound().Unattended()).Add(frames.StartsWithin + time.Second).Truncate(time.Second)
+			fmt.Fprintf(stderr, "if this program dies, its guard stops TRex within %s; if nothing can, TRex will have stopped sending by %s, or later where it can't keep up with the load\n",
+				guardStops, latest.Format(time.TimeOnly+" MST"))
 		}
 		next(progress)
 	}

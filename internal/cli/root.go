@@ -89,7 +89,7 @@ func newRoot(s Streams) *cobra.Command {
 	addGroup(root, readingVerbs, "Read what was measured:", newReport(s), newVerify(s), newTable(s), newCompare(s), newTrend(s))
 	addGroup(root, clusterVerbs, "Measure in a cluster:", newKubectl(s))
 	addGroup(root, podVerbs, "Commands that pods run:", newRunner(s), newForwarder(s), newVitals(s), newCollect(s), newReset(s), newLinks(s), newPorts(s), newTRexLaunch(s))
-	root.AddCommand(newVersion(s), newLabHost(s), newLabTunnel())
+	root.AddCommand(newVersion(s), newLabHost(s), newLabTunnel(), newGuard(s))
 	return root
 }
 

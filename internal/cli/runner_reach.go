@@ -109,6 +109,9 @@ func (all reached) disconnect() {
 	}
 }
 
+// launchersStop is how long after the runner's death its generators' launchers have stopped the traffic.
+const launchersStop = launch.DefaultSilence + 5*time.Second
+
 // driver makes the driver of these generators; it takes ports from other owners where the job may.
 func (all reached) driver(j runnerJob) runner.Driver {
 	var gens []frames.Generator
@@ -119,7 +122,11 @@ func (all reached) driver(j runnerJob) runner.Driver {
 		}
 		gens = append(gens, frames.Generator{Name: j.plan.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
 	}
-	return frames.New(gens, frames.Options{Force: j.force, Whereabouts: j.whereabouts(), Reset: j.reset()})
+	options := frames.Options{Force: j.force, Whereabouts: j.whereabouts(), Reset: j.reset()}
+	if !slices.ContainsFunc(all, func(g generatorAt) bool { return g.site.Heartbeat == "" }) {
+		options.OrphansStopWithin = launchersStop
+	}
+	return frames.New(gens, options)
 }
 
 // keepAlive sends heartbeats to all launchers, so that none stops its traffic, until stop is called, which returns notes for the Report. A lost launcher ends

@@ -140,9 +140,13 @@ func (s externalSite) sharedPorts() []string { return nil }
 
 func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runner.Driver, func(), error) {
 	var gens []frames.Generator
+	var guards []*guard
 	stop := func() {
 		for _, g := range gens {
 			_ = g.Engine.Close()
+		}
+		for _, g := range guards {
+			g.end()
 		}
 	}
 	ports := map[string]int{}
@@ -156,6 +160,12 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
 		}
 		gens = append(gens, frames.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
+		guarding, err := startGuard(g.Server, e.Session(), len(s.plan.Links))
+		if err != nil {
+			stop()
+			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
+		}
+		guards = append(guards, guarding)
 	}
 	options := s.options(force)
 	var forget func()
@@ -168,7 +178,7 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 
 // options put each server on a machine of its own whose name isn't known here: an observer of generators' nodes reads each of them, and one of the device's node reads none.
 func (s externalSite) options(force bool) frames.Options {
-	return frames.Options{Force: force, Reset: resetCommand(s.plan)}
+	return frames.Options{Force: force, Reset: resetCommand(s.plan), OrphansStopWithin: guardStops}
 }
 
 // logger logs decisions where verbose is set, and nothing otherwise.

@@ -143,7 +143,7 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 		r.announceLatestEnd()
 	}
 	r.Driving = true
-	r.drive.until = time.Now().Add(lasts)
+	r.drive.until = time.Now().Add(lasts + StartsWithin)
 	middles := make([]time.Time, len(r.gens))
 	barrier := newBarrier(len(r.gens))
 	err := r.each(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
@@ -161,15 +161,32 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 	return err
 }
 
+// StartsWithin is the longest time by which a common start is put off, with all its tries.
+const StartsWithin = 5 * time.Second
+
 // announceLatestEnd logs, before the first frame, how long generators go on sending if the runner dies.
 func (r *run) announceLatestEnd() {
-	words := fmt.Sprintf("traffic starts; even if the runner dies, it ends by itself after %s, at %s", time.Until(r.drive.latest).Round(time.Second), r.drive.latest.UTC().Format(time.RFC3339))
+	what, ends := "traffic starts", fmt.Sprintf("it ends by itself after %s, at %s", (time.Until(r.drive.latest)+StartsWithin).Round(time.Second), r.drive.latest.Add(StartsWithin).UTC().Format(time.RFC3339))
 	if b := r.Procedure.Bound(); b.OnlyTrials() {
-		words = fmt.Sprintf("each trial is finite; even if the runner dies, its traffic ends by itself, after %s at most", b.Trial)
+		most := b.Trial + StartsWithin
+		if r.Plan.Procedure.BackToBack != nil {
+			most += burstStart
+		}
+		what, ends = "each trial is finite", fmt.Sprintf("its traffic ends by itself, after %s at most", most)
+	}
+	words := fmt.Sprintf("%s; even if the runner dies, %s", what, ends)
+	switch late := endsLate(r.drive.baseline); {
+	case late && r.opts.OrphansStopWithin > 0:
+		words = fmt.Sprintf("%s; even if the runner dies, it is stopped within %s; if nothing can stop it, %s%s", what, r.opts.OrphansStopWithin, ends, orLater)
+	case late:
+		words += orLater
 	}
 	r.Note("%s", words)
 	r.Update(func(p *runner.Progress) { p.Message = words })
 }
+
+// orLater says of a promised end that TRex ends late where its schedule is late.
+const orLater = ", or later where the generator can't keep up with the load: it sends all frames that it was asked for"
 
 // passOnRemarks adds the generators' remarks on successful calls to the Report's notes.
 func (r *run) passOnRemarks() {

@@ -51,6 +51,8 @@ type Options struct {
 	Machine func(context.Context) (processors.Reading, error)
 	// Reset empties the device's tables, and says what it did; nil: it isn't possible. It is called before each trial if the Plan says so.
 	Reset func(context.Context) (did string, err error)
+	// OrphansStopWithin is how long after the runner's death somebody else has stopped its traffic: a guard, or the generators' launchers; 0: nobody does.
+	OrphansStopWithin time.Duration
 	// Whereabouts say which machines generators and device are on, for observers.
 	observe.Whereabouts
 }

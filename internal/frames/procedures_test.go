@@ -176,9 +176,9 @@ func TestUnattendedTrafficIsNoLongerThanTheRunMayTake(t *testing.T) {
 		scene *scenario
 		says  string
 	}{
-		"a ramp without a deadline": {scene(), "it ends by itself after 12m9s"},
+		"a ramp without a deadline": {scene(), "it ends by itself after 12m14s"},
 		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it ends by itself after 1m3"},
-		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; even if the runner dies, its traffic ends by itself, after 5s at most"},
+		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; even if the runner dies, its traffic ends by itself, after 10s at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []string

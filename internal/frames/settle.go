@@ -42,7 +42,11 @@ func (r *run) Stop(ctx context.Context) error {
 	defer cancel()
 	err := r.stopAll(stopping)
 	if err != nil {
-		r.Note("not all traffic could be stopped; it ends by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
+		later := ""
+		if endsLate(r.drive.baseline) {
+			later = orLater
+		}
+		r.Note("not all traffic could be stopped; it ends by itself by %s%s: %v", r.drive.until.UTC().Format(time.RFC3339), later, err)
 	}
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
 	r.drain(ctx)

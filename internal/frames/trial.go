@@ -52,7 +52,6 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		return nil, err
 	}
 	begin := time.Now()
-	r.drive.until = begin.Add(step.Judge)
 	look := r.newEarlyStop(step, begin, &span, keep)
 	began := false
 	see := func(now []engine.Reading) {

@@ -14,14 +14,14 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// TestAKilledRampEndsAtTheAnnouncedTime: a server without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than
-// the client had said.
-func TestAKilledRampEndsAtTheAnnouncedTime(t *testing.T) {
+// TestAKilledRampEndsWhenItSaid: a server without a heartbeat, as TRex is, goes on sending when its client dies, until the client's guard stops it: within the time that the client had said, and long
+// before the traffic would have ended by itself.
+func TestAKilledRampEndsWhenItSaid(t *testing.T) {
 	beside(t)
 	rig := newRig(t, 2)
 	rig.route(t)
 	rig.generate(t, "--heartbeat", "0s", "--next-hop", rig.addressByHand(t))
-	cmd := exec.Command(linerate, "ramp", "-s", "127.0.0.1", "-wm", "1kpps", "-wd", "1", "-rt", "1", "-rd", "2", "-hd", "1", "--line-rate", "1gbps", "-o", t.TempDir()+"/out.json")
+	cmd := exec.Command(linerate, "ramp", "-s", "127.0.0.1", "-wm", "1kpps", "-wd", "1", "-rt", "1", "-rd", "60", "-hd", "1", "--line-rate", "1gbps", "-o", t.TempDir()+"/out.json")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -35,16 +35,34 @@ func TestAKilledRampEndsAtTheAnnouncedTime(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the ramp did not say when its traffic ends: %v", err)
 	}
-	latest := endOf(t, line)
+	latest, within := endOf(t, line), stoppedWithin(t, line)
 	awaitLine(t, talk, "ramping")
+	if !rig.sends(t) {
+		t.Fatal("nothing is sent before the kill: this test would prove nothing")
+	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	killed := time.Now()
 	_ = cmd.Wait()
-	if !rig.sends(t) {
-		t.Fatal("nothing is sent after the kill: this test would prove nothing")
+	if latest.Before(killed.Add(2 * within)) {
+		t.Fatalf("the traffic ends by itself at %s: this test would prove nothing", latest)
 	}
-	eventually(t, time.Until(latest)+time.Second, "the server still sends", func() bool { return !rig.sends(t) })
+	eventually(t, time.Until(killed.Add(within)), "the server still sends", func() bool { return !rig.sends(t) })
+}
+
+// stoppedWithin reads how long the guard may take.
+func stoppedWithin(t *testing.T, line string) time.Duration {
+	t.Helper()
+	words := regexp.MustCompile(`stops TRex within (\S+);`).FindStringSubmatch(line)
+	if words == nil {
+		t.Fatalf("no duration in %q", line)
+	}
+	within, err := time.ParseDuration(words[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return within
 }
 
 // addressByHand gives the device the generator's MACs, and returns the device's own, as a TRex configuration file would have them.

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+const (
+	guardVerb = "guard"
+	guardDone = "done" // what a run that ends by itself says to its guard
+	// guardStops is how long after a run's death its guard has stopped the traffic, of a server that answers at once.
+	guardStops = 5 * time.Second
+	// A server that doesn't answer is asked again, for so long.
+	guardPause, guardTries = time.Second, 300
+)
+
+// guard is a process that outlives a run that is killed, and stops its traffic: a TRex knows no heartbeat, sends on when its client is dead, and where it was asked for more than it can send, for hours.
+//
+//	run    ──────── killed
+//	guard  ─────────────┤ its standard input ends ├ takes up the session ├ stops the run's ports, and gives them back
+type guard struct {
+	process *exec.Cmd
+	input   io.WriteCloser
+}
+
+// startGuard starts the guard of one server's ports, which belong to a session. A terminal's signals don't reach it.
+func startGuard(server string, session uint32, ports int) (*guard, error) {
+	cmd := exec.Command("/proc/self/exe", guardVerb, server, strconv.FormatUint(uint64(session), 10), strconv.Itoa(ports))
+	cmd.Args[0] = "linerate"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	input, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start the process that stops traffic if this one dies: %w", err)
+	}
+	return &guard{cmd, input}, nil
+}
+
+// end ends the guard of a run that has stopped its traffic itself.
+func (g *guard) end() {
+	_, _ = fmt.Fprintln(g.input, guardDone)
+	_ = g.input.Close()
+	_ = g.process.Wait()
+}
+
+func newGuard(s Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    guardVerb + " SERVER SESSION PORTS",
+		Short:  "Stop a TRex's traffic when the run that started it dies (for linerate's own use)",
+		Hidden: true,
+		Args:   cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			session, err := strconv.ParseUint(args[1], 10, 32)
+			if err != nil {
+				return fmt.Errorf("session %q: %w", args[1], err)
+			}
+			ports, err := strconv.Atoi(args[2])
+			if err != nil {
+				return fmt.Errorf("ports %q: %w", args[2], err)
+			}
+			return standGuard(cmd.Context(), s.In, args[0], uint32(session), ports)
+		},
+	}
+}
+
+// standGuard waits until the run ends, and stops its traffic if it didn't say that it has.
+func standGuard(ctx context.Context, run io.Reader, server string, session uint32, ports int) error {
+	for lines := bufio.NewScanner(run); lines.Scan(); {
+		if lines.Text() == guardDone {
+			return nil
+		}
+	}
+	var err error
+	for range guardTries {
+		if err = stopSession(ctx, server, session, ports); err == nil {
+			return nil
+		}
+		if pause.For(ctx, guardPause) != nil {
+			break
+		}
+	}
+	return err
+}
+
+// stopSession stops a session's ports, clears them and gives them back. Ports of others stay as they are.
+func stopSession(ctx context.Context, server string, session uint32, ports int) error {
+	ctx, cancel := context.WithTimeout(ctx, guardStops)
+	defer cancel()
+	client, err := trex.Dial(ctx, server, trex.Options{Session: session})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	var failed []error
+	for port := range ports {
+		err := client.Acquire(ctx, port, false)
+		if _, taken := errors.AsType[*trex.TakenError](err); taken {
+			continue
+		}
+		if err == nil {
+			err = errors.Join(client.Reset(ctx, port), client.Release(ctx, port))
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/trex/trextest"
+)
+
+// A run's guard stops its traffic when the run is gone without a word, and nothing of others: neither does a run that has ended by itself need it.
+func TestAGuardStopsTheTrafficOfARunThatDied(t *testing.T) {
+	for name, c := range map[string]struct {
+		says   string
+		stolen bool
+		sends  []int
+		owners map[int]string
+	}{
+		"":                               {owners: map[int]string{0: "", 1: ""}},
+		"and whose last line was cut":    {says: "do", owners: map[int]string{0: "", 1: ""}},
+		"and had lost a port to another": {stolen: true, sends: []int{1}, owners: map[int]string{0: "", 1: "eve"}},
+		"not of one that ended":          {says: guardDone + "\n", sends: []int{0, 1}, owners: map[int]string{0: trex.DefaultUser, 1: trex.DefaultUser}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := trextest.NewGenerator(trextest.TwoPorts()...)
+			server := trextest.Serve(t, g)
+			run, err := trex.Dial(t.Context(), server.Address(), trex.Options{Session: 77})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = run.Close() })
+			udp := stream.Stream{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: make([]byte, 60)}}
+			for port := range 2 {
+				for _, err := range []error{run.Acquire(t.Context(), port, false), run.AddStreams(t.Context(), port, []stream.Stream{udp})} {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := run.StartTraffic(t.Context(), trex.Start{Port: port, Multiplier: trex.PPS(1000), Duration: time.Hour}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.stolen {
+				g.Steal(1, "eve")
+			}
+			out, in := io.Pipe()
+			go func() {
+				_, _ = io.WriteString(in, c.says)
+				_ = in.Close()
+			}()
+			if err := standGuard(t.Context(), out, server.Address(), 77, 2); err != nil {
+				t.Fatal(err)
+			}
+			if sends := g.Sending(); !slices.Equal(sends, c.sends) {
+				t.Errorf("ports %v send, want %v", sends, c.sends)
+			}
+			for port, owner := range g.Owners() {
+				if owner != c.owners[port] {
+					t.Errorf("port %d is owned by %q, want %q", port, owner, c.owners[port])
+				}
+			}
+		})
+	}
+}
