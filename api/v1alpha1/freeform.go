@@ -156,6 +156,13 @@ func omittedForm(bytes int) Freeform {
 	return Freeform{omitted: apiextensionsv1.JSON{Raw: strconv.AppendInt(nil, int64(bytes), 10)}}
 }
 
+// FreeformMemory is about how many bytes of memory the spec's freeform parts take once they are decoded.
+func (s *LoadTestSpec) FreeformMemory() int64 {
+	const container, value = 1000, 64
+	built := structureOf(s.freeforms())
+	return int64(2*s.freeformBytes() + container*built.containers + value*built.values)
+}
+
 // structure is how JSON is built: how deep it is nested, and how many lists and mappings (containers), and values in all, it has.
 type structure struct{ depth, containers, values int }
 

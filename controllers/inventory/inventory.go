@@ -26,6 +26,7 @@ type Inventory struct {
 	client   client.Reader
 	bounds   Bounds
 	networks networkReader
+	compiled *compiledTests
 
 	mu sync.Mutex
 	// names are the networks that each test's spec names.
@@ -45,7 +46,7 @@ type Bounds struct {
 
 // New makes an inventory that asks the API server each time.
 func New(c client.Reader, bounds Bounds) *Inventory {
-	return &Inventory{client: c, bounds: bounds, networks: liveNetworks{c}, names: map[types.NamespacedName]networkNames{}}
+	return &Inventory{client: c, bounds: bounds, networks: liveNetworks{c}, compiled: newCompiledTests(), names: map[types.NamespacedName]networkNames{}}
 }
 
 // networkNames are the networks that the links (keys) and the templates (own) of one generation of a test's spec name.
@@ -55,6 +56,9 @@ type networkNames struct {
 	keys, own  []compile.NetworkKey
 }
 
+// Compiled is the test compiled for a cluster, once for each generation of its spec, as far as the memory for that goes. It must not be changed.
+func (i *Inventory) Compiled(test *v1alpha1.LoadTest) *compile.Compiled { return i.compiled.get(test) }
+
 // namesOf are the networks that the test names, found out once for each generation of its spec, since that takes compiling it.
 func (i *Inventory) namesOf(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
 	name := client.ObjectKeyFromObject(test)
@@ -62,7 +66,7 @@ func (i *Inventory) namesOf(test *v1alpha1.LoadTest) (keys, own []compile.Networ
 	known := i.names[name]
 	i.mu.Unlock()
 	if known.generation == 0 || known.generation != test.Generation || known.uid != test.UID {
-		keys, own := networkKeys(test)
+		keys, own := networkKeys(i.Compiled(test))
 		known = networkNames{test.UID, test.Generation, keys, own}
 		i.mu.Lock()
 		i.names[name] = known
@@ -71,10 +75,29 @@ func (i *Inventory) namesOf(test *v1alpha1.LoadTest) (keys, own []compile.Networ
 	return known.keys, known.own
 }
 
+// Named are the networks that the test's links name, whether they exist or not.
+func (i *Inventory) Named(test *v1alpha1.LoadTest) []compile.NetworkKey {
+	keys, _ := i.namesOf(test)
+	return keys
+}
+
+// NamedBy are the tests whose links name a network, of those that were asked for; the zero value stands for all networks.
+func (i *Inventory) NamedBy(network compile.NetworkKey) (tests []types.NamespacedName) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for name, of := range i.names {
+		if network == (compile.NetworkKey{}) || slices.Contains(of.keys, network) {
+			tests = append(tests, name)
+		}
+	}
+	return tests
+}
+
 // Forget forgets a test that is gone.
 func (i *Inventory) Forget(test types.NamespacedName) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	i.compiled.forget(i.names[test].uid)
 	delete(i.names, test)
 }
 
@@ -94,19 +117,18 @@ func (i *Inventory) NetworksOf(ctx context.Context, test *v1alpha1.LoadTest) (la
 
 // networkKeys are the networks that the test's links (keys) and templates (own) name; none where the test is refused for another reason
 // anyway.
-func networkKeys(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
-	compiled, errs := compile.ForCluster(test)
-	if len(errs) > 0 {
+func networkKeys(test *compile.Compiled) (keys, own []compile.NetworkKey) {
+	if test.Cluster == nil {
 		return nil, nil
 	}
-	for _, link := range compiled.Networks {
+	for _, link := range test.Cluster.Networks {
 		for _, key := range []compile.NetworkKey{link.Generator, link.DUT} {
 			if key.Name != "" {
 				keys = append(keys, key)
 			}
 		}
 	}
-	return keys, compiled.OwnNetworks
+	return keys, test.Cluster.OwnNetworks
 }
 
 // outOfBounds says why a namespace's tests may not use certain networks: a network leads to somebody's wires, and namespaces keep tenants apart.

@@ -73,13 +73,14 @@ var ErrListing = pass.Wait("the networks are being listed", 10*time.Second)
 //	   ▼                                   └── the CRD appears ── networksAbsent ◀────┘
 //	networksAbsent: there is no CRD
 //
-// It has a cache of its own: a kind that comes and goes must not hold up the others. Each change wakes the tests that wait for networks.
+// It has a cache of its own: a kind that comes and goes must not hold up the others. Each change wakes the tests that wait for that network.
 type networkWatch struct {
 	definitions client.Reader // of CRDs, as metadata
 	cache       cache.Cache
-	wake        func()
-	state       atomic.Int32
-	listening   bool // by the one worker of the controller only
+	// wake is called with the network that changed; with the zero value, if all may have.
+	wake      func(compile.NetworkKey)
+	state     atomic.Int32
+	listening bool // by the one worker of the controller only
 }
 
 // The states of a networkWatch.
@@ -110,8 +111,8 @@ func (w *networkWatch) get(ctx context.Context, key compile.NetworkKey) (*unstru
 	return definition, err
 }
 
-// Watch gives the inventory the manager's cache, and one of its own for networks; changed is called at each change of networks.
-func (i *Inventory) Watch(mgr ctrl.Manager, changed func()) error {
+// Watch gives the inventory the manager's cache, and one of its own for networks; changed is called with each network that changed, and with the zero value where all may have.
+func (i *Inventory) Watch(mgr ctrl.Manager, changed func(compile.NetworkKey)) error {
 	own, err := caches.NewNetworks(mgr, i.bounds.Namespaces)
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (w *networkWatch) end(ctx context.Context) error {
 	}
 	w.listening = false
 	err := w.cache.RemoveInformer(ctx, newNetwork())
-	w.wake()
+	w.wake(compile.NetworkKey{})
 	return err
 }
 
@@ -171,17 +172,26 @@ func (w *networkWatch) begin(ctx context.Context) error {
 		}
 	}
 	if w.state.Swap(networksKnown) != networksKnown {
-		w.wake()
+		w.wake(compile.NetworkKey{})
 	}
 	return nil
 }
 
 func (w *networkWatch) listen(informer cache.Informer) error {
 	_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { w.wake() },
-		UpdateFunc: func(any, any) { w.wake() },
-		DeleteFunc: func(any) { w.wake() },
+		AddFunc:    func(network any) { w.wake(keyOf(network)) },
+		UpdateFunc: func(_, network any) { w.wake(keyOf(network)) },
+		DeleteFunc: func(network any) { w.wake(keyOf(network)) },
 	})
 	w.listening = err == nil
 	return err
+}
+
+// keyOf is the network that an event is about; the zero value, which stands for all, where the event doesn't say.
+func keyOf(object any) compile.NetworkKey {
+	name, err := toolscache.DeletionHandlingObjectToName(object)
+	if err != nil {
+		return compile.NetworkKey{}
+	}
+	return compile.NetworkKey{Namespace: name.Namespace, Name: name.Name}
 }

@@ -96,10 +96,6 @@ func (r *Reconciler) testsOfNode(ctx context.Context, node client.Object) []reco
 	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, onNode(node.GetName()))...)
 }
 
-func (r *Reconciler) waitingTests(ctx context.Context, _ client.Object) []reconcile.Request {
-	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, waitsInLine)...)
-}
-
 func (r *Reconciler) testsConcernedBy(ctx context.Context, value string) (requests []reconcile.Request) {
 	var tests v1alpha1.LoadTestList
 	if err := r.client.List(ctx, &tests, client.MatchingFields{indexLab: value}, client.UnsafeDisableDeepCopy); err != nil {

@@ -83,6 +83,9 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 	observed := lifecycle.Observed{
 		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: childList.children, Wires: wires,
 	}
+	if !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
+		observed.Compiled = r.inventory.Compiled(test)
+	}
 	if placing(test) && len(lab.Networks) > 0 {
 		hasPods := len(test.Status.Pods) > 0 // of this attempt: pods left of an earlier one don't count as a turn
 		if observed.Turn, err = r.turns.Of(ctx, test, hasPods, now); err != nil {

@@ -93,6 +93,8 @@ type Reconciler struct {
 	acceptedPods *acceptedPods
 	turns        *turns.Line
 	metrics      *metrics.Tests
+	// changedNetworks are those whose tests are still to be woken.
+	changedNetworks changedNetworks
 }
 
 // NewReconciler makes a reconciler that reads and writes through one client, which need not have a cache. SetupWithManager gives it

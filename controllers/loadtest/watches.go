@@ -21,6 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/controllers/inventory"
 	"github.com/linerate-dev/linerate/controllers/metrics"
 	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/compile"
 )
 
 const defaultConcurrency = 16
@@ -37,7 +38,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	r.live, r.progress, r.ofTest, r.ofRuns = mgr.GetAPIReader(), progress, byIndex, runsByIndex
-	if err := errors.Join(r.inventory.Watch(mgr, func() { r.turns.NetworksChanged(); nudge(wake) }), r.registerMetrics(mgr)); err != nil {
+	changed := func(network compile.NetworkKey) {
+		r.changedNetworks.add(network)
+		r.turns.NetworkChanged(network)
+		nudge(wake)
+	}
+	if err := errors.Join(r.inventory.Watch(mgr, changed), r.registerMetrics(mgr)); err != nil {
 		return err
 	}
 	ofTest := handler.EnqueueRequestsFromMapFunc(r.testOf)
@@ -51,7 +57,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := r.turns.Watch(mgr, b, cachedNotOver); err != nil {
 		return err
 	}
-	b = b.WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.waitingTests)))
+	b = b.WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.testsOfNetworks)))
 	if err := r.wires.Watch(mgr, b, byIndex, cachedWaiting); err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,59 +15,88 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// observe reads the caches without copying: nothing in them is changed. The caller has claimed the drawing.
-func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
-	lab := queue.Lab{Now: now}
-	if err := l.observeNodes(ctx); err != nil {
-		return lab, err
+// snapshot is what the caches had when a drawing began.
+type snapshot struct {
+	// marked is the count of changes that it includes at least.
+	marked uint64
+	now    time.Time
+	tests  []v1alpha1.LoadTest
+	pods   map[ownerKey][]*corev1.Pod
+}
+
+// look reads the caches without copying: nothing in them is changed. The caller has claimed the drawing.
+func (l *Line) look(ctx context.Context) (*snapshot, error) {
+	l.mu.Lock()
+	s, nodes := &snapshot{marked: l.marked, now: pass.AsStored(l.clock())}, l.nodes
+	l.mu.Unlock()
+	l.found.dropStale(nodes)
+	err := l.observeNodes(ctx)
+	if err == nil {
+		s.pods, err = l.pods(ctx)
 	}
-	lab.Nodes = l.found.queueNodes
-	pods, err := l.pods(ctx)
-	if err != nil {
-		return lab, err
+	if err == nil {
+		s.tests, err = l.tests(ctx, s.pods)
 	}
-	tests, err := l.tests(ctx, pods)
-	if err != nil {
-		return lab, err
-	}
-	l.found.keepOnly(tests)
+	return s, err
+}
+
+// labOf is the lab of a snapshot, and the claims of tests that have no place in line yet, because what they or older tests of their namespaces want isn't found out. The caller has claimed the drawing.
+func (l *Line) labOf(s *snapshot) (lab queue.Lab, later []queue.Claim) {
+	lab = queue.Lab{Now: s.now, Nodes: l.found.queueNodes}
+	l.found.keepOnly(s.tests)
+	l.wants.keepOnly(s.tests)
 	holds, given, there, had := holds{}, map[string]bool{}, map[types.UID]bool{}, turnsHad{}
-	for i := range tests {
-		test := &tests[i]
+	unknown := map[string]time.Time{} // when the oldest test of a namespace was created of which it isn't known what it wants
+	for i := range s.tests {
+		test := &s.tests[i]
 		mine := ownerKey{test.Namespace, test.UID}
-		s, err := l.standingOf(ctx, test, pods[mine])
-		if err != nil {
-			return lab, err
-		}
-		delete(pods, mine)
+		standing := l.standingOf(test, s.pods[mine])
 		there[test.UID] = true
-		if s.claims {
-			lab.Claims = append(lab.Claims, s.claim)
+		switch waits := standing.claim.Stage == queue.Waiting || standing.claim.Stage == queue.Stuck; {
+		case !standing.claims:
+		case standing.wants == nil && waits:
+			later = append(later, standing.claim)
+			if oldest, is := unknown[test.Namespace]; !is || standing.claim.Created.Before(oldest) {
+				unknown[test.Namespace] = standing.claim.Created
+			}
+		default:
+			lab.Claims = append(lab.Claims, standing.claim)
 		}
-		lab.Held = append(lab.Held, s.held...)
-		had.add(s.had)
-		holds.add(s.claim.Test, s.has)
+		lab.Held = append(lab.Held, standing.held...)
+		had.add(standing.had)
+		holds.add(standing.claim.Test, standing.has)
 		if test.Status.GivenBack != nil {
-			given[s.claim.Test] = true
+			given[standing.claim.Test] = true
 		}
 	}
-	for owner, orphans := range pods {
+	lab.Claims = slices.DeleteFunc(lab.Claims, func(c queue.Claim) bool {
+		namespace, _, _ := strings.Cut(c.Test, "/")
+		oldest, some := unknown[namespace]
+		behind := some && (c.Stage == queue.Waiting || c.Stage == queue.Stuck) && !c.Created.Before(oldest)
+		if behind {
+			later = append(later, c)
+		}
+		return behind
+	})
+	for owner, orphans := range s.pods {
 		if there[owner.uid] {
-			continue // of another namespace than the test: no test has such pods
+			continue // of this test, or of another namespace than the test: no test has such pods
 		}
 		for _, h := range holdings(orphans) {
 			lab.Held = append(lab.Held, h)
 			holds.add(h.Test, h.Resources)
 		}
 	}
-	l.found.recordReleased(now, holds, given)
-	l.found.recordTurns(now, had, lab.Claims)
+	l.found.recordReleased(s.now, holds, given)
+	l.found.recordTurns(s.now, had, slices.Concat(lab.Claims, later))
 	lab.Released, lab.Where, lab.Had = l.found.released, l.found.where(), l.found.had
-	return lab, nil
+	return lab, later
 }
 
 // observeNodes reads the nodes if any has changed.
@@ -154,15 +185,14 @@ func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 
 // findings are what earlier drawings of the line found out. Only the pass that draws uses them.
 type findings struct {
-	// networks is how often networks had changed when wants and stands were found out; nodeChanges how often nodes had changed when nodes and places were.
-	networks, nodeChanges uint64
+	// nodeChanges is how often nodes had changed when nodes and places were found out.
+	nodeChanges uint64
 	// nodes are all of them; nil: they aren't known. queueNodes are those that count.
 	nodes      []lifecycle.Node
 	queueNodes []queue.Node
 	// filters are pods' demands on nodes, places the nodes that meet them, by the same keys.
 	filters  map[string]lifecycle.NodeFilter
 	places   map[string]queue.Where
-	wants    map[types.UID]wanted
 	stands   map[types.UID]standing
 	holds    holds
 	released map[string]time.Time
@@ -170,17 +200,12 @@ type findings struct {
 	had []queue.Had
 }
 
-// wanted is what an attempt of a test wants.
-type wanted struct {
-	attempt int32
-	pods    []lifecycle.Want
-}
-
 // standing is a test's claim in the line, and what its other pods hold. It follows from the test, its pods, what it wants and the operator's settings, and
 // doesn't depend on time: it stays valid until one of these changes.
 type standing struct {
 	test   string               // the version of the test
 	pods   map[types.UID]string // the versions of its pods
+	wants  *wanted              // nil: it isn't known what it wants
 	claim  queue.Claim
 	held   []queue.Holding
 	claims bool
@@ -190,25 +215,14 @@ type standing struct {
 }
 
 func newFindings() *findings {
-	return &findings{filters: map[string]lifecycle.NodeFilter{}, places: map[string]queue.Where{}, wants: map[types.UID]wanted{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
+	return &findings{filters: map[string]lifecycle.NodeFilter{}, places: map[string]queue.Where{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
 }
 
-// dropStale forgets what followed from networks or nodes that have changed since.
-func (s *findings) dropStale(networks, nodes uint64) {
-	if s.networks != networks {
-		s.networks = networks
-		s.forgetTests()
-	}
+// dropStale forgets what followed from nodes that have changed since.
+func (s *findings) dropStale(nodes uint64) {
 	if s.nodeChanges != nodes {
 		s.nodeChanges, s.nodes = nodes, nil
 	}
-}
-
-func (s *findings) forgetTests() {
-	clear(s.wants)
-	clear(s.stands)
-	clear(s.filters)
-	clear(s.places)
 }
 
 // where says which nodes pods may be placed on, by the keys in claims.
@@ -226,18 +240,15 @@ const mostFilters = 16
 
 // keepOnly forgets tests that are gone, once most of the remembered tests are.
 func (s *findings) keepOnly(tests []v1alpha1.LoadTest) {
-	if len(s.filters) > 2*len(tests)+mostFilters {
-		s.forgetTests() // most are of tests that are gone
+	if len(s.filters) > 2*len(tests)+mostFilters { // most are of tests that are gone
+		clear(s.stands)
+		clear(s.filters)
+		clear(s.places)
 	}
-	if max(len(s.wants), len(s.stands)) <= 2*len(tests) {
-		return
+	if len(s.stands) > 2*len(tests) {
+		there := uidsOf(tests)
+		maps.DeleteFunc(s.stands, func(uid types.UID, _ standing) bool { return !there[uid] })
 	}
-	there := map[types.UID]bool{}
-	for i := range tests {
-		there[tests[i].UID] = true
-	}
-	maps.DeleteFunc(s.wants, func(uid types.UID, _ wanted) bool { return !there[uid] })
-	maps.DeleteFunc(s.stands, func(uid types.UID, _ standing) bool { return !there[uid] })
 }
 
 // holds is who has which devices, by the test's name.
@@ -279,31 +290,40 @@ func (s *findings) recordReleased(now time.Time, held holds, given map[string]bo
 	s.holds = held
 }
 
-// standingOf is a test's standing, found out again only if the test or its pods have changed, as few of a thousand have at a time.
-func (l *Line) standingOf(ctx context.Context, test *v1alpha1.LoadTest, pods []*corev1.Pod) (standing, error) {
-	if known, ok := l.found.stands[test.UID]; ok && l.watched && known.isOf(test, pods) {
-		return known, nil
+// standingOf is a test's standing, found out again only if the test, its pods, or what it wants have changed, as few of a thousand have at a time.
+func (l *Line) standingOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) standing {
+	known, ok := l.found.stands[test.UID]
+	unchanged := ok && l.watched && known.isOf(test, pods)
+	if unchanged && known.wants == l.wants.of(test.UID) {
+		return known
 	}
 	s := standing{test: test.ResourceVersion, pods: make(map[types.UID]string, len(pods))}
-	o := lifecycle.Observed{Test: test, Settings: l.settings}
+	o := observedOf(test, pods, l.settings)
 	for _, p := range pods {
 		s.pods[p.UID] = p.ResourceVersion
-		o.Children.Pods = append(o.Children.Pods, *p)
 	}
 	if s.claim, s.held, s.claims = lifecycle.Claim(o, nil); s.claims {
-		wants, err := l.wantsOf(ctx, o)
-		if err != nil {
-			return s, err
+		if w := l.wants.of(test.UID); w != nil && w.attempt == lifecycle.Attempt(o) {
+			s.wants = w
+			s.claim, s.held, _ = lifecycle.Claim(o, w.pods)
+			for _, want := range w.pods {
+				l.found.filters[want.Where] = want.Filter
+			}
 		}
-		s.claim, s.held, _ = lifecycle.Claim(o, wants)
 		s.claim = queue.Shaped(s.claim)
-		for _, w := range wants {
-			l.found.filters[w.Where] = w.Filter
-		}
 	}
 	s.has, s.had = s.together(), turnOf(test, pods)
 	l.found.stands[test.UID] = s
-	return s, nil
+	return s
+}
+
+// observedOf is what is known of a test from itself and its pods.
+func observedOf(test *v1alpha1.LoadTest, pods []*corev1.Pod, settings manifests.Settings) lifecycle.Observed {
+	o := lifecycle.Observed{Test: test, Settings: settings}
+	for _, p := range pods {
+		o.Children.Pods = append(o.Children.Pods, *p)
+	}
+	return o
 }
 
 // isOf says whether the standing follows from these very versions of the test and its pods. An object without a version counts as changed.
@@ -331,20 +351,4 @@ func (s *standing) together() queue.Resources {
 		}
 	}
 	return all[""]
-}
-
-// wantsOf is what a test wants, found out once for each attempt.
-func (l *Line) wantsOf(ctx context.Context, o lifecycle.Observed) ([]lifecycle.Want, error) {
-	attempt := lifecycle.Attempt(o)
-	if known, ok := l.found.wants[o.Test.UID]; ok && known.attempt == attempt && l.watched {
-		return known.pods, nil
-	}
-	lab, err := l.lab.NetworksOf(ctx, o.Test)
-	if err != nil {
-		return nil, err
-	}
-	o.Lab = lab
-	pods := lifecycle.Wants(o)
-	l.found.wants[o.Test.UID] = wanted{attempt, pods}
-	return pods, nil
 }

@@ -40,8 +40,11 @@ type lineLab struct {
 	// resource is what the devices of all networks are.
 	resource string
 	lists    int
-	// held holds up who has listed tests, until it is closed.
-	held chan struct{}
+	// held holds up who has listed tests, until it is closed; heldNetworks who has read one of these networks.
+	held         chan struct{}
+	heldNetworks map[string]chan struct{}
+	// read are the networks that were read.
+	read []string
 }
 
 func newLineLab(t *testing.T) *lineLab {
@@ -116,7 +119,8 @@ func wait(held chan struct{}) {
 // Get has the tests that there are, and each network that is asked for.
 func (l *lineLab) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	held := l.heldNetworks[key.Name]
+	defer func() { l.mu.Unlock(); wait(held) }()
 	if asked, is := object.(*v1alpha1.LoadTest); is {
 		test := l.tests[key.Name]
 		if test == nil || test.Namespace != key.Namespace {
@@ -125,6 +129,7 @@ func (l *lineLab) Get(_ context.Context, key client.ObjectKey, object client.Obj
 		test.DeepCopyInto(asked)
 		return nil
 	}
+	l.read = append(l.read, key.Name)
 	definition := object.(*unstructured.Unstructured)
 	definition.SetName(key.Name)
 	definition.SetNamespace(key.Namespace)
@@ -144,6 +149,40 @@ func (l *lineLab) hold() (release func()) {
 		l.mu.Unlock()
 		close(held)
 	}
+}
+
+// holdNetwork holds up who has read a network, until the returned function is called.
+func (l *lineLab) holdNetwork(name string) (release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	held := make(chan struct{})
+	l.heldNetworks = map[string]chan struct{}{name: held}
+	return func() {
+		l.mu.Lock()
+		l.heldNetworks = nil
+		l.mu.Unlock()
+		close(held)
+	}
+}
+
+// reads are the networks that were read since the last call.
+func (l *lineLab) reads() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	read := l.read
+	l.read = nil
+	return read
+}
+
+// addTo adds a test of a namespace whose links are in a network of its own.
+func (l *lineLab) addTo(namespace, name, network string, seconds int) {
+	l.add(name, seconds)
+	l.change(name, func(test *v1alpha1.LoadTest) {
+		test.Namespace, test.Generation = namespace, 1
+		for i := range test.Spec.Links {
+			test.Spec.Links[i].Network = v1alpha1.NetworkName(network)
+		}
+	})
 }
 
 // drawn is how often the tests were listed.

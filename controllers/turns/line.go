@@ -5,6 +5,7 @@ package turns
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/inventory"
-	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/queue"
@@ -45,12 +46,15 @@ type Line struct {
 	// drawing guards found: it is full while a pass draws the line, which only one pass does at a time.
 	drawing chan struct{}
 	found   *findings
+	wants   *wants
+	// findingOut is locked by the pass that finds out what other passes' tests want; nobody waits for it.
+	findingOut sync.Mutex
 
 	mu sync.Mutex
 	// marked counts the changes; drawn is that count when the last drawing began: the line is behind while the two differ.
 	marked, drawn uint64
-	// networks counts the changes of networks, nodes those of nodes.
-	networks, nodes uint64
+	// nodes counts the changes of nodes.
+	nodes uint64
 	// line is replaced by the pass that draws, and never changed otherwise.
 	line queue.Line
 	// The tests that are still to be woken: beginning has those whose turn has come, changed those whose turn changed in another way, and notices
@@ -63,7 +67,7 @@ type Line struct {
 // New makes a line that is drawn for each test that asks; settings are what pods are made with. After Watch it is drawn when something changes.
 func New(c client.Reader, lab *inventory.Inventory, settings manifests.Settings, clock func() time.Time) *Line {
 	return &Line{
-		client: c, lab: lab, settings: settings, clock: clock, notOver: func() []client.ListOption { return nil }, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), found: newFindings(), marked: 1,
+		client: c, lab: lab, settings: settings, clock: clock, notOver: func() []client.ListOption { return nil }, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), found: newFindings(), wants: newWants(), marked: 1,
 		changed: map[types.NamespacedName]bool{}, beginning: newBeginning(),
 	}
 }
@@ -78,17 +82,14 @@ func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, no
 	if current {
 		return turn, nil
 	}
-	if err := l.claimDrawing(ctx); err != nil {
-		return queue.Turn{}, err
+	err := l.draw(ctx, test.UID, func() (current bool) {
+		turn, current = l.meanwhile(test.UID, marked, now)
+		return current
+	})
+	if err != nil || current {
+		return turn, err
 	}
-	defer l.releaseDrawing()
-	if turn, current := l.meanwhile(test.UID, marked, now); current {
-		return turn, nil
-	}
-	if err := l.draw(ctx); err != nil {
-		return queue.Turn{}, err
-	}
-	return l.line.Turns[string(test.UID)], nil
+	return l.Drawn().Turns[string(test.UID)], nil
 }
 
 // last is a test's turn in the last line; current says that this line is good enough. If it isn't, the test needs a line that was begun at marked or later.
@@ -134,13 +135,10 @@ func (l *Line) mark() {
 	l.nudge()
 }
 
-// NetworksChanged records that networks changed: tests may want other devices.
-func (l *Line) NetworksChanged() {
-	l.mu.Lock()
-	l.networks++
-	l.marked++
-	l.mu.Unlock()
-	l.nudge()
+// NetworkChanged records that a network changed: tests that name it may want other devices. The zero value stands for all networks.
+func (l *Line) NetworkChanged(network compile.NetworkKey) {
+	l.wants.networkChanged(network)
+	l.mark()
 }
 
 // nodesChanged records that nodes were added, removed or changed: pods may fit elsewhere.
@@ -159,18 +157,80 @@ func (l *Line) nudge() {
 	}
 }
 
-// draw draws the line; the caller has claimed the drawing.
-func (l *Line) draw(ctx context.Context) error {
-	l.mu.Lock()
-	marked, networks, nodes := l.marked, l.networks, l.nodes
-	l.mu.Unlock()
-	l.found.dropStale(networks, nodes)
-	lab, err := l.observe(ctx, pass.AsStored(l.clock()))
-	if err != nil {
-		return fmt.Errorf("draw the line of tests that want devices: %w", err)
+// draw draws the line, unless that proves needless once nobody else draws. What tests want is found out while others may draw; asks is the test for which it is drawn, if any.
+func (l *Line) draw(ctx context.Context, asks types.UID, needless func() bool) error {
+	if !l.watched {
+		l.wants.forgetAll()
 	}
-	l.replace(queue.Arrange(lab), marked, lab.Claims)
+	var seen *snapshot
+	for foundOut := false; ; foundOut = true {
+		if err := l.claimDrawing(ctx); err != nil {
+			return err
+		}
+		missing, err := l.drawOf(ctx, &seen, asks, foundOut, needless)
+		l.releaseDrawing()
+		if err != nil {
+			return fmt.Errorf("draw the line of tests that want devices: %w", err)
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		if err := l.findOut(ctx, missing, asks); err != nil {
+			return fmt.Errorf("draw the line of tests that want devices: %w", err)
+		}
+	}
+}
+
+// findOut finds out what tests want. Where another pass is about to, it does so for the test that asks only, and doesn't wait.
+func (l *Line) findOut(ctx context.Context, tests []lifecycle.Observed, asks types.UID) error {
+	mine := l.findingOut.TryLock()
+	if mine {
+		defer l.findingOut.Unlock()
+	}
+	for _, o := range tests {
+		if !mine && l.watched && o.Test.UID != asks {
+			continue
+		}
+		if err := l.wants.findOut(ctx, l.lab, o); err != nil {
+			return fmt.Errorf("find out what %s/%s wants: %w", o.Test.Namespace, o.Test.Name, err)
+		}
+	}
 	return nil
+}
+
+// drawOf draws the line of what was seen, or sees anew where another pass has drawn since. Unless all has been found out that is to be, it returns the tests of which isn't known what they want, and draws nothing. The caller
+// has claimed the drawing.
+func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks types.UID, foundOut bool, needless func() bool) (missing []lifecycle.Observed, err error) {
+	if needless() {
+		return nil, nil
+	}
+	if *seen == nil || l.drawnSince((*seen).marked) {
+		if *seen, err = l.look(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !foundOut {
+		if missing = l.missing(*seen, asks); len(missing) > 0 {
+			return missing, nil
+		}
+	}
+	lab, later := l.labOf(*seen)
+	line := queue.Arrange(lab)
+	for i := range later {
+		line.Turns[later[i].ID] = queue.Turn{Waits: true, Brief: "joins the line", Message: "it joins the line in a moment: what it and older LoadTests of its namespace want is being found out"}
+	}
+	l.replace(line, (*seen).marked, slices.Concat(lab.Claims, later))
+	if len(later) > 0 {
+		l.mark()
+	}
+	return nil, nil
+}
+
+// drawnSince says whether a line was drawn that includes changes beyond marked.
+func (l *Line) drawnSince(marked uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.drawn > marked
 }
 
 // replace replaces the last line.

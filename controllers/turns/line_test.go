@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,8 +15,12 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/queue"
 )
+
+// always has a line drawn, however good the last one is.
+func always() (needless bool) { return false }
 
 // ask is the turn of a test, as its pass would be told.
 func (l *lineLab) ask(line *Line, name string, hasPods bool) queue.Turn {
@@ -39,7 +44,7 @@ func TestALineFromWhatIsKeptIsTheSame(t *testing.T) {
 			for step := range 200 {
 				what := l.happen(random, step, kept)
 				for _, line := range []*Line{kept, anew} {
-					if err := line.draw(t.Context()); err != nil {
+					if err := line.draw(t.Context(), "", always); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -110,7 +115,7 @@ func (l *lineLab) happen(random *rand.Rand, step int, line *Line) string {
 		return name + " starts"
 	}
 	l.resource = map[string]string{"lab.example/a": "lab.example/b", "lab.example/b": "lab.example/a"}[l.resource]
-	line.NetworksChanged()
+	line.NetworkChanged(compile.NetworkKey{})
 	return "networks have devices of " + l.resource
 }
 
@@ -184,34 +189,120 @@ func TestATestIsNotToldToGoByALineThatLacksAChange(t *testing.T) {
 		synctest.Wait()
 		release()
 		told.Wait()
-		if l.drawn() != 3 {
-			t.Errorf("the line was drawn %d times: once for all ten", l.drawn())
+		if l.drawn() > 4 { // one may find out what the older one wants, while another draws
+			t.Errorf("the line was drawn %d times: once or twice for all ten", l.drawn())
 		}
 	})
 }
 
 // What tests want is kept, and a change of networks while it is found out must not be lost.
-func TestNetworksThatChangeWhileTheLineIsDrawn(t *testing.T) {
+func TestNetworksThatChangeWhileItIsFoundOutWhatTestsWant(t *testing.T) {
+	for name, changed := range map[string]compile.NetworkKey{"one": {Namespace: "lab", Name: "west"}, "all": {}} {
+		t.Run(name, func(t *testing.T) {
+			l := newLineLab(t)
+			synctest.Test(t, func(t *testing.T) {
+				l.t = t
+				line := l.line(true)
+				for i, name := range []string{"a", "b", "c"} {
+					l.add(name, i)
+				}
+				release := l.holdNetwork("west")
+				go line.woken(t.Context())
+				synctest.Wait() // it has read the network as it was
+				l.mu.Lock()
+				l.resource = "lab.example/nobody-has"
+				l.mu.Unlock()
+				line.NetworkChanged(changed)
+				release()
+				synctest.Wait()
+				line.woken(t.Context())
+				if l.ask(line, "a", false); !line.Drawn().Turns["uid-a"].Impossible {
+					t.Errorf("%+v", line.Drawn().Turns["uid-a"])
+				}
+			})
+		})
+	}
+}
+
+// It takes long to find out what a large test wants: nobody waits for that but the test itself, and nobody is kept out of the line by it but younger tests of its namespace.
+func TestNobodyWaitsWhileItIsFoundOutWhatAHostileTestWants(t *testing.T) {
 	l := newLineLab(t)
 	synctest.Test(t, func(t *testing.T) {
 		l.t = t
 		line := l.line(true)
-		for i, name := range []string{"a", "b", "c"} {
-			l.add(name, i)
-		}
-		release := l.hold()
-		go line.woken(t.Context())
+		release := l.holdNetwork("slow")
+		l.addTo("hostile", "large", "slow", 1)
+		l.addTo("hostile", "younger", "fast", 2)
+		go l.ask(line, "large", false)
+		synctest.Wait() // it is being found out
+		l.addTo("lab", "innocent", "fast", 3)
+		line.mark()
+		answered := make(chan queue.Turn, 1)
+		go func() { answered <- l.ask(line, "innocent", false) }()
 		synctest.Wait()
-		line.NetworksChanged() // and found out with the networks as they were
+		select {
+		case turn := <-answered:
+			if turn.Waits {
+				t.Errorf("devices are free, and the innocent test waits: %+v", turn)
+			}
+		default:
+			t.Error("the innocent test waits for what the hostile one wants to be found out")
+		}
+		if turn := l.ask(line, "younger", false); !turn.Waits {
+			t.Error("a younger test of its own namespace overtakes the large one")
+		}
 		release()
 		synctest.Wait()
-		l.mu.Lock()
-		l.resource = "lab.example/nobody-has"
-		l.mu.Unlock()
-		if l.ask(line, "a", false); line.line.Turns["uid-a"].Impossible != true {
-			t.Errorf("%+v", line.line.Turns["uid-a"])
+		line.woken(t.Context())
+		if turn := l.ask(line, "large", false); turn.Waits {
+			t.Errorf("what it wants is found out, and it waits: %+v", turn)
 		}
 	})
+}
+
+// A namespace with very many tests has what they want found out some at a time: a drawing waits for few of them.
+func TestWhatManyTestsWantIsFoundOutSomeAtATime(t *testing.T) {
+	l := newLineLab(t)
+	line := l.line(true)
+	for i := range 500 {
+		l.addTo("hostile", fmt.Sprintf("t%04d", i), "many", i)
+	}
+	l.addTo("lab", "innocent", "one", 3000)
+	if turn := l.ask(line, "innocent", false); turn.Waits {
+		t.Errorf("the innocent one waits: %+v", turn)
+	}
+	found := func() (n int) {
+		line.wants.mu.Lock()
+		defer line.wants.mu.Unlock()
+		return len(line.wants.known)
+	}
+	if found() > mostFoundOut+1 {
+		t.Errorf("it was found out what %d tests want before the innocent one was answered, and %d is the most of a namespace", found()-1, mostFoundOut)
+	}
+	for i := 0; found() < 501; i++ {
+		if i > 500/mostFoundOut+1 {
+			t.Fatalf("after %d drawings it is known what %d of 501 tests want", i, found())
+		}
+		line.woken(t.Context())
+	}
+}
+
+// A tenant who changes a network again and again has nothing found out anew but what the tests that name it want.
+func TestAChangedNetworkConcernsOnlyTheTestsThatNameIt(t *testing.T) {
+	l := newLineLab(t)
+	line := l.line(true)
+	l.addTo("hostile", "a", "hostile-net", 1)
+	l.addTo("lab", "b", "lab-net", 2)
+	l.ask(line, "b", false)
+	l.reads()
+	line.NetworkChanged(compile.NetworkKey{Namespace: "hostile", Name: "hostile-net"})
+	l.ask(line, "b", false)
+	if reads := l.reads(); slices.Contains(reads, "lab-net") || !slices.Contains(reads, "hostile-net") {
+		t.Errorf("%v are read after hostile-net changed", reads)
+	}
+	if turn := line.Drawn().Turns["uid-b"]; turn.Waits {
+		t.Errorf("%+v", turn)
+	}
 }
 
 // Who waits for a time is told a new line when it has come; the others are told from the last one, and woken by the new one.

@@ -108,17 +108,11 @@ func (l *Line) toNotify(now time.Duration) []types.NamespacedName {
 
 // catchUp draws the line where it is behind.
 func (l *Line) catchUp(ctx context.Context) error {
-	if err := l.claimDrawing(ctx); err != nil {
-		return err
-	}
-	defer l.releaseDrawing()
-	l.mu.Lock()
-	behind := l.marked != l.drawn
-	l.mu.Unlock()
-	if !behind {
-		return nil
-	}
-	return l.draw(ctx)
+	return l.draw(ctx, "", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.marked == l.drawn
+	})
 }
 
 // marking is an event handler that marks the line, and wakes no test itself.

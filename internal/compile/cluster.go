@@ -30,6 +30,12 @@ type Cluster struct {
 	SpeedOf []string
 }
 
+// Compiled is what ForCluster made of a LoadTest: exactly one of the two is set. Nobody changes it, so several may read one at a time.
+type Compiled struct {
+	Cluster *Cluster
+	Errs    field.ErrorList
+}
+
 // ForCluster compiles a LoadTest for a cluster, or says everything that is wrong with it. The LoadTest must have been admitted. Beyond what
 // Compile refuses, it refuses what only matters to pods: missing networks, and templates that Kubernetes couldn't read.
 func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {

@@ -18,6 +18,8 @@ import (
 type Observed struct {
 	// Test is the LoadTest as it was read; its status is what the last decision wrote.
 	Test *v1alpha1.LoadTest
+	// Compiled is the compiled test, if that is known already; nil: rules that need it compile the test.
+	Compiled *compile.Compiled
 	// Now is when it was observed.
 	Now      time.Time
 	Settings manifests.Settings

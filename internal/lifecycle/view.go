@@ -110,9 +110,13 @@ func (v *view) sortJobs() {
 	slices.SortFunc(v.oldJobs, func(a, b batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// compiled compiles the test for a cluster, once, and only where a rule asks for it.
+// compiled is the test compiled for a cluster: as it was observed, or else compiled once, and only where a rule asks for it.
 func (v *view) compiled() *compile.Cluster {
 	if v.cluster == nil && v.errs == nil {
+		if v.Compiled != nil {
+			v.cluster, v.errs = v.Compiled.Cluster, v.Compiled.Errs
+			return v.cluster
+		}
 		v.cluster, v.errs = compile.ForCluster(v.Test)
 	}
 	return v.cluster

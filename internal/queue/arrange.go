@@ -52,9 +52,14 @@ func Arrange(lab Lab) Line {
 	slices.SortFunc(claims, older)
 	a.hold(claims)
 	a.place(claims)
-	for _, c := range a.inLine(claims) {
+	inLine, beyond := withinBounds(claims)
+	for _, c := range a.inLine(inLine) {
 		a.line.Order = append(a.line.Order, c.ID)
 		a.say(c, a.turn(c))
+	}
+	for _, c := range beyond {
+		a.line.Order = append(a.line.Order, c.ID)
+		a.say(c, Turn{Waits: true, Message: beyondWords, Brief: beyondBrief})
 	}
 	for _, c := range claims {
 		if c.Stage == Placing || c.Stage == Settled {
@@ -62,6 +67,34 @@ func Arrange(lab Lab) Line {
 		}
 	}
 	return a.line
+}
+
+// mostGrounds is how many choices of nodes the waiting tests of one namespace may name and stand in line with. What is left for a test depends on every other choice of nodes in the line: the work grows
+// with the third power of their number, and each test's node selector may name another choice.
+const mostGrounds = 32
+
+// withinBounds are the claims, oldest first, that stand in line, and the waiting ones beyond the bound of their namespace, which stand behind until older ones are gone.
+func withinBounds(claims []*Claim) (inLine, beyond []*Claim) {
+	grounds := map[string]map[string]bool{}
+	for _, c := range claims {
+		if c.Stage != Waiting && c.Stage != Stuck {
+			inLine = append(inLine, c)
+			continue
+		}
+		namespace, ground := namespaceOf(c.Test), c.ground()
+		of := grounds[namespace]
+		if of == nil {
+			of = map[string]bool{}
+			grounds[namespace] = of
+		}
+		if !of[ground] && len(of) == mostGrounds {
+			beyond = append(beyond, c)
+			continue
+		}
+		of[ground] = true
+		inLine = append(inLine, c)
+	}
+	return inLine, beyond
 }
 
 // arrangement is a line in the making.

@@ -33,11 +33,15 @@ func (a *arrangement) claimedWithin(nodes bitset, but *nodeset, r int) (n int64)
 		within = append(within, s)
 		n += min(s.own[r], s.free[r])
 	}
-	if !apart {
+	if !apart && len(within) <= mostExactSets {
 		return a.most(within, r)
 	}
 	return n
 }
+
+// mostExactSets is of how many overlapping sets of nodes it is found out exactly what their tests can take. Of more it is what they could take if they didn't overlap: a test further back then may
+// wait longer than it had to, and never takes what one before it needs.
+const mostExactSets = 16
 
 // most is how much of what is free all claims from some nodesets can have together: the largest flow from the claims to the nodes.
 func (a *arrangement) most(sets []*nodeset, r int) (total int64) {

@@ -64,6 +64,17 @@ func (c *Claim) shape() string {
 	return b.String()
 }
 
+// ground is a key, equal for claims whose pods may be on the same choices of nodes.
+func (c *Claim) ground() string {
+	var b strings.Builder
+	for _, p := range c.Pods {
+		b.WriteString(p.Where)
+		b.WriteByte(';')
+	}
+	b.WriteString(strings.Join(c.Avoid, ","))
+	return b.String()
+}
+
 // called is what each pod is called in a shape's key, by its name: its number among those without a node, or its node.
 func (c *Claim) called() map[string]string {
 	called := map[string]string{}

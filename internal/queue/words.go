@@ -169,6 +169,13 @@ func namespaceOf(test string) string {
 	return namespace
 }
 
+// What is said of a test beyond its namespace's bound.
+var (
+	beyondBrief = "behind others of its namespace"
+	beyondWords = fmt.Sprintf("older LoadTests of its namespace wait for places on %d other choices of nodes, the most that stand in line at a time: it joins them when one is gone; "+
+		"give LoadTests the same node selectors and affinities where they may run on the same nodes", mostGrounds)
+)
+
 const yieldBrief = "lets others go first"
 
 func (a *arrangement) yieldWords(c *Claim) string {
