@@ -167,30 +167,24 @@ func (l *Line) draw(ctx context.Context, asks types.UID, needless func() bool) e
 		if err := l.claimDrawing(ctx); err != nil {
 			return err
 		}
-		missing, err := l.drawOf(ctx, &seen, asks, foundOut, needless)
+		missing, done, err := l.drawOf(ctx, &seen, asks, foundOut, needless)
 		l.releaseDrawing()
+		if err == nil {
+			err = l.findOut(ctx, missing, done)
+		}
 		if err != nil {
 			return fmt.Errorf("draw the line of tests that want devices: %w", err)
 		}
 		if len(missing) == 0 {
 			return nil
 		}
-		if err := l.findOut(ctx, missing, asks); err != nil {
-			return fmt.Errorf("draw the line of tests that want devices: %w", err)
-		}
 	}
 }
 
-// findOut finds out what tests want. Where another pass is about to, it does so for the test that asks only, and doesn't wait.
-func (l *Line) findOut(ctx context.Context, tests []lifecycle.Observed, asks types.UID) error {
-	mine := l.findingOut.TryLock()
-	if mine {
-		defer l.findingOut.Unlock()
-	}
+// findOut finds out what tests want, and then calls done.
+func (l *Line) findOut(ctx context.Context, tests []lifecycle.Observed, done func()) error {
+	defer done()
 	for _, o := range tests {
-		if !mine && l.watched && o.Test.UID != asks {
-			continue
-		}
 		if err := l.wants.findOut(ctx, l.lab, o); err != nil {
 			return fmt.Errorf("find out what %s/%s wants: %w", o.Test.Namespace, o.Test.Name, err)
 		}
@@ -198,20 +192,21 @@ func (l *Line) findOut(ctx context.Context, tests []lifecycle.Observed, asks typ
 	return nil
 }
 
-// drawOf draws the line of what was seen, or sees anew where another pass has drawn since. Unless all has been found out that is to be, it returns the tests of which isn't known what they want, and draws nothing. The caller
-// has claimed the drawing.
-func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks types.UID, foundOut bool, needless func() bool) (missing []lifecycle.Observed, err error) {
+// drawOf draws the line of what was seen, or sees anew where another pass has drawn since. Unless all has been found out that is to be, it returns the tests of which isn't known what they want, and draws nothing; done is to be
+// called when that is found out. The caller has claimed the drawing.
+func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks types.UID, foundOut bool, needless func() bool) (missing []lifecycle.Observed, done func(), err error) {
+	done = func() {}
 	if needless() {
-		return nil, nil
+		return nil, done, nil
 	}
 	if *seen == nil || l.drawnSince((*seen).marked) {
 		if *seen, err = l.look(ctx); err != nil {
-			return nil, err
+			return nil, done, err
 		}
 	}
 	if !foundOut {
-		if missing = l.missing(*seen, asks); len(missing) > 0 {
-			return missing, nil
+		if missing, done = l.toFindOut(*seen, asks); len(missing) > 0 {
+			return missing, done, nil
 		}
 	}
 	lab, later := l.labOf(*seen)
@@ -223,7 +218,19 @@ func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks types.UID, foun
 	if len(later) > 0 {
 		l.mark()
 	}
-	return nil, nil
+	return nil, done, nil
+}
+
+// toFindOut are the tests of which this pass is to find out what they want, and what is to be called then: if another pass is about to, the test that asks only.
+func (l *Line) toFindOut(seen *snapshot, asks types.UID) (tests []lifecycle.Observed, done func()) {
+	tests = l.missing(seen, asks)
+	switch {
+	case len(tests) == 0 || !l.watched:
+		return tests, func() {}
+	case l.findingOut.TryLock():
+		return tests, l.findingOut.Unlock
+	}
+	return slices.DeleteFunc(tests, func(o lifecycle.Observed) bool { return o.Test.UID != asks }), func() {}
 }
 
 // drawnSince says whether a line was drawn that includes changes beyond marked.

@@ -1,0 +1,56 @@
+package pass
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+func requestOf(namespace, name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+}
+
+// Two thousand tests of one namespace are due, as after a restart or where their tenant changes them again and again: another namespace's test waits for one of them.
+func TestANamespaceWithThousandsOfPassesDueKeepsAnotherWaitingForOne(t *testing.T) {
+	options := ControllerOptions(1, nil)
+	queue := options.NewQueue("", options.RateLimiter)
+	defer queue.ShutDown()
+	for i := range 2000 {
+		queue.Add(requestOf("hostile", fmt.Sprint(i)))
+	}
+	queue.Add(requestOf("lab", "innocent"))
+	for before := 0; ; before++ {
+		next, _ := queue.Get()
+		queue.Done(next)
+		if next == requestOf("lab", "innocent") {
+			if before > 1 {
+				t.Errorf("%d passes of the other namespace came first", before)
+			}
+			break
+		}
+		queue.Add(next) // it is due again at once
+	}
+	if n := queue.Len(); n < 1999 {
+		t.Errorf("%d passes are left of 2000", n)
+	}
+}
+
+func TestNamespacesTakeTurnsWithTheirOldestPasses(t *testing.T) {
+	due := &turns{of: map[string][]reconcile.Request{}}
+	for _, r := range []string{"a1", "a2", "a3", "a4", "b1", "a5", "c1"} {
+		due.Push(requestOf(r[:1], r))
+	}
+	var order []string
+	for due.Len() > 0 {
+		order = append(order, due.Pop().Name)
+	}
+	if want := []string{"a1", "b1", "c1", "a2", "a3", "a4", "a5"}; !slices.Equal(order, want) {
+		t.Errorf("the passes come in the order %v, want %v", order, want)
+	}
+	if len(due.of)+len(due.namespaces) > 0 {
+		t.Errorf("%v is kept", due)
+	}
+}
