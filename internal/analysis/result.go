@@ -113,9 +113,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i])...)
 	}
-	if result.Message = c.Sentence; result.Message == "" {
-		result.Message = answerSentence(r, c)
-	}
+	result.Message = cmp.Or(c.Sentence, answerSentence(r, c)) + wholeRunSentence(r, result)
 	return result
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -46,6 +47,29 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 		said = append(said, c.Ending)
 	}
 	return strings.Join(said, "; ")
+}
+
+// wholeRunSentence says what the totals of the whole run show of loss that the answer's windows leave open; empty: they leave none open, or the totals show no more.
+func wholeRunSentence(r *report.Report, result report.Result) string {
+	limit := r.Plan.Procedure.MaxLossRatio
+	if r.Plan.DemandsNoLoss() {
+		limit = 0
+	}
+	var said []string
+	for _, d := range result.Directions {
+		if !report.LossLeftOpen(d.LossRatioMin, d.MostLost(), limit) || figures.MostLost(r, d) >= d.MostLost() {
+			continue
+		}
+		frames := "no frame"
+		if lost, _ := figures.LostInRun(r, d.Name()); lost > 0 {
+			frames = "at most " + wording.Counted(int(lost), "frame")
+		}
+		said = append(said, fmt.Sprintf("%s from %s", frames, wording.Direction(d.From, d.To)))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "; the counters before and after the whole run show what was lost in all of it: " + strings.Join(said, ", ")
 }
 
 // whyNoFigure says why there is no figure.

@@ -93,7 +93,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
-		all = append(all, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+		all = append(all, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
@@ -101,7 +101,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 		if len(r.Result.Directions) == 1 {
 			bursts = r.Result.Directions[0].BackToBack
 		}
-		all = append(all, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
+		all = append(all, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: MostLostTogether(r),
 			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), disturbed: disturbed(directionsOfTotal(r)...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all

@@ -122,16 +122,16 @@ func (r *run) listen(ctx context.Context) error {
 	return r.tooLoud()
 }
 
-// noteStrays warns, where a loss limit is zero, of ports that count link upkeep among the test's frames.
+// noteStrays warns, where a loss limit or a criterion is zero, of ports that count link upkeep among the test's frames.
 func (r *run) noteStrays(readings []engine.Reading) {
-	if r.goal().MaxLossRatio > 0 || r.upkeep {
+	if r.goal().MaxLossRatio > 0 && !r.Plan.DemandsNoLoss() || r.upkeep {
 		return
 	}
 	for g, reading := range readings {
 		for _, c := range reading.Ports {
 			if !c.StraysTold {
 				r.Note("generator %s counts ARP, neighbour discovery and the hellos of routing and link protocols among what came back: each such frame hides one that was lost. "+
-					"For a loss limit of zero give the device fixed neighbours (ip neigh replace … nud permanent) and turn these protocols off on the links under test, or use the software engine, which counts them apart", r.gens[g].Name)
+					"Where none may be lost, give the device fixed neighbours (ip neigh replace … nud permanent) and turn these protocols off on the links under test, or use the software engine, which counts them apart", r.gens[g].Name)
 				break
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/tier"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/units/unitstest"
+	"github.com/linerate-dev/linerate/internal/verify"
 )
 
 // zeroLoss is a search for the highest load of which no frame is lost, up to 10 million a second each way, of a generator that is read as TRex is: a question takes 0.8 ms, and somewhere
@@ -113,14 +114,22 @@ func TestStraysNeitherAddNorHideLoss(t *testing.T) {
 	}
 }
 
-// Held windows whose edges may hide loss count for a load that is given, and what they may hide is told.
+// Held windows whose edges may hide loss count for a load that is given, and what they may hide is told. The totals of the whole run have no edges: they show what was lost in all of it, unless
+// something else may have taken a lost frame's place.
 func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 	for name, c := range map[string]struct {
-		loss units.Ratio
-	}{"none is lost": {0}, "one in 500 000 is lost": {units.One / 500_000}} {
+		device sim.Device
+		with   option
+		want   report.Outcome
+	}{
+		"none is lost":                                  {sim.Device{}, func(*scenario) {}, report.Passed},
+		"one in 500 000 is lost":                        {sim.Device{Loss: units.One / 500_000}, func(*scenario) {}, report.Undecided},
+		"others' frames come":                           {sim.Device{}, background(units.PacketPerSecond), report.Undecided},
+		"others' frames come in the place of lost ones": {sim.Device{Loss: units.One / 10_000_000}, background(units.PacketPerSecond), report.Undecided},
+	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {
-				rep := zeroLoss(rand.New(rand.NewPCG(seed, 6)), sim.Device{Loss: c.loss}, func(s *scenario) {
+				rep := zeroLoss(rand.New(rand.NewPCG(seed, 6)), c.device, c.with, func(s *scenario) {
 					s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: unitstest.Rate("10mpps"), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
 				}).run(t)
 				for _, w := range rep.Windows {
@@ -129,12 +138,16 @@ func TestAConstantLoadReportsTheLossThatItsEdgesMayHide(t *testing.T) {
 					}
 				}
 				for _, f := range figures.OfAnswer(rep, figures.LossRatio) {
-					if truth := c.loss.Float(); f.Low.Float() > truth || f.High.Float() < truth || f.High.Float() > 0.001 {
+					if truth := c.device.Loss.Float(); f.Low.Float() > truth || f.High.Float() < truth || f.High.Float() > 0.001 {
 						t.Errorf("seed %d: %s is told to lose %s to %s", seed, f.Direction, f.Low, f.High)
 					}
 				}
-				if rep.Verdict.Outcome != report.Undecided || !strings.Contains(rep.Result.Message, "the windows' edges") {
+				if shown := strings.Contains(rep.Result.Message, "the whole run show what was lost in all of it: no frame from west→east"); rep.Verdict.Outcome != c.want ||
+					!strings.Contains(rep.Result.Message, "the windows' edges") || shown != (c.want == report.Passed) {
 					t.Errorf("seed %d: %+v, %+v", seed, rep.Result.Message, rep.Verdict)
+				}
+				if v := verify.Report(rep, ""); v.Outcome != verify.Verified {
+					t.Errorf("seed %d: %v", seed, v.Findings())
 				}
 			}
 		})

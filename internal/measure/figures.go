@@ -170,13 +170,13 @@ func (f *figures) mostLostRatio() units.Ratio {
 // mostRatio is the share that may be lost at most, rounded up; 0 where the share that is lost says it.
 func mostRatio(lost, most, sent int64) units.Ratio {
 	if most > lost || units.RatioOf(lost, sent) == 0 {
-		return shareUp(most, sent)
+		return ShareUp(most, sent)
 	}
 	return 0
 }
 
-// shareUp is part ÷ whole, rounded up, from nothing to all.
-func shareUp(part, whole int64) units.Ratio {
+// ShareUp is part ÷ whole, rounded up, from nothing to all.
+func ShareUp(part, whole int64) units.Ratio {
 	return min(units.One, units.Ratio(scale(part, int64(units.One), whole)))
 }
 

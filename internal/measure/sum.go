@@ -43,7 +43,7 @@ func mostLost(d report.Direction) int64 {
 	if d.LossRatioMax <= 0 {
 		return lost
 	}
-	if most := lost + d.EdgeFrames; shareUp(most, sent) >= d.LossRatioMax {
+	if most := lost + d.EdgeFrames; ShareUp(most, sent) >= d.LossRatioMax {
 		return most
 	}
 	return max(lost, scale(sent, int64(d.LossRatioMax), int64(units.One)))

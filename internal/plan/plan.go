@@ -2,7 +2,11 @@
 // reads it, the Report carries it. It holds no secret and no address that is found out only at run time.
 package plan
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Plan is one measurement.
 type Plan struct {
@@ -32,6 +36,14 @@ type Plan struct {
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 	// Names are what a LoadTest's fields are called where the test was asked for, such as flags; those that it lacks can't be set there. nil: it was asked for by a LoadTest.
 	Names map[string]string `json:"names,omitempty"`
+}
+
+// DemandsNoLoss says that some criterion allows no lost frame.
+func (p *Plan) DemandsNoLoss() bool {
+	return slices.ContainsFunc(p.Criteria, func(c Criterion) bool {
+		most, err := strconv.ParseFloat(c.Max, 64)
+		return c.Metric == "LossRatio" && err == nil && most == 0
+	})
 }
 
 // NameOf is what a LoadTest's field is called where the test was asked for; empty: it can't be set there.

@@ -313,11 +313,11 @@ func directionViews(r *report.Report, h report.Headline) []directionView {
 	}
 	var out []directionView
 	for _, d := range r.Result.Directions {
-		out = append(out, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, d.MostLost(), d.LineRatePercent))
+		out = append(out, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d), d.LineRatePercent))
 	}
 	if len(out) > 1 {
 		t := r.Result.Total
-		all := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin, t.MostLost(), t.LineRatePercent)
+		all := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin, figures.MostLostTogether(r), t.LineRatePercent)
 		all.All = true
 		out = append(out, all)
 	}

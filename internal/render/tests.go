@@ -131,11 +131,11 @@ func directionTable(r *report.Report) *table {
 	h := figures.HeadlineOf(r)
 	t := newTable(1, "direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate")
 	for _, d := range r.Result.Directions {
-		t.rows = append(t.rows, flowRow(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, lossText(r, d.LossRatio, d.LossRatioMin, d.MostLost()), wording.Percent(d.LineRatePercent)))
+		t.rows = append(t.rows, flowRow(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, lossText(r, d.LossRatio, d.LossRatioMin, figures.MostLost(r, d)), wording.Percent(d.LineRatePercent)))
 	}
 	if len(r.Result.Directions) > 1 {
 		sum := r.Result.Total
-		t.rows = append(t.rows, flowRow(h, allName(r), sum.Intended, sum.Offered, sum.Received, lossText(r, sum.LossRatio, sum.LossRatioMin, sum.MostLost()), wording.Percent(sum.LineRatePercent)))
+		t.rows = append(t.rows, flowRow(h, allName(r), sum.Intended, sum.Offered, sum.Received, lossText(r, sum.LossRatio, sum.LossRatioMin, figures.MostLostTogether(r)), wording.Percent(sum.LineRatePercent)))
 	}
 	return t
 }
