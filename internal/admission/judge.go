@@ -22,16 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// judge takes one document through what an API server does on create, in its order: decode strictly, prune, default, validate.
-func (s *Server) judge(src source, text []byte) (Object, Faults) {
-	content, faults := decode(src, text)
-	if len(faults) > 0 {
-		return Object{}, faults
-	}
-	return s.admit(src, content)
-}
-
-// admit is judge for a document that is decoded already.
+// admit takes one decoded document through what an API server does on create, in its order: prune, default, validate.
 func (s *Server) admit(src source, content map[string]any) (Object, Faults) {
 	if faults := kindFaults(src, content); len(faults) > 0 {
 		return Object{}, faults
@@ -64,9 +55,16 @@ func (o *Object) convert() error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(o.content, o.LoadTest)
 }
 
-// decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that appear twice.
+// decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that appear twice. A key that is merged in (<<) and written as well isn't one.
 func decode(src source, text []byte) (map[string]any, Faults) {
-	json, err := sigsyaml.YAMLToJSONStrict(text)
+	read := sigsyaml.YAMLToJSONStrict
+	if src.root != nil {
+		if faults := repeatedKeys(src, src.root); len(faults) > 0 {
+			return nil, faults
+		}
+		read = sigsyaml.YAMLToJSON // which takes merged keys
+	}
+	json, err := read(text)
 	if err != nil {
 		return nil, yamlFaults(src, text, err)
 	}
@@ -105,11 +103,11 @@ const GeneratedSuffix = "local"
 
 // metadata reads the object's metadata strictly, and gives a name to an object that asks for one.
 func (s *resource) metadata(src source, content map[string]any) (*metav1.ObjectMeta, Faults) {
+	faults := quoteLabels(src, content)
 	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(content, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		return nil, Faults{src.fault("metadata", "metadata is not understood: "+err.Error())}
+		return nil, append(faults, src.fault("metadata", "metadata is not understood: "+err.Error()))
 	}
-	var faults Faults
 	for _, name := range unknown {
 		faults = append(faults, src.fault(name, s.unknownField(name)))
 	}

@@ -23,6 +23,8 @@ type Object struct {
 	Suite    *v1alpha1.LoadTestSuite
 	File     string
 	Document int // from 1; 0 where the file has one document
+	// Beside are the objects of other kinds in the same file, which nobody reads here: "ConfigMap routes".
+	Beside []string
 
 	resource *resource
 	source   source
@@ -73,13 +75,33 @@ func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 	}
 	var objects []Object
 	var faults Faults
+	var beside []unread
 	for _, d := range documents {
 		src := newSource(file, d, len(documents))
-		object, wrong := s.judge(src, d.text)
+		content, wrong := decode(src, d.text)
 		faults = append(faults, wrong...)
-		if len(wrong) == 0 {
-			objects = append(objects, object)
+		if len(wrong) > 0 {
+			continue
 		}
+		for _, one := range unpack(src, content) {
+			if other, is := one.other(); is {
+				beside = append(beside, other)
+				continue
+			}
+			object, wrong := s.admit(one.source, one.content)
+			faults = append(faults, wrong...)
+			if len(wrong) == 0 {
+				objects = append(objects, object)
+			}
+		}
+	}
+	if len(objects) == 0 && len(faults) == 0 { // nobody meant this file
+		for _, other := range beside {
+			faults = append(faults, other.faults...)
+		}
+	}
+	for i := range objects {
+		objects[i].Beside = namesOf(beside)
 	}
 	faults = append(faults, repeated(objects)...)
 	return objects, faults.OrNil()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -140,6 +142,12 @@ func TestFaults(t *testing.T) {
 		{"a label's value with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {team: a, linerate.dev/product: VPP 25.06}}", 1),
 			`x.yaml:3: metadata.labels[linerate.dev/product] is "VPP 25.06": a label's value has at most 63 letters, digits, dashes, underscores and dots`},
 		{"a label's name with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {my team: a}}", 1), `x.yaml:3: metadata.labels[my team] is "a": a label's name`},
+		{"a field of another part, of several such", minimal + "  traffic: {directions: [{from: west, to: east, rate: 5mbps}]}\n", "spec.traffic.directions[0].rate is not a field of LoadTest: here can be from, to"},
+		{"a field of which there is one", minimal + "  traffic: {maxLossRatio: 1%}\n", "spec.traffic.maxLossRatio is not a field of LoadTest: did you mean spec.procedure.maxLossRatio?"},
+		{"a label that YAML reads as a number", strings.Replace(minimal, "{name: x}", "{name: x, labels: {build: 1e3, on: yes}}", 1), `x.yaml:3: metadata.labels[build] is 1000: YAML reads 1e3 as a number, and only text can stand here: write it in quotes, "1e3"`},
+		{"a label that YAML reads as true", strings.Replace(minimal, "{name: x}", "{name: x, labels: {linerate.dev/product: on}}", 1), `metadata.labels[linerate.dev/product] is true: YAML reads on as true or false, and only text can stand here: write it in quotes, "on"`},
+		{"a merge key behind others", strings.Replace(minimal, "{name: x}", "{name: x, <<: &m {name: y}}", 1), "x.yaml:3: a merge key (<<) stands behind other keys, which it may replace: write it first"},
+		{"a misspelt kind of linerate's", minimal + "---\n" + strings.Replace(minimal, "LoadTest", "LoadTset", 1), `kind is "LoadTset": only LoadTest`},
 		{"another kind", strings.Replace(minimal, "LoadTest", "Pod", 1), `x.yaml:2: kind is "Pod": only LoadTest or LoadTestSuite is understood here`},
 		{"two of one name", minimal + "---\n" + minimal, `x.yaml:10 (document 2): metadata.name is "x", as in document 1`},
 		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n", "spec.procedure.ramp.targetRate is 5: must be of type string, not integer"},
@@ -241,4 +249,31 @@ func FuzzLoad(f *testing.F) {
 			t.Error("an error without a word")
 		}
 	})
+}
+
+// TestAListIsUnpacked: as kubectl get writes it, with what a server added; what else is in a file is named and left.
+func TestAListIsUnpacked(t *testing.T) {
+	item := strings.ReplaceAll(strings.TrimSpace(minimal), "\n", "\n  ")
+	item = strings.Replace(item, "{name: x}", "{name: x, namespace: lab, uid: u, resourceVersion: \"7\", generation: 1, creationTimestamp: \"2026-11-20T08:00:00Z\"}", 1)
+	list := "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: \"\"}\nitems:\n- " + item + "\n  status: {attempt: 1}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: routes}}\n"
+	objects, err := newServer(t).Load("x.yaml", strings.NewReader(list+"---\napiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: west}\n"))
+	if err != nil || len(objects) != 1 || objects[0].LoadTest.Name != "x" {
+		t.Fatalf("%v, %v", objects, err)
+	}
+	if want := []string{"ConfigMap routes", "NetworkAttachmentDefinition west"}; !slices.Equal(objects[0].Beside, want) {
+		t.Errorf("%q beside, want %q", objects[0].Beside, want)
+	}
+	wrong := strings.Replace(list, "  status:", "  trafic: {}\n  status:", 1)
+	if _, err := newServer(t).Load("x.yaml", strings.NewReader(wrong)); err == nil || !strings.Contains(err.Error(), "x.yaml:"+strconv.Itoa(strings.Count(wrong[:strings.Index(wrong, "trafic")], "\n")+1)+": trafic is not a field of LoadTest") {
+		t.Errorf("a fault in an item: %v", err)
+	}
+}
+
+// TestKeysThatAreMergedIn: valid YAML, which kubectl takes; what is written itself stays.
+func TestKeysThatAreMergedIn(t *testing.T) {
+	text := strings.Replace(minimal, "{name: x}", "{<<: &m {name: y, namespace: lab}, name: x}", 1)
+	objects, err := newServer(t).Load("x.yaml", strings.NewReader(text))
+	if err != nil || objects[0].LoadTest.Name != "x" || objects[0].LoadTest.Namespace != "lab" {
+		t.Errorf("%v", err)
+	}
 }

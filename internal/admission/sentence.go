@@ -28,12 +28,18 @@ func (s *resource) sentence(e *field.Error, object any) string {
 		if fromSchema {
 			message += s.example(p)
 		}
+		if text, is := value.(string); is && len(text) > longestShown && !fromSchema {
+			known = false
+		}
 		if !known || !isScalar(value) {
 			return s.subject(e.Field) + ": " + message
 		}
 		return s.subject(e.Field) + " is " + quoted(value) + ": " + message
 	}
 }
+
+// longestShown is how long a text may be that a sentence repeats, unless its length may be what is wrong.
+const longestShown = 100
 
 // subject is what a sentence about a field begins with; rules of the whole object have no field.
 func (s *resource) subject(fieldPath string) string {

@@ -3,6 +3,7 @@ package admission
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -20,7 +21,7 @@ func (s *resource) unknownField(name string) string {
 		if near := nearest(last, names(parent)); near != "" {
 			return message + ": did you mean " + near + "?"
 		}
-		if elsewhere := find(s.structural, last, ""); elsewhere != "" {
+		if elsewhere := s.elsewhere(p, parent); elsewhere != "" {
 			return message + ": did you mean " + elsewhere + "?"
 		}
 		return fmt.Sprintf("%s: here can be %s", message, strings.Join(names(parent), ", "))
@@ -57,25 +58,41 @@ func names(s *structuralschema.Structural) []string {
 	return all
 }
 
-// find looks for a field of the spec by its name and gives its path: of several the one that is nearest to the top.
-func find(s *structuralschema.Structural, name, at string) (nearest string) {
+// elsewhere is the place of the field that somebody wrote at the path: below its parent, or the only one of this name in the spec. Of several in other parts none is meant.
+func (s *resource) elsewhere(p path, parent *structuralschema.Structural) string {
+	last, at := p[len(p)-1], ""
+	for i, piece := range p[:len(p)-1] {
+		if _, isIndex := strconv.Atoi(piece); isIndex == nil {
+			at += "[]"
+			continue
+		}
+		at += "."[:min(i, 1)] + piece
+	}
+	if below := find(parent, last, at); len(below) > 0 {
+		return slices.MinFunc(below, func(a, b string) int { return strings.Count(a, ".") - strings.Count(b, ".") })
+	}
+	spec := s.structural.Properties["spec"]
+	if all := find(&spec, last, "spec"); len(all) == 1 {
+		return all[0]
+	}
+	return ""
+}
+
+// find are the places of all fields of this name below a schema's place, in the order of their names.
+func find(s *structuralschema.Structural, name, at string) (places []string) {
 	if s.Items != nil {
 		return find(s.Items, name, at+"[]")
 	}
 	for _, property := range names(s) {
-		if at == "" && property != "spec" {
+		where := at + "." + property
+		if strings.EqualFold(property, name) {
+			places = append(places, where)
 			continue
 		}
-		where := strings.TrimPrefix(at+"."+property, ".")
-		if !strings.EqualFold(property, name) {
-			child := s.Properties[property]
-			where = find(&child, name, where)
-		}
-		if where != "" && (nearest == "" || strings.Count(where, ".") < strings.Count(nearest, ".")) {
-			nearest = where
-		}
+		child := s.Properties[property]
+		places = append(places, find(&child, name, where)...)
 	}
-	return nearest
+	return places
 }
 
 // nearest is the candidate that a slip of the fingers turns into name, or "".

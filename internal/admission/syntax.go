@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // yamlFaults says what keeps a text from being YAML: the parser's words, the line they are about, and what usually causes them.
@@ -59,4 +61,30 @@ func usualCause(words string, line []byte) string {
 		return ": write NAME: VALUE"
 	}
 	return ""
+}
+
+// repeatedKeys are the keys that appear twice in a mapping, and those that a merge key behind them would replace.
+func repeatedKeys(src source, node *yaml.Node) (faults Faults) {
+	for _, child := range node.Content { // an alias has none: its anchor is walked where it stands
+		faults = append(faults, repeatedKeys(src, child)...)
+	}
+	if node.Kind != yaml.MappingNode {
+		return faults
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		at := Fault{File: src.file, Document: src.document, Line: src.line + key.Line - 1}
+		switch {
+		case key.Tag == "!!merge" && i > 0:
+			at.Message = "a merge key (<<) stands behind other keys, which it may replace: write it first"
+			faults = append(faults, at)
+		case key.Tag == "!!merge":
+		case seen[key.Value]:
+			at.Message = fmt.Sprintf("key %q appears twice: remove one", key.Value)
+			faults = append(faults, at)
+		}
+		seen[key.Value] = true
+	}
+	return faults
 }

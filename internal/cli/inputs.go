@@ -2,7 +2,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -18,6 +20,8 @@ import (
 type inputs struct {
 	plans  []*plan.Plan
 	suites []*localSuite
+	// left are sentences about what else is in the files, which nobody reads.
+	left []string
 }
 
 // readInputs reads LoadTests and LoadTestSuites from the files ("-": stdin), validates them as an API server would, and compiles them, each cell of a
@@ -41,6 +45,9 @@ func readInputs(stdin io.Reader, files []string) (inputs, error) {
 func (all *inputs) read(server *admission.Server, stdin io.Reader, name string) error {
 	objects, err := server.LoadFile(stdin, name)
 	wrong := []error{err}
+	if len(objects) > 0 && len(objects[0].Beside) > 0 {
+		all.left = append(all.left, fmt.Sprintf("%s: %s beside it is for a cluster, and left", name, strings.Join(objects[0].Beside, ", ")))
+	}
 	for _, object := range objects {
 		if object.Suite != nil {
 			wrong = append(wrong, all.addSuite(server, object))

@@ -37,7 +37,7 @@ func rampTraffic(name string) (lanes, error) {
 	case shipped && label == "udp_1pkt_simple_bdir":
 		return builtIn("64b", profile.Spec{Kind: profile.FixedSize, FrameSize: 64}, true)
 	case strings.HasSuffix(name, ".py"):
-		return lanes{}, fmt.Errorf("--profile %s: there is no such file, and none of this name that TRex ships: use %s, or a JSON file of TRex streams", name, shippedProfiles)
+		return lanes{}, fmt.Errorf("--profile %s: there is no such file, and none of this name that TRex ships: use %s, or export its streams as JSON and give that file", name, shippedProfiles)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -100,6 +100,9 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if err != nil {
 		return err
 	}
+	for _, sentence := range in.left {
+		fmt.Fprintf(s.Err, "note: %s\n", sentence)
+	}
 	if err := render.Fits(o.format, len(in.plans), len(in.suites)); err != nil {
 		return exit.BadInput("--output: %w", err)
 	}

@@ -230,5 +230,7 @@ func (s Setup) near(rate, counted, unit int64) bool {
 	return rate >= counted-slack && rate-counted <= counted/4+slack
 }
 
-// Stretched says that a window lasted so much longer or shorter than planned that something stood still; planned 0: any length is as planned.
-func Stretched(took plan.Duration, planned time.Duration) bool { return stretched(took.Std(), planned) }
+// AsPlanned says that a window lasted about as long as a step is judged, or as that and as it was looked at again: one of any other length has a Fault. It is the rule by which windows are taken, for who reads them.
+func AsPlanned(took plan.Duration, judge time.Duration) bool {
+	return !stretched(took.Std(), judge) || !stretched(took.Std(), judge+LookAgain)
+}

@@ -174,7 +174,7 @@ func generator(g, n int) plan.Generator {
 	for i, link := range []string{"west", "east"} {
 		out.Ports = append(out.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: int64(n),
 			Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(i), byte(2 + g)}), 24)},
-			Streams: []stream.Stream{{Enabled: true, SelfStart: true, Flags: 3, CoreID: -1, NextStreamID: -1,
+			Streams: []stream.Stream{{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1,
 				Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: udp(byte(16 + 32*i))}}}})
 	}
 	return out

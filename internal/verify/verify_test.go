@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/verify"
 )
@@ -53,5 +54,27 @@ func TestEachCheckFindsItsOwn(t *testing.T) {
 				t.Errorf("it finds no %s: %+v", c.finds, checks)
 			}
 		})
+	}
+}
+
+// TestAWindowThatRunTookIsOfItsStepsLength: on a busy machine a window of 700 ms lasts 800 once it was looked at again; what run takes, verify takes, and no more.
+func TestAWindowThatRunTookIsOfItsStepsLength(t *testing.T) {
+	s := ramp().compared(t)
+	s.plan.Procedure.Ramp.StepDuration, s.plan.Procedure.Ramp.Settle = seconds(1), plan.Duration(300*time.Millisecond)
+	measured := s.run(t)
+	i := slices.IndexFunc(measured.Windows, func(w report.Window) bool { return w.Duration == plan.Duration(700*time.Millisecond) })
+	if i < 0 {
+		t.Fatal("no window of 700 ms")
+	}
+	for took, wants := range map[time.Duration]bool{ // whether it is found
+		800_379_911: false, 769_000_000: false, 631_000_000: false, 826_000_000: true, 600_000_000: true,
+	} {
+		r := stored(t, measured)
+		r.Windows[i].Duration = plan.Duration(took)
+		checks := verify.Report(r, by).Checks
+		at := slices.IndexFunc(checks, func(made verify.Check) bool { return made.Name == verify.CheckProcedure })
+		if found := slices.ContainsFunc(checks[at].Findings, func(f verify.Finding) bool { return f.Field == "duration" }); found != wants {
+			t.Errorf("%s: found %v, want %v: %+v", took, found, wants, checks[at].Findings)
+		}
 	}
 }

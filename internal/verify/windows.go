@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -160,8 +161,8 @@ func (s *subject) length(d *differ, object string, i int) {
 	if w.Evidence == nil || w.Evidence.Fault != "" {
 		return
 	}
-	again := w.HasEdges() && !measure.Stretched(w.Duration, judge+measure.LookAgain) // a window that seemed to have lost a few frames goes on
-	if measure.Stretched(w.Duration, judge) && !again || !w.HasEdges() && w.Duration.Std() != judge {
+	exact := s.steps[i].Kind == procedure.Trial && !w.HasEdges() // what a trial sent, it sent for as long as it was told to
+	if exact && w.Duration.Std() != judge || !exact && !measure.AsPlanned(w.Duration, judge) {
 		d.found(object, "duration", "duration is %s, but the procedure asks for %s", w.Duration.Std(), judge)
 	}
 }

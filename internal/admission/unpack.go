@@ -1,0 +1,77 @@
+package admission
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// packed is one object of a document.
+type packed struct {
+	source  source
+	content map[string]any
+}
+
+// unpack are the objects of a document: those of a List, as kubectl get writes it, or the document itself.
+func unpack(src source, content map[string]any) []packed {
+	kind, _ := content["kind"].(string)
+	items, isList := content["items"].([]any)
+	if !isList || kind != "List" && kind != v1alpha1.LoadTestKind+"List" && kind != v1alpha1.LoadTestSuiteKind+"List" {
+		return []packed{{src, content}}
+	}
+	var all []packed
+	for i, item := range items {
+		if object, ok := item.(map[string]any); ok {
+			all = append(all, packed{src.at("items", fmt.Sprint(i)), object})
+		}
+	}
+	return all
+}
+
+// at is the source of a part of the document.
+func (s source) at(pieces ...string) source {
+	node := s.root
+	if node != nil && node.Kind == yaml.DocumentNode && len(node.Content) > 0 {
+		node = node.Content[0]
+	}
+	for _, piece := range pieces {
+		if node != nil {
+			_, node = child(node, piece)
+		}
+	}
+	s.root = node
+	return s
+}
+
+// unread is an object of a kind that isn't read here.
+type unread struct {
+	name   string
+	faults Faults
+}
+
+// other says that an object is none of linerate's, and names it.
+func (p packed) other() (unread, bool) {
+	version, _ := p.content["apiVersion"].(string)
+	kind, named := p.content["kind"].(string)
+	faults := kindFaults(p.source, p.content)
+	if len(faults) == 0 || !named || version == "" || strings.HasPrefix(version, v1alpha1.GroupVersion.Group+"/") {
+		return unread{}, false
+	}
+	meta, _ := p.content["metadata"].(map[string]any)
+	return unread{strings.TrimSpace(fmt.Sprint(kind, " ", textOf(meta["name"]))), faults}, true
+}
+
+func textOf(v any) string {
+	text, _ := v.(string)
+	return text
+}
+
+func namesOf(all []unread) (names []string) {
+	for _, u := range all {
+		names = append(names, u.name)
+	}
+	return names
+}
