@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -26,11 +27,33 @@ import (
 
 // iperf3Options are the flags of the verb iperf3, with the letters that iperf3 itself uses.
 type iperf3Options struct {
-	listen, window, length, rate, congestion, iface, format string
-	udp, reverse, both                                      bool
-	parallel, most                                          int
-	duration, omit, longest, interval                       time.Duration
+	listen, client, window, length, rate, congestion, iface, format string
+	serves, json, udp, reverse, both                                bool
+	port, parallel, most                                            int
+	longest                                                         time.Duration
+	duration, omit, interval                                        span
 }
+
+// span is a time as iperf3 has it, in seconds without a unit, or with one.
+type span time.Duration
+
+// Set implements pflag.Value.
+func (s *span) Set(text string) error {
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		text = strconv.FormatFloat(seconds, 'f', -1, 64) + "s"
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("write a time such as 30s or 2m; a number alone is seconds")
+	}
+	*s = span(d)
+	return nil
+}
+
+func (s *span) String() string { return time.Duration(*s).String() }
+
+// Type implements pflag.Value.
+func (*span) Type() string { return "duration" }
 
 func newIperf3(s Streams) *cobra.Command {
 	var o iperf3Options
@@ -48,30 +71,44 @@ func newIperf3(s Streams) *cobra.Command {
 			if err := checkFormat(o.format, formats); err != nil {
 				return err
 			}
+			if o.json {
+				o.format = "json"
+			}
+			if o.client != "" {
+				args = append(args, o.client)
+			}
+			if o.serves && o.listen == "" {
+				o.listen = net.JoinHostPort("", strconv.Itoa(o.port))
+			}
 			switch {
 			case o.listen != "" && len(args) == 0:
 				return o.serve(cmd.Context(), s)
 			case o.listen == "" && len(args) == 1:
 				return o.measure(cmd.Context(), s, args[0])
 			}
-			return exit.BadInput("linerate iperf3: name a server, such as 192.0.2.1, or be one with --listen :%d", iperf3.Port)
+			return exit.BadInput("linerate iperf3: name a server, such as 192.0.2.1, or be one with --listen :%d (-s)", iperf3.Port)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "", "be a server at this address, such as :5201")
+	f.BoolVarP(&o.serves, "server", "s", false, "be a server at all of this machine's addresses, at --port")
+	f.StringVarP(&o.client, "client", "c", "", "the server to measure with, in place of SERVER")
+	f.IntVarP(&o.port, "port", "p", iperf3.Port, "the server's port, where its address names none")
+	f.BoolVarP(&o.json, "json", "J", false, "the same as --output json")
 	f.IntVar(&o.most, "most", 8, "server: how many tests may run at once")
 	f.DurationVar(&o.longest, "longest", time.Hour, "server: how long a test may last")
 	f.BoolVarP(&o.udp, "udp", "u", false, "send datagrams; needs --bitrate")
 	f.BoolVarP(&o.reverse, "reverse", "R", false, "the server sends")
 	f.BoolVar(&o.both, "bidir", false, "both send at the same time")
 	f.IntVarP(&o.parallel, "parallel", "P", 1, "streams in each direction")
-	f.DurationVarP(&o.duration, "time", "t", 10*time.Second, "how long payload is counted, in whole seconds")
-	f.DurationVarP(&o.omit, "omit", "O", 0, "how long to send before the counted time begins")
+	o.duration, o.interval = span(10*time.Second), span(time.Second)
+	f.VarP(&o.duration, "time", "t", "how long payload is counted, in whole seconds")
+	f.VarP(&o.omit, "omit", "O", "how long to send before the counted time begins")
 	f.StringVarP(&o.window, "window", "w", "", "size of each socket's buffers, such as 256Ki (default: the kernels' own)")
 	f.StringVarP(&o.length, "length", "l", "", "bytes of each write, such as 128Ki; with --udp the payload of a datagram")
-	f.StringVarP(&o.rate, "bitrate", "b", "", "payload of each stream, such as 100mbps, or Unlimited (default with TCP)")
+	f.StringVarP(&o.rate, "bitrate", "b", "", "payload of each stream, such as 100mbps or 100M; 0 or Unlimited: all that the sockets take (default with TCP)")
 	f.StringVarP(&o.congestion, "congestion", "C", "", "congestion control, by its name in Linux")
-	f.DurationVarP(&o.interval, "interval", "i", time.Second, "how often counters are read")
+	f.VarP(&o.interval, "interval", "i", "how often counters are read")
 	f.StringVar(&o.iface, "interface", "", "the interface that all sockets are bound to")
 	sidebyside.FormatFlag(cmd, &o.format, formats)
 	return cmd
@@ -79,7 +116,7 @@ func newIperf3(s Streams) *cobra.Command {
 
 // test is what the flags ask for.
 func (o iperf3Options) test() (t iperf3.Test, err error) {
-	t = iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: o.duration, Omit: o.omit, Parallel: o.parallel, CongestionControl: o.congestion}
+	t = iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: time.Duration(o.duration), Omit: time.Duration(o.omit), Parallel: o.parallel, CongestionControl: o.congestion}
 	switch {
 	case o.reverse && o.both:
 		return t, exit.BadInput("--reverse and --bidir: give one of them")
@@ -98,19 +135,28 @@ func (o iperf3Options) test() (t iperf3.Test, err error) {
 		return t, err
 	}
 	switch o.rate {
-	case "Unlimited":
+	case "Unlimited", "0":
 	case "":
 		if o.udp {
 			return t, exit.BadInput("--udp: datagrams have no rate of their own: name one, such as --bitrate 100mbps, or --bitrate Unlimited for all that the sockets take")
 		}
 	default:
-		rate, err := units.ParseBitRate(o.rate)
+		rate, err := units.ParseBitRate(bitRateOfIperf3(o.rate))
 		if err != nil {
 			return t, exit.BadInput("--bitrate: %w", err)
 		}
 		t.BitsPerSecond = int64(rate)
 	}
 	return t, nil
+}
+
+// bitRateOfIperf3 is a rate in iperf3's notation, 100M, in linerate's, 100mbps; any other stays as it is.
+func bitRateOfIperf3(text string) string {
+	number := strings.TrimRight(text, "KMGTkmgt")
+	if _, err := strconv.ParseFloat(number, 64); err != nil || len(text)-len(number) > 1 {
+		return text
+	}
+	return strings.ToLower(text) + "bps"
 }
 
 // sizeFlag reads a size; 0 where none is given.
@@ -131,9 +177,9 @@ func (o iperf3Options) measure(ctx context.Context, s Streams, server string) er
 		return err
 	}
 	if _, _, err := net.SplitHostPort(server); err != nil {
-		server = net.JoinHostPort(server, strconv.Itoa(iperf3.Port))
+		server = net.JoinHostPort(server, strconv.Itoa(o.port))
 	}
-	r, err := iperf3.Client{Server: server, Place: iperf3.Place{Interface: o.iface}, Interval: o.interval}.Run(ctx, test)
+	r, err := iperf3.Client{Server: server, Place: iperf3.Place{Interface: o.iface}, Interval: time.Duration(o.interval)}.Run(ctx, test)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return exit.Interrupted("%w", err)
@@ -156,7 +202,7 @@ func (o iperf3Options) serve(ctx context.Context, s Streams) error {
 	}
 	fmt.Fprintf(s.Err, "serving iperf3 clients at %s; Ctrl-C ends\n", l.Address())
 	var mu sync.Mutex // a result at a time
-	server := iperf3.Server{Most: o.most, Longest: o.longest, Interval: o.interval, Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
+	server := iperf3.Server{Most: o.most, Longest: o.longest, Interval: time.Duration(o.interval), Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -62,6 +63,26 @@ func TestIperf3PrintsBothSides(t *testing.T) {
 	}
 }
 
+// TestIperf3TakesItsLetters: a command line of iperf3's own measures the same.
+func TestIperf3TakesItsLetters(t *testing.T) {
+	host, port, err := net.SplitHostPort(iperf3Server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, letters := range []string{"-u -b 2M -l 500", "-b 0 -P 2"} {
+		data, stderr, code := ran(t, append([]string{"iperf3", "-c", host, "-p", port, "-t", "1", "-i", "0.5", "-J"}, strings.Fields(letters)...)...)
+		var d iperf3Document
+		if err := json.Unmarshal([]byte(data), &d); err != nil || code != report.ExitOK || d.Seconds != 1 || len(d.Directions) != 1 {
+			t.Errorf("%s: exit code %d, %v, %+v: %s", letters, code, err, d, stderr)
+		}
+	}
+	for text, want := range map[string]string{"100M": "100mbps", "1.5g": "1.5gbps", "5": "5bps", "100mbps": "100mbps", "fast": "fast", "1KM": "1KM"} {
+		if got := bitRateOfIperf3(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestIperf3SaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	l, err := iperf3.Listen(t.Context(), iperf3.Place{}, "127.0.0.1:0")
@@ -82,6 +103,9 @@ func TestIperf3SaysWhatIsWrong(t *testing.T) {
 		{"iperf3 192.0.2.1 -b fast", "such as 25gbps", report.ExitBadInput},
 		{"iperf3 192.0.2.1 -t 500ms", "use whole seconds", report.ExitBadInput},
 		{"iperf3 192.0.2.1 -o xml", "there is no such format", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -c 192.0.2.2", "name a server", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -t soon", "write a time such as 30s or 2m; a number alone is seconds", report.ExitBadInput},
+		{"iperf3 -c 127.0.0.1 -p 1", "start one there (iperf3 -s -p 1)", report.ExitNotMeasured},
 		{"iperf3 127.0.0.1:1", "start one there (iperf3 -s -p 1)", report.ExitNotMeasured},
 		{"iperf3 --listen " + taken, "the port is taken: end the program that has it", report.ExitBadInput},
 	} {

@@ -28,6 +28,7 @@ type (
 		Suites   []junitSuite `xml:"testsuite"`
 
 		took time.Duration
+		seen map[[2]string]bool // class names and names of the cases so far
 	}
 	junitSuite struct {
 		Name       string          `xml:"name,attr"`
@@ -161,9 +162,36 @@ func gateTestOf(g *report.Gate, suite string) string {
 
 // add adds a testsuite, and how long it took.
 func (d *junitSuites) add(s junitSuite, took time.Duration) {
+	d.tellApart(s.Cases)
 	d.Tests, d.Failures, d.Errors = d.Tests+s.Tests, d.Failures+s.Failures, d.Errors+s.Errors
 	d.took += took
 	d.Suites = append(d.Suites, s)
+}
+
+// tellApart numbers the classes of a suite that has a case of one of their names before it, as of a second run of one test, and a case of a name that its own suite has twice: CI systems drop all but one
+// of those that have the same classname and name.
+func (d *junitSuites) tellApart(cases []junitCase) {
+	if d.seen == nil {
+		d.seen = map[[2]string]bool{}
+	}
+	class := func(c junitCase, n int) string {
+		if n == 1 {
+			return c.ClassName
+		}
+		return fmt.Sprintf("%s (%d)", c.ClassName, n)
+	}
+	n := 1
+	for slices.ContainsFunc(cases, func(c junitCase) bool { return d.seen[[2]string{class(c, n), c.Name}] }) {
+		n++
+	}
+	for i := range cases {
+		c, name := &cases[i], cases[i].Name
+		c.ClassName = class(*c, n)
+		for again := 2; d.seen[[2]string{c.ClassName, c.Name}]; again++ {
+			c.Name = fmt.Sprintf("%s (%d)", name, again)
+		}
+		d.seen[[2]string{c.ClassName, c.Name}] = true
+	}
 }
 
 func (d *junitSuites) write(w io.Writer) error {

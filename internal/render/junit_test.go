@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 )
@@ -40,6 +41,29 @@ func TestJUnitCountsWhatItHolds(t *testing.T) {
 	}
 	if doc.Tests != tests || doc.Failures != failures || doc.Errors != errs {
 		t.Errorf("the document says %d, %d, %d, its suites %d, %d, %d", doc.Tests, doc.Failures, doc.Errors, tests, failures, errs)
+	}
+}
+
+// TestJUnitTellsRunsOfOneTestApart: CI systems drop all but one case of a classname and name.
+func TestJUnitTellsRunsOfOneTestApart(t *testing.T) {
+	ours := reporttest.Measured()
+	ours.Plan.Criteria = append(ours.Plan.Criteria, plan.Criterion{Name: "measured"})
+	doc := suites(t, reporttest.Measured(), reporttest.Measured(), ours, reporttest.PathNotProven(), reporttest.PathNotProven())
+	seen := map[[2]string]bool{}
+	for i, s := range doc.Suites {
+		for _, c := range s.Cases {
+			if pair := [2]string{c.ClassName, c.Name}; seen[pair] {
+				t.Errorf("%q is there twice", pair)
+			} else {
+				seen[pair] = true
+			}
+			if i < 3 && c.ClassName != s.Cases[0].ClassName {
+				t.Errorf("suite %d has classes %s and %s", i, s.Cases[0].ClassName, c.ClassName)
+			}
+		}
+	}
+	if doc.Suites[0].Cases[0].ClassName == doc.Suites[1].Cases[0].ClassName || len(seen) != doc.Tests {
+		t.Errorf("%d pairs of %d tests", len(seen), doc.Tests)
 	}
 }
 
