@@ -133,7 +133,7 @@ type PrometheusQuery struct {
 	// +required
 	Unit ObservedUnit `json:"unit"`
 
-	// secretName is a Secret of the namespace with username and password, or token, and ca.crt if needed.
+	// secretName is a Secret of the namespace with username and password, or token, and ca.crt, serverName or fingerprint if needed.
 	// +optional
 	SecretName ObserverSecretName `json:"secretName,omitempty"`
 }
@@ -182,7 +182,8 @@ type RedfishChassis struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._~A-Za-z0-9]+$')",message="chassis is an Id of letters, digits, dots and dashes, as the controller lists it under /redfish/v1/Chassis"
 	Chassis string `json:"chassis,omitempty"`
 
-	// secretName is a Secret of the namespace with username and password, and ca.crt if needed: the certificate is always checked.
+	// secretName is a Secret of the namespace with username and password, and ca.crt, serverName or fingerprint (SHA-256) if needed: the
+	// certificate is always checked.
 	// +required
 	SecretName ObserverSecretName `json:"secretName"`
 }

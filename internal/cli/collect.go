@@ -24,7 +24,8 @@ func newCollect(s Streams) *cobra.Command {
 		Example: "  " + plan.CollectorTokenVariable + "=secret linerate collect --vitals 192.0.2.7 --credentials /etc/linerate/credentials --observers '[{\"name\": \"power\", ...}]'\n" +
 			"  curl -H 'Authorization: Bearer secret' http://192.0.2.7:4504/vitals",
 		Long: "Asks a Prometheus server, an SNMP agent or a management controller (Redfish) at each observer's own period, with the credentials that are in\n" +
-			"files of the folder --credentials: SECRET/username, SECRET/password, SECRET/token, SECRET/community, SECRET/ca.crt, and of SNMP's version 3\n" +
+			"files of the folder --credentials: SECRET/username, SECRET/password, SECRET/token, SECRET/community, SECRET/ca.crt,\n" +
+			"SECRET/serverName, SECRET/fingerprint, and of SNMP's version 3\n" +
 			"SECRET/authPassword, SECRET/privPassword, SECRET/authProtocol, SECRET/privProtocol. Whoever asks for the answers must show the token in the variable " + plan.CollectorTokenVariable + "; each credential is sent only to the server that it is for. The command needs no rights.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/collect"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -73,6 +74,9 @@ type site interface {
 
 // siteOf chooses a Plan's site; its error is bad input.
 func siteOf(p *plan.Plan, o runOptions) (site, error) {
+	if err := collect.Check(p.Asking(), collect.Folder(o.credentials)); err != nil {
+		return nil, err
+	}
 	if o.sites != nil {
 		return o.sites(p)
 	}

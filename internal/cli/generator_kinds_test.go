@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +108,40 @@ func TestAPlanOfAnUnknownEngineIsRefused(t *testing.T) {
 	r := runnerJob{plan: p}.measure(t.Context(), runnerOptions{}, logger(t.Output(), true), func(runner.Progress) {})
 	if r.Ending != report.Failed || r.Message != want || len(r.Windows) != 0 {
 		t.Errorf("in a runner's pod: %s: %s\nwant %s", r.Ending, r.Message, want)
+	}
+}
+
+// What of credentials is wrong is known before anything is sent.
+func TestCredentialsThatCannotBeUsedAreRefused(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := &plan.Plan{Engine: plan.EngineExternal, Observers: []plan.Observer{
+		{Name: "cpu", Type: plan.ObserveProcessors},
+		{Name: "port", Type: plan.ObserveSNMP, SNMP: &plan.SNMPObject{Address: "192.0.2.2:161", OID: ".1.3.6.1.2.1.1.3.0", Scale: "1", Secret: "agent"}},
+		{Name: "box", Type: plan.ObserveRedfish, Redfish: &plan.RedfishChassis{URL: "https://192.0.2.3", Secret: "empty"}},
+	}}
+	for credentials, want := range map[string]string{
+		"":     "observer port: secret agent: nobody said where it is: give --credentials a folder that has agent/community\nobserver box: secret empty: nobody said where it is: give --credentials a folder that has empty/username",
+		folder: "observer port: secret agent isn't there\nobserver box: secret empty has none of the keys username and password, token, ca.crt, fingerprint",
+	} {
+		if s, err := siteOf(p, runOptions{credentials: credentials}); s != nil || err == nil || err.Error() != want {
+			t.Errorf("%v, %v\nwant %s", s, err, want)
+		}
+	}
+}
+
+// Who watches learns it at once, and once.
+func TestProgressSaysWhatObserversCannotRead(t *testing.T) {
+	var out strings.Builder
+	v := newProgressView(&out, "my-test", false)
+	const why = "observer box reads nothing: https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
+	for i, unread := range []string{"", why, why, "", ""} {
+		v.show(runner.Progress{Phase: report.Ramping, Elapsed: time.Duration(i) * time.Second, Unread: unread})
+	}
+	if n := strings.Count(out.String(), "my-test: "+why+"\n"); n != 1 {
+		t.Errorf("it is there %d times:\n%s", n, out.String())
 	}
 }
 

@@ -28,6 +28,7 @@ type progressView struct {
 	asked  int64
 	before string // the three figures of the last load, until there are some of the present load
 	figure string // the three figures of the present load
+	unread string // what was printed of observers' sources last
 	next   time.Duration
 	drawn  bool
 }
@@ -55,6 +56,13 @@ func (v *progressView) show(p runner.Progress) {
 	}
 	if p.OfferedPacketsPerSecond > 0 {
 		v.figure = progress.Figures(p)
+	}
+	if p.Unread != v.unread && !v.quiet {
+		v.unread = p.Unread
+		v.close()
+		if p.Unread != "" {
+			fmt.Fprintf(v.out, "%s: %s\n", v.name, p.Unread)
+		}
 	}
 	switch {
 	case v.quiet:

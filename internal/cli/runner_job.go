@@ -125,7 +125,7 @@ func deliveredProgress(p runner.Progress) delivery.Progress {
 		Phase: string(p.Phase), Step: p.Step, Steps: p.Steps, Varied: p.Varied, Percent: p.Percent, RemainingSeconds: int64(p.Remaining.Seconds()),
 		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
 		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, ReceivedLayer1BitsPerSecond: p.ReceivedLayer1BitsPerSecond,
-		GoodputBitsPerSecond: p.GoodputBitsPerSecond, Message: p.Message,
+		GoodputBitsPerSecond: p.GoodputBitsPerSecond, Message: wording.JoinNonEmpty("; ", p.Message, p.Unread),
 	}
 	if p.OfferedPacketsPerSecond > 0 {
 		d.LossRatio = p.LossRatio.String()

@@ -93,6 +93,17 @@ func (c *Collector) keep(i int, a observe.Answer) {
 	c.answers[i] = a
 }
 
+// Check says what of observers' credentials can't be used, as far as that is known without asking anybody.
+func Check(observers []plan.Observer, credentials Folder) error {
+	var all []error
+	for _, o := range observers {
+		if _, err := sourceOf(o, credentials, &agent{}); err != nil {
+			all = append(all, fmt.Errorf("observer %s: %w", o.Name, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
 // asking is how an observer's source is asked. It reads credentials anew each time, since they may be replaced while a test runs.
 func asking(o plan.Observer, credentials Folder) func(context.Context) (reading, error) {
 	var known agent

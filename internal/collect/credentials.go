@@ -15,6 +15,9 @@ const mostCredential = 1 << 20
 // Folder holds credentials as a cluster mounts Secrets: FOLDER/SECRET/KEY. Empty: there are none.
 type Folder string
 
+// Keys are all keys of Secrets that are read.
+var Keys = []string{keyUser, keyPassword, keyToken, keyCommunity, keyAuthority, keyServerName, keyFingerprint, keyAuthPassword, keyAuthProtocol, keyPrivPassword, keyPrivProtocol}
+
 // secret is one of them; the zero value shows nothing.
 type secret struct {
 	name string

@@ -77,7 +77,8 @@ func TestNetSNMPsAgentKnowsUsers(t *testing.T) {
 	address := snmpd(t,
 		"createUser old SHA longpassword AES otherpassword", "rouser old authpriv",
 		"createUser new SHA-256 longpassword AES otherpassword", "rouser new authpriv",
-		"createUser open SHA-256 longpassword AES otherpassword")
+		"createUser open SHA-256 longpassword AES otherpassword",
+		"createUser authonly SHA-256 longpassword", "rouser authonly auth")
 	user := func(name string, more ...string) map[string]string {
 		files := map[string]string{"agent/username": name, "agent/authPassword": "longpassword\n", "agent/privPassword": "otherpassword"}
 		for i := 0; i < len(more); i += 2 {
@@ -97,6 +98,8 @@ func TestNetSNMPsAgentKnowsUsers(t *testing.T) {
 	for says, files := range map[string]map[string]string{
 		"it doesn't know the user of secret agent":                      user("nobody"),
 		"or not by its authPassword and authProtocol":                   user("new", "authPassword", "wrongpassword"),
+		"it doesn't know the user of secret agent, or not by its authP": user("authonly", "authPassword", "wrongpassword"),
+		"it knows the user of secret agent, and gives it no encrypted ": user("authonly"),
 		"encrypted with privPassword and privProtocol of secret agent":  user("new", "privPassword", "wrongpassword"),
 		"secret agent: authPassword has fewer than 8 characters":        user("new", "authPassword", "short"),
 		"secret agent: authProtocol is none of SHA, SHA-224, SHA-256":   user("new", "authProtocol", "MD5"),

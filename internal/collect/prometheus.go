@@ -120,7 +120,12 @@ func labels(m model.Metric) string {
 
 // prometheusError is what the server says is wrong.
 func prometheusError(err error) error {
-	if of, ok := errors.AsType[*prometheusv1.Error](err); ok {
+	switch of, ok := errors.AsType[*prometheusv1.Error](err); {
+	case strings.Contains(err.Error(), `unexpected value type "string"`): // as the library says
+		return errors.New("the query gives a string: ask for one number of each series")
+	case ok && of.Type == prometheusv1.ErrBadResponse:
+		return errors.New("it doesn't answer as a Prometheus server does: url is the server's own, and no exporter's or other page's")
+	case ok:
 		return fmt.Errorf("it answers %s: %s", of.Type, oneLine(of.Msg))
 	}
 	return plainly(err)

@@ -3,6 +3,7 @@ package collect_test
 import (
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -78,6 +79,7 @@ func TestWhatPrometheusCantTellIsMissing(t *testing.T) {
 		"nothing": vector(""), "many": vector(strings.Join(many, ",")),
 		"names": vector(`{"metric":{"__name__":"a","cpu":"0"},"value":[1,"1"]},{"metric":{"__name__":"b","cpu":"0"},"value":[1,"2"]}`),
 		"x[5m]": `{"status":"success","data":{"resultType":"matrix","result":[]}}`, "broken": `{"status":`,
+		"string": `{"status":"success","data":{"resultType":"string","result":[1764118800.5,"hello"]}}`,
 	})
 	for q, want := range map[string]string{
 		"nothing": url + ": it has no series for the query",
@@ -85,7 +87,8 @@ func TestWhatPrometheusCantTellIsMissing(t *testing.T) {
 		"names":   "two series differ in their name alone, or after 200 bytes of labels: ask for one",
 		"x[5m]":   "the query gives a matrix: ask for one number of each series",
 		"sum(":    `it answers bad_data: invalid parameter "query": 1:4: parse error`,
-		"broken":  "it answers bad_response",
+		"broken":  "it doesn't answer as a Prometheus server does: url is the server's own",
+		"string":  "the query gives a string: ask for one number of each series",
 	} {
 		t.Run(q, func(t *testing.T) { missing(t, answered(t, query(url, q), ""), want) })
 	}
@@ -95,6 +98,24 @@ func TestWhoIsNotThereIsMissing(t *testing.T) {
 	s := httptest.NewServer(nil)
 	s.Close()
 	missing(t, answered(t, query(s.URL, "up"), ""), s.URL+": dial: ")
+}
+
+// Each of these is somebody else than url says.
+func TestAnotherServerThanAPrometheusIsNamed(t *testing.T) {
+	plain, secured := httptest.NewServer(nil), httptest.NewTLSServer(nil)
+	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>node_exporter</html>") }))
+	ending := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	for _, s := range []*httptest.Server{plain, secured, exporter, ending} {
+		t.Cleanup(s.Close)
+	}
+	secured.Config.ErrorLog = log.New(io.Discard, "", 0)
+	for url, want := range map[string]string{
+		"https" + strings.TrimPrefix(plain.URL, "http"): "it speaks http, and not https: begin its url with http://",
+		exporter.URL: "it doesn't answer as a Prometheus server does",
+		ending.URL:   "it ended the connection without an answer: it may have been restarted, or want https",
+	} {
+		missing(t, answered(t, query(url, "up"), ""), want)
+	}
 }
 
 // guarded answers who shows this header, and refuses others.
@@ -148,7 +169,7 @@ func TestNoRedirectionIsFollowed(t *testing.T) {
 	t.Cleanup(s.Close)
 	o := query(s.URL, "up")
 	o.Prometheus.Secret = "prom"
-	missing(t, answered(t, o, secrets(t, map[string]string{"prom/token": "abc"})), "it answers ")
+	missing(t, answered(t, o, secrets(t, map[string]string{"prom/token": "abc"})), "it doesn't answer as a Prometheus server does")
 	if asked {
 		t.Error("it was followed")
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,15 +97,17 @@ func (r redfish) ask(ctx context.Context) (reading, error) {
 		return reading{}, err
 	}
 	power, err := r.power(ctx, chassis)
-	if err != nil {
+	if err != nil && !isAbsent(err) {
 		return reading{}, err
 	}
-	temperatures, err := r.temperatures(ctx, chassis)
-	if err != nil {
-		return reading{}, err
+	temperatures, without := r.temperatures(ctx, chassis)
+	if without != nil && !isAbsent(without) {
+		return reading{}, without
 	}
 	const instead = "and %d are followed at most: follow those that matter by observers of another type, such as SNMP"
 	switch {
+	case len(power)+len(temperatures) == 0 && cmp.Or(err, without) != nil:
+		return reading{}, cmp.Or(err, without)
 	case len(power)+len(temperatures) == 0:
 		return reading{}, fmt.Errorf("chassis %s tells of no power and no temperatures", chassis.ID)
 	case len(power) > mostPowers:
@@ -112,7 +115,25 @@ func (r redfish) ask(ctx context.Context) (reading, error) {
 	case len(temperatures) > mostTemperatures:
 		return reading{}, fmt.Errorf("chassis %s tells of %d temperatures, "+instead, chassis.ID, len(temperatures), mostTemperatures)
 	}
-	return reading{numbers: append(power, temperatures...)}, nil
+	return reading{numbers: slices.Concat(power, lacking("power", plan.Watts, chassis.ID, err), temperatures, lacking("temperature", "°C", chassis.ID, without))}, nil
+}
+
+// absentError is of a resource that another one refers to, and that isn't there: some chassis keep the reference.
+type absentError struct{ resource string }
+
+func (e absentError) Error() string { return "it has no " + e.resource }
+
+func isAbsent(err error) bool {
+	_, is := errors.AsType[absentError](err)
+	return is
+}
+
+// lacking is why a chassis tells nothing of a kind; none: it does, or nothing refers to it.
+func lacking(name, unit, chassis string, why error) []observe.Number {
+	if why == nil {
+		return nil
+	}
+	return []observe.Number{{Name: name, Of: "chassis " + chassis, Unit: unit, Kind: report.Gauge, Missing: why.Error()}}
 }
 
 // find is the chassis that is meant.
@@ -140,44 +161,46 @@ func (r redfish) find(ctx context.Context) (c chassisResource, err error) {
 }
 
 func (r redfish) power(ctx context.Context, c chassisResource) ([]observe.Number, error) {
+	var absent error
 	all := sensors{name: "power", unit: plan.Watts}
 	if c.Power != nil {
 		var p powerResource
-		if err := r.get(ctx, c.Power.ID, &p); err != nil {
-			return nil, err
+		if absent = r.get(ctx, c.Power.ID, &p); absent != nil && !isAbsent(absent) {
+			return nil, absent
 		}
 		for _, control := range p.PowerControl {
 			all.add(cmp.Or(control.Name, control.MemberID), control.Status, control.Consumed)
 		}
 	}
 	if len(all.numbers) > 0 || c.EnvironmentMetrics == nil {
-		return all.numbers, nil
+		return all.numbers, absent
 	}
 	var e environmentResource
 	if err := r.get(ctx, c.EnvironmentMetrics.ID, &e); err != nil || e.Power == nil {
-		return nil, err
+		return nil, cmp.Or(err, absent)
 	}
 	all.add("chassis "+c.ID, status{}, e.Power.Reading)
 	return all.numbers, nil
 }
 
 func (r redfish) temperatures(ctx context.Context, c chassisResource) ([]observe.Number, error) {
+	var absent error
 	all := sensors{name: "temperature", unit: "°C"}
 	if c.Thermal != nil {
 		var t thermalResource
-		if err := r.get(ctx, c.Thermal.ID, &t); err != nil {
-			return nil, err
+		if absent = r.get(ctx, c.Thermal.ID, &t); absent != nil && !isAbsent(absent) {
+			return nil, absent
 		}
 		for _, sensor := range t.Temperatures {
 			all.add(cmp.Or(sensor.Name, sensor.MemberID), sensor.Status, sensor.Reading)
 		}
 	}
 	if len(all.numbers) > 0 || c.ThermalSubsystem == nil {
-		return all.numbers, nil
+		return all.numbers, absent
 	}
 	var s thermalSubsystemResource
 	if err := r.get(ctx, c.ThermalSubsystem.ID, &s); err != nil || s.Metrics == nil {
-		return nil, err
+		return nil, cmp.Or(err, absent)
 	}
 	var m thermalMetricsResource
 	if err := r.get(ctx, s.Metrics.ID, &m); err != nil {
@@ -228,8 +251,9 @@ func (r redfish) get(ctx context.Context, at string, into any) error {
 		_, _ = io.Copy(io.Discard, answer.Body) // a connection is for the next resource only once it was read to its end
 		_ = answer.Body.Close()
 	}()
-	if answer.StatusCode == http.StatusNotFound {
-		return fmt.Errorf("it has no %s", oneLine(at))
+	switch answer.StatusCode {
+	case http.StatusNotFound, http.StatusGone, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return absentError{oneLine(at)}
 	}
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: it answers %s", oneLine(at), oneLine(answer.Status))

@@ -1,14 +1,25 @@
 package collect_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
 	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
+	"maps"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/collect"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -123,6 +134,99 @@ func TestAControllerWithSubsystemsAlone(t *testing.T) {
 	}
 	if intake, cpu := number(t, a, "temperature", "Intake"), number(t, a, "temperature", "CPU1"); intake.Value != 22.5 || cpu.Value != 63 || len(a.Numbers) != 3 {
 		t.Errorf("%+v, want 22.5 and 63 °C, and none of what has no reading", a.Numbers)
+	}
+}
+
+// Some chassis refer to a resource that they don't have: the others' numbers are there, and why this one's aren't.
+func TestAnAbsentResourceLosesNoOther(t *testing.T) {
+	without := func(of map[string]string, paths ...string) map[string]string {
+		tree := maps.Clone(of)
+		for _, p := range paths {
+			delete(tree, "/redfish/v1/Chassis/"+p)
+		}
+		return tree
+	}
+	for name, c := range map[string]struct {
+		tree   map[string]string
+		id     string
+		values map[string]float64 // by whose they are
+		lacks  string
+	}{
+		"power, and there is nothing else": {without(rackServer, "1U/Power"), "1U", map[string]float64{"CPU1 Temp": 41, "2": -3.5}, "it has no /redfish/v1/Chassis/1U/EnvironmentMetrics"},
+		"power, and there are metrics": {func() map[string]string {
+			tree := without(rackServer, "1U/Power")
+			tree["/redfish/v1/Chassis/1U/EnvironmentMetrics"] = blade["/redfish/v1/Chassis/b1/EnvironmentMetrics"]
+			return tree
+		}(), "1U", map[string]float64{"CPU1 Temp": 41, "2": -3.5, "chassis 1U": 374}, ""},
+		"temperatures":                 {without(rackServer, "1U/Thermal"), "1U", map[string]float64{"System Input Power": 344.6}, "it has no /redfish/v1/Chassis/1U/Thermal"},
+		"a subsystem's metrics":        {without(blade, "b1/ThermalSubsystem/ThermalMetrics"), "b1", map[string]float64{"chassis b1": 374}, "it has no /redfish/v1/Chassis/b1/ThermalSubsystem/ThermalMetrics"},
+		"the metrics of a new chassis": {without(blade, "b1/EnvironmentMetrics"), "b1", map[string]float64{"Intake": 22.5, "CPU1": 63}, "it has no /redfish/v1/Chassis/b1/EnvironmentMetrics"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, credentials := controller(t, c.tree)
+			a := answered(t, chassis(url, c.id, "bmc"), credentials)
+			lacks := ""
+			for _, n := range a.Numbers {
+				if n.Missing != "" {
+					lacks = n.Missing
+				} else if want, known := c.values[n.Of]; !known || n.Value != want {
+					t.Errorf("%+v, want %v", n, c.values)
+				}
+				delete(c.values, n.Of)
+			}
+			if len(c.values) > 0 || lacks != c.lacks {
+				t.Errorf("%+v (%s): %v isn't there, or isn't missing because of %q", a.Numbers, a.Missing, c.values, c.lacks)
+			}
+		})
+	}
+	url, credentials := controller(t, without(rackServer, "1U/Power", "1U/Thermal"))
+	missing(t, answered(t, chassis(url, "1U", "bmc"), credentials), "it has no /redfish/v1/Chassis/1U/")
+}
+
+// A controller's own certificate often has a common name alone, or another name.
+func TestACertificateOfAnotherNameIsTakenByItsFingerprint(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		names []string
+		says  string
+	}{
+		"a common name alone": {nil, "it has no name that is checked, and the common name idrac-ABC1234"},
+		"another name":        {[]string{"bmc.lab"}, "it is for bmc.lab"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idrac-ABC1234"}, DNSNames: c.names, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true},
+				&x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idrac-ABC1234"}}, &key.PublicKey, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, rackServer[r.URL.Path]) }))
+			s.Config.ErrorLog = log.New(io.Discard, "", 0)
+			s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+			s.StartTLS()
+			t.Cleanup(s.Close)
+			sum := sha256.Sum256(der)
+			digits, colons := hex.EncodeToString(sum[:]), strings.ReplaceAll(fmt.Sprintf("% X", sum), " ", ":")
+			authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+			credentials := secrets(t, map[string]string{
+				"trusted/username": "a", "trusted/ca.crt": authority, "named/username": "a", "named/ca.crt": authority, "named/serverName": "bmc.lab", "plain/username": "a", "plain/fingerprint": digits,
+				"shown/username": "a", "shown/fingerprint": "sha256 Fingerprint=" + colons + "\n", "other/username": "a", "other/fingerprint": strings.Repeat("0", 64), "short/username": "a", "short/fingerprint": "AB:CD"})
+			missing(t, answered(t, chassis(s.URL, "1U", "trusted"), credentials),
+				"its certificate isn't for 127.0.0.1: "+c.says+". Put the name that it is for into the Secret as serverName, or, if the server's own page shows the SHA-256 "+colons+", that as fingerprint")
+			takes := []string{"plain", "shown"}
+			if c.names != nil {
+				takes = append(takes, "named")
+			}
+			for _, of := range takes {
+				if n := number(t, answered(t, chassis(s.URL, "1U", of), credentials), "power", "System Input Power"); n.Value != 344.6 {
+					t.Errorf("%s: %+v", of, n)
+				}
+			}
+			missing(t, answered(t, chassis(s.URL, "1U", "other"), credentials), "its certificate is another than the one whose fingerprint secret other has: it is of SHA-256 "+colons)
+			missing(t, answered(t, chassis(s.URL, "1U", "short"), credentials), "secret short: fingerprint is no SHA-256, which is 64 hexadecimal digits, with or without colons")
+		})
 	}
 }
 

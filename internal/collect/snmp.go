@@ -98,6 +98,8 @@ func (a snmp) ask(ctx context.Context) (r reading, err error) {
 	switch {
 	case err != nil && silent(err) && a.known.answered:
 		return r, fmt.Errorf("no answer within %s, asked %d times; it has answered before", agentTime, 1+agentRetries)
+	case err != nil && a.user != nil && notAuthentic(err) && a.withoutEncryption(ctx):
+		return r, a.refused(gosnmp.ErrUnknownSecurityLevel)
 	case err != nil && a.user != nil:
 		return r, a.refused(err)
 	case err != nil && silent(err):
@@ -138,16 +140,32 @@ func (a snmp) ask(ctx context.Context) (r reading, err error) {
 func (a snmp) refused(err error) error {
 	whose := "secret " + a.secret.name
 	switch {
-	case errors.Is(err, gosnmp.ErrUnknownUsername), errors.Is(err, gosnmp.ErrWrongDigest), strings.Contains(err.Error(), "not authentic"): // as the library says of a report of either
+	case errors.Is(err, gosnmp.ErrUnknownUsername), errors.Is(err, gosnmp.ErrWrongDigest), notAuthentic(err):
 		return fmt.Errorf("it doesn't know the user of %s, or not by its %s and %s", whose, keyAuthPassword, keyAuthProtocol)
 	case errors.Is(err, gosnmp.ErrDecryption):
 		return fmt.Errorf("it can't read what is encrypted with %s and %s of %s", keyPrivPassword, keyPrivProtocol, whose)
 	case errors.Is(err, gosnmp.ErrUnknownSecurityLevel):
-		return fmt.Errorf("it gives the user of %s no encrypted session (authPriv)", whose)
+		return fmt.Errorf("it knows the user of %s, and gives it no encrypted session (authPriv), which is the only kind that is asked for here: give the user a %s on the agent", whose, keyPrivPassword)
 	case silent(err):
 		return fmt.Errorf("no answer within %s, asked %d times by version 3: it doesn't speak it, or can't read what is encrypted with %s and %s of %s", agentTime, 1+agentRetries, keyPrivPassword, keyPrivProtocol, whose)
 	}
 	return plainly(err)
+}
+
+// notAuthentic says that the library heard a report without authentication. It says so, in words alone, of users and of security levels that an agent doesn't know.
+func notAuthentic(err error) bool { return strings.Contains(err.Error(), "not authentic") }
+
+// withoutEncryption says that the agent answers the user where nothing is encrypted. It is asked for how long it has run, which is nobody's secret.
+func (a snmp) withoutEncryption(ctx context.Context) bool {
+	user := &gosnmp.UsmSecurityParameters{UserName: a.user.UserName, AuthenticationProtocol: a.user.AuthenticationProtocol, AuthenticationPassphrase: a.user.AuthenticationPassphrase}
+	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.AuthNoPriv, SecurityParameters: user,
+		Context: ctx, Timeout: agentTime, Retries: agentRetries}
+	if err := client.Connect(); err != nil {
+		return false
+	}
+	defer func() { _ = client.Close() }()
+	_, err := client.Get([]string{sysUpTime})
+	return err == nil
 }
 
 // leastPassword is how many characters a password of version 3 has at least (RFC 3414).

@@ -1,9 +1,12 @@
 package collect
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +14,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 )
@@ -28,6 +33,9 @@ const (
 	keyPassword  = "password"
 	keyToken     = "token"
 	keyAuthority = "ca.crt"
+	// What a certificate is taken by that is not for the address: the name that it is for, or its SHA-256, whoever signed it and whatever it is for.
+	keyServerName  = "serverName"
+	keyFingerprint = "fingerprint"
 )
 
 // web shows credentials over HTTP, checks certificates, follows no redirection, since credentials are for who was named, and reads no more than anybody needs.
@@ -39,23 +47,75 @@ type web struct {
 
 // newWeb is a client that shows a secret's credentials. Who asks ends its connections after each question, of which one may be of several requests.
 func newWeb(s secret) (*http.Client, error) {
-	values, err := s.values(keyUser, keyPassword, keyToken, keyAuthority)
+	values, err := s.values(keyUser, keyPassword, keyToken, keyAuthority, keyServerName, keyFingerprint)
 	if err != nil {
 		return nil, err
 	}
+	if s.name != "" && !slices.ContainsFunc([]string{keyUser, keyPassword, keyToken, keyAuthority, keyFingerprint}, func(key string) bool { return values[key] != "" }) {
+		return nil, fmt.Errorf("secret %s has none of the keys %s and %s, %s, %s, %s", s.name, keyUser, keyPassword, keyToken, keyAuthority, keyFingerprint)
+	}
 	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: answerTime}).DialContext, MaxResponseHeaderBytes: mostHeader, Proxy: http.ProxyFromEnvironment}
-	if authority := values[keyAuthority]; authority != "" {
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM([]byte(authority)) {
-			return nil, fmt.Errorf("secret %s: %s has no certificate in PEM", s.name, keyAuthority)
-		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	if transport.TLSClientConfig, err = trust(s, values); err != nil {
+		return nil, err
 	}
 	return &http.Client{
 		Transport:     &web{under: transport, secret: s, values: values},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Timeout:       answerTime,
 	}, nil
+}
+
+// trust is which certificates are taken, by a secret.
+func trust(s secret, values map[string]string) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: values[keyServerName]}
+	if authority := values[keyAuthority]; authority != "" {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM([]byte(authority)) {
+			return nil, fmt.Errorf("secret %s: %s has no certificate in PEM", s.name, keyAuthority)
+		}
+	}
+	if values[keyFingerprint] == "" {
+		return c, nil
+	}
+	_, text, given := strings.Cut(values[keyFingerprint], "=") // as openssl prints it
+	if !given {
+		text = values[keyFingerprint]
+	}
+	want, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(text), ":", ""))
+	if err != nil || len(want) != sha256.Size {
+		return nil, fmt.Errorf("secret %s: %s is no SHA-256, which is 64 hexadecimal digits, with or without colons", s.name, keyFingerprint)
+	}
+	c.InsecureSkipVerify = true //nolint:gosec // the certificate itself is known
+	c.VerifyConnection = func(state tls.ConnectionState) error {
+		if is := sha256.Sum256(state.PeerCertificates[0].Raw); !bytes.Equal(is[:], want) {
+			return fmt.Errorf("its certificate is another than the one whose %s secret %s has: it is of SHA-256 %s", keyFingerprint, s.name, fingerprint(state.PeerCertificates[0]))
+		}
+		return nil
+	}
+	return c, nil
+}
+
+// fingerprint is a certificate's SHA-256, as controllers' pages and openssl show it.
+func fingerprint(c *x509.Certificate) string {
+	var parts []string
+	for _, b := range sha256.Sum256(c.Raw) {
+		parts = append(parts, fmt.Sprintf("%02X", b))
+	}
+	return strings.Join(parts, ":")
+}
+
+// otherName says of a certificate that isn't for the address what it is for, and how to take it.
+func otherName(of x509.HostnameError) error {
+	names := slices.Clone(of.Certificate.DNSNames)
+	for _, ip := range of.Certificate.IPAddresses {
+		names = append(names, ip.String())
+	}
+	is := "is for " + strings.Join(names, ", ")
+	if len(names) == 0 {
+		is = "has no name that is checked, and the common name " + of.Certificate.Subject.CommonName
+	}
+	return fmt.Errorf("its certificate isn't for %s: it %s. Put the name that it is for into the Secret as %s, or, if the server's own page shows the SHA-256 %s, that as %s",
+		of.Host, oneLine(is), keyServerName, fingerprint(of.Certificate), keyFingerprint)
 }
 
 // RoundTrip shows the credentials. An answer that refuses them is an error that names their Secret.
@@ -66,8 +126,6 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Authorization", "Bearer "+w.values[keyToken])
 	case w.values[keyUser] != "" || w.values[keyPassword] != "":
 		r.SetBasicAuth(w.values[keyUser], w.values[keyPassword])
-	case w.secret.name != "" && w.values[keyAuthority] == "":
-		return nil, fmt.Errorf("secret %s has none of the keys %s and %s, %s, %s", w.secret.name, keyUser, keyPassword, keyToken, keyAuthority)
 	}
 	answer, err := w.under.RoundTrip(r)
 	if err != nil {
@@ -101,8 +159,18 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // plainly is an error of asking over HTTP without the address, which stands before it, and in words that stay the same.
 func plainly(err error) error {
-	if of, ok := errors.AsType[*url.Error](err); ok {
+	of, overHTTP := errors.AsType[*url.Error](err)
+	if overHTTP {
 		err = of.Err
+	}
+	if of, ok := errors.AsType[x509.HostnameError](err); ok {
+		return otherName(of)
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return errors.New("it speaks http, and not https: begin its url with http://")
+	}
+	if overHTTP && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		return errors.New("it ended the connection without an answer: it may have been restarted, or want https where url begins with http://")
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("its certificate isn't trusted: put who signed it into the Secret, as %s: %w", keyAuthority, err)

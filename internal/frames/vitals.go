@@ -18,6 +18,7 @@ func (r *run) observe(readings []engine.Reading, limits runner.Limits) {
 	m := r.opts.Moment(time.Since(r.Started))
 	m.Readings, m.Limited, m.Asked, m.Answered = readings, limits.Each, limits.Asked, limits.Answered
 	r.vitals.Add(m)
+	r.Hear(r.vitals.Unread())
 }
 
 // readAfterwards reads for observers, right after a window while its load is still held, what would disturb the device within the window. What can't be read is missing.
@@ -47,6 +48,7 @@ func (r *run) keepSilence(ctx context.Context) error {
 		}
 		if m := r.opts.Moment(time.Since(r.Started)); m.Device != nil || m.Collected != nil {
 			r.vitals.Add(m)
+			r.Hear(r.vitals.Unread())
 		}
 	}
 	return nil

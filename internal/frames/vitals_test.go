@@ -308,6 +308,39 @@ func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
 	}
 }
 
+// A wrong password is known by the first answer: the run says so before its first window, and once.
+func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
+	const why = "https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
+	s := scene(constantLoad("8kpps"), func(s *scenario) {
+		s.plan.Observers = []plan.Observer{{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}}
+	})
+	var rep *report.Report
+	var progress []runner.Progress
+	s.options.Progress = func(p runner.Progress) { progress = append(progress, p) }
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s.frames.Collector = func() observe.Collected {
+			now := time.Since(began)
+			return observe.Collected{Clock: now + 1, Answers: []observe.Answer{{Observer: "box", At: now.Truncate(time.Second) + 1, Missing: why}}}
+		}
+		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+	})
+	var noted []report.Note
+	for _, n := range rep.Notes {
+		if n.Message == "observer box reads nothing: "+why {
+			noted = append(noted, n)
+		}
+	}
+	if len(noted) != 1 || len(rep.Windows) == 0 || noted[0].At >= rep.Windows[0].Start {
+		t.Errorf("noted as %+v, want once, before the first window: %+v", noted, rep.Notes)
+	}
+	first := slices.IndexFunc(progress, func(p runner.Progress) bool { return p.Unread != "" })
+	if first < 0 || progress[first].Window != nil || progress[len(progress)-1].Unread == "" {
+		t.Errorf("progress says so from its report %d on, want before there is a window, and until the end", first)
+	}
+}
+
 // Of VPP's nodes a window has what a packet took, by what they counted between two readings within it.
 func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
 	const every = 200 * time.Millisecond

@@ -16,7 +16,7 @@ import (
 const folderCredentials = folderLinerate + "/credentials"
 
 // credentialKeys are the only keys of a Secret that are mounted: those that package collect uses.
-var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "authPassword", "authProtocol", "privPassword", "privProtocol"}
+var credentialKeys = []string{"username", "password", "token", "community", "ca.crt", "serverName", "fingerprint", "authPassword", "authProtocol", "privPassword", "privProtocol"}
 
 // hasCollector says that the test has an observer that asks a source over the network.
 func hasCollector(in Input) bool { return len(in.Compiled.Plan.Asking()) > 0 }

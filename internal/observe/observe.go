@@ -8,7 +8,9 @@ package observe
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -200,6 +202,7 @@ func (c *clock) follow(run, machine time.Duration) time.Duration {
 // book is what one observer read.
 type book struct {
 	plan    plan.Observer
+	heard   bool   // its source was asked, and answered or didn't
 	missing string // why the last moment had nothing
 	series  []*series
 	lacks   map[string]string // why a source had nothing at the last moment, by the source's name
@@ -261,6 +264,7 @@ func (l *Log) Add(m Moment) {
 		if len(values) == 0 && missing == "" {
 			continue // those that it looks at weren't asked
 		}
+		b.heard = b.heard || b.answered(m)
 		if b.missing = missing; missing != "" {
 			continue
 		}
@@ -269,6 +273,11 @@ func (l *Log) Add(m Moment) {
 			b.add(v)
 		}
 	}
+}
+
+// answered says that a moment has the outcome of asking the observer's source.
+func (b *book) answered(m Moment) bool {
+	return m.Collected != nil && slices.ContainsFunc(m.Collected.Answers, func(a Answer) bool { return a.Observer == b.plan.Name && a.At > 0 })
 }
 
 func (b *book) add(v value) {
@@ -316,6 +325,17 @@ func (b *book) find(name, of string) *series {
 		}
 	}
 	return nil
+}
+
+// Unread says which of the observers that ask somebody were told nothing by the last answer, and why; empty: none, or there was no answer yet.
+func (l *Log) Unread() string {
+	var all []string
+	for _, b := range l.each {
+		if b.plan.Asks() && b.heard && b.missing != "" {
+			all = append(all, fmt.Sprintf("observer %s reads nothing: %s", b.plan.Name, b.missing))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // lack says why a series has no new sample; empty: it has one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -46,6 +47,8 @@ type Progress struct {
 	Window *report.Window
 	// Message says what is being done, or why; it changes with the phase or the decision.
 	Message string
+	// Unread says which observers' sources tell nothing now, and why; empty: all tell something, or weren't asked yet.
+	Unread string
 }
 
 // Journal is a run's record while it goes on: the Report so far, and the Progress. Runner and driver write it, from one goroutine.
@@ -60,6 +63,7 @@ type Journal struct {
 
 	progress Progress
 	listener func(Progress)
+	unread   []string // what was noted of observers' sources
 }
 
 // Update changes the progress and passes it to the listener.
@@ -103,6 +107,21 @@ func (j *Journal) AskLimits(ctx context.Context, ask func(context.Context) ([]re
 	}
 	return Limits{Each: each, Asked: asked, Answered: time.Since(j.Started)}
 }
+
+// Hear says which observers' sources tell nothing now: a wrong password is known by its first answer, and not only by the end of a long run. Each sentence is noted once.
+func (j *Journal) Hear(unread string) {
+	if unread == j.progress.Unread {
+		return
+	}
+	j.Update(func(p *Progress) { p.Unread = unread })
+	if unread != "" && !slices.Contains(j.unread, unread) && len(j.unread) < mostUnread {
+		j.unread = append(j.unread, unread)
+		j.Note("%s", unread)
+	}
+}
+
+// mostUnread bounds how many such sentences are noted: servers may say something else each time.
+const mostUnread = 20
 
 // Note adds a line to the run's trace.
 func (j *Journal) Note(format string, args ...any) {

@@ -75,6 +75,7 @@ func (r *run) observe(limits runner.Limits) {
 		m.Readings = append(m.Readings, r.machineOf(g))
 	}
 	r.vitals.Add(m)
+	r.Hear(r.vitals.Unread())
 }
 
 // readAfterwards reads for observers, right after a window while the sessions still run, what would disturb the device within the window. The next window begins with this reading.

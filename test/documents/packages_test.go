@@ -35,7 +35,7 @@ fi`, "host-device": "exit 1"}
 
 // TestMissingPackagesAreInstalled: a target of the Makefile needs no other step before.
 func TestMissingPackagesAreInstalled(t *testing.T) {
-	everything := []string{"apt-get", "gcc", "make", "runc", "nft", "ip", "host-device", "iperf3", "iperf", "snmpd"}
+	everything := []string{"apt-get", "gcc", "make", "runc", "nft", "ip", "host-device", "iperf3", "iperf", "snmpd", "tidy"}
 	for name, c := range map[string]struct {
 		uid, want string
 		programs  []string
@@ -51,7 +51,7 @@ func TestMissingPackagesAreInstalled(t *testing.T) {
 		"runc and the plugins are lacking": {uid: "0", want: "cluster", programs: []string{"apt-get", "nft", "ip"},
 			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends runc containernetworking-plugins\n", said: "missing: apt-get install"},
 		"everything is lacking": {uid: "0", programs: []string{"apt-get"},
-			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends gcc libc6-dev runc nftables iproute2 containernetworking-plugins iperf3 iperf snmpd make\n", said: "missing: "},
+			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends gcc libc6-dev runc nftables iproute2 containernetworking-plugins iperf3 iperf snmpd tidy make\n", said: "missing: "},
 		"nft is lacking, as an ordinary user": {uid: "1000", want: "cluster", programs: []string{"apt-get", "runc", "ip", "host-device"},
 			said: "as root, type: apt-get update && apt-get install -y -qq --no-install-recommends nftables", fails: true},
 		"nft is lacking, and it isn't a Debian": {uid: "0", want: "cluster", programs: []string{"runc", "ip", "host-device"}, said: "isn't a Debian", fails: true},
