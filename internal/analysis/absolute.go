@@ -155,7 +155,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 		return result
 	case c.Observed != nil:
 		result.Outcome, result.Message = judgeObserved(r, c)
-		return result
+		return heldOnly(r, result)
 	}
 	found := figureOf(c).Of(r)
 	if len(found) == 0 {
@@ -171,6 +171,15 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 		messages[outcome] = append(messages[outcome], message)
 	}
 	result.Outcome, result.Message = worstOf(messages)
+	return heldOnly(r, result)
+}
+
+// heldOnly lets nothing pass that was not held. What surely fails fails all the same.
+func heldOnly(r *report.Report, result report.CriterionResult) report.CriterionResult {
+	if r.Result.NotHeld != "" && result.Outcome == report.Passed {
+		result.Outcome = report.Undecided
+		result.Message += ", but it was not held: " + r.Result.NotHeld
+	}
 	return result
 }
 
@@ -186,6 +195,9 @@ func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 
 // judgeWithoutFigure judges a run that has no figure: nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.
 func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	if r.Result.NotHeld != "" {
+		return report.Undecided, "not held: " + r.Result.NotHeld
+	}
 	if r.Result.Reason != report.NoCleanWindow || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
 		return report.Undecided, "not measured: " + r.Result.Message
 	}

@@ -82,10 +82,11 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 
 // resultOf is a conclusion with the figures of the windows that it names.
 func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
-	result := report.Result{Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
+	c, why := held(r, c)
+	result := report.Result{NotHeld: why, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
 		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
 	if c.Window == procedure.None {
-		result.Message = cmp.Or(c.Sentence, whyNoFigure(r, c))
+		result.Message = heldMessage(why, cmp.Or(c.Sentence, whyNoFigure(r, c)))
 		return result
 	}
 	w := r.Windows[c.Window]
@@ -113,7 +114,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i])...)
 	}
-	result.Message = cmp.Or(c.Sentence, answerSentence(r, c)) + wholeRunSentence(r, result)
+	result.Message = heldMessage(why, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result))
 	return result
 }
 

@@ -37,6 +37,9 @@ func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	if s.unclear > 0 {
 		said = append(said, fmt.Sprintf("%s could not be finished, as bursts could not be judged", searches(s.unclear)))
+		if procedure.TooMuchVoid(s.unclear, b.repetitions()) {
+			c.NotHeld = fmt.Sprintf("only %d of %s could be finished, as bursts could not be judged: see the windows for why, then measure again", s.over-s.unclear, searches(b.repetitions()))
+		}
 	}
 	c.Sentence = strings.Join(said, "; ")
 	return c

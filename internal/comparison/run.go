@@ -108,6 +108,8 @@ func Unfit(r *report.Report) string {
 	switch {
 	case r.Ending != report.Completed:
 		return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Result.Message, "nothing says why"))
+	case r.Result.NotHeld != "":
+		return "not held: " + r.Result.NotHeld
 	case !r.Result.Measured && r.Result.Reason == report.NoCleanWindow && r.LowestLossy() != nil:
 		return ""
 	case !r.Result.Measured:
@@ -123,7 +125,7 @@ const notConfirmed = "its figure is not confirmed"
 // Unfit says why a Report's run counts in no comparison of this figure; empty: it counts. One confirmed direction is enough for the run to count, and the directions that are not confirmed are
 // left out by themselves (Run.Unconfirmed).
 func (f Figure) Unfit(r *report.Report) string {
-	if r.Ending == report.Completed && !r.Result.Measured && f.Answered(r) {
+	if r.Ending == report.Completed && !r.Result.Measured && r.Result.NotHeld == "" && f.Answered(r) {
 		return ""
 	}
 	if why := Unfit(r); why != "" || !r.Result.Measured || !r.LacksConfirmation(false) { // nothing was to be confirmed

@@ -2,6 +2,7 @@ package constantload
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Conclude combines all windows of the hold except the Invalid ones. Window is the one that lost the largest share, the place to look first; the figures are those of Whole. The load is confirmed
-// as soon as one window counts, as nothing was searched for.
+// Conclude combines all windows of the hold: those whose loss is in doubt as an interval, and without those that say nothing about the device. Window is the one that lost the largest share, the place to look first;
+// the figures are those of Whole. The load is confirmed where it was held for as long as was asked for, and no window says nothing.
 func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	ending := c.ending(history)
 	said := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: ending != "", Ending: ending}
@@ -20,12 +21,15 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	switch {
 	case len(o.counted) > 0 && measure.OfSessions(o.counted[0]):
 		whole := measure.Combine(o.counted)
-		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
+		said.Whole, said.Window, said.Confirmed, said.NotHeld = &whole, o.worst, c.heldWhole(history, o), c.notHeld(o)
 		said.Reason, said.Sentence = claimSessions(whole.Directions), o.sessionsSentence(c.load(), whole)
 	case len(o.counted) > 0:
 		whole := measure.Combine(o.counted)
-		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
+		said.Whole, said.Window, said.Confirmed, said.NotHeld = &whole, o.worst, c.heldWhole(history, o), c.notHeld(o)
 		said.Reason = procedure.ClaimAsked(whole.Directions, c.maxLossRatio, report.LoadHeld)
+		if said.Reason == report.ReachedTarget && slices.ContainsFunc(whole.Directions, c.mayLoseMore) {
+			said.Reason = report.Inconclusive
+		}
 		said.Sentence = fmt.Sprintf("%s per direction was held for %s in %s", c.plan.Rate, whole.Duration.Std().Round(time.Millisecond), o.sentence(whole, history[o.worst]))
 	case len(o.void) > 0:
 		said.Sentence = o.voidSentence()
@@ -43,7 +47,11 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 	o := observed{worst: procedure.None}
 	for i := len(history) - len(c.hold(history)); i < len(history); i++ {
 		w := history[i]
-		if !w.Counts() {
+		switch {
+		case w.Counts():
+		case !measure.OfSessions(w) && measure.LossInDoubt(w, c.maxLossRatio):
+			w = measure.WithDoubt(w, c.maxLossRatio)
+		default:
 			o.void = append(o.void, w)
 			continue
 		}
@@ -53,6 +61,27 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 		}
 	}
 	return o
+}
+
+// heldWhole says that the load was held for as long as was asked for, and no window of it says nothing.
+func (c ConstantLoad) heldWhole(history []report.Window, o observed) bool {
+	n, _ := c.windows()
+	return len(o.void) == 0 && len(c.hold(history)) >= n
+}
+
+// notHeld is why less of the hold was judged than was asked for; empty: all of it was, as far as it went.
+func (c ConstantLoad) notHeld(o observed) string {
+	if len(o.void) == 0 {
+		return ""
+	}
+	n, each := c.windows()
+	return fmt.Sprintf("only %s of %s could be judged, as window %d says nothing about the device (%s): mend that, then measure again",
+		time.Duration(len(o.counted))*each, time.Duration(n)*each, o.void[0].Number, o.void[0].Reason)
+}
+
+// mayLoseMore says that a direction may have lost more than the limit, for more than the windows' edges.
+func (c ConstantLoad) mayLoseMore(d report.Direction) bool {
+	return d.LossRatio > c.maxLossRatio && !measure.OnlyEdgesSay(d, c.maxLossRatio)
 }
 
 // worse says that a window is the place to look before another: it lost a larger share of frames, or less payload came through.

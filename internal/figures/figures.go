@@ -82,7 +82,7 @@ func answerFigures(r *report.Report, metrics []Metric) []report.Figure {
 	if len(r.Result.Goals) > 0 {
 		lowest = lossyTrialAtLowestLoad(r)
 	}
-	if lowest != nil {
+	if lowest != nil && r.Result.NotHeld == "" { // else the device may have been away
 		return figuresBelowLowestLoad(r, lowest, metrics)
 	}
 	return nil

@@ -79,6 +79,9 @@ func (f FrameLoss) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	if len(d.unclear) > 0 {
 		said = append(said, f.unclearSentence(d.unclear))
+		if first := d.unclear[0]; first.Load == units.One {
+			c.NotHeld = fmt.Sprintf("no trial at %s could be judged (window %d: %s): mend that, then measure again", f.plan.From, first.Number, first.Reason)
+		}
 	}
 	c.Sentence = strings.Join(said, "; ")
 	return c

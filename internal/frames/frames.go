@@ -112,6 +112,7 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 
 // readFirst takes the readings from which totals are counted.
 func (r *run) readFirst(ctx context.Context) error {
+	r.forgetLinks()
 	readings, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return err

@@ -49,6 +49,7 @@ func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, timeout+resetGrace)
 	defer cancel()
+	r.drive.unwatched = true
 	did, err := r.opts.Reset(bounded)
 	if err != nil {
 		return false, fmt.Errorf("reset the device before window %d: %w; without a reset the trial would depend on the one before: correct procedure.reset, or remove it", window, err)
@@ -64,6 +65,8 @@ func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 	}
 	reset.Forwards = plan.Duration(time.Since(began))
 	r.drive.reset = reset
+	r.forgetLinks()
+	r.drive.unwatched = false
 	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
 	if err != nil {
 		return false, err

@@ -106,6 +106,7 @@ func (r *run) drain(ctx context.Context) {
 		r.writeTotals(r.drive.last, nil, false)
 		return
 	}
+	r.drive.unwatched = true
 	r.observe(rest.readings, rest.limited)
 	r.writeTotals(rest.readings, rest.limited.Each, rest.still)
 	r.readNumbers(ctx)

@@ -33,6 +33,9 @@ func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusi
 		said = sentence(whole, windows)
 	}
 	if n := len(s.unclear); n > 0 {
+		if procedure.TooMuchVoid(n, m.trials()) {
+			c.NotHeld = fmt.Sprintf("only %d of %s could be judged (window %d: %s): mend that, then measure again", len(s.judged), trials(m.trials()), s.unclear[0].Number, s.unclear[0].Reason)
+		}
 		said = append(said, fmt.Sprintf("%s could not be judged, however often repeated (window %d: %s)", trials(n), s.unclear[0].Number, s.unclear[0].Reason))
 	}
 	c.Sentence = strings.Join(said, "; ")

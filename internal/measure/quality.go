@@ -199,6 +199,27 @@ func LossBetween(w report.Window, i int, limit units.Ratio) (surely, most int64)
 	return surely, most
 }
 
+// WithDoubt is a window whose loss is in doubt (LossInDoubt) as one that counts: what the generator or the machine may have lost in its Invalid directions makes their loss an interval, as a disturbance does.
+func WithDoubt(w report.Window, limit units.Ratio) report.Window {
+	w.Directions = slices.Clone(w.Directions)
+	for i := range w.Directions {
+		m := &w.Directions[i]
+		if m.Quality != report.Invalid {
+			continue
+		}
+		surely, most := LossBetween(w, i, limit)
+		lost, sent := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets
+		m.DisturbedFrames += max(0, SurelyLost(*m)-surely)
+		m.LossRatioMin, m.LossRatioMax = units.RatioOf(surely, sent), mostRatio(lost, most+m.GeneratorDrops(), sent)
+		m.Quality = report.Good
+		if exceeds(surely, sent, limit) {
+			m.Quality = report.Lossy
+		}
+	}
+	w.Quality, w.Reason = Worst(w.Directions)
+	return w
+}
+
 // hiddenAlone says that nothing but frames of others makes the direction Invalid.
 func (d direction) hiddenAlone() bool {
 	return d.mayHideMore() && !exceeds(d.surelyLost(), d.measured.Sent.Packets, d.limit) && (!exceeds(d.lost(), d.measured.Sent.Packets, d.limit) || edgesAlone(d.measured))

@@ -2,6 +2,7 @@ package procedure
 
 import (
 	"slices"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -27,6 +28,12 @@ func ClaimOffered(answer []report.Direction, limit units.Ratio, lossy report.Rea
 	}
 	return ClaimAsked(answer, limit, lossy)
 }
+
+// mostVoid is the part of what was asked for that may say nothing about the device, and the rest still is the answer to it.
+const mostVoid = 10
+
+// TooMuchVoid says that more than a tenth of what was asked for, trials or their time, says nothing about the device, however often it was repeated: the rest is not what was asked for.
+func TooMuchVoid[T int | time.Duration](void, of T) bool { return void*mostVoid > of }
 
 func lostAbove(answer []report.Direction, limit units.Ratio) bool {
 	return slices.ContainsFunc(answer, func(d report.Direction) bool { return d.LossRatioMin > limit })

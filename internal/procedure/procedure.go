@@ -199,6 +199,8 @@ type Conclusion struct {
 	Unattributed bool
 	// Unproven says that there is no answer, as no load is known to be clean (WhyUnproven).
 	Unproven bool
+	// NotHeld is why less was judged than was asked for, with the way out, as windows say nothing about the device and were not repeated; empty: all of it was.
+	NotHeld string
 	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.
 	Window, Lossy int
 	// Resolution is how far the answer may lie below the lossy load, as a share of that.

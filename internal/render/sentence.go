@@ -17,11 +17,14 @@ const (
 	estimated  = "estimated"
 	lowerBound = "lower bound"
 	saturated  = "saturated"
+	notHeld    = "not held"
 )
 
 // standing is what kind of answer a report gives, in a word or two.
 func standing(r *report.Report) string {
 	switch {
+	case r.Result.NotHeld != "" && r.Ending == report.Completed:
+		return notHeld
 	case !report.HasFigure(r):
 		return wording.NotMeasured
 	case r.Result.LowerBound():
@@ -57,6 +60,9 @@ func answer(r *report.Report) string { return capital(standing(r)) + ": " + expl
 func explanation(r *report.Report) string {
 	if !report.HasFigure(r) {
 		return sentence(cmp.Or(r.Message, r.Result.Message, whyNoFigure(r)))
+	}
+	if r.Result.NotHeld != "" {
+		return sentence(r.Result.Message)
 	}
 	what := limitWords(r)
 	if of := cmp.Or(eachDirectionWords(r), overloadWords(r)); of != "" {

@@ -47,11 +47,11 @@ func (r *Report) Unconfirmed() bool {
 	return r.LacksConfirmation(r.Result.Confirmed)
 }
 
-// LacksConfirmation says whether a figure that is confirmed or not lacks the confirmation that its procedure asks for: a longer window at the same load, or, of a Soak, enough frames near the load. Directions
+// LacksConfirmation says whether a figure that is confirmed or not lacks the confirmation that its procedure asks for: a longer window at the same load, or, of a Soak, enough frames near the load. What was not held whole lacks it in any procedure. Directions
 // that were measured one after another have a confirmation each.
 func (r *Report) LacksConfirmation(confirmed bool) bool {
 	p := PlanOf(r).Procedure
-	return !confirmed && (p.Confirmation() > 0 || p.Type == plan.TypeSoak)
+	return !confirmed && (p.Confirmation() > 0 || p.Type == plan.TypeSoak || r.Result.NotHeld != "")
 }
 
 // Signed is a figure of the result with its sign, or that nothing was measured.

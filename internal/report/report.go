@@ -40,6 +40,8 @@ type Report struct {
 	Windows   []Window    `json:"windows,omitempty"`
 	// Samples are raw counters about once a second, for graphs; the windows' own counters are the evidence of the result. Those of sessions are at each step's end, too.
 	Samples []Sample `json:"samples,omitempty"`
+	// Interruptions are the times in which a link was down, or nothing came back of a load that the device carried at another time; none: there were none.
+	Interruptions []Interruption `json:"interruptions,omitempty"`
 	// Stolen is the processor time that hosts of virtual machines took from generators while they sent; none: nothing, or it is unknown.
 	Stolen []Stolen `json:"stolen,omitempty"`
 	// Observations are what the Plan's observers read beside the traffic, one for each.

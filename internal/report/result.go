@@ -25,19 +25,23 @@ const (
 	BurstsMeasured   Reason = "BurstsMeasured"   // no search for a rate: frames were lost at the bursts' rate, the rates are what came back of it, and the bursts show how much the device buffers
 	LoadEstimated    Reason = "LoadEstimated"    // no search: frames were lost, and trials show at which load a small share is lost on average, with an interval; the figures are of that load, and lower bounds where no load is shown to be too much
 	PathLimited      Reason = "PathLimited"      // no search: the path between the ends of sessions held them back, and the figures are what came through
+	NotHeld          Reason = "NotHeld"          // what was asked for was not measured whole: a link was down, or windows say nothing; a figure has no claim
+	DeviceLost       Reason = "DeviceLost"       // nothing came back for a while of a load that the device carried at another time; a figure has no claim
 	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
 	NotMeasured      Reason = "NotMeasured"      // the run ended before any window could be judged
 )
 
 // Result is the answer.
 type Result struct {
-	Measured     bool        `json:"measured"`  // there is a figure
-	Saturated    bool        `json:"saturated"` // the figure is the DUT's limit, not a lower bound
-	Confirmed    bool        `json:"confirmed"` // held for the confirmation's duration
-	NonMonotonic bool        `json:"nonMonotonic,omitempty"`
-	Reason       Reason      `json:"reason"`
-	Message      string      `json:"message"` // the reason as a sentence with its figures
-	Resolution   units.Ratio `json:"resolution,omitempty"`
+	Measured     bool   `json:"measured"`  // there is a figure
+	Saturated    bool   `json:"saturated"` // the figure is the DUT's limit, not a lower bound
+	Confirmed    bool   `json:"confirmed"` // held for the confirmation's duration
+	NonMonotonic bool   `json:"nonMonotonic,omitempty"`
+	Reason       Reason `json:"reason"`
+	Message      string `json:"message"` // the reason as a sentence with its figures
+	// NotHeld is why what was asked for was not measured whole, and the way out: then no criterion passes, and the figures count in no comparison. Empty: it was measured whole.
+	NotHeld    string      `json:"notHeld,omitempty"`
+	Resolution units.Ratio `json:"resolution,omitempty"`
 	// Window is the number of the window that Directions and Total come from.
 	Window int `json:"window,omitempty"`
 	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.

@@ -143,6 +143,7 @@ func (r *run) conclude(ctx context.Context, err error) {
 		r.surroundings(rep)
 	}
 	rep.Environment = report.EnvironmentOf(rep)
+	rep.Interruptions = append(rep.Interruptions, analysis.Outages(rep)...)
 	rep.Result = analysis.Result(rep)
 	rep.Figures = figures.Of(rep)
 	rep.Verdict = analysis.Verdict(rep)

@@ -43,6 +43,9 @@ func (s Soak) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	if unusable := p.made - len(p.trials); unusable > 0 {
 		said = append(said, fmt.Sprintf("%s that could not be judged are left out", trialsText(unusable)))
+		if asked := s.trialTime(); p.ended && procedure.TooMuchVoid(asked-p.used, asked) {
+			c.NotHeld = fmt.Sprintf("only trials of %s, of %s, could be judged: see the windows for why, then measure again", p.used, asked)
+		}
 	}
 	c.Sentence = strings.Join(said, "; ")
 	return c

@@ -19,6 +19,7 @@ type progress struct {
 	indexes []int           // where these are in the history
 	made    int             // trials made, unusable ones included
 	sent    time.Duration   // how long they sent, by the time they were asked for
+	used    time.Duration   // how long those sent that count
 	reason  string          // why the next trial is repeated, or why the soak ended
 	ended   bool
 }
@@ -32,11 +33,12 @@ func (s Soak) replay(history []report.Window) progress {
 	}
 	invalid := 0
 	for i := s.warmUp().Steps(); i < len(history) && !p.ended; i++ {
-		p.sent += s.trialLength(p.made, p.sent)
+		lasts := s.trialLength(p.made, p.sent)
+		p.sent += lasts
 		p.made++
 		p.reason = ""
 		if s.usable(history[i], p.trials) {
-			p.trials, p.indexes, invalid = append(p.trials, history[i]), append(p.indexes, i), 0
+			p.trials, p.indexes, p.used, invalid = append(p.trials, history[i]), append(p.indexes, i), p.used+lasts, 0
 			continue
 		}
 		p.reason = procedure.Repeated(history[i])

@@ -62,13 +62,22 @@ func (s Soak) trialLength(n int, sentBefore time.Duration) time.Duration {
 	return min(left, first+time.Duration(n)*s.plan.TrialGrowth.Std())
 }
 
-// trialCount is how many trials fit into the duration.
+// trialCount is how many trials fit into the duration, and trialTime how long they send together.
 func (s Soak) trialCount() int {
-	n, sent := 0, time.Duration(0)
+	n, _ := s.allTrials()
+	return n
+}
+
+func (s Soak) trialTime() time.Duration {
+	_, sent := s.allTrials()
+	return sent
+}
+
+func (s Soak) allTrials() (n int, sent time.Duration) {
 	for ; ; n++ {
 		next := s.trialLength(n, sent)
 		if next <= 0 || n > maxTrials {
-			return n
+			return n, sent
 		}
 		sent += next
 	}

@@ -14,6 +14,7 @@ import (
 // result compares the result with what the windows show.
 func (s *subject) result() Check {
 	d := s.differ(CheckResult)
+	s.interruptions(d)
 	switch {
 	case !s.whole():
 		s.recomputed.Result = s.partialResult()
@@ -30,6 +31,18 @@ func (s *subject) result() Check {
 	}
 	d.compare("result", s.Result, s.recomputed.Result)
 	return d.done()
+}
+
+// interruptions compares the times in which nothing came back with those that samples and windows show. That a link was down is in no counter.
+func (s *subject) interruptions(d *differ) {
+	if s.Thinned != nil {
+		return
+	}
+	links := slices.DeleteFunc(slices.Clone(s.Interruptions), func(one report.Interruption) bool { return one.Link == "" })
+	s.recomputed.Interruptions = append(links, analysis.Outages(&s.recomputed)...)
+	if len(s.Interruptions)+len(s.recomputed.Interruptions) > 0 {
+		d.compareAt("the report", "interruptions", s.Interruptions, s.recomputed.Interruptions)
+	}
 }
 
 // withoutNewGoalMembers takes out of the recomputed goals what an older linerate didn't write; false: this one wrote it.

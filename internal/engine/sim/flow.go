@@ -60,8 +60,8 @@ func newFlow(d Direction, generators int) *flow {
 
 func (f *flow) burst() float64 { return f.Device.Limit.PerSecond() * f.Device.Burst.Seconds() }
 
-// advance lets each generator send at its rate from one moment to another.
-func (f *flow) advance(from, to time.Duration, rates []float64) {
+// advance lets each generator send at its rate from one moment to another. Nothing arrives while the link to the receivers is cut.
+func (f *flow) advance(from, to time.Duration, rates []float64, cut bool) {
 	total := 0.0
 	for _, r := range rates {
 		total += r
@@ -69,6 +69,9 @@ func (f *flow) advance(from, to time.Duration, rates []float64) {
 	for from < to {
 		until, share := f.piece(from, f.Device.Trouble.next(from, to), total)
 		share *= f.Device.Trouble.passes(from)
+		if cut {
+			share = 0
+		}
 		for g, r := range rates {
 			f.sent[g] = f.sent[g].grow(until, r)
 			f.back[g] = f.back[g].grow(until, r*share)

@@ -117,7 +117,7 @@ func (e *Engine) lock() func() {
 // sending is a port's actual rate in packets per second.
 func (e *Engine) sending(index int) float64 {
 	p := e.ports[index]
-	if p == nil || !p.running || e.world.last < p.begins || e.failed(Restart) {
+	if p == nil || !p.running || e.world.last < p.begins || e.failed(Restart) || e.world.cfg.Links[index].down(e.world.last) {
 		return 0
 	}
 	pace, _ := e.pace()

@@ -28,6 +28,8 @@ func (e *Engine) Start(ctx context.Context, loads []engine.PortLoad, duration ti
 			return fmt.Errorf("port %d has no streams: %w", l.Port, engine.ErrRefused)
 		case p.running:
 			return fmt.Errorf("port %d is transmitting: %w", l.Port, engine.ErrRefused)
+		case e.world.cfg.Links[l.Port].down(now):
+			return fmt.Errorf("port %d has no link: %w", l.Port, engine.ErrRefused)
 		case e.capture != nil:
 			return fmt.Errorf("port %d is in service mode: %w", l.Port, engine.ErrRefused)
 		}
@@ -119,7 +121,7 @@ func (e *Engine) readOrder(ports []int, turn int) (order []int, at func(n int) t
 // counters are a port's present counters; the caller has locked the world.
 func (e *Engine) counters(index int) engine.PortCounters {
 	now := e.world.last
-	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, StraysTold: true}
+	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].down(now), LinkFlaps: int64(2*e.happened(Flap)) + e.world.cfg.Links[index].changes(now), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, StraysTold: true}
 	if e.Paced {
 		c.Waited = e.stood()
 	}

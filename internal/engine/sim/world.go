@@ -10,6 +10,7 @@
 package sim
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -36,8 +37,30 @@ type Link struct {
 	Speed   units.BitRate
 	Virtual bool
 	Down    bool
+	// Cuts are when the link is down once the world has begun, in order of time: the generators' ports send and receive nothing then.
+	Cuts []Cut
 	// Background is foreign traffic that the generators' ports receive all the time.
 	Background units.PacketRate
+}
+
+// Cut is from when to when a link is down, since the world began.
+type Cut struct{ From, To time.Duration }
+
+// down says that the link is down at a moment.
+func (l Link) down(at time.Duration) bool {
+	return l.Down || slices.ContainsFunc(l.Cuts, func(c Cut) bool { return at >= c.From && at < c.To })
+}
+
+// changes is how often cuts changed the link's state up to a moment.
+func (l Link) changes(at time.Duration) (n int64) {
+	for _, c := range l.Cuts {
+		for _, moment := range []time.Duration{c.From, c.To} {
+			if at >= moment {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Direction is traffic from one link to another and what the device does to it.
@@ -166,8 +189,13 @@ func (w *World) advance() {
 		for _, g := range w.generators {
 			next = g.nextChange(w.last, next)
 		}
+		for _, l := range w.cfg.Links {
+			for _, c := range l.Cuts {
+				next = Trouble{From: c.From, To: c.To}.next(w.last, next)
+			}
+		}
 		for i, f := range w.flows {
-			f.advance(w.last, next, w.rates(i))
+			f.advance(w.last, next, w.rates(i), w.cfg.Links[f.To].down(w.last))
 		}
 		w.last = next
 		for _, g := range w.generators {

@@ -1,0 +1,95 @@
+package frames_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/tier"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// each procedure against the device of 10 kpps, with a load that it carries where the load is given.
+var eachProcedure = map[string]option{
+	"Ramp":                     func(*scenario) {},
+	"Ramp of each direction":   eachDirection(0),
+	"Search":                   searching("Sequential", 1, 5),
+	"Soak":                     soaked(func(p *plan.Soak) { p.Duration = seconds(20) }),
+	"ConstantLoad":             constantLoad("8kpps"),
+	"ConstantLoad, a high one": constantLoad("12500pps"),
+	"FrameLoss":                frameLoss,
+	"MaximumOfferedLoad":       maximumOfferedLoad(3),
+	"BackToBack":               backToBack(),
+}
+
+// forever is longer than any of these runs.
+const forever = time.Hour
+
+// cut takes links down.
+func cut(from, to time.Duration, links ...int) option {
+	return func(s *scenario) {
+		for _, i := range links {
+			s.world.Links[i].Cuts = append(s.world.Links[i].Cuts, sim.Cut{From: from, To: to})
+		}
+	}
+}
+
+// mute lets the device lose all frames of these directions, with its links up.
+func mute(from, to time.Duration, directions ...int) option {
+	return func(s *scenario) {
+		for _, i := range directions {
+			s.world.Directions[i].Device.Trouble = sim.Trouble{From: from, To: to, Loss: units.One}
+		}
+	}
+}
+
+// modest are criteria that the device meets easily as long as it is there, and that figures of a part of the run would meet, too.
+func modest(s *scenario) {
+	criterion(plan.Criterion{Name: "some", Metric: "PacketsPerSecond", Direction: "Each", Min: "1"})(s)
+	criterion(plan.Criterion{Name: "few lost", Metric: "LossRatio", Direction: "Each", Max: "0.6"})(s)
+}
+
+// healthy is how long traffic of a procedure flows if nothing happens, since the world's beginning.
+func healthy(t *testing.T, procedure option) (from, to time.Duration) {
+	t.Helper()
+	r := scene(procedure, modest).run(t)
+	if r.Ending != report.Completed || r.Result.NotHeld != "" || len(r.Interruptions) > 0 {
+		t.Fatalf("with a device that stays: %s, %q, %+v", r.Ending, r.Result.NotHeld, r.Interruptions)
+	}
+	first, last := r.Windows[0], r.Windows[len(r.Windows)-1]
+	return (first.Start + first.Duration).Std(), (last.Start + last.Duration).Std()
+}
+
+func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
+	ways := map[string]func(at time.Duration) option{
+		"its ports go down for good":                   func(at time.Duration) option { return cut(at, forever, 0, 1) },
+		"its ports go down for three seconds":          func(at time.Duration) option { return cut(at, at+3*time.Second, 0, 1) },
+		"it loses one end":                             func(at time.Duration) option { return cut(at, forever, 1) },
+		"it loses one end for four seconds":            func(at time.Duration) option { return cut(at, at+4*time.Second, 0) },
+		"it renegotiates a link":                       func(at time.Duration) option { return cut(at, at+1200*time.Millisecond, 1) },
+		"a link blinks between two readings":           func(at time.Duration) option { return cut(at, at+100*time.Microsecond, 0) },
+		"it forwards nothing more, with its links up":  func(at time.Duration) option { return mute(at, forever, 0, 1) },
+		"it restarts behind a switch, in four seconds": func(at time.Duration) option { return mute(at, at+4*time.Second, 0, 1) },
+		"it forwards nothing more in one direction":    func(at time.Duration) option { return mute(at, forever, 0) },
+	}
+	moments := []time.Duration{50, 15, 85} // in percent of the traffic's time
+	for name, procedure := range eachProcedure {
+		t.Run(name, func(t *testing.T) {
+			from, to := healthy(t, procedure)
+			for way, dies := range ways {
+				for _, share := range moments[:tier.Times(1, len(moments))] {
+					at := from + (to-from)*share/100
+					r := scene(procedure, modest, dies(at)).run(t)
+					if r.Verdict.Outcome == report.Passed {
+						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", way, at, r.Result.Message, r.Verdict, trace(r))
+					}
+					if res := r.Result; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
+						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, at, res.Reason, res.NotHeld, res.Saturated, res.Message, trace(r))
+					}
+				}
+			}
+		})
+	}
+}
