@@ -80,11 +80,11 @@ func BenchmarkDrawTheLine(b *testing.B) {
 			caches := newFullCaches(1000, running)
 			line := New(caches, inventory.New(caches, inventory.Bounds{}), manifests.Settings{}, time.Now)
 			line.watched = true
-			if err := line.draw(b.Context(), "", always); err != nil { // what tests want is found out once
+			if err := line.draw(b.Context(), nil, always); err != nil { // what tests want is found out once
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if err := line.draw(b.Context(), "", always); err != nil {
+				if err := line.draw(b.Context(), nil, always); err != nil {
 					b.Fatal(err)
 				}
 			}

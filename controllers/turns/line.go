@@ -47,16 +47,15 @@ type Line struct {
 	drawing chan struct{}
 	found   *findings
 	wants   *wants
-	// findingOut is locked by the pass that finds out what other passes' tests want; nobody waits for it.
-	findingOut sync.Mutex
 
 	mu sync.Mutex
 	// marked counts the changes; drawn is that count when the last drawing began: the line is behind while the two differ.
 	marked, drawn uint64
 	// nodes counts the changes of nodes.
 	nodes uint64
-	// line is replaced by the pass that draws, and never changed otherwise.
-	line queue.Line
+	// line is replaced by the pass that draws, and never changed otherwise. later are its tests that have no place in it yet.
+	line  queue.Line
+	later map[types.UID]bool
 	// The tests that are still to be woken: beginning has those whose turn has come, changed those whose turn changed in another way, and notices
 	// those whose place in line, or the tests that they wait for, changed.
 	beginning beginning
@@ -82,7 +81,7 @@ func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, no
 	if current {
 		return turn, nil
 	}
-	err := l.draw(ctx, test.UID, func() (current bool) {
+	err := l.draw(ctx, test, func() (current bool) {
 		turn, current = l.meanwhile(test.UID, marked, now)
 		return current
 	})
@@ -112,7 +111,8 @@ func (l *Line) meanwhile(test types.UID, marked uint64, now time.Time) (queue.Tu
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	turn, known := l.line.Turns[string(test)]
-	return turn, known && l.watched && l.drawn >= marked && !lifecycle.Reached(turn.Until, now)
+	joins := l.later[test] && l.wants.of(test) != nil // that was found out since
+	return turn, known && l.watched && l.drawn >= marked && !joins && !lifecycle.Reached(turn.Until, now)
 }
 
 // claimDrawing waits until no other pass draws.
@@ -157,8 +157,8 @@ func (l *Line) nudge() {
 	}
 }
 
-// draw draws the line, unless that proves needless once nobody else draws. What tests want is found out while others may draw; asks is the test for which it is drawn, if any.
-func (l *Line) draw(ctx context.Context, asks types.UID, needless func() bool) error {
+// draw draws the line, unless that proves needless once nobody else draws. What tests want is found out while others may draw; asks is the test for which it is drawn; nil: none in particular.
+func (l *Line) draw(ctx context.Context, asks *v1alpha1.LoadTest, needless func() bool) error {
 	if !l.watched {
 		l.wants.forgetAll()
 	}
@@ -167,10 +167,10 @@ func (l *Line) draw(ctx context.Context, asks types.UID, needless func() bool) e
 		if err := l.claimDrawing(ctx); err != nil {
 			return err
 		}
-		missing, done, err := l.drawOf(ctx, &seen, asks, foundOut, needless)
+		missing, err := l.drawOf(ctx, &seen, asks, foundOut, needless)
 		l.releaseDrawing()
 		if err == nil {
-			err = l.findOut(ctx, missing, done)
+			err = l.findOut(ctx, missing)
 		}
 		if err != nil {
 			return fmt.Errorf("draw the line of tests that want devices: %w", err)
@@ -181,9 +181,8 @@ func (l *Line) draw(ctx context.Context, asks types.UID, needless func() bool) e
 	}
 }
 
-// findOut finds out what tests want, and then calls done.
-func (l *Line) findOut(ctx context.Context, tests []lifecycle.Observed, done func()) error {
-	defer done()
+// findOut finds out what tests want.
+func (l *Line) findOut(ctx context.Context, tests []lifecycle.Observed) error {
 	for _, o := range tests {
 		if err := l.wants.findOut(ctx, l.lab, o); err != nil {
 			return fmt.Errorf("find out what %s/%s wants: %w", o.Test.Namespace, o.Test.Name, err)
@@ -192,21 +191,20 @@ func (l *Line) findOut(ctx context.Context, tests []lifecycle.Observed, done fun
 	return nil
 }
 
-// drawOf draws the line of what was seen, or sees anew where another pass has drawn since. Unless all has been found out that is to be, it returns the tests of which isn't known what they want, and draws nothing; done is to be
-// called when that is found out. The caller has claimed the drawing.
-func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks types.UID, foundOut bool, needless func() bool) (missing []lifecycle.Observed, done func(), err error) {
-	done = func() {}
+// drawOf draws the line of what was seen, or sees anew where another pass has drawn since. Unless all has been found out that is to be, it returns the tests of which isn't known what they want, and draws nothing. The caller
+// has claimed the drawing.
+func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks *v1alpha1.LoadTest, foundOut bool, needless func() bool) (missing []lifecycle.Observed, err error) {
 	if needless() {
-		return nil, done, nil
+		return nil, nil
 	}
 	if *seen == nil || l.drawnSince((*seen).marked) {
 		if *seen, err = l.look(ctx); err != nil {
-			return nil, done, err
+			return nil, err
 		}
 	}
 	if !foundOut {
-		if missing, done = l.toFindOut(*seen, asks); len(missing) > 0 {
-			return missing, done, nil
+		if missing = l.missing(*seen, asks); len(missing) > 0 {
+			return missing, nil
 		}
 	}
 	lab, later := l.labOf(*seen)
@@ -214,23 +212,11 @@ func (l *Line) drawOf(ctx context.Context, seen **snapshot, asks types.UID, foun
 	for i := range later {
 		line.Turns[later[i].ID] = queue.Turn{Waits: true, Brief: "joins the line", Message: "it joins the line in a moment: what it and older LoadTests of its namespace want is being found out"}
 	}
-	l.replace(line, (*seen).marked, slices.Concat(lab.Claims, later))
+	l.replace(line, (*seen).marked, slices.Concat(lab.Claims, later), later)
 	if len(later) > 0 {
 		l.mark()
 	}
-	return nil, done, nil
-}
-
-// toFindOut are the tests of which this pass is to find out what they want, and what is to be called then: if another pass is about to, the test that asks only.
-func (l *Line) toFindOut(seen *snapshot, asks types.UID) (tests []lifecycle.Observed, done func()) {
-	tests = l.missing(seen, asks)
-	switch {
-	case len(tests) == 0 || !l.watched:
-		return tests, func() {}
-	case l.findingOut.TryLock():
-		return tests, l.findingOut.Unlock
-	}
-	return slices.DeleteFunc(tests, func(o lifecycle.Observed) bool { return o.Test.UID != asks }), func() {}
+	return nil, nil
 }
 
 // drawnSince says whether a line was drawn that includes changes beyond marked.
@@ -241,11 +227,14 @@ func (l *Line) drawnSince(marked uint64) bool {
 }
 
 // replace replaces the last line.
-func (l *Line) replace(line queue.Line, marked uint64, claims []queue.Claim) {
+func (l *Line) replace(line queue.Line, marked uint64, claims, later []queue.Claim) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := l.line
-	l.line, l.drawn = line, marked
+	l.line, l.drawn, l.later = line, marked, map[types.UID]bool{}
+	for i := range later {
+		l.later[types.UID(later[i].ID)] = true
+	}
 	for i := range claims {
 		before, known := was.Turns[claims[i].ID]
 		after := line.Turns[claims[i].ID]

@@ -44,7 +44,7 @@ func TestALineFromWhatIsKeptIsTheSame(t *testing.T) {
 			for step := range 200 {
 				what := l.happen(random, step, kept)
 				for _, line := range []*Line{kept, anew} {
-					if err := line.draw(t.Context(), "", always); err != nil {
+					if err := line.draw(t.Context(), nil, always); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -297,6 +297,7 @@ func TestAChangedNetworkConcernsOnlyTheTestsThatNameIt(t *testing.T) {
 	l.reads()
 	line.NetworkChanged(compile.NetworkKey{Namespace: "hostile", Name: "hostile-net"})
 	l.ask(line, "b", false)
+	line.woken(t.Context())
 	if reads := l.reads(); slices.Contains(reads, "lab-net") || !slices.Contains(reads, "hostile-net") {
 		t.Errorf("%v are read after hostile-net changed", reads)
 	}

@@ -32,7 +32,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	order := func() []string {
 		t.Helper()
 		l.now = l.now.Add(time.Second)
-		if err := line.draw(t.Context(), "", always); err != nil {
+		if err := line.draw(t.Context(), nil, always); err != nil {
 			t.Fatal(err)
 		}
 		return line.line.Order

@@ -25,7 +25,8 @@ type wanted struct {
 // wants is what tests want. It is found out by compiling them and making their pods, which takes long for a large test. So nobody draws meanwhile:
 //
 //	look ──▶ of some tests it isn't known ──▶ let others draw, find it out, draw
-//	            ╰── of more than mostFoundOut: these join the line at the next drawing
+//	            ├── of other namespaces than the test's that asks: the next drawing that no test asked for finds it out
+//	            ╰── of more than mostFoundOut: these join the line at the next drawing, too
 //
 // It is safe for concurrent use.
 type wants struct {
@@ -121,14 +122,17 @@ func (w *wants) findOut(ctx context.Context, lab *inventory.Inventory, o lifecyc
 	return nil
 }
 
-// mostFoundOut is how much is found out for a namespace before a drawing, so that no test waits for those of other namespaces for long, however many there are: so many tests of up to 64 KiB of memory each, or
+// mostFoundOut is how much is found out for a namespace before a drawing, so that none waits long for those of others, however many there are: so many tests of up to 64 KiB of memory each, or
 // fewer larger ones.
 const mostFoundOut = 64
 
-// missing are the tests of which isn't known what they want and is to be found out now: of each namespace the oldest ones, and the one that asks.
-func (l *Line) missing(s *snapshot, asks types.UID) (all []lifecycle.Observed) {
+// missing are the tests of which isn't known what they want and is to be found out now: the one that asks, and the oldest ones of its namespace; if none asks, of each namespace.
+func (l *Line) missing(s *snapshot, asks *v1alpha1.LoadTest) (all []lifecycle.Observed) {
 	for i := range s.tests {
 		test := &s.tests[i]
+		if l.watched && asks != nil && asks.Namespace != test.Namespace {
+			continue
+		}
 		pods := s.pods[ownerKey{test.Namespace, test.UID}]
 		known := l.wants.of(test.UID)
 		if stands, ok := l.found.stands[test.UID]; ok && known != nil && stands.wants == known && stands.isOf(test, pods) {
@@ -149,6 +153,6 @@ func (l *Line) missing(s *snapshot, asks types.UID) (all []lifecycle.Observed) {
 	return slices.DeleteFunc(all, func(o lifecycle.Observed) bool {
 		over := spent[o.Test.Namespace] >= mostFoundOut
 		spent[o.Test.Namespace] += 1 + o.Test.Spec.FreeformMemory()>>16
-		return over && o.Test.UID != asks
+		return over && (asks == nil || o.Test.UID != asks.UID)
 	})
 }

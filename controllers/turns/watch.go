@@ -108,7 +108,7 @@ func (l *Line) toNotify(now time.Duration) []types.NamespacedName {
 
 // catchUp draws the line where it is behind.
 func (l *Line) catchUp(ctx context.Context) error {
-	return l.draw(ctx, "", func() bool {
+	return l.draw(ctx, nil, func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.marked == l.drawn
