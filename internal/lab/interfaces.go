@@ -19,7 +19,18 @@ func checkInterfaces(t Topology) error {
 			return err
 		}
 	}
-	return checkPacketSockets()
+	if err := checkPacketSockets(); err != nil {
+		return err
+	}
+	return checkLoopback()
+}
+
+// checkLoopback refuses a namespace whose loopback interface is down, as it is when one was just made: the engine listens there.
+func checkLoopback() error {
+	if lo, err := net.InterfaceByName("lo"); err == nil && lo.Flags&net.FlagUp == 0 {
+		return badInput("the loopback interface lo is down, over which the software engine is reached: set it up with \"ip link set lo up\" (in the network namespace where linerate runs)")
+	}
+	return nil
 }
 
 func checkInterface(l Link, largest int) error {

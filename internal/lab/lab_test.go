@@ -211,13 +211,14 @@ func TestALabThatCannotStartSaysWhy(t *testing.T) {
 	})
 }
 
-// TestFramesThatDoNotFitAnInterface: the MTU is compared before anything is sent, and the command mends it.
+// TestFramesThatDoNotFitAnInterface: the MTU is compared before anything is sent, and the command mends it; so does one for a loopback interface that is down.
 func TestFramesThatDoNotFitAnInterface(t *testing.T) {
 	needRoot(t)
 	runtime.LockOSThread() // the namespace ends with the thread
 	if _, err := netns.New(); err != nil {
 		t.Fatal(err)
 	}
+	topology := topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: []string{"west", "east"}})
 	for _, name := range []string{"west", "east"} {
 		if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name, MTU: 1500}, PeerName: name + "-far"}); err != nil {
 			t.Fatal(err)
@@ -229,7 +230,12 @@ func TestFramesThatDoNotFitAnInterface(t *testing.T) {
 			}
 		}
 	}
-	topology := topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: []string{"west", "east"}})
+	_, err := lab.Start(t.Context(), topology, lab.Host{Path: "/nonexistent"})
+	wantFault(t, err, lab.BadInput, `the loopback interface lo is down, over which the software engine is reached: set it up with "ip link set lo up"`)
+	lo, err := netlink.LinkByName("lo")
+	if err = errors.Join(err, netlink.LinkSetUp(lo)); err != nil {
+		t.Fatal(err)
+	}
 	const unfit = `frames of 9000 bytes don't fit interface west (link west), whose MTU is 1500: set it with "ip link set west mtu 8982"`
 	for largest, c := range map[int]struct {
 		reason lab.Reason

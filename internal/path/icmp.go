@@ -133,14 +133,14 @@ func unreachable(code byte) objection {
 
 // readICMPv6 reads an error's type and code (RFC 4443, 4861).
 func readICMPv6(header []byte) (o objection, known bool) {
-	switch kind, code := header[0], header[1]; {
-	case kind == 1:
-		o = unreachable6(code)
-	case kind == 2:
+	switch header[0] {
+	case 1:
+		o = unreachable6(header[1])
+	case 2:
 		o = objection{name: "packet too big", why: tooBig, mtu: int(binary.BigEndian.Uint32(header[4:]))}
-	case kind == 3:
+	case 3:
 		o = objection{name: "time exceeded", why: timeExceeded}
-	case kind == 4:
+	case 4:
 		o = objection{name: "parameter problem", why: badHeader}
 	default:
 		return o, false

@@ -44,15 +44,38 @@ func KeepsLinkUp(frame []byte) bool {
 	switch {
 	case kind < leastType || slices.Contains(LinkTypes(), kind):
 		return true
-	case kind == typeIPv4 && len(frame) >= at+20:
-		protocol, plain := frame[at+9], frame[at] == 0x45
-		return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain && frame[at+8] == BFDTTL && isBFD(frame, at+22)
-	case kind == typeIPv6 && len(frame) > at+40:
-		next, first := frame[at+6], frame[at+40]
-		return next == protocolHopByHop && first == protocolICMPv6 || next == protocolICMPv6 && (first >= 130 && first <= 137 || first == 143) ||
-			slices.Contains(RouterProtocols(), next) || next == protocolUDP && frame[at+7] == BFDTTL && isBFD(frame, at+42)
+	case kind == typeIPv4:
+		return routersSpeak4(frame, at)
+	case kind == typeIPv6:
+		return routersSpeak6(frame, at)
 	}
 	return false
+}
+
+// routersSpeak4 says that the IPv4 packet that begins there is of a router to its neighbours.
+func routersSpeak4(frame []byte, at int) bool {
+	if len(frame) < at+20 {
+		return false
+	}
+	protocol, plain := frame[at+9], frame[at] == 0x45
+	return slices.Contains(RouterProtocols(), protocol) || protocol == protocolUDP && plain && frame[at+8] == BFDTTL && isBFD(frame, at+22)
+}
+
+// routersSpeak6 is the same of IPv6, with the messages of ICMPv6 that stay on a link.
+func routersSpeak6(frame []byte, at int) bool {
+	if len(frame) <= at+40 {
+		return false
+	}
+	switch next, first := frame[at+6], frame[at+40]; next {
+	case protocolHopByHop:
+		return first == protocolICMPv6
+	case protocolICMPv6:
+		return first >= 130 && first <= 137 || first == 143
+	case protocolUDP:
+		return frame[at+7] == BFDTTL && isBFD(frame, at+42)
+	default:
+		return slices.Contains(RouterProtocols(), next)
+	}
 }
 
 // isBFD says that the UDP destination port that stands there is one of BFD's.
