@@ -4,10 +4,16 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 
+	"github.com/linerate-dev/linerate/internal/cli"
+	"github.com/linerate-dev/linerate/internal/kubectl"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -24,7 +30,7 @@ func documents() []document {
 	for _, version := range plan.Versions {
 		plans = append(plans, version)
 	}
-	return []document{
+	all := []document{
 		{"plan", "linerate: Plan", reflect.TypeFor[plan.Plan](), plans},
 		{"report", "linerate: Report", reflect.TypeFor[report.Report](), []any{report.Version, report.VersionBefore}},
 		{"suite", "linerate: report of a suite", reflect.TypeFor[report.Suite](), []any{report.SuiteVersion}},
@@ -35,6 +41,13 @@ func documents() []document {
 		{"heatmap", "linerate: heat maps", reflect.TypeFor[report.Heatmap](), []any{report.HeatmapVersion}},
 		{"trend", "linerate: trend", reflect.TypeFor[report.Trend](), []any{report.TrendVersion}},
 	}
+	for _, printed := range []map[string]reflect.Type{cli.Documents(), kubectl.Documents()} {
+		for _, version := range slices.Sorted(maps.Keys(printed)) {
+			name, _, _ := strings.Cut(path.Base(version), ".")
+			all = append(all, document{name, "linerate: " + name, printed[version], []any{version}})
+		}
+	}
+	return all
 }
 
 func main() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -57,6 +58,7 @@ func foreign() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[netip.Prefix](): {Type: "string", Examples: []any{"198.18.0.1/24", "2001:db8::1/64"}},
 		reflect.TypeFor[time.Time]():    {Type: "string", Format: "date-time"},
+		reflect.TypeFor[metav1.Time]():  {Type: "string", Format: "date-time"},
 		reflect.TypeFor[[]byte]():       {Type: "string", ContentEncoding: "base64"},
 	}
 }

@@ -38,7 +38,7 @@ func (d *device) renew(now time.Duration) {
 	case d.keeps == 0 || d.asks && now-d.taken >= d.keeps:
 		d.taken = now
 	case !d.asks:
-		d.taken = max(0, (now-d.phase)/d.keeps*d.keeps+d.phase)
+		d.taken = max(0, now-(now-d.phase+d.keeps)%d.keeps)
 	}
 }
 

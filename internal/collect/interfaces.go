@@ -84,6 +84,7 @@ func (a snmp) bitsOf(kind gosnmp.Asn1BER) (int, error) {
 			return 0, fmt.Errorf("object %s is a Counter32, which begins anew too soon: name its 64-bit object, %s (%s%s)", a.object.OID, wider[c].name, wider[c].column, row)
 		}
 		return 32, nil
+	default:
+		return 0, nil
 	}
-	return 0, nil
 }

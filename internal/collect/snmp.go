@@ -95,26 +95,38 @@ func (a snmp) ask(ctx context.Context) (r reading, err error) {
 		beside = besides{}
 		answer, err = client.Get([]string{a.object.OID})
 	}
-	switch {
-	case err != nil && silent(err) && a.known.answered:
-		return r, fmt.Errorf("no answer within %s, asked %d times; it has answered before", agentTime, 1+agentRetries)
-	case err != nil && a.user != nil && notAuthentic(err) && a.withoutEncryption(ctx):
-		return r, a.refused(gosnmp.ErrUnknownSecurityLevel)
-	case err != nil && a.user != nil:
-		return r, a.refused(err)
-	case err != nil && silent(err):
-		return r, fmt.Errorf("no answer within %s, asked %d times: agents don't answer who shows a community that they don't know, which is %s here", agentTime, 1+agentRetries, a.shown())
-	case err != nil:
-		return r, plainly(err)
-	case answer.Error != gosnmp.NoError:
-		return r, fmt.Errorf("it answers %s for %s", answer.Error, a.object.OID)
-	case len(answer.Variables) == 0 || answer.Variables[0].Name != a.object.OID:
-		return r, fmt.Errorf("it answers for another object than %s", a.object.OID)
+	if err := a.why(ctx, answer, err); err != nil {
+		return r, err
 	}
 	a.known.answered = true
-	object := answer.Variables[0]
+	return a.number(answer.Variables[0], answer.Variables[1:], beside)
+}
+
+// why is why an agent's answer has no number; nil: it has one.
+func (a snmp) why(ctx context.Context, answer *gosnmp.SnmpPacket, err error) error {
+	switch {
+	case err != nil && silent(err) && a.known.answered:
+		return fmt.Errorf("no answer within %s, asked %d times; it has answered before", agentTime, 1+agentRetries)
+	case err != nil && a.user != nil && notAuthentic(err) && a.withoutEncryption(ctx):
+		return a.refused(gosnmp.ErrUnknownSecurityLevel)
+	case err != nil && a.user != nil:
+		return a.refused(err)
+	case err != nil && silent(err):
+		return fmt.Errorf("no answer within %s, asked %d times: agents don't answer who shows a community that they don't know, which is %s here", agentTime, 1+agentRetries, a.shown())
+	case err != nil:
+		return plainly(err)
+	case answer.Error != gosnmp.NoError:
+		return fmt.Errorf("it answers %s for %s", answer.Error, a.object.OID)
+	case len(answer.Variables) == 0 || answer.Variables[0].Name != a.object.OID:
+		return fmt.Errorf("it answers for another object than %s", a.object.OID)
+	}
+	return nil
+}
+
+// number is an object's, with what the agent told beside it.
+func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, beside besides) (r reading, err error) {
 	now := count{read: time.Now()}
-	now.uptime, now.discontinuity, r.pulse = beside.read(answer.Variables[1:])
+	now.uptime, now.discontinuity, r.pulse = beside.read(rest)
 	var number *big.Rat
 	kind := report.Gauge
 	if now.bits, err = a.bitsOf(object.Type); err != nil {

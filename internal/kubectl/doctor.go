@@ -18,6 +18,12 @@ import (
 // diagnosisVersion is the kind and version of the document that doctor prints as JSON.
 const diagnosisVersion = "linerate.dev/doctor.v1alpha1"
 
+// diagnosis is what a cluster lacks.
+type diagnosis struct {
+	Version  string           `json:"version"`
+	Findings []doctor.Finding `json:"findings"`
+}
+
 func newDoctor(o Options, to *connection) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
@@ -60,10 +66,7 @@ func writeFindings(w io.Writer, format string, how render.TextOptions, findings 
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(struct {
-			Version  string           `json:"version"`
-			Findings []doctor.Finding `json:"findings"`
-		}{diagnosisVersion, findings})
+		return encoder.Encode(diagnosis{diagnosisVersion, findings})
 	}
 	var text strings.Builder
 	for _, f := range findings {

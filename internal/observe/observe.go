@@ -292,10 +292,8 @@ func (b *book) add(v value) {
 		s = &series{VitalSign: report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind}, source: v.source}
 		b.series = append(b.series, s)
 	}
-	if n := len(s.holes); v.missing != "" && b.plan.Asks() && (n == 0 || v.at > s.holes[n-1]+time.Millisecond) {
-		s.holes = append(s.holes, v.at)
-	}
 	if b.plan.Asks() {
+		s.note(v)
 		s.date(&v)
 	}
 	at := plan.Duration(v.at)
@@ -305,6 +303,13 @@ func (b *book) add(v value) {
 	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: at, Value: v.number, Age: plan.Duration(v.age)}), v.step, v.stamp
 	s.clocks, s.within = append(s.clocks, v.clock), append(s.within, v.within)
 	s.asked = append(s.asked, askedSample{v.question, v.dated, v.epoch, v.anew})
+}
+
+// note notes when a number was none.
+func (s *series) note(v value) {
+	if n := len(s.holes); v.missing != "" && (n == 0 || v.at > s.holes[n-1]+time.Millisecond) {
+		s.holes = append(s.holes, v.at)
+	}
 }
 
 // date dates a counter's number that is another than before, where its collector didn't: it was taken between the two readings.
