@@ -109,10 +109,10 @@ var curveMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool 
 
 // OfWindow are the figures of one window: what was sent, what came back and what was lost at its load, in each direction and in all together.
 func OfWindow(r *report.Report, w report.Window) []report.Figure {
-	result := report.Result{Confirmed: true, Reason: report.CurveMeasured, Directions: w.Directions}
+	result := report.Result{Measured: true, Confirmed: true, Reason: report.CurveMeasured, Window: w.Number, Directions: w.Directions}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	result.Total = &total
-	all := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Result: result}, curveMetrics)
+	all := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Windows: []report.Window{w}, Result: result}, curveMetrics)
 	for i := range all {
 		all[i].Load = w.Load
 	}

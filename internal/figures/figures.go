@@ -23,8 +23,10 @@ type measured struct {
 	lossy             bool
 	// searched are the directions that the figure is of, where a search found what each of them can do by itself; nil: what the result says holds for all.
 	searched []report.Direction
-	// disturbed is how many frames more may have come back but for others on the machine, as a share of those that did.
+	// disturbed is how many frames more may have come back but for others on the machine and bursts of the generators, as a share of those that did.
 	disturbed *big.Rat
+	// lostToSending is the share of those sent that were lost while generators sent in bursts, or nobody saw how.
+	lostToSending units.Ratio
 	// ofBursts says that the procedure sends bursts, and bursts is what they show of the direction; nil: nothing. severalBursts: the figures are of several directions together.
 	bursts                  *report.BackToBackFrames
 	ofBursts, severalBursts bool
@@ -94,7 +96,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
 		all = append(all, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
-			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
 		var bursts *report.BackToBackFrames
@@ -102,7 +104,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 			bursts = r.Result.Directions[0].BackToBack
 		}
 		all = append(all, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: MostLostTogether(r),
-			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), disturbed: disturbed(directionsOfTotal(r)...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), disturbed: disturbed(r, directionsOfTotal(r)...), lostToSending: lostToSending(r, r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
 }
@@ -148,7 +150,7 @@ func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figu
 			f.High = upperEndOfSessions(f, m)
 		case f.Missing != "":
 		case metric.Name == LossRatio:
-			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
+			f.Low, f.High = report.Number(max(0, m.leastLoss-m.lostToSending).String()), f.Low
 			if near { // all of it may be theirs
 				f.Low = whole(0)
 			}
