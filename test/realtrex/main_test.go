@@ -12,23 +12,33 @@ import (
 	"net/netip"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/linerate-dev/linerate/internal/trex"
 	"github.com/linerate-dev/linerate/internal/trex/neighbor"
+	"github.com/linerate-dev/linerate/test/built"
+	"github.com/linerate-dev/linerate/test/impaired"
 )
 
 var (
 	server   = flag.String("server", "", "address of the TRex to ask, as host:port")
 	record   = flag.String("record", "", "file to record what is said on the wire in")
 	linkDown = flag.String("link-down", "", "shell command that takes port 0's link down")
+	program  = flag.String("linerate", "", "the program under test; empty: it is built")
 	linkUp   = flag.String("link-up", "", "shell command that brings it up again")
 )
 
 var recording = &recorder{out: io.Discard}
 
 func TestMain(m *testing.M) {
+	impaired.Main()
 	flag.Parse()
+	if *program == "" {
+		var err error
+		if *program, err = built.Program("linerate"); err != nil {
+			slog.Error("build linerate", "error", err)
+			os.Exit(1)
+		}
+	}
 	os.Exit(recordAndRun(m))
 }
 
@@ -53,16 +63,35 @@ func recordAndRun(m *testing.M) int {
 // dial greets the server under a user's name.
 func dial(t *testing.T, user string) *trex.Client {
 	t.Helper()
-	if *server == "" {
-		t.Fatal("-server is missing: the address of a TRex that runs")
-	}
 	recording.head(t.Name())
-	c, err := trex.Dial(t.Context(), *server, trex.Options{User: user, Timeout: 10 * time.Second, Logger: slog.New(recording)})
+	c, err := benchOf(t).dial(t.Context(), trex.Options{User: user, Logger: slog.New(recording)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	return c
+}
+
+// benches are those of the tests that run, by name.
+var benches = map[string]*bench{}
+
+// benchOf is the TRex that the flags name; one that has to be started is started once for each test.
+func benchOf(t *testing.T) *bench {
+	t.Helper()
+	b, known := benches[t.Name()]
+	switch {
+	case known:
+		return b
+	case *root != "":
+		b = ownBench(t, 0)
+	case *server != "":
+		b = &bench{server: *server}
+	default:
+		t.Fatal("-server is missing, the address of a TRex that runs; or -trex-root, the folder of one to start")
+	}
+	benches[t.Name()] = b
+	t.Cleanup(func() { delete(benches, t.Name()) })
+	return b
 }
 
 // locals and nextHops are the ports' addresses and the device's.

@@ -17,7 +17,7 @@ const late = 50 * time.Millisecond
 
 // searched says whether the Report is of a procedure that searches for the limit. The others measure loads that are given.
 func searched(r *report.Report) bool {
-	return r.Plan.Procedure.Type == "" || r.Plan.Procedure.Type == plan.TypeRamp
+	return slices.Contains([]string{"", plan.TypeRamp, plan.TypeSearch}, r.Plan.Procedure.Type)
 }
 
 // givenLoads holds the figures of loads that were given against what the device forwards of them. The generator may have sent less than asked for, or not all

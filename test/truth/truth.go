@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -32,6 +33,8 @@ type Device struct {
 	Weakest map[string]int64
 	// Burst is for how long it saves up what it didn't forward, or lets frames wait: so much more comes back in any window.
 	Burst time.Duration
+	// Holds is for how long it saves up or lets wait where bursts have to find just that. 0: bursts aren't held against it.
+	Holds time.Duration
 	// Stall is for how long its node may hold it up in a window, unseen by linerate: in a cluster nobody tells who waited there. What comes meanwhile may come back too late for the window.
 	Stall time.Duration
 	// Forwards is how many packets/s it forwards of a load that lasts, where that isn't all of it up to the limit, and the limit of more. Each frame counts once, however
@@ -59,17 +62,34 @@ func (d Device) Faults(r *report.Report) (faults []string) {
 	if r.Ending != report.Completed {
 		return append(faults, fmt.Sprintf("ending %s: %s", r.Ending, r.Message))
 	}
+	if len(r.Result.Goals) > 0 {
+		return append(faults, d.goals(r)...)
+	}
+	return append(faults, d.answer(r)...)
+}
+
+// answer holds the Report's one answer against the device.
+func (d Device) answer(r *report.Report) (faults []string) {
 	if !r.Result.Measured {
-		return append(faults, d.unmeasured(r)...)
+		return d.unmeasured(r)
 	}
 	if got, want := len(r.Result.Directions), len(d.Limits); got != want {
 		faults = append(faults, fmt.Sprintf("the result has %d directions, the device %d", got, want))
+	}
+	if r.Plan.Procedure.Type == plan.TypeSoak {
+		for _, m := range r.Result.Directions {
+			faults = append(faults, d.soak(r, m)...)
+		}
+		return faults
 	}
 	if searched(r) {
 		for _, m := range r.Result.Directions {
 			faults = append(faults, d.claim(r, m)...)
 		}
 		return append(faults, d.total(r)...)
+	}
+	for _, m := range r.Result.Directions {
+		faults = append(faults, d.bursts(m)...)
 	}
 	return append(faults, d.givenLoads(r)...)
 }
