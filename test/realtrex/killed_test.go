@@ -106,7 +106,7 @@ func (k killing) kill(t *testing.T, load string, number int) *row {
 	// By the clock that frames still came after, and by the one that they no longer did.
 	still, silent, sent := b.awaitSilence(t, promise.Add(20*time.Second))
 	t.Logf("the last promise: %s\nkilled at %s, promised %s; still sending at %s, silent by %s", talk.last(), clock(killed), clock(promise), clock(still), clock(silent))
-	row := &row{Question: "killed, TRex " + load, Number: number, Took: time.Since(begun).Round(time.Second).String(),
+	row := &row{Question: killedName(load), Number: number, Took: time.Since(begun).Round(time.Second).String(),
 		Said: fmt.Sprintf("%s, %.1f s after it began; TRex sent %d frames more, until %.1f s later", k.name, killed.Sub(begun).Seconds(), sent, max(0, still.Sub(killed).Seconds())),
 		Off:  fmt.Sprintf("%+.1f s", silent.Sub(promise).Seconds())}
 	if still.After(promise) {
@@ -116,6 +116,8 @@ func (k killing) kill(t *testing.T, load string, number int) *row {
 	return row
 }
 
+func killedName(load string) string { return "killed, TRex " + load }
+
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
 
 func (k killing) arguments(t *testing.T, b *bench, load string) []string {
@@ -124,9 +126,12 @@ func (k killing) arguments(t *testing.T, b *bench, load string) []string {
 		line := map[string]string{"calm": fmt.Sprintf("%dbps", int64(float64(*most)/4*imixBits)), "overloaded": cmp.Or(*lineRate, "10gbps")}[load]
 		return []string{"ramp", "-v", "-s", b.server, "-p", "imix.py", "-o", filepath.Join(t.TempDir(), "viz.json"), "-wm", rate(0.01), "-wd", "1", "-rt", "100", "-rd", "6", "-hd", "3", "--line-rate", line}
 	}
-	top := map[string]string{"calm": rate(0.25), "overloaded": "100%"}[load]
+	top, low := rate(0.25), rate(0.01)
+	if load == "overloaded" {
+		top, low = "100%", "0.1%"
+	}
 	file := filepath.Join(t.TempDir(), "test.yaml")
-	procedure := strings.NewReplacer("{rate}", top, "{low}", rate(0.01)).Replace(k.procedure)
+	procedure := strings.NewReplacer("{rate}", top, "{low}", low).Replace(k.procedure)
 	must(t, os.WriteFile(file, b.loadTest(procedure), 0o600))
 	return []string{"run", file, "-v", "--save", "", "--force"}
 }

@@ -22,7 +22,7 @@ var questions = []question{
 	{name: "ramp, the verb"},
 	{name: "Ramp", procedure: "{ramp: {warmupRate: {low}, warmupDuration: 2s, targetRate: {top}, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}}"},
 	{name: "Search", procedure: "{type: Search, search: {maxRate: {top}, minRate: {low}, warmupDuration: 1s}}"},
-	{name: "Search from all that a line carries", procedure: "{type: Search, search: {minRate: {low}, warmupDuration: 1s, classification: Sequential}}"},
+	{name: "Search from all that a line carries", procedure: "{type: Search, search: {warmupDuration: 1s, classification: Sequential}}"},
 	{name: "FrameLoss", procedure: "{type: FrameLoss, frameLoss: {from: {top}, to: {quarter}, step: {half}, warmupDuration: 1s, trialDuration: 5s, stopAfterClean: 0}}"},
 	{name: "BackToBack", deep: true, procedure: "{type: BackToBack, backToBack: {rate: {top}, warmupDuration: 1s, trialDuration: 5s, repetitions: 3}}"},
 	{name: "Soak", procedure: `{type: Soak, soak: {lossRatio: "0.001", duration: 60s, firstTrial: 1s, maxRate: {top}, minRate: {low}, warmupDuration: 1s}}`},
