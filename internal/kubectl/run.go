@@ -30,7 +30,7 @@ func newRun(o Options, to *connection) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			objects, err := c.readObjects(o.In, files)
+			objects, err := c.readObjects(o.In, o.Err, files)
 			if err == nil {
 				err = fits(f.format, objects)
 			}

@@ -20,8 +20,8 @@ import (
 )
 
 // readObjects reads LoadTests and LoadTestSuites from the files ("-": stdin), and judges them as the API server and the operator would: of a suite
-// each cell. All that is wrong in all files comes as one error.
-func (c *cluster) readObjects(stdin io.Reader, files []string) ([]client.Object, error) {
+// each cell. All that is wrong in all files comes as one error; what else is in them is named on stderr.
+func (c *cluster) readObjects(stdin io.Reader, stderr io.Writer, files []string) ([]client.Object, error) {
 	server, err := admission.NewServer()
 	if err != nil {
 		return nil, err
@@ -31,6 +31,9 @@ func (c *cluster) readObjects(stdin io.Reader, files []string) ([]client.Object,
 	for _, name := range files {
 		objects, err := server.LoadFile(stdin, name)
 		wrong = append(wrong, err)
+		if len(objects) > 0 && len(objects[0].Beside) > 0 {
+			fmt.Fprintf(stderr, "note: %s: %s beside it is left: apply it with kubectl\n", name, strings.Join(objects[0].Beside, ", "))
+		}
 		for _, object := range objects {
 			wrong = append(wrong, c.place(server, object))
 			all = append(all, bare(object))

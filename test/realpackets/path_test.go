@@ -2,8 +2,11 @@ package realpackets
 
 import (
 	"fmt"
+	"net"
 	"strings"
 	"testing"
+
+	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -49,5 +52,24 @@ func TestAMiswiredPathIsNotMeasured(t *testing.T) {
 				t.Errorf("the message does not say %q: %s", c.says, r.Message)
 			}
 		})
+	}
+}
+
+// TestARouterWithoutARouteSaysSo: the errors that a real router sends of marked frames are read, whoever reads them: by the port's own capture.
+func TestARouterWithoutARouteSaysSo(t *testing.T) {
+	beside(t)
+	rig := newRig(t, 2)
+	rig.route(t)
+	in(t, rig.device, func() error {
+		_, dst, err := net.ParseCIDR("48.0.0.0/24")
+		if err != nil {
+			return err
+		}
+		return netlink.RouteDel(&netlink.Route{Dst: dst})
+	})
+	r := rig.measure(t, strings.NewReplacer(`, dut: {macAddress: "02:00:00:00:00:99"}`, "", `, dut: {macAddress: "02:00:00:00:00:98"}`, "").Replace(deviceTest))
+	const who, says = "198.18.0.1 answered ", `with ICMP "network unreachable": it has no route to 48.0.0.1; give it one that leads to link east` // how many, the kernel's rate limit says
+	if r.Ending != report.PathNotProven || !strings.Contains(r.Message, who) || !strings.Contains(r.Message, says) {
+		t.Errorf("%s: %s\nwant …%s…%s", r.Ending, r.Message, who, says)
 	}
 }
