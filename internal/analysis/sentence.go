@@ -37,7 +37,7 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 		said = append(said, machineLimitSentence(r, w))
 	case report.Inconclusive:
 		said = append(said, inconclusiveSentence(r, w, c))
-	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators:
+	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators, report.BurstsOnly:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
 	}
 	if other := otherDirectionsSentence(r, c); other != "" {

@@ -112,7 +112,11 @@ func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	}
 	if !r.drive.flowing {
 		r.drive.held, r.drive.flowing = loads, true
-		if err := r.start(ctx, loads, r.longestHeld()); err != nil {
+		lasts := r.longestHeld()
+		if held := r.Procedure.Bound().Held; held > 0 {
+			lasts = min(lasts, held)
+		}
+		if err := r.start(ctx, loads, lasts); err != nil {
 			return err
 		}
 		return pause.For(ctx, startDelay)
@@ -170,8 +174,8 @@ const StartsWithin = 5 * time.Second
 // announceLatestEnd logs, before the first frame, how long generators go on sending if the runner dies.
 func (r *run) announceLatestEnd() {
 	what, ends := "traffic starts", fmt.Sprintf("it ends by itself after %s, at %s", (time.Until(r.drive.latest)+StartsWithin).Round(time.Second), r.drive.latest.Add(StartsWithin).UTC().Format(time.RFC3339))
-	if b := r.Procedure.Bound(); b.OnlyTrials() {
-		most := b.Trial + StartsWithin
+	if b := r.Procedure.Bound(); b.EndsByTrial() {
+		most := b.Unattended() + StartsWithin
 		if r.Plan.Procedure.BackToBack != nil {
 			most += burstStart
 		}

@@ -17,7 +17,7 @@ import (
 //	back       flight ├────────── first load ──────────┤
 //	                              missing here ↑        ↑ lost
 func (r *run) refuseLongFlight(ctx context.Context, step procedure.Step, rates []units.PacketRate) error {
-	if r.drive.flightJudged || !r.drive.flowing || step.Settle <= 0 {
+	if r.drive.flightJudged || !r.drive.flowing || step.Settle <= 0 || r.drive.flightKnown && r.drive.longestFlight <= step.Settle {
 		return nil
 	}
 	r.drive.flightJudged = true

@@ -31,6 +31,14 @@ func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusi
 		c.Confirmed, c.Whole, c.Window = true, &whole, judged[(len(judged)-1)/2]
 		c.Reason = procedure.ClaimOffered(whole.Directions, m.maxLossRatio, report.MaximumOffered)
 		said = sentence(whole, windows)
+		steady := m.steadyAnswer(s, history)
+		if steady != nil {
+			c.Whole, c.Window = steady, s.held.steady[0]
+			said = sentence(*steady, []report.Window{*steady})
+		}
+		if more := m.steadySentence(s, steady, whole); more != "" {
+			said = append(said, more)
+		}
 	}
 	if n := len(s.unclear); n > 0 {
 		if procedure.TooMuchVoid(n, m.trials()) {

@@ -58,6 +58,9 @@ type series struct {
 	ended   bool            // there is no next trial
 	judged  []int           // the trials' windows, as indexes into the history
 	unclear []report.Window // the last windows of trials that could not be judged
+
+	held     held
+	heldFrom int // the first window of the load that is held after the trials
 }
 
 // replay carries the history through the series.
@@ -70,7 +73,15 @@ func (m MaximumOfferedLoad) replay(history []report.Window) series {
 	for i := m.warmUp().Steps(); i < len(history) && !s.ended; i++ {
 		s.reason = ""
 		m.observe(&s, history[i], i)
+		s.heldFrom = i + 1
 	}
+	if !s.ended || !m.holds(s, history) {
+		return s
+	}
+	for i := s.heldFrom; i < len(history) && !s.held.ended; i++ {
+		m.observeHeld(&s, history, i)
+	}
+	s.ended = s.held.ended
 	return s
 }
 
@@ -106,14 +117,20 @@ func (m MaximumOfferedLoad) Next(history []report.Window) procedure.Step {
 	if m.warmUp().Due(history) {
 		return m.warmUp().Step()
 	}
+	if s.trial >= m.trials() {
+		return m.heldStep(s, history)
+	}
 	return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.One, Judge: m.plan.TrialDuration.Std(), Reason: s.reason,
 		Number: s.trial + 1, Of: m.trials()}
 }
 
-// Bound is every trial with all its repeats.
+// Bound is every trial with all its repeats, and the load that is held after them.
 func (m MaximumOfferedLoad) Bound() procedure.Bound {
 	most := m.trials() * (1 + invalidRepeats)
-	return m.warmUp().Bound(most, time.Duration(most)*m.plan.TrialDuration.Std(), m.plan.TrialDuration.Std())
+	b := m.warmUp().Bound(most, time.Duration(most)*m.plan.TrialDuration.Std(), m.plan.TrialDuration.Std())
+	b.Held = mostHeldSteps * (mostSettle + mostHeld)
+	b.Steps, b.Time = b.Steps+mostHeldSteps, b.Time+b.Held
+	return b
 }
 
 // Usual is warm-up and trials.
@@ -124,6 +141,9 @@ func (m MaximumOfferedLoad) Remaining(history []report.Window) time.Duration {
 	s := m.replay(history)
 	if s.ended {
 		return 0
+	}
+	if s.trial >= m.trials() {
+		return m.heldStep(s, history).Judge
 	}
 	return m.warmUp().Left(history) + time.Duration(m.trials()-s.trial)*m.plan.TrialDuration.Std()
 }

@@ -191,7 +191,7 @@ func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
 
 func TestTheTimeItTakes(t *testing.T) {
 	p := trials()
-	if got, want := p.Bound(), (procedure.Bound{Steps: 10, Time: 95 * time.Second, Trials: 10, Trial: 10 * time.Second}); got != want || p.Usual() != 35*time.Second {
+	if got, want := p.Bound(), (procedure.Bound{Steps: 18, Time: 167 * time.Second, Trials: 10, Trial: 10 * time.Second, Held: 72 * time.Second}); got != want || p.Usual() != 35*time.Second {
 		t.Errorf("%+v, usually %s; want %+v", got, p.Usual(), want)
 	}
 	if got := trials(func(m *plan.MaximumOfferedLoad) { m.WarmupDuration = plan.Duration(time.Minute) }).Bound().Trial; got != time.Minute {

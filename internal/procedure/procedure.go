@@ -138,6 +138,8 @@ type Bound struct {
 	Trial  time.Duration
 	// Rests is how many of the Held steps may be Rested.
 	Rests int
+	// Held is the longest that Held traffic goes on between trials, where most steps are trials; 0: it may be the whole procedure.
+	Held time.Duration
 	// BeforeTrial is the time that may pass before each trial, such as the device's reset; 0: none.
 	BeforeTrial time.Duration
 }
@@ -162,10 +164,13 @@ func (b Bound) Whole() time.Duration {
 // OnlyTrials says that no step is Held: whatever is sent ends by itself with its trial.
 func (b Bound) OnlyTrials() bool { return b.Trials > 0 && b.Trials == b.Steps }
 
+// EndsByTrial says that whatever is sent ends by itself with its trial, or with the few loads that are held after trials.
+func (b Bound) EndsByTrial() bool { return b.OnlyTrials() || b.Held > 0 }
+
 // Unattended is how long a generator sends on at most if its driver dies just after a start.
 func (b Bound) Unattended() time.Duration {
-	if b.OnlyTrials() {
-		return b.Trial
+	if b.EndsByTrial() {
+		return max(b.Trial, b.Held)
 	}
 	return b.Whole()
 }

@@ -17,6 +17,7 @@ const (
 	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
 	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine lost frames, as others had its processors, or at a load below the limit of a Reference; a lower bound
 	OtherDirection   Reason = "OtherDirection"   // not saturated: another direction lost frames first, and set the load of all; a lower bound
+	BurstsOnly       Reason = "BurstsOnly"       // saturated: above this only bursts pass, after a pause or a lower load, and the figure is what the device carries right after an overload
 	NearGenerators   Reason = "NearGenerators"   // about as much came back as the generators can do without a device (a suite's calibration), so the limit may be theirs; a lower bound
 	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended, and the figure is a lower bound; or no figure, as no load is known to be clean
 	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it

@@ -55,7 +55,7 @@ func (v verdict) timePlayedAt(load float64) (span time.Duration) {
 // directionWithoutLimit is the first direction that lost too much in a trial of the upper bound, is not shown to have its limit there, and is not known to meet the goal at that higher load; -1:
 // there is none.
 func (v verdict) directionWithoutLimit(load float64) int {
-	for d, shown := range v.conclusion().Directions {
+	for d, shown := range v.trialsConclusion().Directions {
 		if shown.Saturated || !slices.ContainsFunc(v.found.Upper.Trials, func(i int) bool { return v.lostTooMuch(i, d) }) {
 			continue
 		}

@@ -23,8 +23,9 @@ func (s Search) Conclude(history []report.Window) procedure.Conclusion {
 		var said []string
 		var all []procedure.GoalConclusion
 		for _, v := range s.verdicts(&c, history) {
-			g := v.conclusion()
-			g.Sentence = v.sentence(g)
+			g := v.trialsConclusion()
+			g.Sentence = v.sentence(g) + v.steadySentence()
+			v.concludeSteady(&g)
 			all, said = append(all, g), append(said, g.Sentence)
 		}
 		whole = all[0].Conclusion
@@ -55,8 +56,8 @@ func (s Search) verdicts(c *course, history []report.Window) (all []verdict) {
 	return all
 }
 
-// conclusion is a limit only where each direction's own loss bounds it: what generators did not send, or lost themselves, makes a bound in the reference's arithmetic, but none of the device.
-func (v verdict) conclusion() procedure.GoalConclusion {
+// trialsConclusion is a limit only where each direction's own loss bounds it: what generators did not send, or lost themselves, makes a bound in the reference's arithmetic, but none of the device.
+func (v verdict) trialsConclusion() procedure.GoalConclusion {
 	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower), Upper: v.bound(v.found.Upper),
 		InitialTrial: v.settings.Goals[v.index].InitialTrial, WrongClass: chance(v.found.WrongClass)}
 	g.Conclusion = procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}

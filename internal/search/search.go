@@ -82,6 +82,9 @@ type course struct {
 	budget  int    // repeats left for all trials
 	reason  string // of the next trial, or how the search came to its end
 	ended   bool   // there is no next trial
+	steady  []steady
+	step    procedure.Step // the next one after all trials
+	unheld  string         // why a load could not be held
 }
 
 // trial is a trial that counts.
@@ -134,6 +137,9 @@ func (s Search) replay(history []report.Window) course {
 		play(ask)
 	}
 	if c.ended {
+		s.holdLowerBounds(&c, history, next)
+	}
+	if c.ended {
 		c.reason = fmt.Sprintf("the search is over after %s", wording.Counted(len(c.trials), "trial"))
 	}
 	return c
@@ -164,6 +170,9 @@ func (s Search) Next(history []report.Window) procedure.Step {
 	if s.warmUp().Due(history) {
 		return s.warmUp().Step()
 	}
+	if c.step.Judge > 0 {
+		return c.step
+	}
 	step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration, Reason: c.reason}
 	if above, ends := decidedAbove(c.ask); ends {
 		step.StopAbove = &above
@@ -188,7 +197,10 @@ func (s Search) Bound() procedure.Bound {
 	apart, apartSpan := s.mostOwnLimitTrials()
 	trials, span = trials+apart, span+apartSpan
 	repeats := min(repeatBudget, invalidRepeats*trials)
-	return s.warmUp().Bound(trials+repeats, span+time.Duration(repeats)*longest, longest)
+	b := s.warmUp().Bound(trials+repeats, span+time.Duration(repeats)*longest, longest)
+	held, heldSpan := s.mostHeldTogether()
+	b.Steps, b.Time, b.Held = b.Steps+held, b.Time+heldSpan, heldSpan
+	return b
 }
 
 // Usual is the warm-up, three short trials to begin with, and for each goal the trials that decide its two bounds, of which the second half is rarely needed.
