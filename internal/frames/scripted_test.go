@@ -201,7 +201,7 @@ func TestATRexThatIsAskedForMoreThanItCanSend(t *testing.T) {
 			if got := float64(g.Lower.Intended.PacketsPerSecond); got < want*0.99 || got > want*1.02 {
 				t.Errorf("%.0f packets/s, want %.0f: %s", got, want, rep.Result.Message)
 			}
-			if words := trace(rep); !strings.Contains(words, "after 6s at most, or later where the generator can't keep up with the load") {
+			if words := trace(rep); !strings.Contains(words, "after 3m25s at most, or later where the generator can't keep up with the load") {
 				t.Errorf("it promises more than a TRex keeps:\n%s", words)
 			}
 			late := 0
