@@ -3,6 +3,7 @@ package frames_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -36,7 +37,7 @@ func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 		"a router that keeps the TTL":   {scene(onDevice(func(d *sim.Device) { d.KeepsTTL = true })), false, "TTL 64 instead of 63"},
 		"a loop that repeats frames":    {scene(onDevice(func(d *sim.Device) { d.RepeatsOneIn = 1 })), false, "more than once"},
 		"a device that loses 1 in 100 and sends as many twice": {scene(numbered, onDevice(func(d *sim.Device) { d.RepeatsOneIn = 100 })), false,
-			"2970 of 3000 numbered frames that were sent on west arrived on east, and 30 of them more than once: each of these may stand for one that was lost"},
+			"248 of 250 numbered frames that were sent on west arrived on east, and 2 of them more than once: each of these may stand for one that was lost"},
 		"a device that sends 1 in 3000 twice": {scene(numbered, onDevice(func(d *sim.Device) { d.RepeatsOneIn = 3000 })), false, "and 1 of them more than once"},
 		"a device that forwards nothing":      {scene(onDevice(func(d *sim.Device) { d.Silent = true })), false, "none of 8 frames sent on west arrived on east or anywhere else"},
 		"a wrong MAC of the device":           {scene(func(s *scenario) { s.plan.Links[0].DUT.MAC = "02:00:00:00:00:99" }), false, "none of 8 frames"},
@@ -55,6 +56,40 @@ func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 			}
 			if test.scene.seen.Forwarded(0) != 0 {
 				t.Error("load was sent over an unproven path")
+			}
+		})
+	}
+}
+
+// A device that returns all numbered frames is asked faster and faster, within two seconds; one that sends a frame twice is not asked further.
+func TestNumberedFramesEndWhenEnoughWasSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		device option
+		within time.Duration
+		sent   int // of 3 000
+		proven bool
+	}{
+		"all come back":   {func(*scenario) {}, 2 * time.Second, 3000, true},
+		"one comes twice": {onDevice(func(d *sim.Device) { d.RepeatsOneIn = 100 }), 2 * time.Second, 300, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := scene(numbered, c.device).run(t)
+			first, last := time.Duration(0), time.Duration(0)
+			for _, n := range r.Notes {
+				switch {
+				case strings.Contains(n.Message, "numbered frames"):
+					last = n.At.Std()
+				case strings.HasPrefix(n.Message, "path "):
+					first = n.At.Std()
+				}
+			}
+			if last-first > c.within {
+				t.Errorf("it took %s", last-first)
+			}
+			for _, p := range r.Path {
+				if p.Repeats == nil || p.Repeats.Sent > c.sent || p.Repeats.Sent < min(c.sent, 100) || c.proven && p.Repeats.Received != 3000 || p.Proven != c.proven {
+					t.Errorf("%+v, %+v", p, p.Repeats)
+				}
 			}
 		})
 	}

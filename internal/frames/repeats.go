@@ -13,13 +13,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// Numbered frames leave each port in small groups, 2 500 a second, and captured frames are fetched in between:
+// Numbered frames leave each port in small groups, 2 500 a second at first, and captured frames are fetched in between. Where the device has returned all but the last group by then, groups are
+// twice as large from there on, so that the check takes a second and not four; where it hasn't, they are as small as at first. They end early once a frame came twice, as that decides.
 //
-//	10 frames │ 4 ms │ 10 frames │ 4 ms │ … 250 frames │ fetch │ 10 frames │ …
+//	10 frames │ 4 ms │ 10 frames │ 4 ms │ … 250 frames │ fetch: all are back │ 20 frames │ 4 ms │ 20 frames │ …
 //
-// A slower device loses some of them, which proves nothing; a group is small enough for a short queue.
+// A slower device loses some of them, which proves nothing; a first group is small enough for a short queue.
 const (
 	numberedAtOnce = 10
+	numberedLarge  = 40
+	numberedQuiet  = 500 * time.Millisecond // without a frame, after which those that are missing are given up
 	numberedGap    = 4 * time.Millisecond
 	numberedFetch  = 250
 	numberedMost   = 10 * time.Second // a generator that is slow to answer sends fewer frames
@@ -47,11 +50,13 @@ func (r *run) seekRepeats(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		sent := 0
-		for _, l := range lanes {
-			sent += l.sent
-		}
-		return r.see(ctx, captures, seen, allMarked(sent), proveWait, proveLinger)
+		came, since := path.Marked(seen), time.Now()
+		return r.see(ctx, captures, seen, func(seen []path.Seen) bool {
+			if now := path.Marked(seen); now > came {
+				came, since = now, time.Now()
+			}
+			return repeated(lanes, seen) || came >= sentOf(lanes) || time.Since(since) > numberedQuiet
+		}, proveWait, proveLinger)
 	})
 	if err != nil {
 		return fmt.Errorf("look for frames that come twice: %w", err)
@@ -103,8 +108,9 @@ func (r *run) numbered() ([]*numberedLane, error) {
 // injectNumbered sends the frames of all lanes at the same time, until all are sent or the time is over, and fetches captured frames in between.
 func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Seen, err error) {
 	waiting := func(l *numberedLane) bool { return l.sent < len(l.probes) }
-	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end); {
-		if err := r.injectRound(ctx, lanes); err != nil {
+	atOnce := numberedAtOnce
+	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end) && !repeated(lanes, seen); {
+		if err := r.injectRound(ctx, lanes, atOnce); err != nil {
 			return nil, err
 		}
 		got, err := r.fetch(ctx, captures)
@@ -112,14 +118,35 @@ func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lan
 			return nil, err
 		}
 		seen = append(seen, got...)
+		if sentOf(lanes)-path.Marked(seen) <= atOnce*len(lanes) {
+			atOnce = min(2*atOnce, numberedLarge)
+		} else {
+			atOnce = numberedAtOnce
+		}
 	}
 	return seen, nil
 }
 
+func sentOf(lanes []*numberedLane) (sent int) {
+	for _, l := range lanes {
+		sent += l.sent
+	}
+	return sent
+}
+
+// repeated says that a frame of some lane came twice.
+func repeated(lanes []*numberedLane, seen []path.Seen) bool {
+	return slices.ContainsFunc(lanes, func(l *numberedLane) bool { return path.Repeats(l.probes[:l.sent], seen).Twice > 0 })
+}
+
 // injectRound sends the next group of frames of each lane; one goroutine for each generator.
-func (r *run) injectRound(ctx context.Context, lanes []*numberedLane) error {
+func (r *run) injectRound(ctx context.Context, lanes []*numberedLane, atOnce int) error {
 	return r.each(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
-		for range numberedFetch / numberedAtOnce {
+		waiting := func(l *numberedLane) bool { return l.generator == g && l.sent < len(l.probes) }
+		for range numberedFetch / atOnce {
+			if !slices.ContainsFunc(lanes, waiting) {
+				return nil
+			}
 			if err := pause.For(ctx, numberedGap); err != nil {
 				return err
 			}
@@ -128,7 +155,7 @@ func (r *run) injectRound(ctx context.Context, lanes []*numberedLane) error {
 					continue
 				}
 				var few [][]byte
-				for _, p := range l.probes[l.sent:min(l.sent+numberedAtOnce, len(l.probes))] {
+				for _, p := range l.probes[l.sent:min(l.sent+atOnce, len(l.probes))] {
 					few = append(few, p.Frame)
 				}
 				if err := r.gens[g].Engine.Inject(ctx, l.lane.Send, few); err != nil {

@@ -114,8 +114,7 @@ func (d direction) byCounters() (report.Quality, string) {
 	case sent <= 0:
 		return report.Invalid, fmt.Sprintf("the generator sent nothing of the %s asked for", e.Intended.FormatSI())
 	case d.tooManyCameBack():
-		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that had waited in the device since an earlier load",
-			-d.lost(), sent)
+		return report.Invalid, d.surplusSentence()
 	case d.window.Decided != nil:
 		return d.byPlanned()
 	case exceeds(d.surelyLost(), sent, d.limit):
@@ -136,6 +135,18 @@ func (d direction) byCounters() (report.Quality, string) {
 		return report.Short, "no loss above the limit" + d.shortSentence(short)
 	}
 	return report.Good, d.lossSentence()
+}
+
+// surplusSentence says how many frames more came back than were sent, with what may explain it, the likeliest first. Frames of others are among that only where some were heard while nothing was sent.
+func (d direction) surplusSentence() string {
+	causes := []string{"the two ports' counters were read apart", "frames had waited in the device since an earlier load", "the device sent frames twice"}
+	if len(d.window.Bursts) > 0 {
+		causes[0] += ", beside a burst of the generator's"
+	}
+	if d.evidence.Foreign > 0 || d.evidence.Background > 0 {
+		causes = append([]string{"others' frames, as were heard before the load"}, causes...)
+	}
+	return fmt.Sprintf("%d frames more came back than the %d sent: %s", -d.lost(), d.measured.Sent.Packets, strings.Join(causes, ", or "))
 }
 
 // tooManyCameBack says that frames came back that were not sent here.
