@@ -35,7 +35,7 @@ func (l *lab) generator(name string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: l.namespace, Name: name,
-			Labels:      map[string]string{v1alpha1.LabelUID: "2e5b1c3d", v1alpha1.LabelTest: "first", v1alpha1.LabelRole: "generator", v1alpha1.LabelAttempt: "1"},
+			Labels:      map[string]string{v1alpha1.LabelUID: "2e5b1c3d", v1alpha1.LabelTest: "first", v1alpha1.LabelRole: "generator", v1alpha1.LabelAttempt: "1", "app.kubernetes.io/managed-by": "linerate"},
 			Annotations: map[string]string{"linerate.dev/links": "west", "k8s.v1.cni.cncf.io/networks": `[{"name":"west","namespace":"lab","interface":"west"}]`},
 		},
 		Spec: corev1.PodSpec{
@@ -77,17 +77,19 @@ func TestOnlyTheOperatorMakesItsPods(t *testing.T) {
 	})
 	t.Run("changed", func(t *testing.T) {
 		for name, c := range map[string]struct{ patch, says string }{
-			"the annotation of Multus":         {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/network-status": "[]"}}}`, "Multus' to write"},
-			"what it wrote under an old name":  {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks-status": "[]"}}}`, "Multus' to write"},
-			"the networks":                     {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": null}}}`, "Multus' to write"},
-			"the links":                        {`{"metadata": {"annotations": {"linerate.dev/links": "east"}}}`, "Multus' to write"},
-			"a label":                          {`{"metadata": {"labels": {"linerate.dev/attempt": "2"}}}`, "labels that begin with linerate.dev/"},
-			"its UID's label":                  {`{"metadata": {"labels": {"linerate.dev/test-uid": null}}}`, "labels that begin with linerate.dev/"},
-			"another label of linerate's":      {`{"metadata": {"labels": {"linerate.dev/more": "x"}}}`, "labels that begin with linerate.dev/"},
-			"the image that reports the ports": {`{"spec": {"initContainers": [{"name": "linerate-ports", "image": "mallory/ports"}]}}`, "images of a LoadTest's pod"},
-			"what sends":                       {`{"spec": {"containers": [{"name": "generator", "image": "mallory/generator"}]}}`, "images of a LoadTest's pod"},
-			"whose it is":                      {`{"metadata": {"ownerReferences": [{"apiVersion": "linerate.dev/v1alpha1", "kind": "LoadTest", "name": "x", "uid": "y"}]}}`, "owner by the operator alone"},
-			"nothing of the operator's":        {`{"metadata": {"labels": {"team": "a"}, "annotations": {"seen": "yes"}, "finalizers": ["lab.example/kept"]}}`, ""},
+			"the annotation of Multus":        {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/network-status": "[]"}}}`, "Multus' to write"},
+			"what it wrote under an old name": {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks-status": "[]"}}}`, "Multus' to write"},
+			"the networks":                    {`{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": null}}}`, "Multus' to write"},
+			"the links":                       {`{"metadata": {"annotations": {"linerate.dev/links": "east"}}}`, "Multus' to write"},
+			"a label":                         {`{"metadata": {"labels": {"linerate.dev/attempt": "2"}}}`, "labels that begin with linerate.dev/"},
+			"its UID's label":                 {`{"metadata": {"labels": {"linerate.dev/test-uid": null}}}`, "labels that begin with linerate.dev/"},
+			"the label that NetworkPolicies select by": {`{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, "NetworkPolicies select by them"},
+			"… with another value":                     {`{"metadata": {"labels": {"app.kubernetes.io/managed-by": "me"}}}`, "NetworkPolicies select by them"},
+			"another label of linerate's":              {`{"metadata": {"labels": {"linerate.dev/more": "x"}}}`, "labels that begin with linerate.dev/"},
+			"the image that reports the ports":         {`{"spec": {"initContainers": [{"name": "linerate-ports", "image": "mallory/ports"}]}}`, "images of a LoadTest's pod"},
+			"what sends":                               {`{"spec": {"containers": [{"name": "generator", "image": "mallory/generator"}]}}`, "images of a LoadTest's pod"},
+			"whose it is":                              {`{"metadata": {"ownerReferences": [{"apiVersion": "linerate.dev/v1alpha1", "kind": "LoadTest", "name": "x", "uid": "y"}]}}`, "owner by the operator alone"},
+			"nothing of the operator's":                {`{"metadata": {"labels": {"team": "a"}, "annotations": {"seen": "yes"}, "finalizers": ["lab.example/kept"]}}`, ""},
 		} {
 			t.Run(name, func(t *testing.T) {
 				err := mallory.Patch(t.Context(), pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, []byte(c.patch)), client.DryRunAll)
