@@ -100,6 +100,28 @@ func TestPortsStartTogetherAndAllComesBack(t *testing.T) {
 	}
 }
 
+// TRex counts a duration from the request, and ends the second port at its next timer: ports that start together send for as long as they were asked to, and a few milliseconds more.
+func TestPortsThatStartTogetherSendForTheirWholeDuration(t *testing.T) {
+	c := claim(t)
+	point(t, c)
+	for port := range ports {
+		must(t, c.AddStreams(t.Context(), port, udp(t, port)))
+	}
+	before := settle(t, c)
+	order := func(port int) trex.Start {
+		return trex.Start{Port: port, Multiplier: trex.PPS(1000), Duration: time.Second}
+	}
+	_, err := c.StartTogether(t.Context(), 500*time.Millisecond, order(0), order(1))
+	must(t, err)
+	time.Sleep(2 * time.Second)
+	after := settle(t, c)
+	for port := range ports {
+		if sent := after[port].SentPackets - before[port].SentPackets; sent < 1000 || sent > 1040 {
+			t.Errorf("port %d sent %d frames in 1 s at 1000 packets/s", port, sent)
+		}
+	}
+}
+
 func TestTrafficEndsByItsDuration(t *testing.T) {
 	c := claim(t)
 	point(t, c)
