@@ -75,19 +75,12 @@ func culprit(path *field.Path, as reflect.Type, value any) (*field.Path, error) 
 	elements, isList := value.([]any)
 	switch kind := as.Kind(); {
 	case reflect.PointerTo(as).Implements(unmarshaler):
-	case isMap && kind == reflect.Struct:
+	case isMap && (kind == reflect.Struct || kind == reflect.Map):
 		for _, key := range sortedKeys(parts) {
-			if of := fieldType(as, key); of != nil {
+			if of := memberType(as, key); of != nil {
 				if at, err := culprit(path.Child(key), of, parts[key]); err != nil {
 					return at, err
 				}
-			}
-		}
-		return nil, nil
-	case isMap && kind == reflect.Map:
-		for _, key := range sortedKeys(parts) {
-			if at, err := culprit(path.Child(key), as.Elem(), parts[key]); err != nil {
-				return at, err
 			}
 		}
 		return nil, nil
@@ -99,23 +92,31 @@ func culprit(path *field.Path, as reflect.Type, value any) (*field.Path, error) 
 		}
 		return nil, nil
 	}
-	text, err := json.Marshal(value)
-	if err == nil {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(text, reflect.New(as).Interface())
-	}
-	if err != nil {
+	if err := unreadable(as, value); err != nil {
 		return path, err
 	}
 	return nil, nil
 }
 
-// fieldType is the type of a struct's field by its name in JSON; nil: it has none of this name. The fields of embedded structs count as its own, as the decoder has them.
-func fieldType(of reflect.Type, name string) reflect.Type {
+// unreadable is the decoder's error for a value of this type; nil: it reads it.
+func unreadable(as reflect.Type, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return kjson.UnmarshalCaseSensitivePreserveInts(text, reflect.New(as).Interface())
+}
+
+// memberType is the type of a map's values, or of a struct's field by its name in JSON; nil: it has none of this name. The fields of embedded structs count as its own, as the decoder has them.
+func memberType(of reflect.Type, name string) reflect.Type {
+	if of.Kind() == reflect.Map {
+		return of.Elem()
+	}
 	for i := range of.NumField() {
 		f := of.Field(i)
 		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && tag == "" {
-			if inner := fieldType(f.Type, name); inner != nil {
+			if inner := memberType(f.Type, name); inner != nil {
 				return inner
 			}
 		} else if tag == name && tag != "-" {
