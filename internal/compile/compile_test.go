@@ -107,6 +107,7 @@ func TestAddressesThatAProgramReaches(t *testing.T) {
 		not  string
 	}{
 		"the last byte":         {stream(1, 254, 29), "", ""},
+		"a TTL of 1":            {strings.Replace(stream(1, 254, 29), "EAAEAROr0Q", "EAAAEReb0Q", 1), "streams[0].packet.binary: the frames leave with TTL 1, and each router under test takes 1 (1 in all), so none comes back: use at least 2", ""},
 		"a net beside":          {stream(15, 16, 26), "streams[0]: its source addresses, all within 0.0.0.0/3, are outside the networks made for measuring", "allowedPrefixes"},
 		"the whole first byte":  {stream(0, 255, 30), "streams[0]: its destination addresses, all within 0.0.0.0/0, are outside", "allowedPrefixes"},
 		"a lab's, of one octet": {stream(10, 10, 30), "streams[0]: its destination addresses, all within 10.0.0.1/32, are outside", ""},

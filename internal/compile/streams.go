@@ -63,6 +63,9 @@ func (c *compiler) allowStreams(streams []stream.Stream) {
 			c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{},
 				fmt.Sprintf("streams[%d].mode.rate.type is %s, so how many frames of a burst that stream has isn't known: use pps with procedure.type BackToBack", i, rate)))
 		}
+		if ttl, routers := profile.TTL(s), c.device.Routers(); routers > 0 && ttl <= routers {
+			c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("streams[%d].packet.binary: the frames leave with TTL %d, and each router under test takes 1 (%d in all), so none comes back: use at least %d", i, ttl, routers, routers+1)))
+		}
 		for side, reached := range profile.Reach(s) {
 			if !c.allowed(reached) {
 				c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("streams[%d]: its %s addresses, all within %s, are %s", i, [...]string{"source", "destination"}[side], reached, outside(reached))))

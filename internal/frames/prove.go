@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -13,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
 // The bounds of a path check.
@@ -133,7 +136,7 @@ func (r *run) lane(g int, d plan.Direction) (path.Lane, error) {
 	for _, mac := range r.link(d.To).DUT.SourceMACs {
 		others = append(others, engine.MAC(mac))
 	}
-	return path.Lane{OtherMACsAtEnd: others, Generator: r.gens[g].Name, Receiver: r.gens[back].Name, Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC,
+	return path.Lane{OtherMACsAtEnd: others, OwnDestinations: ownDestinations(r.planned(g, d.From).Streams), Generator: r.gens[g].Name, Receiver: r.gens[back].Name, Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC,
 		Link: d.From, ReceiverMAC: receive.MAC, NextHopMAC: r.nextHops[g][d.From], DeviceMACAtEnd: r.nextHops[back][d.To]}, err
 }
 
@@ -154,7 +157,22 @@ func templates(lane path.Lane, port plan.GeneratorPort) ([][]byte, error) {
 		}
 		frames = append(frames, first...)
 	}
-	return path.Kinds(frames), nil
+	kinds := path.Kinds(frames)
+	if len(kinds) > path.MostKinds {
+		return nil, fmt.Errorf("its streams send frames of %d different MACs and TTLs, and the path is proven for at most %d: use fewer streams", len(kinds), path.MostKinds)
+	}
+	return kinds, nil
+}
+
+// ownDestinations are the destination MACs that a port's streams keep for themselves, with the first stream that has each.
+func ownDestinations(streams []stream.Stream) map[engine.MAC]int {
+	own := map[engine.MAC]int{}
+	for i, s := range slices.Backward(streams) {
+		if _, destination := profile.OwnMACs(s); destination && len(s.Packet.Binary) >= 6 {
+			own[engine.MAC(net.HardwareAddr(s.Packet.Binary[:6]).String())] = i
+		}
+	}
+	return own
 }
 
 // sendAndSee captures on all ports of all generators while marked frames are sent.

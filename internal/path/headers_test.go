@@ -110,7 +110,7 @@ func TestThePathIsProvenWithTheStreamsOwnHeaders(t *testing.T) {
 		arrives             func([]byte) []byte // nil: nothing
 		says                string
 	}{
-		"its own destination":     {own, true, true, nil, "a stream sends to its own destination MAC 02:00:00:00:ee:01 (flags 2 or 3), and the next hop on link west is 02:00:00:00:dd:00"},
+		"its own destination":     {own, true, true, nil, "streams[3] sends to its own destination MAC 02:00:00:00:ee:01 (flags 2 or 3), and the next hop on link west is 02:00:00:00:dd:00"},
 		"its own source":          {own, true, false, routed, "4 of 4 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
 		"its own source, a cable": {own, true, false, same, "they bypassed the device"},
 		"a TTL of 1":              {ttl1, false, false, nil, "a stream's frames leave with TTL 1, and the device takes 1"},
@@ -121,7 +121,9 @@ func TestThePathIsProvenWithTheStreamsOwnHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			probes, err := path.Probes(lane(plan.L3), slices.Repeat([][]byte{template}, 4), 9, 1)
+			own := lane(plan.L3)
+			own.OwnDestinations = map[engine.MAC]int{"02:00:00:00:ee:01": 3}
+			probes, err := path.Probes(own, slices.Repeat([][]byte{template}, 4), 9, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -254,7 +254,11 @@ func (t *tally) ownHeaders() string {
 	to, _ := macs(t.missing.Frame)
 	switch ttl, routers := t.missing.ttl(), t.device.Routers(); {
 	case to != t.missing.Lane.NextHopMAC:
-		return fmt.Sprintf("a stream sends to its own destination MAC %s (flags 2 or 3), and the next hop on link %s is %s: use flags 0 or 1, or the next hop's MAC", to, t.direction.From, t.missing.Lane.NextHopMAC)
+		who := "a stream"
+		if i, known := t.missing.Lane.OwnDestinations[to]; known {
+			who = fmt.Sprintf("streams[%d]", i)
+		}
+		return fmt.Sprintf("%s sends to its own destination MAC %s (flags 2 or 3), and the next hop on link %s is %s: use flags 0 or 1, or the next hop's MAC", who, to, t.direction.From, t.missing.Lane.NextHopMAC)
 	case routers > 0 && t.missing.wrongHeader():
 		return "a stream's frames have a wrong IPv4 header checksum, which routers drop: correct packet.binary, or add fix_checksum_ipv4 to the program"
 	case ttl <= routers:

@@ -57,6 +57,8 @@ type Lane struct {
 	DeviceMACAtEnd engine.MAC // the device's MAC on the receiving link; "" unknown
 	// OtherMACsAtEnd are further MACs from which the device may send on the receiving link.
 	OtherMACsAtEnd []engine.MAC
+	// OwnDestinations are the destination MACs that streams keep for themselves, with the first stream's place in the list.
+	OwnDestinations map[engine.MAC]int
 }
 
 // Probe is one marked frame, without FCS, on its lane.

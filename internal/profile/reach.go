@@ -109,6 +109,18 @@ func checksumsOf(i stream.Instruction) []int {
 	return nil
 }
 
+// TTL is the time to live, or hop limit, of a stream's IP frames.
+func TTL(s stream.Stream) int {
+	ip, kind := networkOf(s.Packet.Binary)
+	switch {
+	case kind == etherIPv4 && len(s.Packet.Binary) >= ip+ipv4Bytes:
+		return int(s.Packet.Binary[ip+8])
+	case kind == etherIPv6 && len(s.Packet.Binary) >= ip+ipv6Bytes:
+		return int(s.Packet.Binary[ip+7])
+	}
+	return 0
+}
+
 // WritesHeader is the first instruction of a stream's program that writes what decides where its frames go, the destination MAC, a VLAN tag or the TTL, and which of them; -1: none does. A path is proven for frames that have one of each.
 func WritesHeader(s stream.Stream) (instruction int, what string) {
 	ip, kind := networkOf(s.Packet.Binary)
@@ -117,9 +129,8 @@ func WritesHeader(s stream.Stream) (instruction int, what string) {
 		ttl = ip + 7
 	}
 	for at, i := range s.VM.Instructions {
-		for offset := range writtenBytes(s, i) {
+		for offset := i.PacketOffset; offset < i.PacketOffset+writtenWidth(s, i); offset++ {
 			switch {
-			case writtenWidth(s, i) == 0: // a checksum
 			case offset < 6:
 				return at, "the destination MAC"
 			case offset >= 12 && offset < ip:
