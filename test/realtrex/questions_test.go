@@ -47,6 +47,7 @@ func (q question) draw(number int) asked {
 		least := *most * 4 / 10
 		a.limit = least + rand.Int64N(*most-least+1)
 	}
+	a.saves = max(a.saves, deepEnough*time.Second/time.Duration(a.limit))
 	if q.deep {
 		a.saves = time.Duration(50+rand.IntN(101)) * time.Millisecond
 	}
@@ -55,6 +56,9 @@ func (q question) draw(number int) asked {
 	}
 	return a
 }
+
+// deepEnough is how many packets a limit saves up at least: a card hands some over at a time, and more than one at once is no load above a limit of a hundred packets/s.
+const deepEnough = 20
 
 // rate is a share of the highest limit that may be drawn.
 func rate(share float64) string { return fmt.Sprintf("%dpps", max(1, int64(share*float64(*most)))) }
