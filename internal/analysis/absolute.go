@@ -174,7 +174,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	return heldOnly(r, result)
 }
 
-// heldOnly lets nothing pass that was not held. What surely fails fails all the same.
+// heldOnly lets no criterion pass on what was not held. A criterion that surely fails stays failed.
 func heldOnly(r *report.Report, result report.CriterionResult) report.CriterionResult {
 	if r.Result.NotHeld != "" && result.Outcome == report.Passed {
 		result.Outcome = report.Undecided

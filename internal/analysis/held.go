@@ -129,7 +129,7 @@ func uncountedSentence(r *report.Report, c procedure.Conclusion) string {
 			lost := d.Sent.Packets - d.Returned.Packets - d.GeneratorDrops()
 			missing, seen, edges = missing-lost, seen+max(0, lost), edges+d.EdgeFrames // windows that don't adjoin each have edges of their own
 		}
-		allowed := max(float64(seen), r.Plan.Procedure.MaxLossRatio.Float() * float64(t.Sent.Packets))
+		allowed := max(float64(seen), r.Plan.Procedure.MaxLossRatio.Float()*float64(t.Sent.Packets))
 		if float64(missing-edges) > allowed {
 			return fmt.Sprintf("%s of %s frames of the whole run did not come back %s→%s, and no window that counts has them: look for what the device did between windows, then measure again",
 				wording.Count(missing), wording.Count(t.Sent.Packets), t.From, t.To)

@@ -51,7 +51,9 @@ func (s stretch) silent(best float64) bool {
 func (s stretch) carried() bool { return s.sent >= leastSent && s.came*carriedShare >= s.sent }
 
 // rate is how many frames came back in a second.
-func (s stretch) rate() float64 { return float64(s.came) / max(s.to-s.from, time.Millisecond).Seconds() }
+func (s stretch) rate() float64 {
+	return float64(s.came) / max(s.to-s.from, time.Millisecond).Seconds()
+}
 
 // outageOf is the outage of a direction; nil: there was none.
 func outageOf(r *report.Report, i int) *report.Interruption {

@@ -38,6 +38,7 @@ func answerSentence(r *report.Report, c procedure.Conclusion) string {
 	case report.Inconclusive:
 		said = append(said, inconclusiveSentence(r, w, c))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators, report.BurstsOnly:
+	case report.NotHeld, report.DeviceLost: // the whole run's, not the windows'
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
 	}
 	if other := otherDirectionsSentence(r, c); other != "" {

@@ -71,29 +71,40 @@ func culprit(path *field.Path, as reflect.Type, value any) (*field.Path, error) 
 	for as.Kind() == reflect.Pointer {
 		as = as.Elem()
 	}
-	parts, isMap := value.(map[string]any)
-	elements, isList := value.([]any)
-	switch kind := as.Kind(); {
-	case reflect.PointerTo(as).Implements(unmarshaler):
-	case isMap && (kind == reflect.Struct || kind == reflect.Map):
-		for _, key := range sortedKeys(parts) {
-			if of := memberType(as, key); of != nil {
-				if at, err := culprit(path.Child(key), of, parts[key]); err != nil {
-					return at, err
-				}
-			}
-		}
-		return nil, nil
-	case isList && kind == reflect.Slice:
-		for i, element := range elements {
-			if at, err := culprit(path.Index(i), as.Elem(), element); err != nil {
-				return at, err
-			}
-		}
-		return nil, nil
+	if reflect.PointerTo(as).Implements(unmarshaler) {
+		return path, unreadable(as, value)
 	}
-	if err := unreadable(as, value); err != nil {
-		return path, err
+	switch value := value.(type) {
+	case map[string]any:
+		if kind := as.Kind(); kind == reflect.Struct || kind == reflect.Map {
+			return culpritMember(path, as, value)
+		}
+	case []any:
+		if as.Kind() == reflect.Slice {
+			return culpritElement(path, as, value)
+		}
+	}
+	return path, unreadable(as, value)
+}
+
+// culpritMember is the culprit among the members of a struct or a map.
+func culpritMember(path *field.Path, as reflect.Type, members map[string]any) (*field.Path, error) {
+	for _, key := range sortedKeys(members) {
+		if member := memberType(as, key); member != nil {
+			if found, err := culprit(path.Child(key), member, members[key]); err != nil {
+				return found, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// culpritElement is the culprit among the elements of a list.
+func culpritElement(path *field.Path, as reflect.Type, elements []any) (*field.Path, error) {
+	for i, element := range elements {
+		if found, err := culprit(path.Index(i), as.Elem(), element); err != nil {
+			return found, err
+		}
 	}
 	return nil, nil
 }

@@ -74,13 +74,13 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 		"it restarts behind a switch, in four seconds": func(at time.Duration) option { return mute(at, at+4*time.Second, 0, 1) },
 		"it forwards nothing more in one direction":    func(at time.Duration) option { return mute(at, forever, 0) },
 	}
-	moments := []time.Duration{50, 15, 85} // in percent of the traffic's time
+	moments := []int64{50, 15, 85} // in percent of the traffic's time
 	for name, procedure := range eachProcedure {
 		t.Run(name, func(t *testing.T) {
 			from, to := healthy(t, procedure)
 			for way, dies := range ways {
 				for _, share := range moments[:tier.Times(1, len(moments))] {
-					at := from + (to-from)*share/100
+					at := from + time.Duration(int64(to-from)*share/100)
 					r := scene(procedure, modest, dies(at)).run(t)
 					if r.Verdict.Outcome == report.Passed {
 						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", way, at, r.Result.Message, r.Verdict, trace(r))

@@ -53,32 +53,8 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	}
 	begin := time.Now()
 	look := r.newEarlyStop(step, begin, &span, keep)
-	began := false
-	see := func(now []engine.Reading) {
-		if began || !r.allSend(before, now) {
-			pace.Add(now)
-			return
-		}
-		began = true // from this reading on it shows for how long each port sends
-		keep(now)
-	}
-	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, !paced(before), see) }
-	for _, moment := range moments(begin, step)[1:] { // the first moment is the beginning, and was read before the start
-		readings, err := r.readAt(ctx, moment, look, wait)
-		if err != nil {
-			return r.cutShort(span, opened, step, err), err
-		}
-		if readings == nil {
-			break
-		}
-		r.sample(readings, time.Since(begin))
-		r.observe(readings, runner.Limits{})
-		keep(readings)
-	}
-	if span.Stopped == nil && endsLate(before) {
-		if err := r.awaitEnd(ctx, begin, before, keep); err != nil {
-			return r.cutShort(span, opened, step, err), err
-		}
+	if err := r.readTrial(ctx, step, begin, before, look, pace, keep); err != nil {
+		return r.cutShort(span, opened, step, err), err
 	}
 	rest, err := r.awaitStandstill(ctx, look.polls(), func(now []engine.Reading) bool { return r.allBack(step.Judge, before, now) })
 	if err != nil {
@@ -105,6 +81,36 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
 	r.observed(&w, r.readAtRest(ctx, rest))
 	return &w, nil
+}
+
+// readTrial reads the counters of a trial that was started until its generators have ended, or it was decided.
+func (r *run) readTrial(ctx context.Context, step procedure.Step, begin time.Time, before []engine.Reading, look *earlyStop, pace *measure.Pace, keep func([]engine.Reading)) error {
+	began := false
+	see := func(now []engine.Reading) {
+		if began || !r.allSend(before, now) {
+			pace.Add(now)
+			return
+		}
+		began = true // from this reading on it shows for how long each port sends
+		keep(now)
+	}
+	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, !paced(before), see) }
+	for _, moment := range moments(begin, step)[1:] { // the first moment is the beginning, and was read before the start
+		readings, err := r.readAt(ctx, moment, look, wait)
+		if err != nil {
+			return err
+		}
+		if readings == nil {
+			return nil
+		}
+		r.sample(readings, time.Since(begin))
+		r.observe(readings, runner.Limits{})
+		keep(readings)
+	}
+	if endsLate(before) {
+		return r.awaitEnd(ctx, begin, before, keep)
+	}
+	return nil
 }
 
 // readAt takes a reading at a moment of a trial; nil: the trial was decided before that moment, and ends.

@@ -186,9 +186,10 @@ type Description struct {
 // None is the index of no window.
 const None = -1
 
-// WhyUnproven is why no load is known to be clean, WayOutOfUnproven the way out, and MaxLossRatio the field that it sets.
+// WhyUnproven is why no load is known to be clean.
 const WhyUnproven = "the edges of windows that looked clean may hide more loss than the limit allows, and such a load lost frames when it was held"
 
+// WayOutOfUnproven is the way out where no load is known to be clean, and MaxLossRatio the field that it sets.
 const (
 	WayOutOfUnproven = ": set %s to the loss that you would accept"
 	MaxLossRatio     = "procedure.maxLossRatio"

@@ -1,6 +1,7 @@
 package ramp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -263,18 +264,12 @@ func (m *machine) chooseBetween(lo *point) {
 	}
 	at, guess := m.between(floor)
 	if m.hint > 0 {
-		near := floor + mul(floor, m.Ramp.RefineTo)*9/10 // just within what is to be resolved above the clean end
-		switch {
-		case m.hint > near, m.hint > floor && width(m.hint, m.ceiling) <= m.Ramp.RefineTo:
-			at = min(m.hint, m.ceiling-1)
-		case !lo.long:
+		hinted, known := m.hinted(lo, floor)
+		if !known {
 			m.chooseConfirmation(lo)
 			return
-		case len(m.heldLosses) > 1 && !m.losesOfEveryLoad: // the limit isn't where the loss says
-			m.hint = 0
-		default:
-			at, m.hint = near, 0
 		}
+		at = cmp.Or(hinted, at)
 	}
 	switch {
 	case lo != nil && (at <= floor || at >= m.ceiling):
@@ -295,6 +290,22 @@ func (m *machine) chooseBetween(lo *point) {
 		}
 		m.overloadFirst()
 	}
+}
+
+// hinted is the load that a failed confirmation points at; 0: the hint was wrong. Not known: the clean end is to be confirmed first.
+func (m *machine) hinted(lo *point, floor units.Ratio) (load units.Ratio, known bool) {
+	near := floor + mul(floor, m.Ramp.RefineTo)*9/10 // just within what is to be resolved above the clean end
+	switch {
+	case m.hint > near, m.hint > floor && width(m.hint, m.ceiling) <= m.Ramp.RefineTo:
+		return min(m.hint, m.ceiling-1), true
+	case !lo.long:
+		return 0, false
+	case len(m.heldLosses) > 1 && !m.losesOfEveryLoad: // the limit isn't where the loss says
+		m.hint = 0
+		return 0, true
+	}
+	m.hint = 0
+	return near, true
 }
 
 // between is the next load between the ends. Where the loss at the upper end shows how much the device carries, the search first looks at both sides of that: for a device that carries as much

@@ -47,27 +47,38 @@ func (m *machine) follow(s procedure.Step, w report.Window) {
 	for len(m.empty) < len(w.Directions) {
 		m.empty, m.steady, m.began = append(m.empty, 0), append(m.steady, 0), append(m.began, 0)
 	}
-	paused := s.Kind != procedure.Held || s.Rested || w.Phase == report.WarmUp
 	for d, of := range w.Directions {
-		if paused {
-			m.empty[d] = 0
-		}
-		load := offeredLoad(of, w.Load)
-		m.empty[d] = min(m.empty[d], load)
-		m.began[d] = m.empty[d]
-		backlog := of.Quality == report.Invalid && measure.MoreCameBack(w, m.MaxLossRatio) && of.Returned.Packets >= of.Sent.Packets
-		if m.empty[d] >= load && s.Judge >= m.Ramp.ConfirmDuration.Std() && (of.Quality == report.Good || of.Quality == report.Short || backlog) {
-			m.steady[d] = max(m.steady[d], load)
-		}
-		switch {
-		case s.Kind != procedure.Held || w.Phase == report.WarmUp:
-			m.empty[d] = 0
-		case of.Quality == report.Lossy:
-			m.empty[d] = load
-		case w.Evidence != nil && w.Evidence.Fault != "":
-			m.empty[d] = 0 // nobody knows what was sent when
-		}
+		m.followDirection(d, s, w, of)
 	}
+}
+
+// followDirection is the same of one direction.
+func (m *machine) followDirection(d int, s procedure.Step, w report.Window, of report.Direction) {
+	unsteady := s.Kind != procedure.Held || w.Phase == report.WarmUp
+	load := offeredLoad(of, w.Load)
+	m.began[d] = min(m.empty[d], load)
+	if unsteady || s.Rested {
+		m.began[d] = 0
+	}
+	if m.began[d] >= load && s.Judge >= m.Ramp.ConfirmDuration.Std() && carried(w, of, m.MaxLossRatio) {
+		m.steady[d] = max(m.steady[d], load)
+	}
+	switch {
+	case unsteady:
+		m.empty[d] = 0
+	case of.Quality == report.Lossy:
+		m.empty[d] = load
+	case w.Evidence != nil && w.Evidence.Fault != "":
+		m.empty[d] = 0 // nobody knows what was sent when
+	default:
+		m.empty[d] = m.began[d]
+	}
+}
+
+// carried says that the device carried what a direction was sent in a window, or what had waited before as well.
+func carried(w report.Window, of report.Direction, limit units.Ratio) bool {
+	backlog := of.Quality == report.Invalid && measure.MoreCameBack(w, limit) && of.Returned.Packets >= of.Sent.Packets
+	return of.Quality == report.Good || of.Quality == report.Short || backlog
 }
 
 // setters are the directions that lost frames at the lossy end.

@@ -35,22 +35,18 @@ func standing(r *report.Report) string {
 		return saturated
 	case r.Result.Reason == report.LoadHeld && report.PlanOf(r).Procedure.Each != nil:
 		return "limit per direction"
-	case r.Result.Reason == report.LoadHeld:
-		return "frames lost"
-	case r.Result.Reason == report.CurveMeasured:
-		return "loss curve"
-	case r.Result.Reason == report.MaximumOffered:
-		return "overloaded"
-	case r.Result.Reason == report.BurstsMeasured:
-		return "bursts"
 	case r.Result.Reason == report.LoadEstimated && len(openDirections(r)) > 0:
 		return "estimated in part"
-	case r.Result.Reason == report.LoadEstimated:
-		return estimated
-	case r.Result.Reason == report.PathLimited:
-		return "goodput"
 	}
-	return wording.NotMeasured
+	return cmp.Or(standingOfReasons()[r.Result.Reason], wording.NotMeasured)
+}
+
+// standingOfReasons are the kinds of answers that follow from the reason alone.
+func standingOfReasons() map[report.Reason]string {
+	return map[report.Reason]string{
+		report.LoadHeld: "frames lost", report.CurveMeasured: "loss curve", report.MaximumOffered: "overloaded", report.BurstsMeasured: "bursts",
+		report.LoadEstimated: estimated, report.PathLimited: "goodput",
+	}
 }
 
 // answer says in one plain sentence, or two, what the figure is and why: a limit, a lower bound, or nothing.
