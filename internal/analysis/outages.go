@@ -12,6 +12,9 @@ import (
 const (
 	// leastOutage is for how long nothing must come back for an outage: what is shorter, as where a busy machine stands still, is loss like any other.
 	leastOutage = 900 * time.Millisecond
+	// leastOutageOfTCP is the same of TCP, and of programs that tell late what came: two samples' time. A connection that lost a segment twice waits for more than a second (RFC 6298, sections 2 and 5: the timeout doubles), however well
+	// the device carries what comes then.
+	leastOutageOfTCP = 2 * leastOutage
 	// leastSent is how many frames must be sent in a stretch for it to show anything.
 	leastSent = 20
 	// silentShare of what is sent, or comes at best, may come back of an outage, as frames of others do; from carriedShare on the device carries a load, however much it loses of it.
@@ -102,7 +105,7 @@ func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (mo
 func silences(r *report.Report, stretches []stretch, most int64, best float64) (all [][]stretch) {
 	var run []stretch
 	end := func() {
-		if lasted(run) >= leastOutage {
+		if lasted(run) >= leastOutageOf(r) {
 			all = append(all, run)
 		}
 		run = nil
@@ -118,6 +121,22 @@ func silences(r *report.Report, stretches []stretch, most int64, best float64) (
 	return all
 }
 
+// leastOutageOf is for how long nothing must come back for an outage of this run.
+func leastOutageOf(r *report.Report) time.Duration {
+	if s := report.PlanOf(r).Sessions; s != nil && (s.Protocol != plan.UDP || s.Application == plan.ApplicationIperf2) {
+		return leastOutageOfTCP
+	}
+	return leastOutage
+}
+
+// seldom says that sessions are asked for so little that between two of their messages there may be silence for half as long as an outage.
+func seldom(r *report.Report) bool {
+	p := report.PlanOf(r)
+	asked := p.Sessions.BitsPerSecond(p.Procedure)
+	burst := 8 * p.Sessions.MessageBytes * int64(max(1, p.Sessions.Parallel))
+	return asked > 0 && float64(burst)/float64(asked) > leastOutageOf(r).Seconds()/2
+}
+
 func lasted(run []stretch) (all time.Duration) {
 	for _, s := range run {
 		all += s.to - s.from
@@ -129,8 +148,14 @@ func lasted(run []stretch) (all time.Duration) {
 func explained(r *report.Report, s stretch) bool {
 	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
 		from, to := w.Start.Std(), w.Start.Std()+max(w.Duration, w.Took).Std()
-		return from < s.to && to > s.from && (w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts())
+		return from < s.to && to > s.from && (w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts() || endsWaited(r, w))
 	})
+}
+
+// endsWaited says that the programs of a window's ends waited for processors for half of the window, and for as long as an outage takes.
+func endsWaited(r *report.Report, w report.Window) bool {
+	least := max(leastOutageOf(r), w.Duration.Std()/2)
+	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Sessions != nil && d.Sessions.EndsWaited.Std() >= least })
 }
 
 // stretchesOf are the stretches of direction i between samples in which something was sent; without samples its windows.
@@ -145,7 +170,10 @@ func stretchesOf(r *report.Report, i int) (all []stretch) {
 		}
 		s := stretch{from: a.At.Std(), to: b.At.Std(), asked: b.Directions[i].IntendedPacketsPerSecond}
 		if sessions := b.Directions[i].Sessions; sessions != nil {
-			s.sent = leastSent // connections always have something to send
+			if seldom(r) {
+				return nil
+			}
+			s.sent = leastSent // connections have something to send at any time
 			if was := a.Directions[i].Sessions; was != nil && sessions.ReceivedBytes > was.ReceivedBytes {
 				s.came = s.sent
 			}

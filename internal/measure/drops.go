@@ -18,6 +18,14 @@ type Drops struct {
 	Counters map[string]int64 `json:"counters,omitempty"`
 	// Unread is why they could not be read; empty: they could.
 	Unread string `json:"unread,omitempty"`
+	// Carrier is the interface's; nil: it could not be read, or the end's linerate is too old to do so.
+	Carrier *Carrier `json:"carrier,omitempty"`
+}
+
+// Carrier says whether frames can pass an interface, and how often that has changed.
+type Carrier struct {
+	Up      bool  `json:"up"`
+	Changes int64 `json:"changes"`
 }
 
 // Waits is how long the threads of an end's program have waited for processors, since it began to watch. Ends on one machine may share a program.

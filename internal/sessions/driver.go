@@ -78,9 +78,10 @@ type run struct {
 	last    []Reading // of each end, at the last edge
 	at      time.Time // when last was read
 	kept    samples
-	sent    []sentBy         // the latest readings, the oldest first
-	unread  []bool           // by end: the Report already notes that its drops are unknown
-	frames  map[string]int64 // how many frames each datagram takes, by the link that it is sent from; 0: unknown, or no datagrams
+	sent    []sentBy           // the latest readings, the oldest first
+	links   []*runner.LinkSeen // of each end, at the latest reading while connections send; nil: unknown
+	unread  []bool             // by end: the Report already notes that its drops are unknown
+	frames  map[string]int64   // how many frames each datagram takes, by the link that it is sent from; 0: unknown, or no datagrams
 }
 
 // Prepare connects to the ends, gives them their addresses, and makes the test's connections, which don't send yet.
@@ -242,6 +243,7 @@ func (r *run) read(ctx context.Context) error {
 	}
 	r.last, r.at = readings, at
 	r.overdue()
+	r.watchLinks()
 	r.observe(counted)
 	r.noteUnknownDrops()
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/netif"
 )
 
 // dropsPatience is how long a reading waits for an end's drop counters. The kernel tells them when nobody changes interfaces, in any namespace (rtnl_lock): where pods come and go, and processors are busy, that takes
@@ -52,6 +53,9 @@ func (e *end) readDrops() *measure.Drops {
 		link, err := netlink.LinkByName(e.Interface)
 		if err != nil {
 			return fmt.Errorf("the drop counters of interface %s: %w", e.Interface, err)
+		}
+		if carrier, err := netif.CarrierOf(link); err == nil {
+			d.Carrier = &measure.Carrier{Up: carrier.Up, Changes: carrier.Changes}
 		}
 		return errors.Join(interfaceDrops(link, d.Counters), queueDrops(link, d.Counters), fragmentDrops(d.Counters), tcpDrops(d.Counters))
 	})
