@@ -185,6 +185,8 @@ func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 
 // findings are what earlier drawings of the line found out. Only the pass that draws uses them.
 type findings struct {
+	// undrawn is the latest snapshot, if no line was drawn of it yet.
+	undrawn *snapshot
 	// nodeChanges is how often nodes had changed when nodes and places were found out.
 	nodeChanges uint64
 	// nodes are all of them; nil: they aren't known. queueNodes are those that count.
