@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -51,28 +50,6 @@ func TestOldRunsAreJudgedAsTheyWere(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestOldWindowsKeepTheirResult(t *testing.T) {
-	for _, name := range named(t, "reports", ".json.gz") {
-		if name == "unresolved" { // its resolution isn't what its windows say
-			continue
-		}
-		for _, r := range reports(t, name) {
-			if now := asItWas(analysis.Result(r)); !reflect.DeepEqual(now, r.Result) {
-				t.Errorf("%s: the result was\n%+v\nand is\n%+v", name, r.Result, now)
-			}
-		}
-	}
-}
-
-// asItWas is a result without the members added since: which directions are at a limit of their own, and whose loss set the load.
-func asItWas(r report.Result) report.Result {
-	r.SetBy, r.Directions = nil, slices.Clone(r.Directions)
-	for i := range r.Directions {
-		r.Directions[i].Limit = nil
-	}
-	return r
 }
 
 func TestABaselineThatAnOldOperatorPackedJudgesANewRunAsBefore(t *testing.T) {
