@@ -82,6 +82,9 @@ func setUp(name string) error {
 	return netlink.LinkSetUp(link)
 }
 
+// networks are those behind each port.
+var networks = [2]string{"16.0.0.0/24", "48.0.0.0/24"}
+
 // route makes the device a router with the addresses that a LoadTest has by default.
 func (r *rig) route(t *testing.T) {
 	t.Helper()
@@ -89,7 +92,7 @@ func (r *rig) route(t *testing.T) {
 		if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600); err != nil {
 			return err
 		}
-		for i, network := range []string{"16.0.0.0/24", "48.0.0.0/24"} {
+		for i, network := range networks {
 			if err := routePort(i, network); err != nil {
 				return err
 			}
@@ -110,11 +113,16 @@ func routePort(i int, network string) error {
 	if err := netlink.AddrAdd(link, addr); err != nil {
 		return err
 	}
+	return routeTo(link, i, network)
+}
+
+// routeTo leads to a network behind a port that is up.
+func routeTo(link netlink.Link, i int, network string) error {
 	_, dst, err := net.ParseCIDR(network)
 	if err != nil {
 		return err
 	}
-	return netlink.RouteAdd(&netlink.Route{Dst: dst, Gw: net.IPv4(198, 18, byte(i), 2), LinkIndex: link.Attrs().Index})
+	return netlink.RouteReplace(&netlink.Route{Dst: dst, Gw: net.IPv4(198, 18, byte(i), 2), LinkIndex: link.Attrs().Index})
 }
 
 // limitEach makes the device drop what is above so many packets/s of what enters each port, in their order: nft's token bucket, as deep as the device saves up.
