@@ -80,8 +80,8 @@ func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
 		return unprovenSentence(r, c)
 	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
 		w := r.Windows[c.Lossy]
-		return fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noCleanLoadSentence(r), w.Number,
-			percent(w.Load), offered(w), lossSentence(w))
+		return wording.JoinNonEmpty("; ", flatLossSentence(r), fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noCleanLoadSentence(r), w.Number,
+			percent(w.Load), offered(w), lossSentence(w)))
 	case c.Reason == report.NoCleanWindow:
 		w := r.Windows[len(r.Windows)-1]
 		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)

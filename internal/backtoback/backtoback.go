@@ -175,9 +175,9 @@ func (b BackToBack) endSearch(s *series, found bool) {
 	}
 	s.invalid = 0
 	if s.over++; s.over >= b.repetitions() {
-		s.ended, s.reason = true, fmt.Sprintf("%s of %d are over", wording.Counted(s.over, "search"), b.repetitions())
+		s.ended, s.reason = true, fmt.Sprintf("%s searches are done", wording.ShareOf(s.over, b.repetitions()))
 		if s.over == 1 {
-			s.reason = "the search is over"
+			s.reason = "the search is done"
 		}
 	}
 }

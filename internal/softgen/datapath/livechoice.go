@@ -40,7 +40,7 @@ func preferLive(p *port) error {
 // processors a device's own threads would wait for those that send, and what they lose would be told of the device.
 func liveRoom(threads, processors int) error {
 	if needed := 2*threads + 1; processors < needed {
-		return fmt.Errorf("%w: %d sending threads, the far ends of their cables and all else would need %d processors, of %d here", errNotLive, threads, needed, processors)
+		return fmt.Errorf("%w: threads that send (%d), the far ends of their cables and all else would need %d processors, of %d here", errNotLive, threads, needed, processors)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestLiveFramesByThemselves(t *testing.T) {
 	}{
 		"with processors enough":         {PathAuto, false, 16, "veth", "sends by live frames, "},
 		"as the default":                 {"", false, 16, "veth", "sends by live frames, "},
-		"on two processors":              {PathAuto, false, 2, "veth", "sends by AF_XDP (not by live frames: 2 sending threads, the far ends of their cables and all else would need 5 processors, of 2 here), "},
+		"on two processors":              {PathAuto, false, 2, "veth", "sends by AF_XDP (not by live frames: threads that send (2), the far ends of their cables and all else would need 5 processors, of 2 here), "},
 		"on a network card":              {PathAuto, false, 16, "mlx5_core", "sends by AF_XDP (not by live frames: what west has no room for would count as sent, so they have to be asked for), "},
 		"where AF_XDP is asked for":      {PathXDP, false, 16, "veth", "sends by AF_XDP, "},
 		"where AF_PACKET is asked for":   {PathPacket, false, 16, "veth", "sends by AF_XDP, "},
