@@ -341,6 +341,19 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 	}
 }
 
+// A device that was away for a while in one run would be compared by the figures of its good moments.
+func TestARunThatWasNotHeldCountsInNoComparison(t *testing.T) {
+	r := &report.Report{Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Total: &report.Sum{Received: report.Flow{PacketsPerSecond: 198}}}}
+	figure := comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
+	if why := figure.Unfit(r); why != "" {
+		t.Fatal(why)
+	}
+	r.Result.NotHeld, r.Result.Reason = "link east went down 8s after traffic began and stayed down", report.NotHeld
+	if why := figure.Unfit(r); why != "not held: "+r.Result.NotHeld {
+		t.Errorf("it counts: %q", why)
+	}
+}
+
 func TestADistanceFromAMedianIsToldWhereItIsKnown(t *testing.T) {
 	of := func(packetsPerSecond int64, bound bool) *report.Figures {
 		return &report.Figures{PacketsPerSecond: packetsPerSecond, LowerBound: bound}

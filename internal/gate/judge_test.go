@@ -229,6 +229,17 @@ func TestJudge(t *testing.T) {
 			t.Errorf("the change is %s %%", got)
 		}
 	})
+	t.Run("a candidate whose device was away in each run is no candidate that is as fast", func(t *testing.T) {
+		m := inTurns(t, 100_000, 5)
+		for name, run := range m.Runs {
+			if !strings.Contains(name, baselineValue) {
+				run.Evidence.Result.NotHeld, run.Evidence.Result.Reason = "link east went down 8s after traffic began and stayed down", report.NotHeld
+			}
+		}
+		if g := Judge([]MeasuredSuite{m}, "test"); g.ExitCode != report.ExitNotMeasured || len(g.Rows) != 1 || !strings.Contains(fmt.Sprintf("%+v", g.Rows[0]), "not held: link east went down") {
+			t.Errorf("exit code %d, %s: %+v", g.ExitCode, g.Message, g.Rows)
+		}
+	})
 	t.Run("a run whose figure was not confirmed is set aside on either side, and told of", func(t *testing.T) {
 		m := inTurns(t, 100_000, 6)
 		last := suite.Expand(m.Suite).TestName(1, 6, 1)

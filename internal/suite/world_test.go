@@ -59,6 +59,8 @@ type world struct {
 	bound func(test string) int64
 	// found is what a test's Report says of its device, in packets per second; nil: what its name makes.
 	found func(test string) int64
+	// away are the tests during which the device was away for a while, though it gave a figure; nil: none.
+	away func(test string) bool
 	// earlier are the documents of earlier suites, looked how often they were looked at.
 	earlier     []*report.Suite
 	looked      int
@@ -298,6 +300,9 @@ func (w *world) reportOf(t *v1alpha1.LoadTest) *report.Report {
 		for i := range r.Result.Directions {
 			r.Result.Directions[i].Received.PacketsPerSecond = w.found(t.Name)
 		}
+	}
+	if r != nil && r.Result.Measured && w.away != nil && w.away(t.Name) {
+		r.Result.NotHeld, r.Result.Reason, r.Result.Saturated = "link east went down 8s after traffic began and stayed down", report.NotHeld, false
 	}
 	if r == nil || !r.Result.Measured || w.bound == nil || w.bound(t.Name) == 0 {
 		return r
