@@ -14,8 +14,8 @@ import (
 const (
 	// flatSpan is how many times the lowest load the highest must be, at least, for their loss to be the same at every load, and flatLost how many frames must be lost in all, so that chance explains little of it.
 	flatSpan, flatLost = 4, 30
-	// flatSigmas is how far a window's loss may be from the mean of all, in its standard deviations by chance alone.
-	flatSigmas = 4
+	// flatSigmas is how far a window's loss may be from the mean of all, in its standard deviations by chance alone. Of a window of so few frames that no loss at all would be within that, nothing is known.
+	flatSigmas = 3
 )
 
 // flatLoss is the share of frames that a direction lost at each load from one to another, for which overload is no reason.
@@ -80,7 +80,7 @@ func sameLoss(all []report.Direction) (flatLoss, bool) {
 	}
 	for _, d := range all {
 		expected := f.share * float64(d.Sent.Packets)
-		if math.Abs(float64(lostOf(d))-expected) > flatSigmas*math.Sqrt(expected)+float64(d.EdgeFrames) {
+		if expected < flatSigmas*flatSigmas || math.Abs(float64(lostOf(d))-expected) > flatSigmas*math.Sqrt(expected)+float64(d.EdgeFrames) {
 			return f, false
 		}
 	}

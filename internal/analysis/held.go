@@ -22,6 +22,7 @@ func held(r *report.Report, c procedure.Conclusion) (procedure.Conclusion, strin
 		return c, why
 	}
 	if lossIsCounted(r) && reason == report.DeviceLost { // and is in the figures
+		c.Confirmed = false
 		return c, why
 	}
 	c.Reason, c.Saturated, c.Confirmed, c.Resolution, c.Together = reason, false, false, 0, nil

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
@@ -32,12 +33,12 @@ func eachDirectionWords(r *report.Report) string {
 func otherDirectionWords(r *report.Report) string {
 	var limits, bounds []string
 	for _, d := range r.Result.Directions {
-		switch name := wording.Direction(d.From, d.To); {
+		switch name, rate := wording.Direction(d.From, d.To), wording.PacketRate(d.Received.PacketsPerSecond); {
 		case d.Limit == nil:
 		case d.Limit.Saturated:
-			limits = append(limits, name)
+			limits = append(limits, fmt.Sprintf("%s (%s)", name, rate))
 		default:
-			bounds = append(bounds, name)
+			bounds = append(bounds, fmt.Sprintf("%s (%s)", name, rate))
 		}
 	}
 	if len(limits) == 0 || len(bounds) == 0 {
