@@ -40,3 +40,27 @@ func TestTheForwardingRateOfAPolicerIsItsCommittedRate(t *testing.T) {
 		}
 	}
 }
+
+// A policer by bytes rather drops a mix's large frames: what its bucket carries of a trial shows in bits, not in frames.
+func TestTheForwardingRateOfAPolicerByBytesIsItsCommittedRate(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(58, 3))
+	for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
+		buckets := [2]*ByteBucket{NewByteBucket(300+rnd.Float64()*5000, depth), NewByteBucket(300+rnd.Float64()*5000, depth)}
+		p := trials(of(1), func(m *plan.MaximumOfferedLoad) { m.TrialDuration = plan.Duration(5 * time.Second) })
+		history, _ := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
+			w := Both(func(_ int, asked [2]float64) (offered, received [2]float64) {
+				return asked, [2]float64{buckets[0].Pass(s, asked[0]), buckets[1].Pass(s, asked[1])}
+			}).Window(s, n)
+			for d := range w.Directions {
+				buckets[d].Weigh(&w.Directions[d])
+			}
+			return w
+		})
+		c := p.Conclude(history)
+		for i, d := range c.Whole.Directions {
+			if got, committed := float64(d.Received.Layer2BitsPerSecond)/8, buckets[i].Rate; got < committed*0.99 || got > committed*1.01 {
+				t.Errorf("a bucket of %s: %.0f bytes/s came back, and the device forwards %.0f: %s", depth, got, committed, c.Sentence)
+			}
+		}
+	}
+}

@@ -84,9 +84,11 @@ func (m MaximumOfferedLoad) steadyAnswer(s series, history []report.Window) *rep
 	}
 	less := false
 	for d := range all[0].Directions {
-		a, b := all[0].Directions[d].Received.PacketsPerSecond, all[1].Directions[d].Received.PacketsPerSecond
-		least := slices.Min(ofEach(s.judged, history, d))
-		less = less || 100*max(a, b) < 99*least && 200*max(a, b) <= 201*min(a, b)
+		for _, rate := range rates {
+			a, b := rate(all[0].Directions[d].Received), rate(all[1].Directions[d].Received)
+			least := slices.Min(ofEach(s.judged, history, d, rate))
+			less = less || 100*max(a, b) < 99*least && 200*max(a, b) <= 201*min(a, b)
+		}
 	}
 	if !less {
 		return nil
@@ -95,11 +97,17 @@ func (m MaximumOfferedLoad) steadyAnswer(s series, history []report.Window) *rep
 	return &whole
 }
 
+// rates are what a device may count, and save up: frames, or bits. What it saves up of bits hardly shows in frames where a mix's large frames are dropped rather than small ones.
+var rates = []func(report.Flow) int64{
+	func(f report.Flow) int64 { return f.PacketsPerSecond },
+	func(f report.Flow) int64 { return f.Layer2BitsPerSecond },
+}
+
 // ofEach is what came back of a direction in each of the windows.
-func ofEach(windows []int, history []report.Window, d int) (all []int64) {
+func ofEach(windows []int, history []report.Window, d int, rate func(report.Flow) int64) (all []int64) {
 	for _, i := range windows {
 		if d < len(history[i].Directions) {
-			all = append(all, history[i].Directions[d].Received.PacketsPerSecond)
+			all = append(all, rate(history[i].Directions[d].Received))
 		}
 	}
 	return append(all, 1<<62)

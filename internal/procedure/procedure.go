@@ -205,6 +205,8 @@ type Conclusion struct {
 	Unattributed bool
 	// Unproven says that there is no answer, as no load is known to be clean (WhyUnproven).
 	Unproven bool
+	// ShownFor is for how long the device was seen to do what the answer claims, where a limit could not be shown to hold for longer: a device that saves up unused rate, as a policer does in its bucket, may have spent it then; 0: it was shown, or the answer is no limit.
+	ShownFor time.Duration
 	// NotHeld is why less was judged than was asked for, with the way out, as windows say nothing about the device and were not repeated; empty: all of it was.
 	NotHeld string
 	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.

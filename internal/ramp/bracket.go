@@ -82,11 +82,16 @@ func (m *machine) mark(p point, by string) {
 	}
 }
 
-// forwarded is the share of the intended load that the device carried in a lossy window, in the direction that carried least. The loss is taken of the intended load, not of the offered one: a
+// forwarded is the share of the intended load that the device carried in a lossy window, in the direction that carried least, by frames or by bits. The loss is taken of the intended load, not of the offered one: a
 // generator that stood still for a moment offers less and the device carries less, but the share that is lost stays.
 func (m *machine) forwarded(p point) units.Ratio {
-	loss, _ := m.largestLoss(p)
-	return mul(p.asked, units.One-loss)
+	carried := units.One
+	for _, d := range m.history[p.window].Directions {
+		if d.Quality == report.Lossy {
+			carried = min(carried, measure.Carried(d))
+		}
+	}
+	return mul(p.asked, carried)
 }
 
 // largestLoss is the share that a window lost in the direction that lost most, and the frames that it is a share of.

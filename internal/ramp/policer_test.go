@@ -66,6 +66,22 @@ func TestTheCommittedRateOfAPolicerIsFound(t *testing.T) {
 	}
 }
 
+// A policer by bytes drops large frames of a mix and lets small ones pass, so that it loses far fewer frames than bits. Its committed rate is found all the same, as closely as asked for.
+func TestTheCommittedRateOfAPolicerByBytesIsFound(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(58, 3))
+	for name, settings := range map[string]func(*plan.Procedure){"usual": func(*plan.Procedure) {}, "short": short} {
+		for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
+			p, rate := rampOf(settings), 2_000+rnd.Float64()*60_000
+			b := NewByteBucket(rate, depth)
+			history, trace := carryOut(t, p, func(s procedure.Step, asked float64) (float64, float64) { return asked, b.Pass(s, asked) }, func(w *report.Window) { b.Weigh(&w.Directions[0]) })
+			c := ramp.New(p).Conclude(history)
+			if !c.Saturated || !c.Confirmed || receivedAt(history, c) > rate*1.01 || receivedAt(history, c) < rate*0.99 || c.Resolution > units.One/50 {
+				t.Errorf("%s settings, %.0f packets/s, a bucket of %s: %s, within %s\n%s", name, rate, depth, c.Reason, c.Resolution, strings.Join(trace, "\n"))
+			}
+		}
+	}
+}
+
 // Drawn policers, settings and disturbances: what is confirmed as a limit is the committed rate.
 func TestPropertyAConfirmedLimitHoldsForLongerThanItsWindows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(58, 2))

@@ -65,6 +65,29 @@ func TestTrialsOfAPolicerClaimTheCommittedRateAlone(t *testing.T) {
 	}
 }
 
+// A policer by bytes drops large frames of a mix and lets small ones pass: what came back by frames is far above its committed rate, which is found by bits.
+func TestTrialsOfAPolicerByBytesClaimTheCommittedRateAlone(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(58, 3))
+	for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
+		committed := 500 + rnd.Float64()*4000
+		buckets := [2]*ByteBucket{NewByteBucket(committed, depth), NewByteBucket(committed, depth)}
+		p := search.New(planned(bothWays[0], lasting(time.Second)))
+		history, trace := CarryOutBy(t, p, func(s procedure.Step, n int) report.Window {
+			w := Both(func(_ int, asked [2]float64) (offered, received [2]float64) {
+				return asked, [2]float64{buckets[0].Pass(s, asked[0]), buckets[1].Pass(s, asked[1])}
+			}).Window(s, n)
+			for d := range w.Directions {
+				buckets[d].Weigh(&w.Directions[d])
+			}
+			return w
+		})
+		g := p.Conclude(history).Goals[0]
+		if g.Window == procedure.None || !g.Saturated || rate(history[g.Window].Load) > committed*1.01 || rate(history[g.Window].Load) < committed*0.99 {
+			t.Errorf("%.0f packets/s and a bucket of %s: %s is %+v\n%s", committed, depth, g.Name, g.Conclusion, strings.Join(trace, "\n"))
+		}
+	}
+}
+
 // An overload that can't be judged leaves a goal's figure what trials after a pause show, and the sentence says so.
 func TestALowerBoundThatCannotBeHeldIsShownInTrialsAlone(t *testing.T) {
 	p := search.New(planned())

@@ -65,7 +65,7 @@ type holder struct {
 // holdLowerBounds holds the goals' lower bounds, the highest first, and says what each shows; the course has the next step where a window is missing.
 func (s Search) holdLowerBounds(c *course, history []report.Window, next int) {
 	h := holder{Search: s, course: c, history: history, next: next, settle: leastSettle}
-	for _, w := range history[:next] {
+	for _, w := range history[:min(next, len(history))] {
 		h.settle = max(h.settle, w.Took.Std()-w.Duration.Std())
 	}
 	h.settle = min(h.settle, mostSettle).Round(100 * time.Millisecond)
@@ -177,7 +177,7 @@ func (h *holder) findCommitted(found *steady, v verdict, limiting []int) (comple
 func (h *holder) forwarded(window int, limiting []int) float64 {
 	w, least := h.history[window], 1.0
 	for _, d := range limiting {
-		least = min(least, 1-min(units.One, w.Directions[d].LossRatio).Float())
+		least = min(least, measure.Carried(w.Directions[d]).Float())
 	}
 	return w.Load.Float() * least
 }
@@ -279,6 +279,9 @@ func (v verdict) concludeSteady(g *procedure.GoalConclusion) {
 		return
 	}
 	found := v.steady[v.index]
+	if found.unknown != "" {
+		g.ShownFor = v.goal.FinalTrialDuration.Std()
+	}
 	if !found.refuted {
 		return
 	}
