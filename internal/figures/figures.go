@@ -23,6 +23,8 @@ type measured struct {
 	lossy             bool
 	// searched are the directions that the figure is of, where a search found what each of them can do by itself; nil: what the result says holds for all.
 	searched []report.Direction
+	// shownFor is for how long the device was seen to do so, where a bucket may have helped it; 0: for as long as one likes.
+	shownFor plan.Duration
 	// disturbed is how many frames more may have come back but for others on the machine and bursts of the generators, as a share of those that did.
 	disturbed *big.Rat
 	// lostToSending is the share of those sent that were lost while generators sent in bursts, or nobody saw how.
@@ -96,7 +98,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
 		all = append(all, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
-			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d), sessions: d.Sessions, limit: limitOf(d)})...)
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), shownFor: shownFor(r.Result, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
 		var bursts *report.BackToBackFrames
@@ -104,9 +106,17 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 			bursts = r.Result.Directions[0].BackToBack
 		}
 		all = append(all, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: MostLostTogether(r),
-			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), disturbed: disturbed(r, directionsOfTotal(r)...), lostToSending: lostToSending(r, r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), shownFor: r.Result.ShownFor, disturbed: disturbed(r, directionsOfTotal(r)...), lostToSending: lostToSending(r, r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
+}
+
+// shownFor is for how long a direction was seen to do what the result says; 0: the result is limited in time for another direction's sake, and this one's own limit holds for as long as one likes.
+func shownFor(result report.Result, d report.Direction) plan.Duration {
+	if d.Limit != nil && d.Limit.Saturated && d.Limit.Confirmed && !result.Saturated {
+		return 0
+	}
+	return result.ShownFor
 }
 
 // everyLineRateKnown says that all directions have a line rate to take a percentage of.
@@ -157,6 +167,7 @@ func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figu
 		case metric.Name == OfferedPacketsPerSecond:
 			f.High = f.Low
 		default:
+			f.ShownFor = m.shownFor
 			if f.High = upperEnd(f, result, m); near {
 				f.Reason = report.NearGenerators
 			}

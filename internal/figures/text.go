@@ -10,9 +10,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Text is a figure for people: its number with its unit, or why there is none. Loss is shown from what surely was lost to what may have been, latency as the longest that it may be, and what is
+// Text is a figure for people: its number with its unit, and for how long it was shown where nothing shows that it holds for longer, or why there is none. Loss is shown from what surely was lost to what may have been, latency as the longest that it may be, and what is
 // only known not to be reached as that bound.
 func Text(f report.Figure) string {
+	if f.ShownFor > 0 && f.Low != "" {
+		return text(f) + ", shown for " + f.ShownFor.Std().Round(1e8).String()
+	}
+	return text(f)
+}
+
+func text(f report.Figure) string {
 	number := f.Low
 	if f.Metric == LossRatio || f.Metric == DatagramLossRatio && f.High != "" || f.Reason == report.NoCleanWindow {
 		number = f.High

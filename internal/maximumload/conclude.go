@@ -36,6 +36,9 @@ func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusi
 			c.Whole, c.Window = steady, s.held.steady[0]
 			said = sentence(*steady, []report.Window{*steady})
 		}
+		if s.held.ended && len(s.held.steady) < steadyWindows {
+			c.ShownFor = m.plan.TrialDuration.Std()
+		}
 		if more := m.steadySentence(s, steady, whole); more != "" {
 			said = append(said, more)
 		}

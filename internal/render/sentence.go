@@ -125,6 +125,9 @@ func limitWords(r *report.Report) string {
 	case r.Result.Reason == report.ReachedTarget:
 		what = "all that was asked for came back, so the device's limit lies at this rate or above."
 	}
+	if lasted := r.Result.ShownFor.Std(); lasted > 0 {
+		return strings.TrimSuffix(what, ".") + ", shown for " + lasted.Round(1e8).String() + "."
+	}
 	return what
 }
 

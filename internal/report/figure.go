@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -33,6 +34,8 @@ type Figure struct {
 	Missing string `json:"missing,omitempty"`
 	// Confirmed says that it was held as long as the procedure wants it held.
 	Confirmed bool `json:"confirmed,omitempty"`
+	// ShownFor is for how long the device was seen to do as much, where a bucket may have helped it (Result.ShownFor); 0: nothing limits the figure in time.
+	ShownFor plan.Duration `json:"shownFor,omitempty"`
 	// Reason is why the figure is what it is, above all why it has no High.
 	Reason Reason `json:"reason,omitempty"`
 }

@@ -40,6 +40,8 @@ type Result struct {
 	NonMonotonic bool   `json:"nonMonotonic,omitempty"`
 	Reason       Reason `json:"reason"`
 	Message      string `json:"message"` // the reason as a sentence with its figures
+	// ShownFor is for how long the device was seen to carry the answer, where nothing shows that it carries as much for longer: one that saves up unused rate (a policer with a bucket) may have spent it. 0: shown to hold for as long as one likes, or the answer is no load that is carried.
+	ShownFor plan.Duration `json:"shownFor,omitempty"`
 	// NotHeld is why what was asked for was not measured whole, and the way out: then no criterion passes, and the figures count in no comparison. Empty: it was measured whole.
 	NotHeld    string      `json:"notHeld,omitempty"`
 	Resolution units.Ratio `json:"resolution,omitempty"`

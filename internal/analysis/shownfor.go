@@ -1,0 +1,55 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// A device may save up rate that is not used, as a policer does in its bucket, and carry more than its committed rate until that is spent. A limit that was held right after an overload holds for as long
+// as one likes. A lower bound was only seen for a while, as nothing empties a device that loses nothing.
+
+// shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer; 0: something does, or the answer is no load that is carried.
+func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
+	switch r.Plan.Procedure.Type {
+	case plan.TypeSoak, plan.TypeBackToBack, plan.TypeFrameLoss: // their answers are shares and frames
+		return 0
+	}
+	w := r.Windows[c.Window]
+	lasted := w.Duration.Std()
+	if r.Plan.Procedure.Type == plan.TypeConstantLoad && c.Whole != nil {
+		lasted = c.Whole.Duration.Std()
+	}
+	switch {
+	case measure.OfSessions(w) || c.Reason == report.LoadHeld:
+		return 0
+	case c.ShownFor > 0:
+		return c.ShownFor
+	case c.Reason == report.MaximumOffered, (c.Saturated || c.Reason == report.BurstsOnly) && c.Confirmed:
+		return 0
+	}
+	for _, d := range c.Directions {
+		if (!d.Saturated || !d.Confirmed) && d.Window != procedure.None {
+			lasted = min(lasted, r.Windows[d.Window].Duration.Std())
+		}
+	}
+	return lasted
+}
+
+// shownForSentence says for how long the answer is shown; empty: the procedure's own sentence does, or the answer holds for as long as one likes.
+func shownForSentence(r *report.Report, c procedure.Conclusion) string {
+	lasted := shownFor(r, c)
+	if lasted == 0 || c.ShownFor > 0 || r.Plan.Procedure.Type == plan.TypeConstantLoad {
+		return ""
+	}
+	who := "that"
+	if slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated && d.Confirmed }) {
+		who = "what is no limit"
+	}
+	return fmt.Sprintf("; %s is shown for %s, and for no longer", who, lasted.Round(1e8))
+}
