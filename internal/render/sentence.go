@@ -101,15 +101,8 @@ func limitWords(r *report.Report) string {
 		return sessionsLimitWords(r)
 	}
 	switch {
-	case r.Result.Saturated && r.Unconfirmed():
-		what = "short windows show the device's limit here, but no window of " + wording.Span(report.PlanOf(r).Procedure.Confirmation()) + " has shown that it keeps this up: it may be less."
-	case r.Result.Saturated && ownKernel(r):
-		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Saturated:
-		what = "this is the device's limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
-		if dropsAreHidden(r) {
-			what = "above this rate more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost, by the device or by the generator's own ports, which don't count what they drop."
-		}
+		what = saturatedWords(r)
 	case r.Result.Reason == report.OtherDirection:
 		what = otherDirectionWords(r)
 	case r.Result.Reason == report.GeneratorLimited:
@@ -129,6 +122,20 @@ func limitWords(r *report.Report) string {
 		return strings.TrimSuffix(what, ".") + ", shown for " + lasted.Round(1e8).String() + "."
 	}
 	return what
+}
+
+// saturatedWords say what a figure at the device's limit shows.
+func saturatedWords(r *report.Report) string {
+	limit := wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio)
+	switch {
+	case r.Unconfirmed():
+		return "short windows show the device's limit here, but no window of " + wording.Span(report.PlanOf(r).Procedure.Confirmation()) + " has shown that it keeps this up: it may be less."
+	case ownKernel(r):
+		return "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + limit + " of the frames are lost."
+	case dropsAreHidden(r):
+		return "above this rate more than " + limit + " of the frames are lost, by the device or by the generator's own ports, which don't count what they drop."
+	}
+	return "this is the device's limit; above it, more than " + limit + " of the frames are lost."
 }
 
 // inconclusiveWords say what is known of the loads above a rate that nothing is known to bound.
