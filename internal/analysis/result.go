@@ -113,7 +113,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	result.Total = &total
 	result.Generators, result.Observed = generatorShares(r, w), w.Observed
 	for _, i := range c.Curve {
-		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i])...)
+		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
 	}
 	result.Message = heldMessage(why, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+shownForSentence(r, c))
 	return result

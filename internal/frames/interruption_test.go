@@ -1,6 +1,7 @@
 package frames_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -84,6 +85,9 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 					r := scene(procedure, modest, dies(at)).run(t)
 					if r.Verdict.Outcome == report.Passed {
 						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", way, at, r.Result.Message, r.Verdict, trace(r))
+					}
+					if i := slices.IndexFunc(r.Result.Curve, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
+						t.Errorf("%s after %s: a load's figure is confirmed: %+v", way, at, r.Result.Curve[i])
 					}
 					if res := r.Result; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
 						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, at, res.Reason, res.NotHeld, res.Saturated, res.Message, trace(r))
