@@ -126,6 +126,8 @@ func (f judgedFigure) againstLatencyBound(limit *big.Rat, least bool) (report.Ou
 func (f judgedFigure) againstLossBound(limit *big.Rat, least bool) (report.Outcome, string) {
 	met, missed := compareInterval(f.Low.Rat(), f.High.Rat(), limit, least)
 	switch {
+	case missed && f.run.Result.Reason != report.NotHeld && lossIsCounted(f.run): // a device that was away for a while lost the frames of that time
+		return report.DidFail, ""
 	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
 	case missed:

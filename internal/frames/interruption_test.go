@@ -97,3 +97,18 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 		})
 	}
 }
+
+// TestALoadThatAMuteDeviceLostFailsItsDemand: a hold counts all that was lost of its load, so a demand for less loss fails, and isn't left open.
+func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
+	nothingLost := criterion(plan.Criterion{Name: "nothing is lost", Metric: "LossRatio", Direction: "Each", Max: "0.001"})
+	from, to := healthy(t, constantLoad("8kpps"))
+	for name, until := range map[string]time.Duration{"for good": forever, "for three seconds": 3 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			away := (from + to) / 2
+			r := scene(constantLoad("8kpps"), nothingLost, mute(away, away+until, 0, 1)).run(t)
+			if r.Verdict.Outcome != report.DidFail || r.Result.NotHeld == "" || r.Result.Confirmed {
+				t.Errorf("%s, %q, confirmed %v\n%s", r.Verdict.Outcome, r.Result.NotHeld, r.Result.Confirmed, trace(r))
+			}
+		})
+	}
+}
