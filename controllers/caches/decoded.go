@@ -8,7 +8,7 @@ import (
 
 // MostDecoded is how many bytes of memory decoded documents in use may take, of all passes together. The largest Report that isn't refused takes a little less; the
 // Reports of sixteen one-minute tests that end at the same time take a twentieth.
-const MostDecoded = 260 << 20
+const MostDecoded = 264 << 20
 
 // Decoded is how much memory is left for decoded documents. Whoever may write a Report can make it as large as readers accept, and sixteen passes may read one at the
 // same time. It is safe for concurrent use.

@@ -26,7 +26,7 @@ const (
 // The most memory that an element of a list takes, decoded, with all that is in it but other lists' elements and text: of a Report's, and of a suite's runs, which
 // have as much of a Report as a judgement needs.
 const (
-	elementBytes    = 9 << 8
+	elementBytes    = 65 << 5
 	runElementBytes = 11 << 9
 )
 

@@ -253,7 +253,7 @@ func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
 
 func TestACurveHasTheFiguresOfEachLoad(t *testing.T) {
 	r := measured(func(*report.Report) {})
-	r.Result.Curve = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Result.Directions})
+	r.Result.Curve = figures.OfWindow(r, report.Window{Load: units.One / 2, Directions: r.Result.Directions}, report.Result{Confirmed: true})
 	n := 0
 	for _, f := range figures.Of(r) {
 		if f.Load == units.One/2 {
@@ -295,7 +295,7 @@ func TestPointsAreToldApartByTheirLoads(t *testing.T) {
 	r := measured(func(*report.Report) {})
 	var curve []report.Figure
 	for _, load := range []units.Ratio{units.One, units.One - 25_000, units.One / 2} {
-		curve = append(curve, figures.OfWindow(r, report.Window{Load: load, Directions: r.Result.Directions})...)
+		curve = append(curve, figures.OfWindow(r, report.Window{Load: load, Directions: r.Result.Directions}, report.Result{Confirmed: true})...)
 	}
 	points := figures.PointsByLoad(curve)
 	if len(points) != 3 {

@@ -107,7 +107,7 @@ func given(kind string, trials [][2]int64, change func(*report.Report)) *report.
 		r.Windows = append(r.Windows, report.Window{Number: i + 1, Phase: report.Trial, Load: units.RatioOf(sent, trials[0][0]), Duration: plan.Duration(time.Second),
 			Quality: m.Quality, Directions: []report.Direction{m}})
 		if kind == plan.TypeFrameLoss {
-			r.Result.Curve = append(r.Result.Curve, figures.OfWindow(r, r.Windows[i])...)
+			r.Result.Curve = append(r.Result.Curve, figures.OfWindow(r, r.Windows[i], report.Result{Confirmed: true})...)
 		}
 	}
 	r.Result.Directions = r.Windows[0].Directions
