@@ -152,10 +152,17 @@ func explained(r *report.Report, s stretch) bool {
 	})
 }
 
-// endsWaited says that the programs of a window's ends waited for processors for half of the window, and for as long as an outage takes.
+// endsWaited says that the programs of a window's ends waited for processors for half of the window, and for as long as an outage takes. Of datagrams that were lost between the ends no waiting is a reason.
 func endsWaited(r *report.Report, w report.Window) bool {
 	least := max(leastOutageOf(r), w.Duration.Std()/2)
-	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.Sessions != nil && d.Sessions.EndsWaited.Std() >= least })
+	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
+		return d.Sessions != nil && d.Sessions.EndsWaited.Std() >= least && !lostBetweenEnds(d.Sessions.Datagrams)
+	})
+}
+
+// lostBetweenEnds says that most of the datagrams that left the sender neither reached the receiving program nor were dropped by the receiver's own sockets.
+func lostBetweenEnds(d *report.Datagrams) bool {
+	return d != nil && d.Sent >= leastSent && 2*(d.Lost-d.DroppedByReceiver) > d.Sent
 }
 
 // stretchesOf are the stretches of direction i between samples in which something was sent; without samples its windows.

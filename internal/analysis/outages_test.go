@@ -72,3 +72,24 @@ func TestConnectionsThatStandStillWhereTheirEndsDoAreNoOutage(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// TestDatagramsLostBetweenTheirEndsAreAnOutageHoweverTheEndsWaited: datagrams that left the sender, and that the receiver's sockets neither delivered nor dropped, no waiting program has lost.
+func TestDatagramsLostBetweenTheirEndsAreAnOutageHoweverTheEndsWaited(t *testing.T) {
+	for name, c := range map[string]struct {
+		became report.Datagrams
+		outage bool
+	}{
+		"they were lost on the way":           {report.Datagrams{Sent: 4000, Lost: 3900}, true},
+		"the receiver's sockets dropped them": {report.Datagrams{Sent: 4000, Lost: 3900, DroppedByReceiver: 3000}, false},
+		"the sender sent hardly any":          {report.Datagrams{Sent: 10, Lost: 10}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := transferred(plan.Sessions{Protocol: plan.UDP, Parallel: 1, MessageBytes: 1 << 10}, 0, []int64{0, 10, 10, 10, 10, 10}, []int64{0, 10, 20, 30, 40, 50})
+			r.Windows = []report.Window{{Number: 1, Start: plan.Duration(time.Second), Duration: plan.Duration(4 * time.Second), Quality: report.Good,
+				Directions: []report.Direction{{Quality: report.Good, Sessions: &report.Sessions{EndsWaited: plan.Duration(3 * time.Second), Datagrams: &c.became}}}}}
+			if all := Outages(r); (len(all) > 0) != c.outage {
+				t.Errorf("%+v", all)
+			}
+		})
+	}
+}

@@ -110,6 +110,10 @@ func TestADeviceThatDiesPassesInNoSessions(t *testing.T) {
 			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
 			t.Logf("%s %s: %s %+v", rep.Ending, rep.Message, rep.Result.Message, rep.Interruptions)
 			if rep.Verdict.Outcome == report.Passed || rep.Result.Confirmed || rep.Ending == report.Completed && rep.Result.Reason != c.want {
+				for _, w := range rep.Windows {
+					s := w.Directions[0].Sessions
+					t.Logf("window %d, %s: %s; its ends waited %s, it was disturbed %s; %+v", w.Number, w.Quality, w.Reason, s.EndsWaited.Std(), s.Disturbed.Std(), s.Datagrams)
+				}
 				t.Errorf("%s, %s: %s, confirmed %v", rep.Verdict.Outcome, rep.Ending, rep.Result.Reason, rep.Result.Confirmed)
 			}
 		})
