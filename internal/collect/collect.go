@@ -46,8 +46,10 @@ func Start(ctx context.Context, observers []plan.Observer, credentials Folder) *
 func start(ctx context.Context, observers []plan.Observer, ask func(plan.Observer) func(context.Context) (reading, error)) *Collector {
 	ctx, end := context.WithCancel(ctx)
 	c := &Collector{began: time.Now(), end: end}
-	for i, o := range observers {
+	for _, o := range observers {
 		c.answers = append(c.answers, observe.Answer{Observer: o.Name, Missing: "there is no answer yet"})
+	}
+	for i, o := range observers {
 		c.ends.Go(func() { c.follow(ctx, i, o, ask(o)) })
 	}
 	return c
