@@ -61,9 +61,7 @@ type DUTEnd struct {
 
 	// macAddress is the device's, where ARP or ND for address doesn't find it. Example: 02:00:5e:00:53:01.
 	// +optional
-	// +kubebuilder:validation:MaxLength=17
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"
-	MACAddress string `json:"macAddress,omitempty"`
+	MACAddress MAC `json:"macAddress,omitempty"`
 
 	// sourceMACs are further addresses from which the device sends on this link, as a VRRP router has its own beside the gateway's. Example:
 	// [02:00:5e:00:53:07].

@@ -59,7 +59,7 @@ type networkNames struct {
 // Compiled is the test compiled for a cluster, once for each generation of its spec, as far as the memory for that goes. It must not be changed.
 func (i *Inventory) Compiled(test *v1alpha1.LoadTest) *compile.Compiled { return i.compiled.get(test) }
 
-// namesOf are the networks that the test names, found out once for each generation of its spec, since that takes compiling it.
+// namesOf are the networks that the test names, found out once for each generation of its spec. NamedBy looks for tests in what was found out.
 func (i *Inventory) namesOf(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
 	name := client.ObjectKeyFromObject(test)
 	i.mu.Lock()

@@ -13,7 +13,7 @@ func newQueue(controller string, retries workqueue.TypedRateLimiter[reconcile.Re
 	return workqueue.NewTypedRateLimitingQueueWithConfig(retries, workqueue.TypedRateLimitingQueueConfig[request]{Name: controller, DelayingQueue: delaying})
 }
 
-// turns has the passes that are due. Namespaces take turns, each with the one that is due for longest, so that a namespace with thousands of objects keeps the passes of another one waiting for one of its own:
+// turns has the passes that are due. Namespaces take turns, each with its pass that is due for longest. A namespace with thousands of objects keeps another namespace waiting for one pass.
 //
 //	due     a1 a2 a3 a4 b1 a5 c1
 //	passes  a1 b1 c1 a2 a3 a4 a5

@@ -22,11 +22,11 @@ type wanted struct {
 	networks []compile.NetworkKey
 }
 
-// wants is what tests want. It is found out by compiling them and making their pods, which takes long for a large test. So nobody draws meanwhile:
+// wants is what tests want. It is found out by compiling the tests and making their pods. That takes long for a large test, so the pass that finds it out lets others draw meanwhile.
 //
-//	look ──▶ of some tests it isn't known ──▶ let others draw, find it out, draw
-//	            ├── of other namespaces than the test's that asks: the next drawing that no test asked for finds it out
-//	            ╰── of more than mostFoundOut: these join the line at the next drawing, too
+//	look ──▶ of some tests it isn't known ──▶ let others draw ──▶ find it out ──▶ draw
+//
+// A drawing for a test that asks finds out nothing of other namespaces' tests. No drawing finds out more than mostFoundOut of a namespace. The tests that are left out join the line at a later drawing.
 //
 // It is safe for concurrent use.
 type wants struct {

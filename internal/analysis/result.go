@@ -115,7 +115,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
 	}
-	result.Message = heldMessage(why, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+shownForSentence(r, c))
+	result.Message = heldMessage(why, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+shownForSentence(r, c, result.ShownFor.Std()))
 	return result
 }
 

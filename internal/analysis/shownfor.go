@@ -42,8 +42,7 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 }
 
 // shownForSentence says for how long the answer is shown; empty: the procedure's own sentence does, or the answer holds for as long as one likes.
-func shownForSentence(r *report.Report, c procedure.Conclusion) string {
-	lasted := shownFor(r, c)
+func shownForSentence(r *report.Report, c procedure.Conclusion, lasted time.Duration) string {
 	if lasted == 0 || c.ShownFor > 0 || r.Plan.Procedure.Type == plan.TypeConstantLoad {
 		return ""
 	}

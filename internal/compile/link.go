@@ -63,7 +63,7 @@ func (c *compiler) readLink(path *field.Path, index int, spec *v1alpha1.LinkSpec
 		path:     path,
 		lineRate: c.lineRate(path.Child("lineRate"), spec.LineRate),
 		vlan:     uint16(spec.VLAN), // at most 4094 by the schema
-		mac:      strings.ToLower(dut.MACAddress),
+		mac:      strings.ToLower(string(dut.MACAddress)),
 		dut:      c.prefix(path.Child("dut", "address"), string(dut.Address), d.dut),
 	}
 	for _, mac := range dut.SourceMACs {

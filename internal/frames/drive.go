@@ -29,8 +29,8 @@ type drive struct {
 	limited  []report.Limiter // the limits' counters before traffic began
 	thefts   []theft          // one for each generator
 
-	links     map[linkOf]runner.LinkSeen // at the latest reading; nil: nothing was read yet
-	unwatched bool                       // links may go down: the device is being reset, or the last frame is back
+	links     map[portOnLink]runner.LinkSeen // at the latest reading; nil: nothing was read yet
+	unwatched bool                           // links may go down: the device is being reset, or the last frame is back
 
 	flightJudged bool // the first load has shown whether frames are in flight for longer than a load settles
 

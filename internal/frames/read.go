@@ -49,7 +49,6 @@ func (r *run) readBy(ctx context.Context, by reader) ([]engine.Reading, error) {
 	})
 	if err == nil {
 		r.followLinks(readings)
-		r.watchLinks(readings)
 		return r.withoutStrays(readings), nil
 	}
 	if ctx.Err() != nil {

@@ -128,7 +128,7 @@ func (m MaximumOfferedLoad) Next(history []report.Window) procedure.Step {
 func (m MaximumOfferedLoad) Bound() procedure.Bound {
 	most := m.trials() * (1 + invalidRepeats)
 	b := m.warmUp().Bound(most, time.Duration(most)*m.plan.TrialDuration.Std(), m.plan.TrialDuration.Std())
-	b.Held = mostHeldSteps * (mostSettle + mostHeld)
+	b.Held = mostHeldSteps * (procedure.MostSettle + mostHeld)
 	b.Steps, b.Time = b.Steps+mostHeldSteps, b.Time+b.Held
 	return b
 }

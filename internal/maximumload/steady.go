@@ -21,8 +21,6 @@ const (
 	mostHeldSteps = 8
 	firstHeld     = time.Second // a window until frames are lost, each next one twice as long
 	mostHeld      = 4 * time.Second
-	leastSettle   = 300 * time.Millisecond
-	mostSettle    = 5 * time.Second
 )
 
 // held is the load that goes on without a pause.
@@ -36,11 +34,7 @@ type held struct {
 
 // holds says that the load is held after the trials: they surely lost frames.
 func (m MaximumOfferedLoad) holds(s series, history []report.Window) bool {
-	return len(s.judged) > 0 && !slices.ContainsFunc(s.judged, func(i int) bool { return !m.losesFrames(history[i]) })
-}
-
-func (m MaximumOfferedLoad) losesFrames(w report.Window) bool {
-	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return d.LossRatioMin > m.maxLossRatio })
+	return len(s.judged) > 0 && !slices.ContainsFunc(s.judged, func(i int) bool { return !procedure.LostAbove(history[i].Directions, m.maxLossRatio) })
 }
 
 // observeHeld takes in a window of the load that is held.
@@ -62,11 +56,8 @@ func (m MaximumOfferedLoad) observeHeld(s *series, history []report.Window, i in
 
 // heldStep is the next window of the load that is held.
 func (m MaximumOfferedLoad) heldStep(s series, history []report.Window) procedure.Step {
-	step := procedure.Step{Kind: procedure.Held, Phase: report.Confirm, Load: units.One, Settle: leastSettle, Judge: min(firstHeld<<s.held.windows, mostHeld),
+	step := procedure.Step{Kind: procedure.Held, Phase: report.Confirm, Load: units.One, Settle: procedure.SettleAfterTrials(history[:s.heldFrom]), Judge: min(firstHeld<<s.held.windows, mostHeld),
 		Reason: "the load goes on without a pause, as each trial began after one: does as much come back for as long as one likes?"}
-	for _, w := range history[:s.heldFrom] {
-		step.Settle = min(max(step.Settle, w.Took.Std()-w.Duration.Std()), mostSettle).Round(100 * time.Millisecond)
-	}
 	if s.held.losing {
 		step.Judge = min(m.plan.TrialDuration.Std(), mostHeld)
 	}

@@ -55,7 +55,7 @@ func objectionTo(sent, frame []byte) (o objection, found bool) {
 	case l.version == 6 && l.protocol == protocolICMPv6:
 		o, known = readICMPv6(header)
 	}
-	if !known || !quotes(frame[l.transport:], o.quoteAt(l.version), sent) {
+	if !known || !quotes(frame[l.transport+icmpHeader:], sent) {
 		return objection{}, false
 	}
 	both, _ := addressesOf(frame) // layersOf saw a whole header
@@ -63,22 +63,14 @@ func objectionTo(sent, frame []byte) (o objection, found bool) {
 	return o, true
 }
 
-// quoteAt is where the quoted packet begins: an ICMPv6 redirect has two addresses and options before it (RFC 4861), so it isn't compared.
-func (o objection) quoteAt(version int) int {
-	if version == 6 && o.why == redirected {
-		return -1
-	}
-	return icmpHeader
-}
-
-// quotes says that an error's quote, at this offset, is of the packet that was sent: the same addresses, protocol and first bytes behind the header. A router has changed the quoted TTL and header
+// quotes says that an error's quote is of the packet that was sent: the same addresses, protocol and first bytes behind the header. A router has changed the quoted TTL and header
 // checksum, and a translator perhaps more, which then is no quote of this packet.
-func quotes(message []byte, at int, sent []byte) bool {
+func quotes(quote, sent []byte) bool {
 	l, err := layersOf(sent)
-	if err != nil || at < 0 {
+	if err != nil {
 		return false
 	}
-	quote, was := message[min(at, len(message)):], sent[l.network:l.end]
+	was := sent[l.network:l.end]
 	header, protocol, from, to := l.transport-l.network, 9, 12, 20
 	if l.version == 6 {
 		protocol, from, to = 6, 8, 40
@@ -131,7 +123,7 @@ func unreachable(code byte) objection {
 	return objection{name: fmt.Sprintf("destination unreachable (code %d)", code)}
 }
 
-// readICMPv6 reads an error's type and code (RFC 4443, 4861).
+// readICMPv6 reads an error's type and code (RFC 4443). A redirect (RFC 4861) quotes the packet in an option, and is not read.
 func readICMPv6(header []byte) (o objection, known bool) {
 	switch header[0] {
 	case 1:

@@ -15,7 +15,7 @@ func ClaimAsked(answer []report.Direction, limit units.Ratio, lossy report.Reaso
 	switch {
 	case slices.ContainsFunc(answer, report.Direction.UnderOffered):
 		return report.GeneratorLimited
-	case lostAbove(answer, limit):
+	case LostAbove(answer, limit):
 		return lossy
 	}
 	return report.ReachedTarget
@@ -23,7 +23,7 @@ func ClaimAsked(answer []report.Direction, limit units.Ratio, lossy report.Reaso
 
 // ClaimOffered is the same where the load is whatever the generators reach: they are the limit only where nothing was lost.
 func ClaimOffered(answer []report.Direction, limit units.Ratio, lossy report.Reason) report.Reason {
-	if lostAbove(answer, limit) {
+	if LostAbove(answer, limit) {
 		return lossy
 	}
 	return ClaimAsked(answer, limit, lossy)
@@ -35,6 +35,7 @@ const mostVoid = 10
 // TooMuchVoid says that more than a tenth of what was asked for, trials or their time, says nothing about the device, however often it was repeated: the rest is not what was asked for.
 func TooMuchVoid[T int | time.Duration](void, of T) bool { return void*mostVoid > of }
 
-func lostAbove(answer []report.Direction, limit units.Ratio) bool {
+// LostAbove says that some direction surely lost more than a limit.
+func LostAbove(answer []report.Direction, limit units.Ratio) bool {
 	return slices.ContainsFunc(answer, func(d report.Direction) bool { return d.LossRatioMin > limit })
 }

@@ -31,8 +31,6 @@ const (
 	overloadTries  = 3  // windows of one overload, each twice as long as the one before
 	committedTries = 5  // loads that are held to find a committed rate
 	heldMost       = 20 // windows for each goal
-	leastSettle    = 300 * time.Millisecond
-	mostSettle     = 5 * time.Second
 	leastHeld      = time.Second
 	mostHeld       = 5 * time.Second
 )
@@ -53,8 +51,10 @@ type holder struct {
 	history []report.Window
 	next    int           // the window of the next step
 	settle  time.Duration // longer than frames were under way in any trial
-	empty   []units.Ratio // by direction, a load: a device that carries less has nothing saved up now
-	held    int           // windows so far
+	// strictest is the goal by which a window's loss shows that nothing is saved up.
+	strictest plan.Goal
+	empty     []units.Ratio // by direction, a load: a device that carries less has nothing saved up now
+	held      int           // windows so far
 	// directions is how many there are.
 	directions int
 	// carried is the latest window in which a lower bound was carried, and carriedIn the directions that began it with nothing saved up.
@@ -64,11 +64,7 @@ type holder struct {
 
 // holdLowerBounds holds the goals' lower bounds, the highest first, and says what each shows; the course has the next step where a window is missing.
 func (s Search) holdLowerBounds(c *course, history []report.Window, next int) {
-	h := holder{Search: s, course: c, history: history, next: next, settle: leastSettle}
-	for _, w := range history[:min(next, len(history))] {
-		h.settle = max(h.settle, w.Took.Std()-w.Duration.Std())
-	}
-	h.settle = min(h.settle, mostSettle).Round(100 * time.Millisecond)
+	h := holder{Search: s, course: c, history: history, next: next, settle: procedure.SettleAfterTrials(history[:min(next, len(history))]), strictest: s.strictest()}
 	c.steady = make([]steady, len(s.plan.Goals))
 	all := s.verdicts(c, history)
 	slices.SortStableFunc(all, func(a, b verdict) int { return cmp.Compare(lowerLoad(b), lowerLoad(a)) })
@@ -215,7 +211,10 @@ func (h *holder) hold(v verdict, by plan.Goal, limiting []int, load units.Ratio,
 }
 
 // spent says that no window more may be held.
-func (h *holder) spent() bool { return h.held >= heldMost*len(h.plan.Goals) }
+func (h *holder) spent() bool {
+	most, _ := h.mostHeldTogether()
+	return h.held >= most
+}
 
 // overload is a load well above what the goal's upper bound is.
 func (h *holder) overload(v verdict) units.Ratio {
@@ -246,20 +245,25 @@ func (h *holder) follow(w report.Window) {
 			h.empty[d] = 0
 			continue
 		}
-		load := min(w.Load, offeredLoad(w, d))
-		if w.Directions[d].Offered.PacketsPerSecond*100 >= w.Directions[d].Intended.PacketsPerSecond*99 {
-			load = w.Load // a reading's noise
+		load := w.Load
+		if w.Directions[d].UnderOffered() { // by more than a reading's noise
+			load = offeredLoad(w, d)
 		}
 		h.empty[d] = min(h.empty[d], load)
-		strict := h.plan.Goals[0]
-		strict.LossRatio = slices.MinFunc(h.plan.Goals, func(a, b plan.Goal) int { return cmp.Compare(a.LossRatio, b.LossRatio) }).LossRatio + strict.Width/4
-		if surelyLost(w, d, strict) > 0 {
+		if surelyLost(w, d, h.strictest) > 0 {
 			h.empty[d] = load
 		}
 		if w.Evidence != nil && w.Evidence.Fault != "" {
 			h.empty[d] = 0
 		}
 	}
+}
+
+// strictest is the first goal with the smallest loss ratio of all goals, and a little more, as what is lost now and then shows nothing.
+func (s Search) strictest() plan.Goal {
+	strict := s.plan.Goals[0]
+	strict.LossRatio = slices.MinFunc(s.plan.Goals, func(a, b plan.Goal) int { return cmp.Compare(a.LossRatio, b.LossRatio) }).LossRatio + strict.Width/4
+	return strict
 }
 
 // emptyAt says that a device which doesn't carry this load has nothing saved up now in these directions.
@@ -270,7 +274,7 @@ func (h *holder) emptyAt(limiting []int, load units.Ratio) bool {
 // mostHeldTogether is how many such windows there are at most, and how long they take.
 func (s Search) mostHeldTogether() (windows int, span time.Duration) {
 	windows = heldMost * len(s.plan.Goals)
-	return windows, time.Duration(windows) * (mostSettle + mostHeld)
+	return windows, time.Duration(windows) * (procedure.MostSettle + mostHeld)
 }
 
 // concludeSteady makes a goal's conclusion claim no more than what holds right after an overload.
