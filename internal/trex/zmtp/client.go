@@ -37,7 +37,7 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 
 // NewClient greets the peer over conn, and closes conn after an error.
 func NewClient(ctx context.Context, conn net.Conn) (*Client, error) {
-	p, err := newPeer(ctx, conn, socketREQ, []string{socketREP, socketROUTER}, maxReply)
+	p, err := newPeer(ctx, conn, socketREQ, []string{socketREP, socketROUTER}, bounds{message: maxReply})
 	if err != nil {
 		return nil, err
 	}

@@ -15,5 +15,5 @@
 // that never greets (a port probe) blocks all further clients of its REP socket, it allocates whatever length a peer announces, and it
 // listens on endpoint strings only, not on an inherited listener.
 //
-// Not here: other socket types, several peers behind one socket, automatic reconnection, the CURVE and PLAIN mechanisms.
+// A server bounds its clients: connections, bytes, and how long each may take. Not here: other socket types, several peers behind one socket, automatic reconnection, the CURVE and PLAIN mechanisms.
 package zmtp

@@ -46,7 +46,7 @@ func appendFrame(b []byte, f frame) []byte {
 	return append(b, f.body...)
 }
 
-// readFrame reads one frame whose body has at most limit bytes.
+// readFrame reads one frame whose body has at most limit bytes, and that of a command at most maxCommand.
 func readFrame(r io.Reader, limit int) (frame, error) {
 	var head [9]byte
 	if _, err := io.ReadFull(r, head[:2]); err != nil {
@@ -55,6 +55,9 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 	flags := head[0]
 	if flags&^byte(flagsKnown) != 0 {
 		return frame{}, fmt.Errorf("frame with unknown flags 0x%02x: the peer doesn't speak ZMTP 3", flags)
+	}
+	if flags&flagCommand != 0 {
+		limit = min(limit, maxCommand)
 	}
 	size := uint64(head[1])
 	if flags&flagLong != 0 {

@@ -12,7 +12,7 @@ import (
 // greetingSize is the fixed size of ZMTP 3's greeting: signature 10, version 2, mechanism 20, as-server 1, filler 31.
 const greetingSize = 64
 
-// maxCommand bounds a handshake command's size.
+// maxCommand bounds a command's bytes.
 const maxCommand = 4096
 
 func greeting() []byte {

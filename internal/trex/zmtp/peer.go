@@ -1,6 +1,7 @@
 package zmtp
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -8,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // The socket types of this package.
@@ -23,7 +27,9 @@ const (
 // on, or while there is none; close ends the goroutine and waits for it.
 type peer struct {
 	conn     net.Conn
-	limit    int // bytes of one message
+	in       *bufio.Reader // conn's
+	bounds   bounds
+	working  atomic.Bool // the peer waits for an answer of ours, and may be silent
 	messages chan [][]byte
 	closing  chan struct{}
 	once     sync.Once
@@ -33,9 +39,17 @@ type peer struct {
 	err     error // why reading ended; set before messages is closed
 }
 
+// bounds are what a peer may take. A time of 0 is unbounded: who waits for it has a context.
+type bounds struct {
+	message int           // bytes of one message
+	idle    time.Duration // between messages, without a heartbeat either
+	arrive  time.Duration // for the whole of a message, from its first byte
+	accept  time.Duration // to take what is sent to it
+}
+
 // newPeer greets as socketType and starts reading. When ctx ends first, or the peer is none of want, conn is closed.
-func newPeer(ctx context.Context, conn net.Conn, socketType string, want []string, limit int) (*peer, error) {
-	p := &peer{conn: conn, limit: limit, messages: make(chan [][]byte), closing: make(chan struct{})}
+func newPeer(ctx context.Context, conn net.Conn, socketType string, want []string, b bounds) (*peer, error) {
+	p := &peer{conn: conn, in: bufio.NewReader(conn), bounds: b, messages: make(chan [][]byte), closing: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	err := p.handshake(socketType, want)
 	if !stop() {
@@ -67,10 +81,10 @@ func (p *peer) handshake(socketType string, want []string) error {
 }
 
 func (p *peer) readHandshake(want []string) error {
-	if err := readGreeting(p.conn); err != nil {
+	if err := readGreeting(p.in); err != nil {
 		return err
 	}
-	f, err := readFrame(p.conn, maxCommand)
+	f, err := readFrame(p.in, maxCommand)
 	if err != nil {
 		return err
 	}
@@ -100,9 +114,14 @@ func (p *peer) read() {
 
 func (p *peer) readMessage() ([][]byte, error) {
 	var message [][]byte
-	listed := p.limit
+	listed := p.bounds.message
 	for {
-		f, err := readFrame(p.conn, listed)
+		if len(message) == 0 { // nothing, or a command, came before
+			if err := p.await(); err != nil {
+				return nil, err
+			}
+		}
+		f, err := readFrame(p.in, listed)
 		if err != nil {
 			if len(message) > 0 {
 				err = unexpected(err)
@@ -123,6 +142,28 @@ func (p *peer) readMessage() ([][]byte, error) {
 		if len(message) == maxFrames {
 			return nil, fmt.Errorf("message of more than %d frames", maxFrames)
 		}
+	}
+}
+
+// await waits for the first byte of a frame; from then on the bound of a message runs. A peer that waits for our answer may be silent meanwhile.
+func (p *peer) await() error {
+	for {
+		bound(p.conn.SetReadDeadline, p.bounds.idle)
+		_, err := p.in.Peek(1)
+		switch {
+		case err == nil:
+			bound(p.conn.SetReadDeadline, p.bounds.arrive)
+			return nil
+		case !errors.Is(err, os.ErrDeadlineExceeded) || !p.working.Load():
+			return err
+		}
+	}
+}
+
+// bound sets a deadline that begins now; 0 sets none. Where that fails the connection is closed, which the next read or write says.
+func bound(set func(time.Time) error, d time.Duration) {
+	if d > 0 {
+		_ = set(time.Now().Add(d))
 	}
 }
 
@@ -151,6 +192,7 @@ func (p *peer) write(frames ...frame) error {
 	}
 	p.writing.Lock()
 	defer p.writing.Unlock()
+	bound(p.conn.SetWriteDeadline, p.bounds.accept)
 	_, err := io.Copy(p.conn, bytes.NewReader(b))
 	return err
 }

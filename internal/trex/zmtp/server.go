@@ -4,25 +4,36 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 )
 
+// The bounds of a server, which hold whoever its clients are. A client that is closed for one of them connects again.
 const (
-	// maxRequest bounds a request's bytes, well above TRex's own limit of 999 999.
-	maxRequest = 16 << 20
+	// maxRequest bounds a request's bytes, somewhat above TRex's own limit of 999 999, so that a request beyond that one still gets an answer. All clients together hold 64 MiB.
+	maxRequest = 1 << 20
+	// mostClients and mostOfOneHost bound the connections at a time: a run has two for each generator, beside its probes and its guard.
+	mostClients, mostOfOneHost = 64, 16
 	// greetingTimeout is how long a new connection may take to greet: probes that only connect must not pile up.
 	greetingTimeout = 5 * time.Second
+	// requestTimeout is how long a request may take to arrive, from its first byte.
+	requestTimeout = 30 * time.Second
+	// idleTimeout is how long a client whose requests are answered may be silent.
+	idleTimeout = 2 * time.Minute
 	// replyTimeout is how long a client may take to accept its reply.
 	replyTimeout = 30 * time.Second
 )
+
+// clientBounds are those of a client's greeted connection.
+var clientBounds = bounds{message: maxRequest, idle: idleTimeout, arrive: requestTimeout, accept: replyTimeout}
 
 // Handler answers one request. It is called from one goroutine per client connection: one request at a time for each client, several
 // clients at once. Its ctx ends when Serve's does. A nil reply closes that client's connection.
 type Handler func(ctx context.Context, request []byte) []byte
 
 // Serve is a REP socket on l, a stream listener of any kind, until ctx ends; then it closes l and every connection, waits for all
-// handlers and returns nil. It returns an error when accepting fails. Heartbeats are answered, also while a handler works.
+// handlers and returns nil. It returns an error when accepting fails. Heartbeats are answered, also while a handler works. Connections beyond the server's bounds are closed.
 func Serve(ctx context.Context, l net.Listener, handle Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var clients sync.WaitGroup
@@ -30,6 +41,7 @@ func Serve(ctx context.Context, l net.Listener, handle Handler) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
+	places := places{taken: map[netip.Addr]int{}}
 	for {
 		conn, err := l.Accept()
 		if ctx.Err() != nil {
@@ -41,14 +53,50 @@ func Serve(ctx context.Context, l net.Listener, handle Handler) error {
 		if err != nil {
 			return fmt.Errorf("accept: %w", err)
 		}
-		clients.Go(func() { serveClient(ctx, conn, handle) })
+		leave, free := places.take(conn)
+		if !free {
+			_ = conn.Close()
+			continue
+		}
+		clients.Go(func() {
+			defer leave()
+			serveClient(ctx, conn, handle)
+		})
 	}
+}
+
+// places are the connections at a time, by the clients' hosts.
+type places struct {
+	mu    sync.Mutex
+	all   int
+	taken map[netip.Addr]int
+}
+
+// take gives a connection its place, until it leaves; free is false where the server, or the client's host, has as many as it may.
+func (p *places) take(conn net.Conn) (leave func(), free bool) {
+	at, _ := netip.ParseAddrPort(conn.RemoteAddr().String()) // clients of no IP network are of one host
+	host := at.Addr().Unmap()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all >= mostClients || p.taken[host] >= mostOfOneHost {
+		return nil, false
+	}
+	p.all++
+	p.taken[host]++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.all--
+		if p.taken[host]--; p.taken[host] == 0 {
+			delete(p.taken, host)
+		}
+	}, true
 }
 
 func serveClient(ctx context.Context, conn net.Conn, handle Handler) {
 	greeting, cancel := context.WithTimeout(ctx, greetingTimeout)
 	defer cancel()
-	p, err := newPeer(greeting, conn, socketREP, []string{socketREQ, socketDEALER}, maxRequest)
+	p, err := newPeer(greeting, conn, socketREP, []string{socketREQ, socketDEALER}, clientBounds)
 	if err != nil {
 		return
 	}
@@ -56,11 +104,13 @@ func serveClient(ctx context.Context, conn net.Conn, handle Handler) {
 	defer stop()
 	defer func() { _ = p.close() }()
 	for message := range p.messages {
+		p.working.Store(true)
 		envelope, request := split(message)
 		reply := handle(ctx, request)
-		if reply == nil || answer(ctx, p, append(envelope, reply)) != nil {
+		if reply == nil || p.send(append(envelope, reply)...) != nil {
 			return
 		}
+		p.working.Store(false)
 	}
 }
 
@@ -68,12 +118,4 @@ func serveClient(ctx context.Context, conn net.Conn, handle Handler) {
 func split(message [][]byte) (envelope [][]byte, request []byte) {
 	last := len(message) - 1
 	return message[:last:last], message[last]
-}
-
-func answer(ctx context.Context, p *peer, message [][]byte) error {
-	patience, cancel := context.WithTimeout(ctx, replyTimeout)
-	defer cancel()
-	stop := context.AfterFunc(patience, func() { _ = p.conn.Close() })
-	defer stop()
-	return p.send(message...)
 }
