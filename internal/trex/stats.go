@@ -120,6 +120,9 @@ type Snapshot struct {
 type Detail struct {
 	Status        bool
 	ExtendedStats []int // of these ports
+	// SharedRegisters are ports at which get_port_stats and get_port_xstats_values clear the same registers, so that each misses the frames that the other has. Their extended statistics are read
+	// just before their counters, and a Snapshot without them fails.
+	SharedRegisters []int
 	// Processors asks for GlobalStats.Processors. TRex doesn't have them: don't ask it.
 	Processors bool
 	// Signs asks for GlobalStats.Signs of these types, which TRex doesn't have either.
@@ -142,7 +145,7 @@ func (d Detail) ofGlobalStats() params {
 
 // Snapshot reads the ports' counters and what goes with them in one exchange, so that they are as close in time as the RPC allows:
 //
-//	ping, get_port_stats ×ports, ping, get_global_stats, get_async_events [, get_port_status ×ports, get_port_xstats_values ×ports]
+//	ping [, get_port_xstats_values ×ports], get_port_stats ×ports, ping, get_global_stats, get_async_events [, get_port_status ×ports, get_port_xstats_values ×ports]
 func (c *Client) Snapshot(ctx context.Context, ports []int, d Detail) (Snapshot, error) {
 	s := newShot(c, ports, d)
 	if err := c.all(ctx, s.calls...); err != nil {
@@ -163,11 +166,15 @@ type shot struct {
 	events        eventList
 	statuses      []PortStatus
 	extended      []extendedValues
+	shared        []extendedValues
 }
 
 func newShot(c *Client, ports []int, d Detail) *shot {
-	s := &shot{ports: ports, detail: d, stats: make([]PortStats, len(ports)), extended: make([]extendedValues, len(d.ExtendedStats))}
+	s := &shot{ports: ports, detail: d, stats: make([]PortStats, len(ports)), extended: make([]extendedValues, len(d.ExtendedStats)), shared: make([]extendedValues, len(d.SharedRegisters))}
 	s.add("ping", -1, nil, &s.before)
+	for i, port := range d.SharedRegisters {
+		s.add("get_port_xstats_values", port, params{"port_id": port}, &s.shared[i])
+	}
 	for i, port := range ports {
 		s.add("get_port_stats", port, params{"port_id": port}, &s.stats[i])
 	}
@@ -206,6 +213,9 @@ func (s *shot) develop() (Snapshot, error) {
 	}
 	for i, port := range s.ports {
 		snapshot.Ports[port] = s.stats[i]
+	}
+	for i, port := range s.detail.SharedRegisters {
+		snapshot.ExtendedStats[port] = s.shared[i].Values
 	}
 	optional := s.calls[s.required:]
 	for i := range s.statuses {

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
 	"github.com/linerate-dev/linerate/internal/trex/wire"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // driver names the extended statistics of a port's driver that split the sums of get_port_stats: ierrors counts all frames that arrived and weren't received, whatever the reason,
@@ -19,7 +21,21 @@ type driver struct {
 	errorsAreUnsent bool
 	// drops says whether the driver counts all frames that it has no room for; empty: its source code hasn't been checked.
 	drops engine.Visibility
+	// registers says who else reads the port's counters.
+	registers registers
 }
+
+// registers are the hardware's counters, from which TRex makes get_port_stats.
+type registers int
+
+const (
+	// ownRegisters: DPDK reads them for TRex, too, and adds them up.
+	ownRegisters registers = iota
+	// sharedRegisters: reading clears them, TRex reads them itself, and DPDK does for the extended statistics. What one has read the other misses; the sum has all.
+	sharedRegisters
+	// guardedRegisters: so it is, and no extended statistic has all of what DPDK has read. Nobody may ask for extended statistics.
+	guardedRegisters
+)
 
 // The names that DPDK itself gives to struct rte_eth_stats (lib/ethdev/rte_ethdev.c, eth_dev_stats_strings): every driver has them, also one that never counts.
 var (
@@ -49,9 +65,10 @@ func drivers() map[string]driver {
 		"net_ice":  {drops: engine.Counted, errorsAreUnsent: true},
 		// rx_discards of the function's own VSI, by its physical function.
 		"net_iavf": {drops: engine.Counted},
-		// TRex reads registers itself, and leaves missed frames out of ierrors; igb's ierrors have pause frames, too.
-		"net_ixgbe":     {drops: engine.Counted},
-		"net_e1000_igb": {drops: engine.Counted},
+		// TRex reads registers itself, and leaves missed frames out of ierrors; igb's ierrors have pause frames, too. DPDK tells the bytes that ixgbe's queues received, and not those that it took from
+		// the register of the port.
+		"net_ixgbe":     {drops: engine.Hidden, registers: guardedRegisters},
+		"net_e1000_igb": {drops: engine.Counted, registers: sharedRegisters},
 		// ipackets are the virtual port's, which has frames that found no buffer; before it there is the physical port, which a virtual function doesn't see. TRex adds out_of_buffer
 		// to ierrors twice, and symbol errors, which are no frames.
 		"net_mlx5": {drops: engine.Counted, missed: append(slices.Clone(genericMissed), "rx_phy_discard_packets"), damaged: []string{"rx_phy_crc_errors", "rx_phy_in_range_len_errors"},
@@ -77,6 +94,8 @@ type extended struct {
 	names                    int // how many there are, and as many values
 	missed, damaged, dropped []int
 	pauses, pausesSent       []int
+	// good are the places of rx_good_packets, rx_good_bytes, tx_good_packets and tx_good_bytes.
+	good []int
 	// split: the driver counts frames that it dropped apart from those that arrived damaged.
 	split bool
 }
@@ -88,7 +107,8 @@ func (x extended) wanted() bool {
 
 // extendedOf finds the places by the names.
 func extendedOf(d driver, names []string) extended {
-	x := extended{names: len(names), missed: places(names, d.missed), damaged: places(names, d.damaged), dropped: places(names, d.dropped)}
+	x := extended{names: len(names), missed: places(names, d.missed), damaged: places(names, d.damaged), dropped: places(names, d.dropped),
+		good: places(names, []string{"rx_good_packets", "rx_good_bytes", "tx_good_packets", "tx_good_bytes"})}
 	x.split = len(x.missed) > 0 && len(x.damaged) > 0
 	for at, name := range names {
 		switch {
@@ -150,4 +170,11 @@ func sumAt(values []wire.Count, places []int) (sum int64) {
 		}
 	}
 	return sum
+}
+
+// addTo adds the frames that extended statistics took from registers that they share with a port's counters. DPDK leaves out the frame check sequence, which the counters have.
+func (x extended) addTo(c *trex.PortStats, values []wire.Count) {
+	received, sent := values[x.good[0]], values[x.good[2]]
+	c.ReceivedPackets, c.ReceivedBytes = c.ReceivedPackets+received, c.ReceivedBytes+values[x.good[1]]+units.FCSBytes*received
+	c.SentPackets, c.SentBytes = c.SentPackets+sent, c.SentBytes+values[x.good[3]]+units.FCSBytes*sent
 }

@@ -87,7 +87,12 @@ func (w *portHistory) plan(ports []int, now time.Time, edge bool) (detail trex.D
 		detail.Status = true
 	}
 	for _, port := range ports {
-		if p, ok := w.ports[port]; ok && p.places.wanted() && (due || edge || p.last.ReceiveErrors != p.errors) {
+		p, ok := w.ports[port]
+		switch {
+		case !ok:
+		case p.sharesRegisters():
+			detail.SharedRegisters = append(detail.SharedRegisters, port)
+		case p.places.wanted() && (due || edge || p.last.ReceiveErrors != p.errors):
 			detail.ExtendedStats = append(detail.ExtendedStats, port)
 		}
 	}
@@ -100,6 +105,30 @@ func (w *portHistory) lacks(port int, values []wire.Count) bool {
 	defer w.mu.Unlock()
 	p, ok := w.ports[port]
 	return ok && len(values) != p.places.names
+}
+
+// sharesRegisters says whether the port's extended statistics have frames that its counters miss.
+func (p *watched) sharesRegisters() bool {
+	return p.driver.registers == sharedRegisters && len(p.places.good) == 4
+}
+
+// complete adds to the counters of ports that share registers what their extended statistics took. It fails where these say nothing.
+func (w *portHistory) complete(s trex.Snapshot) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for port, counters := range s.Ports {
+		p, ok := w.ports[port]
+		if !ok || !p.sharesRegisters() {
+			continue
+		}
+		values, ok := s.ExtendedStats[port]
+		if !ok {
+			return errWithheld
+		}
+		p.places.addTo(&counters, values)
+		s.Ports[port] = counters
+	}
+	return nil
 }
 
 // learn adds a snapshot to the history, and returns the fault that it proves. A snapshot that arrives after a later one, or after a Claim or Release,
@@ -237,6 +266,8 @@ func (w *portHistory) counters(port int, c engine.PortCounters) engine.PortCount
 	switch {
 	case c.Paced: // the software engine sends them with its counters
 		return c
+	case p.driver.registers == guardedRegisters: // ierrors has none of the frames that found no room
+		c.ReceiveErrors, c.Damaged = 0, c.ReceiveErrors
 	case p.places.split:
 		c.ReceiveErrors, c.Damaged = p.told.missed, p.told.damaged
 	}
@@ -251,6 +282,11 @@ func (w *portHistory) counters(port int, c engine.PortCounters) engine.PortCount
 func (e *Engine) extendedStats(ctx context.Context, ports []trex.PortInfo) (map[int]watched, error) {
 	known := map[int]watched{}
 	for _, p := range ports {
+		d := driverOf(p.Driver)
+		if d.registers == guardedRegisters {
+			known[p.Index] = watched{driver: d}
+			continue
+		}
 		if p.ReceiveDrops != "" { // the server sends all of them with its counters
 			continue
 		}
@@ -258,7 +294,6 @@ func (e *Engine) extendedStats(ctx context.Context, ports []trex.PortInfo) (map[
 		if err := unlessRefused(err); err != nil {
 			return nil, err
 		}
-		d := driverOf(p.Driver)
 		known[p.Index] = watched{driver: d, places: extendedOf(d, names)}
 	}
 	return known, nil

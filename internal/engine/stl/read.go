@@ -39,10 +39,13 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 		return engine.Reading{}, e.readFault(ctx, err)
 	}
 	maps.DeleteFunc(shot.ExtendedStats, e.portHistory.lacks)
+	if err := e.portHistory.complete(shot); err != nil {
+		return engine.Reading{}, e.explain(ctx, err)
+	}
 	if err := e.portHistory.learn(shot, epoch); err != nil {
 		return engine.Reading{}, e.explain(ctx, err)
 	}
-	if edge && len(shot.ExtendedStats) < len(detail.ExtendedStats) {
+	if edge && len(shot.ExtendedStats) < len(detail.ExtendedStats)+len(detail.SharedRegisters) {
 		return engine.Reading{}, e.explain(ctx, errWithheld)
 	}
 	e.remind(ctx, ports)

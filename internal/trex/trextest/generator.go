@@ -34,9 +34,9 @@ type Port struct {
 // TwoPorts are two 10 Gb/s ports with a router between them: 198.18.0.1 and 2001:2::1 on port 0, 198.18.1.1 and 2001:2:0:1::1 on port 1.
 func TwoPorts() []Port {
 	return []Port{
-		{Index: 0, Driver: "net_ixgbe", MAC: "02:00:00:00:00:10", SpeedGbps: 10, Neighbor: "02:00:00:00:00:20", ForwardsTo: 1,
+		{Index: 0, Driver: "net_ice", MAC: "02:00:00:00:00:10", SpeedGbps: 10, Neighbor: "02:00:00:00:00:20", ForwardsTo: 1,
 			Addresses: []netip.Addr{netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("2001:2::1")}},
-		{Index: 1, Driver: "net_ixgbe", MAC: "02:00:00:00:00:11", SpeedGbps: 10, Neighbor: "02:00:00:00:00:21", ForwardsTo: 0,
+		{Index: 1, Driver: "net_ice", MAC: "02:00:00:00:00:11", SpeedGbps: 10, Neighbor: "02:00:00:00:00:21", ForwardsTo: 0,
 			Addresses: []netip.Addr{netip.MustParseAddr("198.18.1.1"), netip.MustParseAddr("2001:2:0:1::1")}},
 	}
 }
