@@ -172,10 +172,10 @@ func between(d measure.Direction, a, b []engine.Reading) report.Total {
 	t := report.Total{From: d.From, To: d.To}
 	for _, p := range d.Pairs {
 		first, last := a[p.Generator].Ports, b[p.Generator].Ports
-		t.Sent = t.Sent.Add(last[p.Send].Sent.Sub(first[p.Send].Sent))
+		t.Sent = t.Sent.Add(d.OfLoad(last[p.Send].Sent.Sub(first[p.Send].Sent)))
 		t.SendDrops += last[p.Send].SendDrops - first[p.Send].SendDrops
 		first, last = a[p.Receiver].Ports, b[p.Receiver].Ports
-		t.Returned = t.Returned.Add(last[p.Receive].Received.Sub(first[p.Receive].Received))
+		t.Returned = t.Returned.Add(d.OfLoad(last[p.Receive].Received.Sub(first[p.Receive].Received)))
 		t.ReceiveErrors += last[p.Receive].ReceiveErrors - first[p.Receive].ReceiveErrors
 		t.DamagedFrames += last[p.Receive].Damaged - first[p.Receive].Damaged
 	}

@@ -76,8 +76,8 @@ func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	firstBack, lastBack := edgesOf(span.Readings[p.Receiver])
 	took, tookBack := last.At-first.At, lastBack.At-firstBack.At
 	f.longest = max(f.longest, took, tookBack)
-	sent := last.Ports[p.Send].Sent.Sub(first.Ports[p.Send].Sent)
-	back := lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received)
+	sent := f.direction.OfLoad(last.Ports[p.Send].Sent.Sub(first.Ports[p.Send].Sent))
+	back := f.direction.OfLoad(lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received))
 	own := first.Uncertainty + last.Uncertainty
 	unsure := scale(sent.Packets, int64(own), int64(took))
 	apart := max(took-tookBack, tookBack-took)

@@ -27,13 +27,15 @@ type frames struct{ sent, sentBytes, received, receivedBytes int64 }
 // read is what a reader has of the port's frames. On Intel's igb and ixgbe reading clears the registers, and each reader adds up what it has read; others never forget. DPDK counts no frame check
 // sequence, which has 4 bytes: a reader has so many of them.
 func (p *port) read(by *frames, fcs int64) frames {
-	all := frames{int64(p.sent), int64(p.sentBytes), int64(p.received), int64(p.receivedBytes)}
+	sent, sentBytes := wholeFrames(p.sent, p.sentBytes, p.mean)
+	received, receivedBytes := wholeFrames(p.received, p.receivedBytes, p.receivedMean)
+	all := frames{int64(sent), int64(math.Round(sentBytes)), int64(received), int64(math.Round(receivedBytes))}
 	if p.Driver != "net_e1000_igb" && p.Driver != "net_ixgbe" {
 		return all
 	}
-	sent, received := all.sent-p.cleared.sent, all.received-p.cleared.received
-	by.sent, by.sentBytes = by.sent+sent, by.sentBytes+all.sentBytes-p.cleared.sentBytes-(4-fcs)*sent
-	by.received, by.receivedBytes = by.received+received, by.receivedBytes+all.receivedBytes-p.cleared.receivedBytes-(4-fcs)*received
+	fresh := frames{all.sent - p.cleared.sent, all.sentBytes - p.cleared.sentBytes, all.received - p.cleared.received, all.receivedBytes - p.cleared.receivedBytes}
+	by.sent, by.sentBytes = by.sent+fresh.sent, by.sentBytes+fresh.sentBytes-(4-fcs)*fresh.sent
+	by.received, by.receivedBytes = by.received+fresh.received, by.receivedBytes+fresh.receivedBytes-(4-fcs)*fresh.received
 	p.cleared = all
 	time.Sleep(readingRegisters)
 	return *by

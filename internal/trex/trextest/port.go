@@ -40,7 +40,8 @@ type port struct {
 	room, roomAt float64 // frames that the device has room for above its limit, at this time of the server's clock
 
 	sent, sentBytes, received, receivedBytes float64
-	cleared, byCounters, byExtended          frames // up to where registers were read, and what its readers have of them
+	receivedMean                             float64 // of the frames that are received now
+	cleared, byCounters, byExtended          frames  // up to where registers were read, and what its readers have of them
 	receiveErrors, damaged, sendErrors       int64
 }
 

@@ -113,10 +113,17 @@ func (g *Generator) end() {
 
 // rest ends a port's traffic, which consisted of whole frames.
 func (g *Generator) rest(p *port) {
-	p.state, p.sent = stateStreams, math.Floor(p.sent+fraction)
+	p.state = stateStreams
+	p.sent, p.sentBytes = wholeFrames(p.sent+fraction, p.sentBytes+fraction*p.mean, p.mean)
 	if to, ok := g.ports[p.ForwardsTo]; ok {
-		to.received = math.Floor(to.received + fraction)
+		to.received, to.receivedBytes = wholeFrames(to.received+fraction, to.receivedBytes+fraction*p.mean, p.mean)
 	}
+}
+
+// wholeFrames leaves out the part of a frame that was sent, with its bytes.
+func wholeFrames(packets, bytes, mean float64) (whole, ofThem float64) {
+	whole = math.Floor(packets)
+	return whole, bytes - (packets-whole)*mean
 }
 
 func (g *Generator) count(p *port, seconds, pace float64) {
@@ -135,6 +142,7 @@ func (g *Generator) count(p *port, seconds, pace float64) {
 	}
 	to.received += returned
 	to.receivedBytes += returned * p.mean
+	to.receivedMean = p.mean
 }
 
 // forwarded is what the device forwards of frames that are sent evenly from a time of the clock on.

@@ -1,0 +1,25 @@
+package measure
+
+import "github.com/linerate-dev/linerate/internal/units"
+
+// arpBytes is the length of an ARP frame that wasn't padded, with FCS. No frame of a load is so short (SizesOf).
+const arpBytes = 46
+
+// OfLoad is the part of what a port counted between two readings that is the direction's load. A generator that answers ARP may count the frame as sent, and take it back in a later reading; the
+// device's own come back among the load. A kernel interface counts them unpadded: where all frames of the load have one length, bytes tell how many they are.
+//
+//	513 frames, 32,814 bytes = 512 × 64 + 46: one is ARP
+//
+// Few are taken for ARP, as other reasons for missing bytes concern each frame. Where the device changes lengths, or a load has several, nothing is taken out.
+func (d Direction) OfLoad(counted units.Traffic) units.Traffic {
+	s := d.Sizes.Least
+	if d.Reshapes || s == 0 || s != d.Sizes.Most {
+		return counted
+	}
+	missing, each := counted.Packets*s-counted.Bytes, s-arpBytes
+	frames, few := missing/each, 2+counted.Packets/1000
+	if missing%each != 0 || frames < -few || frames > few {
+		return counted
+	}
+	return counted.Sub(units.Traffic{Packets: frames, Bytes: frames * arpBytes})
+}
