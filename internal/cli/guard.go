@@ -22,8 +22,8 @@ const (
 	guardDone = "done" // what a run that ends by itself says to its guard
 	// guardStops is how long after a run's death its guard has stopped the traffic, of a server that answers at once.
 	guardStops = 5 * time.Second
-	// A server that doesn't answer is asked again, for so long.
-	guardPause, guardTries = time.Second, 300
+	// A server that doesn't answer is asked again after a pause, and given up in the end: one that answers nobody for so long is gone, and its traffic with it.
+	guardPause, guardGivesUp = time.Second, 10 * time.Minute
 )
 
 // guard is a process that outlives a run that is killed, and stops its traffic: a TRex knows no heartbeat, sends on when its client is dead, and where it was asked for more than it can send, for hours.
@@ -72,28 +72,28 @@ func newGuard(s Streams) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("ports %q: %w", args[2], err)
 			}
-			return standGuard(cmd.Context(), s.In, args[0], uint32(session), ports)
+			return standGuard(cmd.Context(), s.In, func(ctx context.Context) error {
+				return stopSession(ctx, args[0], uint32(session), ports)
+			})
 		},
 	}
 }
 
-// standGuard waits until the run ends, and stops its traffic if it didn't say that it has.
-func standGuard(ctx context.Context, run io.Reader, server string, session uint32, ports int) error {
+// standGuard waits until the run ends, and stops its traffic if the run didn't say that it has.
+func standGuard(ctx context.Context, run io.Reader, stop func(context.Context) error) error {
 	for lines := bufio.NewScanner(run); lines.Scan(); {
 		if lines.Text() == guardDone {
 			return nil
 		}
 	}
-	var err error
-	for range guardTries {
-		if err = stopSession(ctx, server, session, ports); err == nil {
-			return nil
-		}
-		if pause.For(ctx, guardPause) != nil {
-			break
+	ctx, cancel := context.WithTimeout(ctx, guardGivesUp)
+	defer cancel()
+	for {
+		err := stop(ctx)
+		if err == nil || pause.For(ctx, guardPause) != nil {
+			return err
 		}
 	}
-	return err
 }
 
 // stopSession stops a session's ports, clears them and gives them back. Ports of others stay as they are.

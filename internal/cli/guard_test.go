@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/trex"
@@ -51,7 +54,8 @@ func TestAGuardStopsTheTrafficOfARunThatDied(t *testing.T) {
 				_, _ = io.WriteString(in, c.says)
 				_ = in.Close()
 			}()
-			if err := standGuard(t.Context(), out, server.Address(), 77, 2); err != nil {
+			stop := func(ctx context.Context) error { return stopSession(ctx, server.Address(), 77, 2) }
+			if err := standGuard(t.Context(), out, stop); err != nil {
 				t.Fatal(err)
 			}
 			if sends := g.Sending(); !slices.Equal(sends, c.sends) {
@@ -64,4 +68,20 @@ func TestAGuardStopsTheTrafficOfARunThatDied(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAGuardGivesUpAServerThatNeverAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		silent := func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, guardStops)
+			defer cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		err := standGuard(t.Context(), strings.NewReader(""), silent)
+		if took := time.Since(begun); err == nil || took < 9*time.Minute || took > 10*time.Minute {
+			t.Errorf("after %v it said %v", took, err)
+		}
+	})
 }
