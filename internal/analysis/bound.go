@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // judgedFigure is a figure that is compared with a criterion, and the run that claims it.
@@ -67,10 +68,36 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 		return report.Undecided, fmt.Sprintf(", and the true value may be up to %s", figures.Format(f.Metric, f.High.Float()))
 	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
+	case met && least && f.carriedTooLittle(limit) != "":
+		return report.Undecided, f.carriedTooLittle(limit)
 	case met:
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
+}
+
+// carriedTooLittle says that the device carried less than a least bound at another time of the run; empty: it is not known to have done so. What it lost of a load below the bound, now and then, says nothing of the bound.
+func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
+	var whole, then int64 // what came back, in the answer and at the other time
+	var why *report.Contradiction
+	for _, d := range f.run.Result.Directions {
+		if f.Direction != report.AllDirections && f.Direction != d.Name() {
+			continue
+		}
+		whole, then = whole+d.Received.PacketsPerSecond, then+d.Received.PacketsPerSecond
+		if c := contradictionIn(f.run, d.Name()); c != nil && c.Kind != report.Faster && c.Lost.ReceivedPacketsPerSecond < d.Received.PacketsPerSecond {
+			why, then = c, then+c.Lost.ReceivedPacketsPerSecond-d.Received.PacketsPerSecond
+		}
+	}
+	if why == nil || whole <= 0 {
+		return ""
+	}
+	as := func(packets int64) *big.Rat { return new(big.Rat).Mul(f.Low.Rat(), big.NewRat(packets, whole)) }
+	offered := as(then + why.Lost.OfferedPacketsPerSecond - why.Lost.ReceivedPacketsPerSecond)
+	if as(then).Cmp(limit) >= 0 || why.Kind == report.NowAndThen && offered.Cmp(limit) < 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and at another time the device carried less: %s came back of %s %s (window %d)", wording.PacketRate(why.Lost.ReceivedPacketsPerSecond), wording.PacketRate(why.Lost.OfferedPacketsPerSecond), why.Direction, why.Lost.Window)
 }
 
 // compareInterval says whether an interval surely meets a bound, a least one (min) or else a most one (max), or surely misses it. high nil: it has no upper end.

@@ -82,7 +82,7 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 
 // resultOf is a conclusion with the figures of the windows that it names.
 func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
-	c, why := held(r, c)
+	c, why := held(r, onlyInBursts(r, c))
 	result := report.Result{NotHeld: why, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
 		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
 	if c.Window == procedure.None {
@@ -115,7 +115,7 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
 	}
-	result.Message = heldMessage(why, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+shownForSentence(r, c, result.ShownFor.Std()))
+	result.Message = heldMessage(why, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+contradictionSentences(r)+shownForSentence(r, c, result.ShownFor.Std()))
 	return result
 }
 

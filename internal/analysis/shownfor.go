@@ -14,16 +14,23 @@ import (
 // A device may save up rate that is not used, as a policer does in its bucket, and carry more than its committed rate until that is spent. A limit that was held right after an overload holds for as long
 // as one likes. A lower bound was only seen for a while, as nothing empties a device that loses nothing.
 
-// shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer; 0: something does, or the answer is no load that is carried.
+// shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer, or where it lost frames of as much at another time; 0: something does, or the answer is no load that is carried.
 func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
-	switch r.Plan.Procedure.Type {
-	case plan.TypeSoak, plan.TypeBackToBack, plan.TypeFrameLoss: // their answers are shares and frames
-		return 0
-	}
 	w := r.Windows[c.Window]
 	lasted := w.Duration.Std()
 	if r.Plan.Procedure.Type == plan.TypeConstantLoad && c.Whole != nil {
 		lasted = c.Whole.Duration.Std()
+	}
+	of := w
+	if c.Whole != nil {
+		of = *c.Whole
+	}
+	if slices.ContainsFunc(of.Directions, func(d report.Direction) bool { return contradicted(r, d) }) {
+		return lasted
+	}
+	switch r.Plan.Procedure.Type {
+	case plan.TypeSoak, plan.TypeBackToBack, plan.TypeFrameLoss: // their answers are shares and frames
+		return 0
 	}
 	switch {
 	case measure.OfSessions(w) || c.Reason == report.LoadHeld:
@@ -47,7 +54,7 @@ func shownForSentence(r *report.Report, c procedure.Conclusion, lasted time.Dura
 		return ""
 	}
 	who := "that"
-	if slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated && d.Confirmed }) {
+	if !c.Saturated && slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated && d.Confirmed }) {
 		who = "what is no limit"
 	}
 	return fmt.Sprintf("; %s is shown for %s, and for no longer", who, lasted.Round(1e8))

@@ -42,6 +42,8 @@ type Report struct {
 	Samples []Sample `json:"samples,omitempty"`
 	// Interruptions are the times in which a link was down, or nothing came back of a load that the device carried at another time; none: there were none.
 	Interruptions []Interruption `json:"interruptions,omitempty"`
+	// Contradictions are the directions in which the device carried a load at one time, and lost frames of as much at another; none: no windows show that.
+	Contradictions []Contradiction `json:"contradictions,omitempty"`
 	// Stolen is the processor time that hosts of virtual machines took from generators while they sent; none: nothing, or it is unknown.
 	Stolen []Stolen `json:"stolen,omitempty"`
 	// Observations are what the Plan's observers read beside the traffic, one for each.

@@ -144,6 +144,7 @@ func (r *run) conclude(ctx context.Context, err error) {
 	}
 	rep.Environment = report.EnvironmentOf(rep)
 	rep.Interruptions = append(rep.Interruptions, analysis.Outages(rep)...)
+	rep.Contradictions = analysis.Contradictions(rep)
 	rep.Result = analysis.Result(rep)
 	rep.Figures = figures.Of(rep)
 	rep.Verdict = analysis.Verdict(rep)

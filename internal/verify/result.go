@@ -33,7 +33,7 @@ func (s *subject) result() Check {
 	return d.done()
 }
 
-// interruptions compares the times in which nothing came back with those that samples and windows show. That a link was down is in no counter.
+// interruptions compares the times in which nothing came back, and where the device contradicts itself, with what samples and windows show. That a link was down is in no counter.
 func (s *subject) interruptions(d *differ) {
 	if s.Thinned != nil {
 		return
@@ -42,6 +42,10 @@ func (s *subject) interruptions(d *differ) {
 	s.recomputed.Interruptions = append(links, analysis.Outages(&s.recomputed)...)
 	if len(s.Interruptions)+len(s.recomputed.Interruptions) > 0 {
 		d.compareAt("the report", "interruptions", s.Interruptions, s.recomputed.Interruptions)
+	}
+	s.recomputed.Contradictions = analysis.Contradictions(&s.recomputed)
+	if len(s.Contradictions)+len(s.recomputed.Contradictions) > 0 {
+		d.compareAt("the report", "contradictions", s.Contradictions, s.recomputed.Contradictions)
 	}
 }
 

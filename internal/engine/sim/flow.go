@@ -83,7 +83,7 @@ func (f *flow) advance(from, to time.Duration, rates []float64, cut bool) {
 // piece is for how long, at most to the given moment, the device forwards the same share of the offered load, and that share.
 func (f *flow) piece(from, to time.Duration, offered float64) (time.Duration, float64) {
 	pass := 1 - f.Device.Loss.Float()
-	limit := f.Device.Limit.PerSecond()
+	limit, to := f.limit(from, to)
 	if room := float64(f.Device.Table.Room); room > 0 && offered > 0 {
 		left := room - (f.forwarded() - f.emptied)
 		if left <= sliver {
@@ -111,6 +111,18 @@ func (f *flow) piece(from, to time.Duration, offered float64) (time.Duration, fl
 	until := min(to, from+max(1, time.Duration(empty*float64(time.Second))))
 	f.tokens = max(0, f.tokens-(offered-limit)*(until-from).Seconds())
 	return until, pass
+}
+
+// limit is the device's limit at a moment, in packets per second, and until when it has it, at most to the given moment.
+func (f *flow) limit(from, to time.Duration) (limit float64, until time.Duration) {
+	limit = f.Device.Limit.PerSecond()
+	for _, l := range f.Device.Later {
+		if l.From > from {
+			return limit, min(to, l.From)
+		}
+		limit = l.Limit.PerSecond()
+	}
+	return limit, to
 }
 
 // forwarded is what the device forwarded so far.

@@ -77,6 +77,8 @@ type Device struct {
 	// Limit is the most it forwards, packets per second; 0 no limit. Burst is how much unused rate is saved up, as time at the limit.
 	Limit units.PacketRate
 	Burst time.Duration
+	// Later is the limit that it has from a moment on, in order of time.
+	Later []LaterLimit
 	// Capacity, where set, is what it forwards of an offered rate, both in packets per second: any curve.
 	Capacity func(offered float64) float64
 	// Delay is a frame's latency.
@@ -115,6 +117,12 @@ type Table struct {
 	Room int64
 	// Full is the most that the device forwards once it is full.
 	Full units.PacketRate
+}
+
+// LaterLimit is a limit that a device has from a moment on, since the world began.
+type LaterLimit struct {
+	From  time.Duration
+	Limit units.PacketRate
 }
 
 // Trouble is a device's temporary loss.

@@ -1,0 +1,109 @@
+package frames_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// later lets the device have another limit from a moment on.
+func later(limits ...sim.LaterLimit) option {
+	return onDevice(func(d *sim.Device) { d.Later = limits })
+}
+
+// alternating is a device that is slow for so long in each period.
+func alternating(period, slow time.Duration, limit, slowLimit units.PacketRate) option {
+	var limits []sim.LaterLimit
+	for from := period; from < forever/4; from += period {
+		limits = append(limits, sim.LaterLimit{From: from, Limit: slowLimit}, sim.LaterLimit{From: from + slow, Limit: limit})
+	}
+	return later(limits...)
+}
+
+// TestADeviceThatChangesWhileItIsMeasured: the result says in a sentence that the device carried a load at one time and not at another, and no figure that it contradicts stands without the time that it was shown for.
+func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
+	for name, c := range map[string]struct {
+		procedure option
+		device    option
+		kind      report.ContradictionKind
+		says      string
+		limited   bool // the figure is limited in time
+	}{
+		"a hold of a device that becomes slower":                  {constantLoad("8kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
+		"a hold of a device that becomes slower late in a window": {constantLoad("8kpps"), later(sim.LaterLimit{From: 43 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
+		"a hold of a device that becomes faster":                  {constantLoad("12kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 16 * kpps}), report.Faster, "the device carried more later", true},
+		"a hold of a device that is slow now and then":            {constantLoad("8kpps"), alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), report.NowAndThen, "at one time and not at another", true},
+		"a hold that a bucket carries for a while":                {constantLoad("12kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up", true},
+		"a ramp of a device that becomes slower at its top":       {onRamp(func(*plan.Ramp) {}), later(sim.LaterLimit{From: 27 * time.Second, Limit: 7 * kpps}), report.Slower, "the device carried less later", false},
+		"a ramp of a policer":                                     {target("40kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up, 50,000 frames", false},
+		"a curve of a policer":                                    {frameLoss, onDevice(func(d *sim.Device) { d.Burst = 2 * time.Second }), report.Slower, "it spent what it had saved up, 20,000 frames", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := scene(c.procedure, c.device).run(t)
+			if len(r.Contradictions) != 2 || r.Contradictions[0].Kind != c.kind {
+				t.Fatalf("%+v\n%s\n%s", r.Contradictions, r.Result.Message, trace(r))
+			}
+			if !strings.Contains(r.Result.Message, c.says) {
+				t.Errorf("the result says %s", r.Result.Message)
+			}
+			if limited := r.Result.ShownFor > 0; limited != c.limited {
+				t.Errorf("shown for %s: %s\n%+v", r.Result.ShownFor.Std(), r.Result.Message, r.Contradictions)
+			}
+		})
+	}
+}
+
+// TestADeviceThatStaysTheSameContradictsNothing: neither a limit nor a queue, neither loss of any load nor a device that loses more of less load, is a device that changes.
+func TestADeviceThatStaysTheSameContradictsNothing(t *testing.T) {
+	for name, device := range map[string]option{
+		"a limit":                   func(*scenario) {},
+		"loss of any load":          onDevice(func(d *sim.Device) { d.Loss = units.One / 50 }),
+		"frames are long under way": onDevice(func(d *sim.Device) { d.Delay = 200 * time.Millisecond }),
+		"loss of a band of loads": onDevice(func(d *sim.Device) {
+			d.Capacity = func(offered float64) float64 {
+				if offered > 5_000 && offered < 6_000 {
+					return 0.9 * offered
+				}
+				return min(offered, 10_000)
+			}
+		}),
+		"less comes back of more": onDevice(func(d *sim.Device) {
+			d.Capacity = func(offered float64) float64 { return min(offered, max(2_000, 20_000-offered)) }
+		}),
+	} {
+		for procedure, of := range eachProcedure {
+			if r := scene(of, device).run(t); len(r.Contradictions) > 0 {
+				t.Errorf("%s, %s: %+v\n%s", name, procedure, r.Contradictions, trace(r))
+			}
+		}
+	}
+}
+
+// TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile: the mean of a hold whose device became slower, or spent its bucket, is more than the device carries now.
+func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
+	atLeast := func(n string) option {
+		return criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: n})
+	}
+	slower := later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps})
+	for name, c := range map[string]struct {
+		device, demand option
+		want           report.Outcome
+	}{
+		"it became slower than that":      {slower, atLeast("6500"), report.Undecided},
+		"even later it carries that":      {slower, atLeast("5900"), report.Passed},
+		"it never carried that":           {slower, atLeast("8500"), report.DidFail},
+		"it is slower than that at times": {alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), atLeast("7500"), report.Undecided},
+		"it became faster":                {later(sim.LaterLimit{From: 0, Limit: 7 * kpps}, sim.LaterLimit{From: 15 * time.Second, Limit: 12 * kpps}), atLeast("6500"), report.Passed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := scene(constantLoad("8kpps"), c.device, c.demand).run(t); r.Verdict.Outcome != c.want {
+				t.Errorf("%s: %+v\n%s", r.Verdict.Outcome, r.Verdict.Criteria, r.Result.Message)
+			}
+		})
+	}
+}
