@@ -34,7 +34,8 @@ package controllers
 // +kubebuilder:rbac:groups=k8s.cni.cncf.io,resources=network-attachment-definitions,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=network-attachment-definitions.k8s.cni.cncf.io,verbs=get;list;watch
 //
-// What stands in each namespace of tests for all of them: who may reach their generators, and that drains wait for them. It is made once, and never looked at again.
+// What stands in each namespace of tests for all of them: who may reach their generators, and that drains wait for them; and for a test of a TRex, that its own runner alone reaches it. It is
+// made once, and never looked at again.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=create
 //

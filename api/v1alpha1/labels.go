@@ -21,7 +21,8 @@ const LabelNamespace = "linerate.dev/test-namespace"
 // LabelUID is on every object that belongs to a LoadTest: its UID, which tells the LoadTest from a later one of the same name.
 const LabelUID = "linerate.dev/test-uid"
 
-// LabelRole is on every object that belongs to a LoadTest: generator, dut, vitals, collector, setup, teardown, runner, plan, links, progress or report.
+// LabelRole is on every object that belongs to a LoadTest: generator, dut, vitals, collector, setup, teardown, runner, external-runner,
+// network-policy, plan, links, progress or report.
 const LabelRole = "linerate.dev/role"
 
 // LabelAttempt is on every object that belongs to one attempt of a LoadTest: its number.
@@ -42,6 +43,13 @@ const LabelEnd = "linerate.dev/end"
 
 // EndOfDevice is the value of LabelEnd.
 const EndOfDevice = "device"
+
+// LabelAdmits is on the pods that one runner alone may reach, with the value AdmitsOwnRunner: a real TRex, which can't ask its callers for a secret, and what an External test's runner
+// reads, since its role is admitted by no NetworkPolicy but its test's own.
+const LabelAdmits = "linerate.dev/admits"
+
+// AdmitsOwnRunner is the value of LabelAdmits.
+const AdmitsOwnRunner = "own-runner"
 
 // LabelSuite is on every object that a LoadTestSuite made: the suite's name.
 const LabelSuite = "linerate.dev/suite"

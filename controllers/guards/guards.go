@@ -5,6 +5,7 @@ package guards
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
@@ -36,7 +38,7 @@ type Guards struct {
 	options Options
 
 	mu sync.Mutex
-	// up is until when a namespace's guards aren't checked again.
+	// up is until when the guards of a namespace, and of a test by its UID, aren't checked again.
 	up map[string]time.Time
 }
 
@@ -55,6 +57,35 @@ func (g *Guards) PutUp(ctx context.Context, namespace string) error {
 		return err
 	}
 	return g.putUp(ctx, g.options.Namespace, []manifests.Object{manifests.DisruptionBudget(g.options.Namespace)}) // where the runners are
+}
+
+// UnmadeError is the API server's answer to a test's own NetworkPolicy that it didn't take.
+type UnmadeError struct {
+	Policy manifests.Object
+	Err    error
+}
+
+func (e *UnmadeError) Error() string { return fmt.Sprintf("make NetworkPolicy %s: %v", e.Policy.GetName(), e.Err) }
+
+// Unwrap gives the server's words.
+func (e *UnmadeError) Unwrap() error { return e.Err }
+
+// PutUpFor creates the NetworkPolicy of a test whose pods admit their own runner alone, unless it was there a short while ago. Where the API server doesn't take it, an *UnmadeError, nobody
+// would reach the test's pods.
+func (g *Guards) PutUpFor(ctx context.Context, test *v1alpha1.LoadTest) error {
+	if g == nil || !g.options.NetworkPolicies {
+		return nil
+	}
+	policy, needed := manifests.OwnRunnerPolicy(test, g.options.Namespace)
+	key := "test/" + string(test.UID) // as no namespace is named
+	if !needed || g.standing(key) {
+		return nil
+	}
+	if err := g.client.Create(ctx, policy.DeepCopyObject().(client.Object)); err != nil && !apierrors.IsAlreadyExists(err) {
+		return &UnmadeError{policy, err}
+	}
+	g.stand(key)
+	return nil
 }
 
 func (g *Guards) putUp(ctx context.Context, namespace string, guards []manifests.Object) error {
@@ -99,5 +130,7 @@ func (g *Guards) standing(namespace string) bool {
 func (g *Guards) stand(namespace string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.up[namespace] = g.options.Clock().Add(again)
+	now := g.options.Clock()
+	maps.DeleteFunc(g.up, func(_ string, until time.Time) bool { return !now.Before(until) })
+	g.up[namespace] = now.Add(again)
 }

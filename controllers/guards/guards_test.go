@@ -70,7 +70,7 @@ func TestTheOperatorsNamespaceHasABudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(s.created)
-	if want := []string{"lab/linerate-ends", "lab/linerate-generators", "lab/linerate-tests", "lab/linerate-vitals", "linerate-system/linerate-tests"}; !slices.Equal(s.created, want) {
+	if want := []string{"lab/linerate-ends", "lab/linerate-generators", "lab/linerate-own-runners", "lab/linerate-tests", "lab/linerate-vitals", "linerate-system/linerate-tests"}; !slices.Equal(s.created, want) {
 		t.Errorf("made are %q, want %q", s.created, want)
 	}
 }

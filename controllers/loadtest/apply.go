@@ -21,6 +21,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/guards"
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/manifests"
@@ -41,6 +42,11 @@ func (r *Reconciler) apply(ctx context.Context, observed *observation, decision 
 	if slices.ContainsFunc(decision.Create, isPod) {
 		if err := r.guards.PutUp(ctx, observed.Test.Namespace); err != nil {
 			return false, err
+		}
+		err := r.guards.PutUpFor(ctx, observed.Test)
+		if unmade, is := errors.AsType[*guards.UnmadeError](err); is {
+			err = r.refused(ctx, observed, unmade.Policy, unmade.Err)
+			return err == nil, err
 		}
 	}
 	made, again, err := r.create(ctx, observed, decision.Create)

@@ -24,7 +24,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// roleRunner is the value of the label linerate.dev/role of the runner's pod.
+// roleRunner is the value of the label linerate.dev/role of the pods of runners that a release before this one made in tests' namespaces.
 const roleRunner = "runner"
 
 var (

@@ -28,7 +28,7 @@ func roleOf(p *corev1.Pod) v1alpha1.PodRole {
 		return v1alpha1.RoleSetup
 	case "teardown":
 		return v1alpha1.RoleTeardown
-	case "runner":
+	case "runner", "external-runner":
 		return v1alpha1.RoleRunner
 	}
 	return ""

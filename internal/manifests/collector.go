@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -28,7 +27,7 @@ func Collector(in Input) *corev1.Pod {
 		return nil
 	}
 	meta := ofThisAttempt(in, CollectorPodName(in.Test.Name, in.Attempt), roleCollector)
-	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
+	serveReadings(in, meta.Labels)
 	pod := newPod(in, meta)
 	asking := in.Compiled.Plan.Asking()
 	text, _ := json.Marshal(asking) // of strings and numbers

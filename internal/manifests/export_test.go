@@ -30,6 +30,7 @@ func (pigeons) busyCPUs(ports, _ int64) resource.Quantity { return cpus(5 * pair
 func (pigeons) ownsCPUs() bool                            { return true }
 func (pigeons) asksSpeed() bool                           { return false }
 func (pigeons) heartbeatPort() uint16                     { return 4711 }
+func (pigeons) asksCallers() bool                         { return false }
 
 // KeepPigeons adds that engine for the length of a test.
 func KeepPigeons(t *testing.T, key plan.Sender) {

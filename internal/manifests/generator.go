@@ -28,6 +28,9 @@ func Generators(in Input) []*corev1.Pod {
 func generator(in Input, e engine, g plan.Generator) *corev1.Pod {
 	meta := ofThisAttempt(in, GeneratorPodName(in.Test.Name, in.Attempt, g.Name), roleGenerator)
 	meta.Labels[v1alpha1.LabelGenerator] = g.Name
+	if !e.asksCallers() {
+		meta.Labels[v1alpha1.LabelAdmits] = v1alpha1.AdmitsOwnRunner
+	}
 	meta.Annotations = networkAnnotations(in, "", generatorAttachments(in, g))
 	if own := in.Test.Spec.Generator.Pod; own != nil {
 		meta = templated(meta, metav1.ObjectMeta{Labels: own.Labels, Annotations: own.Annotations})

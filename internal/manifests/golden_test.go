@@ -42,6 +42,13 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 	t.Run("what stands in a namespace for all its tests", func(t *testing.T) {
 		golden(t, "guards", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"), manifests.DisruptionBudget("bench"))))
 	})
+	t.Run("what a test has whose pods its own runner alone reaches", func(t *testing.T) {
+		policy, needed := manifests.OwnRunnerPolicy(sample(t, "loadtest_trex_loopback").Test, "linerate-system")
+		if !needed {
+			t.Fatal("a TRex has no NetworkPolicy of its test's own")
+		}
+		golden(t, "own_runner", render(t, []manifests.Object{policy}))
+	})
 	t.Run("what a test has whatever it measures", func(t *testing.T) {
 		golden(t, "standing", render(t, finishReference(sample(t, "loadtest_software_reference"))))
 	})

@@ -18,32 +18,61 @@ const labelNamespaceName = "kubernetes.io/metadata.name"
 // NetworkPolicies let only runners reach what has no authentication in a namespace of tests: generators' RPC, the launcher's heartbeat, and the vital signs of
 // a device's node. Runners are in the operator's own namespace, where no tenant makes pods. The policies cover the pods' network only: links are Multus'.
 //
-//	linerate-generators  TCP 4501, 4502 of generators
-//	linerate-ends        TCP 4501 of devices that are an end of sessions
-//	linerate-vitals      TCP 4504 of whatever reports the vital signs of a device's node, or a collector's answers
+//	linerate-generators   TCP 4501, 4502 of generators that ask their callers for a secret
+//	linerate-ends         TCP 4501 of devices that are an end of sessions
+//	linerate-vitals       TCP 4504 of whatever reports the vital signs of a device's node, or a collector's answers
+//	linerate-own-runners  nothing: of pods that admit their own test's runner alone, by a policy of that test (OwnRunnerPolicy)
 func NetworkPolicies(namespace, operators string) []Object {
+	runners := ours(v1alpha1.LabelRole, roleRunner)
 	return []Object{
-		onlyRunners(namespace, operators, "linerate-generators", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleGenerator)}, rpcPort, trex{}.heartbeatPort()),
-		onlyRunners(namespace, operators, "linerate-ends", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelEnd, v1alpha1.EndOfDevice)}, rpcPort),
-		onlyRunners(namespace, operators, "linerate-vitals", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelVitals, v1alpha1.VitalsServed)}, vitalsPort),
+		ingress(guard(namespace, "linerate-generators"), anyRunners(v1alpha1.LabelRole, roleGenerator), from(operators, runners), rpcPort, trex{}.heartbeatPort()),
+		ingress(guard(namespace, "linerate-ends"), anyRunners(v1alpha1.LabelEnd, v1alpha1.EndOfDevice), from(operators, runners), rpcPort),
+		ingress(guard(namespace, "linerate-vitals"), anyRunners(v1alpha1.LabelVitals, v1alpha1.VitalsServed), from(operators, runners), vitalsPort),
+		ingress(guard(namespace, "linerate-own-runners"), metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner)}, nil),
 	}
 }
 
-func onlyRunners(namespace, operators, name string, pods metav1.LabelSelector, ports ...uint16) *networkingv1.NetworkPolicy {
-	runners := &metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleRunner)}
-	in := networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{{
-		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelNamespaceName: operators}}, PodSelector: runners,
-	}}}
+// OwnRunnerPolicy lets the test's own runner, of any attempt, reach those of the test's pods that admit no other (LabelAdmits); false: the test has no such pods. Runners' pods have the
+// labels by which it admits them from the operator alone, since nobody else makes pods in the operator's namespace. The test owns it. A pod that outlives the test for a moment is
+// still covered by linerate-own-runners, which admits nobody.
+func OwnRunnerPolicy(test *v1alpha1.LoadTest, operators string) (Object, bool) {
+	if e, inPods := engineOf(test); inPods && e.asksCallers() {
+		return nil, false
+	}
+	in := Input{Test: test}
+	runner := over(ours(v1alpha1.LabelRole, runnerRole(in)), map[string]string{v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelNamespace: test.Namespace})
+	pods := over(ours(v1alpha1.LabelAdmits, v1alpha1.AdmitsOwnRunner), map[string]string{v1alpha1.LabelUID: string(test.UID)})
+	return ingress(ofTest(in, OwnRunnerPolicyName(test), rolePolicy), metav1.LabelSelector{MatchLabels: pods}, from(operators, runner), rpcPort, trex{}.heartbeatPort(), vitalsPort), true
+}
+
+// anyRunners selects the pods with a label that admit the runners of all tests.
+func anyRunners(label, value string) metav1.LabelSelector {
+	return metav1.LabelSelector{MatchLabels: ours(label, value), MatchExpressions: []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelAdmits, Operator: metav1.LabelSelectorOpDoesNotExist}}}
+}
+
+// from are the pods of the operator's namespace with these labels.
+func from(operators string, labels map[string]string) []networkingv1.NetworkPolicyPeer {
+	return []networkingv1.NetworkPolicyPeer{{
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelNamespaceName: operators}}, PodSelector: &metav1.LabelSelector{MatchLabels: labels},
+	}}
+}
+
+// ingress is a NetworkPolicy that lets callers reach ports of pods. Without callers it lets nobody reach anything.
+func ingress(meta metav1.ObjectMeta, pods metav1.LabelSelector, callers []networkingv1.NetworkPolicyPeer, ports ...uint16) *networkingv1.NetworkPolicy {
+	policy := &networkingv1.NetworkPolicy{
+		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "NetworkPolicy"},
+		ObjectMeta: meta,
+		Spec:       networkingv1.NetworkPolicySpec{PodSelector: pods, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}},
+	}
+	if len(callers) == 0 {
+		return policy
+	}
+	in := networkingv1.NetworkPolicyIngressRule{From: callers}
 	for _, port := range ports {
 		in.Ports = append(in.Ports, networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(int32(port)))})
 	}
-	return &networkingv1.NetworkPolicy{
-		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "NetworkPolicy"},
-		ObjectMeta: guard(namespace, name),
-		Spec: networkingv1.NetworkPolicySpec{
-			PodSelector: pods, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}, Ingress: []networkingv1.NetworkPolicyIngressRule{in},
-		},
-	}
+	policy.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{in}
+	return policy
 }
 
 // DisruptionBudget keeps drains, and everything else that evicts pods by Kubernetes' API, from evicting measuring pods that are Ready: a drain waits until the test is over. It demands
@@ -58,7 +87,7 @@ func DisruptionBudget(namespace string) Object {
 			Selector: &metav1.LabelSelector{
 				MatchLabels: map[string]string{labelManagedBy: "linerate"},
 				MatchExpressions: []metav1.LabelSelectorRequirement{{
-					Key: v1alpha1.LabelRole, Operator: metav1.LabelSelectorOpIn, Values: []string{roleDUT, roleGenerator, roleRunner, roleSetup, roleTeardown},
+					Key: v1alpha1.LabelRole, Operator: metav1.LabelSelectorOpIn, Values: []string{roleDUT, roleGenerator, roleRunner, roleExternalRunner, roleSetup, roleTeardown},
 				}},
 			},
 			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),

@@ -11,6 +11,7 @@
 //	  NAME-A-generator-R    Pod (PerLink: NAME-A-generator-R-LINK)
 //	  NAME-A-teardown       Pod
 //	  NAME-report           ConfigMap: report.json.gz             at the end: a copy of the Report that counted
+//	  NAME-U-runner         NetworkPolicy                         where pods admit their own test's runner alone
 //	in the operator's own namespace, found by their labels; U is made of the test's UID
 //	  NAME-U-A-plan         ConfigMap: plan.json.gz, sites.json   owns the others: they go with it
 //	  NAME-U-A-progress     ConfigMap, empty, for the runner

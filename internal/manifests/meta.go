@@ -20,11 +20,22 @@ const (
 	roleSetup     = "setup"
 	roleTeardown  = "teardown"
 	roleRunner    = "runner"
-	rolePlan      = "plan"
-	roleLinks     = "links"
-	roleProgress  = "progress"
-	roleReport    = "report"
+	// roleExternalRunner is the runner's of a test whose generators run already. It dials an address that the test's author wrote, so no namespace's NetworkPolicy admits it to anything.
+	roleExternalRunner = "external-runner"
+	rolePlan           = "plan"
+	rolePolicy         = "network-policy"
+	roleLinks          = "links"
+	roleProgress       = "progress"
+	roleReport         = "report"
 )
+
+// runnerRole is the role of the test's runner.
+func runnerRole(in Input) string {
+	if hasGeneratorPods(in) {
+		return roleRunner
+	}
+	return roleExternalRunner
+}
 
 // annotationPlanUID is on runners' pods: the UID of the ConfigMap of their Plan.
 const annotationPlanUID = "linerate.dev/plan-uid"

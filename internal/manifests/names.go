@@ -39,6 +39,11 @@ func CollectorPodName(test string, attempt int32) string {
 	return ofAttempt(test, attempt, "collector")
 }
 
+// OwnRunnerPolicyName is the name of the NetworkPolicy of a test whose pods admit their own runner alone.
+func OwnRunnerPolicyName(test *v1alpha1.LoadTest) string {
+	return named(test.Name, shortUID(test)+"-runner")
+}
+
 // GeneratorPodName is the name of an attempt's generator pod; generator is its name in the Plan.
 func GeneratorPodName(test string, attempt int32, generator string) string {
 	return ofAttempt(test, attempt, generator)
@@ -70,11 +75,16 @@ const longestRun = 50
 
 // ofRun is what the names of an attempt's run begin with.
 func ofRun(test *v1alpha1.LoadTest, attempt int32) string {
-	const digits = 8
-	sum := sha256.Sum256([]byte(test.UID))
-	last := fmt.Sprintf("-%s-%d", hex.EncodeToString(sum[:])[:digits], attempt)
+	last := fmt.Sprintf("-%s-%d", shortUID(test), attempt)
 	first := test.Name[:min(len(test.Name), longestRun-len(last))]
 	return strings.TrimRight(first, "-.") + last
+}
+
+// shortUID is a digest of the test's UID, short enough for names.
+func shortUID(test *v1alpha1.LoadTest) string {
+	const digits = 8
+	sum := sha256.Sum256([]byte(test.UID))
+	return hex.EncodeToString(sum[:])[:digits]
 }
 
 func ofAttempt(test string, attempt int32, what string) string {

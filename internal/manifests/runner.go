@@ -81,7 +81,7 @@ func Run(in Input, sites plan.Sites) ([]Object, error) {
 
 // runnerJob starts a runner and, if it is lost, another one, but only once the lost one is surely gone (podReplacementPolicy Failed).
 func runnerJob(in Input) *batchv1.Job {
-	meta := ofThisRun(in, RunnerJobName(in.Test, in.Attempt), roleRunner)
+	meta := ofThisRun(in, RunnerJobName(in.Test, in.Attempt), runnerRole(in))
 	template := onEveryPod(in, metav1.ObjectMeta{Labels: maps.Clone(meta.Labels)})
 	if queue := in.Settings.RunnerQueue; queue != "" { // Kueue manages the Job, and not its pods
 		meta.Labels[v1alpha1.LabelKueueQueue] = queue
@@ -109,7 +109,7 @@ func runnerPod(in Input) corev1.PodSpec {
 	spec := newPod(in, metav1.ObjectMeta{}).Spec
 	c := ourContainer(in, "runner", "runner", "--plan", folderPlan, "--namespace", in.Settings.Namespace,
 		"--progress", ProgressName(in.Test, in.Attempt), "--report", OriginalName(in.Test, in.Attempt),
-		"--labels", labels.Set(ofThisRun(in, "", roleRunner).Labels).String(), "--owner", PlanName(in.Test, in.Attempt)+"/$(PLAN_UID)")
+		"--labels", labels.Set(ofThisRun(in, "", runnerRole(in)).Labels).String(), "--owner", PlanName(in.Test, in.Attempt)+"/$(PLAN_UID)")
 	c.Env = []corev1.EnvVar{
 		fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_UID", "metadata.uid"), fieldVariable("NODE_NAME", "spec.nodeName"),
 		fieldVariable("PLAN_UID", "metadata.annotations['"+annotationPlanUID+"']"),

@@ -69,6 +69,8 @@ func (software) ownsCPUs() bool { return false }
 
 func (software) asksSpeed() bool { return true }
 
+func (software) asksCallers() bool { return true }
+
 // heartbeatPort is none: the engine stops all traffic by itself when no request comes (--heartbeat).
 func (software) heartbeatPort() uint16 { return 0 }
 

@@ -177,6 +177,9 @@ func (trex) ownsCPUs() bool { return true }
 // asksSpeed: it doesn't read the speed of kernel interfaces.
 func (trex) asksSpeed() bool { return false }
 
+// asksCallers: its RPC knows no authentication.
+func (trex) asksCallers() bool { return false }
+
 // heartbeatPort is its launcher's: TRex itself goes on sending when the runner is gone.
 func (trex) heartbeatPort() uint16 { return 4502 }
 

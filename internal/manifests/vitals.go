@@ -34,7 +34,7 @@ func Vitals(in Input, node string) *corev1.Pod {
 		return nil
 	}
 	meta := ofThisAttempt(in, VitalsPodName(in.Test.Name, in.Attempt), roleVitals)
-	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
+	serveReadings(in, meta.Labels)
 	pod := newPod(in, meta)
 	c := ourContainer(in, "vitals", "vitals", "--vitals", "$("+variablePodIP+")")
 	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
@@ -50,6 +50,14 @@ func Vitals(in Input, node string) *corev1.Pod {
 		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, dut.Spec.ImagePullSecrets)
 	}
 	return pod.DeepCopy()
+}
+
+// serveReadings labels a pod that serves an observer's readings, so that its test's runner reaches it.
+func serveReadings(in Input, labels map[string]string) {
+	labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
+	if !hasGeneratorPods(in) {
+		labels[v1alpha1.LabelAdmits] = v1alpha1.AdmitsOwnRunner
+	}
 }
 
 // onlyOn demands a node by its name: other pods or nodes may have the same labels. The scheduler still places the pod, as it does a DaemonSet's: spec.nodeName would put it on

@@ -117,7 +117,7 @@ func (s *scene) killRunner(name string) time.Time {
 	s.loud()
 	var pods corev1.PodList
 	if err := lab.Client.List(s.Context(), &pods, client.InNamespace(rig.Namespace),
-		client.MatchingLabels{lineratev1alpha1.LabelNamespace: s.namespace, lineratev1alpha1.LabelTest: name, lineratev1alpha1.LabelRole: "runner"}); err != nil {
+		client.MatchingLabels{lineratev1alpha1.LabelNamespace: s.namespace, lineratev1alpha1.LabelTest: name}); err != nil {
 		s.Fatal(err)
 	}
 	if len(pods.Items) != 1 {

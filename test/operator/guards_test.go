@@ -9,9 +9,15 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/loadtest"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // guarded is an operator with its own rights that puts up guards.
@@ -37,7 +43,7 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 	l.guarded()
 	there := func() (found int) {
 		for name, o := range map[string]client.Object{
-			"linerate-ends": &networkingv1.NetworkPolicy{}, "linerate-generators": &networkingv1.NetworkPolicy{}, "linerate-vitals": &networkingv1.NetworkPolicy{}, "linerate-tests": &policyv1.PodDisruptionBudget{},
+			"linerate-ends": &networkingv1.NetworkPolicy{}, "linerate-generators": &networkingv1.NetworkPolicy{}, "linerate-vitals": &networkingv1.NetworkPolicy{}, "linerate-own-runners": &networkingv1.NetworkPolicy{}, "linerate-tests": &policyv1.PodDisruptionBudget{},
 		} {
 			switch err := admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, o); {
 			case err == nil:
@@ -55,8 +61,8 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 	}
 	l.wires(minimal("first"))
 	l.settle("first")
-	if n := there(); n != 4 || len(l.pods()) == 0 {
-		t.Errorf("there are %d guards of 4, for %d pods", n, len(l.pods()))
+	if n := there(); n != 5 || len(l.pods()) == 0 {
+		t.Errorf("there are %d guards of 5, for %d pods", n, len(l.pods()))
 	}
 
 	t.Run("and no drain takes a pod that is Ready", func(t *testing.T) {
@@ -92,8 +98,8 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 		l.clock.advance(11 * time.Minute)
 		l.create(minimal("third"))
 		l.settle("third")
-		if n := there(); n != 4 {
-			t.Errorf("there are %d guards of 4", n)
+		if n := there(); n != 5 {
+			t.Errorf("there are %d guards of 5", n)
 		}
 	})
 	t.Run("changes by a user stay", func(t *testing.T) {
@@ -110,4 +116,55 @@ func TestEachNamespaceOfTestsIsGuardedBeforeItsFirstPods(t *testing.T) {
 			t.Error("it was changed")
 		}
 	})
+}
+
+// A real TRex can't ask who calls it for a secret. So before its pod there is a NetworkPolicy that admits its own test's runner alone. Where the API server doesn't take the policy, there is no
+// pod, and the status says why.
+func TestATRexIsGuardedByAPolicyOfItsTestBeforeItsPods(t *testing.T) {
+	l := newLab(t)
+	l.guarded()
+	trex := func(name string) *v1alpha1.LoadTest {
+		return minimal(name, func(test *v1alpha1.LoadTest) {
+			test.Spec.DUT.Type = v1alpha1.DUTLoopback
+			test.Spec.Generator = v1alpha1.GeneratorSpec{Engine: v1alpha1.EngineTRex, TRex: &v1alpha1.TRexSpec{Image: "registry.lab/trex:3.08"}}
+		})
+	}
+	l.wires(trex("full"))
+	full := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "full"}, Spec: corev1.ResourceQuotaSpec{
+		Hard: corev1.ResourceList{"count/networkpolicies.networking.k8s.io": resource.MustParse("4")},
+	}}
+	l.must(admin.Create(t.Context(), full))
+	full.Status = corev1.ResourceQuotaStatus{Hard: full.Spec.Hard, Used: corev1.ResourceList{"count/networkpolicies.networking.k8s.io": resource.MustParse("0")}}
+	l.must(admin.Status().Update(t.Context(), full)) // as the quota controller would
+	l.create(trex("full"))
+	for range 4 { // each asks the API server again
+		l.pass("full")
+	}
+	c := meta.FindStatusCondition(l.get("full").Status.Conditions, v1alpha1.ConditionScheduled)
+	if c == nil || c.Reason != v1alpha1.ReasonPodRefused || !strings.Contains(c.Message, "exceeded quota") || len(l.pods()) > 0 {
+		t.Fatalf("without room for its policy there are %d pods, and the test says %+v", len(l.pods()), c)
+	}
+
+	l.must(admin.Delete(t.Context(), full))
+	l.clock.advance(11 * time.Minute)
+	l.settle("full")
+	test := l.get("full")
+	policy := &networkingv1.NetworkPolicy{}
+	l.must(admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: manifests.OwnRunnerPolicyName(test)}, policy))
+	if owner := metav1.GetControllerOf(policy); owner == nil || owner.UID != test.UID {
+		t.Errorf("it doesn't go with its test: %+v", policy.OwnerReferences)
+	}
+	covers, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
+	l.must(err)
+	if generator := l.pod("generator"); !covers.Matches(labels.Set(generator.Labels)) {
+		t.Errorf("it covers %s, and the pod has %v", covers, generator.Labels)
+	}
+	l.asked.take()
+	l.create(trex("second"))
+	for range 6 {
+		l.pass("second")
+	}
+	if asked := l.asked.take(); asked["POST networkpolicies"] != 1 {
+		t.Errorf("the second test has one policy of its own:\n%s", asked)
+	}
 }

@@ -275,10 +275,10 @@ func (l *lab) jobs() []batchv1.Job {
 	return append(jobs.Items, runners.Items...)
 }
 
-// pod finds the only pod of a role.
+// pod finds the only pod of a role; runner stands for that of an External test, too.
 func (l *lab) pod(role string) *corev1.Pod {
 	l.t.Helper()
-	pods := slices.DeleteFunc(l.pods(), func(p corev1.Pod) bool { return p.Labels[v1alpha1.LabelRole] != role })
+	pods := slices.DeleteFunc(l.pods(), func(p corev1.Pod) bool { return strings.TrimPrefix(p.Labels[v1alpha1.LabelRole], "external-") != role })
 	if len(pods) != 1 {
 		l.t.Fatalf("%d pods have the role %s", len(pods), role)
 	}

@@ -206,7 +206,7 @@ func (w Wire) state() (words string, over bool) {
 func (lab *Lab) sending(w Wire) (pods []string) {
 	for _, p := range lab.Pods.Value {
 		role := p.Labels[v1alpha1.LabelRole]
-		sends := p.Labels[v1alpha1.LabelUID] == string(w.UID) && (role == "generator" || role == "runner")
+		sends := p.Labels[v1alpha1.LabelUID] == string(w.UID) && (role == "generator" || role == "runner" || role == "external-runner")
 		if len(w.Pods) > 0 {
 			sends = slices.Contains(w.Pods, p.UID)
 		}
