@@ -64,11 +64,10 @@ func (r *run) burst(ctx context.Context, step procedure.Step) (*report.Window, e
 	keep(before)
 	r.observe(before, limited)
 	opened := time.Now()
-	err = r.start(ctx, r.burstLoads(step.Frames), step.Judge+burstStart)
-	if err == nil {
-		err = r.untilSent(ctx, step, before, time.Now().Add(step.Judge+burstStart), keep)
+	if err := r.start(ctx, r.burstLoads(step.Frames), step.Judge+burstStart); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	if err := r.untilSent(ctx, step, before, time.Now().Add(step.Judge+burstStart), keep); err != nil {
 		return r.cutShort(span, opened, step, err), err
 	}
 	complete := func(now []engine.Reading) bool { return r.allReturned(before, now) }

@@ -35,8 +35,11 @@ func (r *run) change(ctx context.Context, before, after [][]engine.PortLoad) err
 		}
 		return nil
 	})
-	if err != nil || !slices.Contains(woken, true) {
-		return err
+	if err != nil {
+		return &orderError{err}
+	}
+	if !slices.Contains(woken, true) {
+		return nil
 	}
 	err = r.each(ctx, updateTimeout, "start more ports of", func(ctx context.Context, g int) error {
 		if !woken[g] {
@@ -46,7 +49,7 @@ func (r *run) change(ctx context.Context, before, after [][]engine.PortLoad) err
 	})
 	r.passOnRemarks()
 	if err != nil {
-		return err
+		return &orderError{err}
 	}
 	return pause.For(ctx, startDelay)
 }

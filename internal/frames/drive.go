@@ -53,6 +53,9 @@ func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, er
 		return nil, err
 	}
 	w, err := r.measureStep(ctx, step)
+	if err != nil && w == nil {
+		w, err = r.unsent(ctx, err)
+	}
 	if w == nil {
 		return nil, err
 	}
@@ -165,7 +168,10 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 	})
 	r.reportSkew(middles)
 	r.passOnRemarks()
-	return err
+	if err != nil {
+		return &orderError{err}
+	}
+	return nil
 }
 
 // StartsWithin is the longest time by which a common start is put off, with all its tries.

@@ -83,6 +83,9 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 				for _, share := range moments[:tier.Times(1, len(moments))] {
 					at := from + time.Duration(int64(to-from)*share/100)
 					r := scene(procedure, modest, dies(at)).run(t)
+					if r.Ending != report.Completed {
+						t.Errorf("%s after %s: %s: %s", way, at, r.Ending, r.Message)
+					}
 					if r.Verdict.Outcome == report.Passed {
 						t.Errorf("%s after %s: Passed: %s\n%+v\n%s", way, at, r.Result.Message, r.Verdict, trace(r))
 					}
