@@ -50,7 +50,7 @@ func manage(ctx context.Context, options Options, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	mgr, err := newManager(config, options)
+	mgr, err := newManager(ctx, config, options)
 	if err != nil {
 		return err
 	}

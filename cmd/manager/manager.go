@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/controllers/loadtest"
 	"github.com/linerate-dev/linerate/controllers/loadtestsuite"
 	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/retention"
 )
@@ -44,7 +46,7 @@ func versionLine() string {
 }
 
 // newManager wires the operator; nothing runs yet.
-func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
+func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl.Manager, error) {
 	scheme, err := caches.NewScheme()
 	if err != nil {
 		return nil, err
@@ -71,9 +73,17 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
+	direct, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("reach the cluster: %w", err)
+	}
+	key, err := ownKey(ctx, direct, ownNamespace(options))
+	if err != nil {
+		return nil, err
+	}
 	reports, decoded := loadtestsuite.NewRecentReports(), caches.NewDecoded()
 	tests := loadtest.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtest.Options{
-		Settings:                settings(options),
+		Settings:                settings(options, key),
 		Namespace:               ownNamespace(options),
 		PortLeases:              options.PortLeasesNamespace,
 		PortsUnguarded:          options.PortLeasesNamespace == "" && len(options.Namespaces) > 0,
@@ -122,9 +132,9 @@ func ownNamespace(options Options) string {
 	return "default"
 }
 
-func settings(options Options) manifests.Settings {
+func settings(options Options, key credential.Key) manifests.Settings {
 	s := manifests.Settings{
-		Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy), Namespace: ownNamespace(options), RunnerAccount: options.RunnerAccount, RunnerPriority: options.RunnerPriority,
+		Key: key, Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy), Namespace: ownNamespace(options), RunnerAccount: options.RunnerAccount, RunnerPriority: options.RunnerPriority,
 		RunnerQueue: options.RunnerQueue, Pods: options.Pods,
 	}
 	for _, name := range options.PullSecrets {

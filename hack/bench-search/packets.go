@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/frames"
@@ -159,7 +160,7 @@ func openBench(ctx context.Context, host reallab.Host, limit int64) (*bench, err
 	if b.lab, err = reallab.Start(ctx, topology, host); err != nil {
 		return nil, err
 	}
-	if b.engine, err = stl.Dial(ctx, b.lab.Address(), stl.Options{}); err != nil {
+	if b.engine, err = stl.Dial(ctx, b.lab.Address(), stl.Options{Dial: b.lab.Key().Dialer(credential.Control)}); err != nil {
 		return nil, errors.Join(err, b.lab.Close())
 	}
 	return b, nil

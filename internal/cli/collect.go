@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/collect"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -18,26 +18,28 @@ import (
 
 func newCollect(s Streams) *cobra.Command {
 	var address, observers, credentials, terminationLog string
+	var verifier credential.Verifier
 	cmd := &cobra.Command{
-		Use:   "collect",
-		Short: "Read a test's observers from servers on the network, and serve the answers to the runner",
-		Example: "  " + plan.CollectorTokenVariable + "=secret linerate collect --vitals 192.0.2.7 --credentials /etc/linerate/credentials --observers '[{\"name\": \"power\", ...}]'\n" +
-			"  curl -H 'Authorization: Bearer secret' http://192.0.2.7:4504/vitals",
+		Use:     "collect",
+		Short:   "Read a test's observers from servers on the network, and serve the answers to the runner",
+		Example: "  linerate collect --vitals 192.0.2.7 --verifier VERIFIER --credentials /etc/linerate/credentials --observers '[{\"name\": \"power\", ...}]'",
 		Long: "Asks a Prometheus server, an SNMP agent or a management controller (Redfish) at each observer's own period, with the credentials that are in\n" +
 			"files of the folder --credentials: SECRET/username, SECRET/password, SECRET/token, SECRET/community, SECRET/ca.crt,\n" +
 			"SECRET/serverName, SECRET/fingerprint, and of SNMP's version 3\n" +
-			"SECRET/authPassword, SECRET/privPassword, SECRET/authProtocol, SECRET/privProtocol. Whoever asks for the answers must show the token in the variable " + plan.CollectorTokenVariable + "; each credential is sent only to the server that it is for. The command needs no rights.",
+			"SECRET/authPassword, SECRET/privPassword, SECRET/authProtocol, SECRET/privProtocol. Whoever asks for the answers must prove the key of --verifier; each credential is sent only to the server that it is for. The command needs no rights.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withTermination(terminationLog, runCollector(cmd.Context(), s, address, observers, credentials))
+			return withTermination(terminationLog, runCollector(cmd.Context(), s, address, observers, credentials, verifier))
 		},
 	}
 	vitalsFlag(cmd, &address, "nobody")
 	cmd.Flags().StringVar(&observers, "observers", "", "the Plan's observers that read from the network, as JSON")
 	credentialsFlag(cmd, &credentials)
+	verifierFlag(cmd.Flags(), &verifier)
 	terminationFlag(cmd, &terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("vitals")
 	_ = cmd.MarkFlagRequired("observers")
+	_ = cmd.MarkFlagRequired("verifier") // else anybody on the pods' network could read the answers
 	return cmd
 }
 
@@ -46,17 +48,13 @@ func credentialsFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "credentials", "", "folder with the credentials of observers that read from the network, as a cluster mounts Secrets: FOLDER/SECRETNAME/password")
 }
 
-func runCollector(ctx context.Context, s Streams, address, observers, credentials string) error {
+func runCollector(ctx context.Context, s Streams, address, observers, credentials string, verifier credential.Verifier) error {
 	var all []plan.Observer
 	if err := json.Unmarshal([]byte(observers), &all); err != nil {
 		return exit.BadInput("--observers: %w", err)
 	}
 	if i := slices.IndexFunc(all, func(o plan.Observer) bool { return !o.Asks() || o.Every <= 0 }); i >= 0 {
 		return exit.BadInput("--observers: %s doesn't read from the network, or has no period: leave it out", all[i].Name)
-	}
-	token := os.Getenv(plan.CollectorTokenVariable)
-	if token == "" {
-		return exit.BadInput("%s is not set: without a token anybody on the pods' network could read the answers", plan.CollectorTokenVariable)
 	}
 	l, err := listenVitals(ctx, address, nil)
 	if err != nil {
@@ -65,7 +63,7 @@ func runCollector(ctx context.Context, s Streams, address, observers, credential
 	collector := collect.Start(ctx, all, collect.Folder(credentials))
 	defer collector.Close()
 	fmt.Fprintf(s.Err, "serving the answers of %d observers at %s\n", len(all), l.Addr())
-	return serveVitals(ctx, l, &vitals.Server{Collect: collector.Answers, Token: token})
+	return serveVitals(ctx, l, &vitals.Server{Collect: collector.Answers, Verifier: verifier})
 }
 
 // collectInProcess starts a collector in this process, for a run on this machine. latest returns its newest answers, and is nil where no observer reads from the network.
@@ -91,8 +89,8 @@ func (j runnerJob) followCollector(ctx context.Context) collectorPod {
 	if c.missing == "" {
 		c.missing = "this test has no collector pod"
 	}
-	if site := j.sites.Collector; c.wanted && site != nil {
-		c.follower = vitals.FollowWith(ctx, site.Address, site.Token, nil)
+	if c.wanted && j.sites.Collector != "" {
+		c.follower = vitals.Follow(ctx, j.sites.Collector, j.sites.Key, nil)
 	}
 	return c
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vishvananda/netlink"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/pause"
@@ -27,7 +28,8 @@ type forwarderOptions struct {
 	spec, terminationLog string
 	vitals               string
 	wait                 time.Duration
-	verbose              bool
+	verbose, reset       bool
+	verifier             credential.Verifier
 }
 
 func newForwarder(s Streams) *cobra.Command {
@@ -38,8 +40,8 @@ func newForwarder(s Streams) *cobra.Command {
 		Example: "  linerate forwarder --spec /etc/linerate-static/forwarder.json",
 		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
 			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also serves vital signs of this machine, and what its limit\n" +
-			"counted, at that address, but not to clients on its links (see linerate vitals). It forgets what it learned when a client that\n" +
-			"shows the token in the variable " + plan.ResetTokenVariable + " asks for a reset (see linerate reset). The gateways of a tunnel recognize each other by the\n" +
+			"counted, at that address, but not to clients on its links (see linerate vitals). With --reset it forgets what it learned\n" +
+			"when a client asks for a reset (see linerate reset). The gateways of a tunnel recognize each other by the\n" +
 			"token in the variable " + plan.TunnelTokenVariable + "; each is set up once it has reached the other one.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,6 +51,8 @@ func newForwarder(s Streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.spec, "spec", "", "file that says what to forward between which interfaces, as JSON")
 	vitalsFlag(cmd, &o.vitals, "no one")
+	verifierFlag(f, &o.verifier)
+	f.BoolVar(&o.reset, "reset", false, "with --vitals and --verifier: let clients reset the device")
 	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long to wait until the interfaces exist")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "name each setting that could not be made")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
@@ -59,6 +63,9 @@ func newForwarder(s Streams) *cobra.Command {
 }
 
 func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
+	if o.reset && o.verifier.IsZero() {
+		return exit.BadInput("--reset needs --verifier: without it anybody on the pods' network could reset the device")
+	}
 	spec, err := readForwarderSpec(o.spec)
 	if err != nil {
 		return exit.BadInput("--spec %s: %w", o.spec, err)
@@ -85,7 +92,7 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 		return exit.NotMeasured("announce that it is ready: %w; another forwarder runs in this network namespace", err)
 	}
 	defer func() { _ = ready.Close() }()
-	vitalsServed := serveVitalsMeanwhile(ctx, s.Err, o.vitals, spec)
+	vitalsServed := serveVitalsMeanwhile(ctx, s.Err, o, spec)
 	fmt.Fprintln(s.Err, forwards+" forwards")
 	select {
 	case <-ctx.Done():
@@ -100,20 +107,20 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 }
 
 // serveVitalsMeanwhile serves vital signs until ctx ends. Forwarding goes on where that fails.
-func serveVitalsMeanwhile(ctx context.Context, stderr io.Writer, address string, spec forwarderFile) *sync.WaitGroup {
+func serveVitalsMeanwhile(ctx context.Context, stderr io.Writer, o forwarderOptions, spec forwarderFile) *sync.WaitGroup {
 	var telling sync.WaitGroup
-	if address == "" {
+	if o.vitals == "" {
 		return &telling
 	}
 	unread := func(err error) {
 		fmt.Fprintf(stderr, "note: no vital signs of this device can be read, and it can't be reset: %v\n", err)
 	}
-	l, err := listenVitals(ctx, address, spec.interfaces())
+	l, err := listenVitals(ctx, o.vitals, spec.interfaces())
 	if err != nil {
 		unread(err)
 		return &telling
 	}
-	server := &vitals.Server{Limits: limitsOf(spec.Spec)}
+	server := &vitals.Server{Limits: limitsOf(spec.Spec), Verifier: o.verifier}
 	if spec.Tunnel == nil { // else the other gateway has the other links
 		counters, err := forwarder.OpenCounters(nil, spec.Spec)
 		server.Signs.Links = signsOfLinks(counters.Read)
@@ -121,8 +128,8 @@ func serveVitalsMeanwhile(ctx context.Context, stderr io.Writer, address string,
 			server.Signs.Links = func() ([]signs.Value, error) { return nil, err }
 		}
 	}
-	if handler := referenceResetHandler(spec); handler != nil {
-		server.Reset = handler
+	if o.reset {
+		server.Reset = referenceResetHandler(spec)
 	}
 	telling.Go(func() {
 		if err := serveVitals(ctx, l, server); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/linerate-dev/linerate/internal/aside"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/signs/here"
@@ -33,7 +34,8 @@ type generatorOptions struct {
 	cores, ring, batch           int
 	heartbeat, wait              time.Duration
 	plain                        bool
-	path                         string
+	path, secretFile             string
+	verifier                     credential.Verifier
 }
 
 func newGenerator(s Streams) *cobra.Command {
@@ -42,8 +44,8 @@ func newGenerator(s Streams) *cobra.Command {
 		Use:     "generator",
 		Short:   "Serve the software engine on interfaces of this machine, over TRex's RPC",
 		Example: "  sudo linerate generator --ports eth1,eth2 --next-hop 02:00:5e:00:53:01,02:00:5e:00:53:02\n  linerate ramp -s 127.0.0.1 -rt 10 -rd 60 --line-rate 1gbps",
-		Long: "Answers TRex's stateless RPC (v3) for the named interfaces, with real packets. The RPC has no authentication: whoever reaches the\n" +
-			"address can make this machine send, but not by the interfaces that it sends on. All traffic stops when no request has come for --heartbeat.\n\n" +
+		Long: "Answers TRex's stateless RPC (v3) for the named interfaces, with real packets, to who has the secret of --secret-file. TRex's own clients\n" +
+			"have none: --secret-file \"\" serves them, and whoever else reaches the address, but not by the interfaces that it sends on. All traffic stops when no request has come for --heartbeat.\n\n" +
 			"It needs CAP_NET_RAW to open interfaces, and CAP_NET_ADMIN to bring up those that are down and to send by AF_XDP. With CAP_BPF as\n" +
 			"well, the kernel counts frames (eBPF); without, they are copied out of it (AF_PACKET), which is slower. It says at start what it uses.",
 		Args: cobra.NoArgs,
@@ -64,6 +66,8 @@ func newGenerator(s Streams) *cobra.Command {
 	f.StringVar(&o.path, "path", "auto", "how to send: live (the kernel makes and paces the frames), af_xdp, zero_copy (af_xdp from memory that the card reads, where its driver can), af_packet, or auto: live over virtual cables where processors are free for it, else af_xdp, else af_packet")
 	batchFlag(f, &o.batch)
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
+	secretFlag(f, &o.secretFile, "answer only who may read the secret in this file, which is made if there is none; \"\" answers whoever calls")
+	verifierFlag(f, &o.verifier)
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	cmd.AddCommand(newRPCProbe(s, "generator", "the software engine"))
 	return cmd
@@ -115,13 +119,17 @@ func serveGenerator(ctx context.Context, stderr io.Writer, o generatorOptions) e
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
+	verifier, err := guardedBy(stderr, o.verifier, o.secretFile, o.listen)
+	if err != nil {
+		return err
+	}
 	l, err := aside.Listen(ctx, o.listen, o.ports)
 	if err != nil {
 		return exit.BadInput("--listen %s: %w", o.listen, err)
 	}
 	fmt.Fprintf(stderr, "privileges: %s\n", strings.Join(privileges(), ", "))
 	fmt.Fprintf(stderr, "answering on %s; Ctrl-C ends\n", l.Addr())
-	return e.Serve(ctx, l)
+	return e.Serve(ctx, verifier.Listen(l, credential.Control))
 }
 
 // readPath reads --path.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/trex"
 )
@@ -35,14 +36,18 @@ type guard struct {
 	input   io.WriteCloser
 }
 
-// startGuard starts the guard of one server's ports, which belong to a session. A terminal's signals don't reach it.
-func startGuard(server string, session uint32, ports int) (*guard, error) {
+// startGuard starts the guard of one server's ports, which belong to a session. The server's key goes by the pipe, since everybody may read a process's arguments. A terminal's signals don't reach it.
+func startGuard(server string, key credential.Key, session uint32, ports int) (*guard, error) {
 	cmd := exec.Command("/proc/self/exe", guardVerb, server, strconv.FormatUint(uint64(session), 10), strconv.Itoa(ports))
 	cmd.Args[0] = "linerate"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	input, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
+	}
+	if err == nil {
+		text, _ := key.MarshalText() // never fails
+		_, err = fmt.Fprintf(input, "%s\n", text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start the process that stops traffic if this one dies: %w", err)
@@ -72,16 +77,24 @@ func newGuard(s Streams) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("ports %q: %w", args[2], err)
 			}
-			return standGuard(cmd.Context(), s.In, func(ctx context.Context) error {
-				return stopSession(ctx, args[0], uint32(session), ports)
+			return standGuard(cmd.Context(), s.In, func(ctx context.Context, key credential.Key) error {
+				return stopSession(ctx, args[0], key, uint32(session), ports)
 			})
 		},
 	}
 }
 
-// standGuard waits until the run ends, and stops its traffic if the run didn't say that it has.
-func standGuard(ctx context.Context, run io.Reader, stop func(context.Context) error) error {
-	for lines := bufio.NewScanner(run); lines.Scan(); {
+// standGuard waits until the run ends, and stops its traffic if the run didn't say that it has. The run's first line is the server's key.
+func standGuard(ctx context.Context, run io.Reader, stop func(context.Context, credential.Key) error) error {
+	lines := bufio.NewScanner(run)
+	var key credential.Key
+	if !lines.Scan() {
+		return nil // the run died before it sent anything
+	}
+	if err := key.UnmarshalText(lines.Bytes()); err != nil {
+		return err
+	}
+	for lines.Scan() {
 		if lines.Text() == guardDone {
 			return nil
 		}
@@ -89,7 +102,7 @@ func standGuard(ctx context.Context, run io.Reader, stop func(context.Context) e
 	ctx, cancel := context.WithTimeout(ctx, guardGivesUp)
 	defer cancel()
 	for {
-		err := stop(ctx)
+		err := stop(ctx, key)
 		if err == nil || pause.For(ctx, guardPause) != nil {
 			return err
 		}
@@ -97,10 +110,10 @@ func standGuard(ctx context.Context, run io.Reader, stop func(context.Context) e
 }
 
 // stopSession stops a session's ports, clears them and gives them back. Ports of others stay as they are.
-func stopSession(ctx context.Context, server string, session uint32, ports int) error {
+func stopSession(ctx context.Context, server string, key credential.Key, session uint32, ports int) error {
 	ctx, cancel := context.WithTimeout(ctx, guardStops)
 	defer cancel()
-	client, err := trex.Dial(ctx, server, trex.Options{Session: session})
+	client, err := trex.Dial(ctx, server, trex.Options{Session: session, Dial: plainOr(key)})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/trex"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/trex/trextest"
@@ -51,10 +53,13 @@ func TestAGuardStopsTheTrafficOfARunThatDied(t *testing.T) {
 			}
 			out, in := io.Pipe()
 			go func() {
-				_, _ = io.WriteString(in, c.says)
+				text, _ := credential.Key{}.MarshalText()
+				_, _ = fmt.Fprintf(in, "%s\n%s", text, c.says)
 				_ = in.Close()
 			}()
-			stop := func(ctx context.Context) error { return stopSession(ctx, server.Address(), 77, 2) }
+			stop := func(ctx context.Context, key credential.Key) error {
+				return stopSession(ctx, server.Address(), key, 77, 2)
+			}
 			if err := standGuard(t.Context(), out, stop); err != nil {
 				t.Fatal(err)
 			}
@@ -73,13 +78,13 @@ func TestAGuardStopsTheTrafficOfARunThatDied(t *testing.T) {
 func TestAGuardGivesUpAServerThatNeverAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		silent := func(ctx context.Context) error {
+		silent := func(ctx context.Context, _ credential.Key) error {
 			ctx, cancel := context.WithTimeout(ctx, guardStops)
 			defer cancel()
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		err := standGuard(t.Context(), strings.NewReader(""), silent)
+		err := standGuard(t.Context(), strings.NewReader(strings.Repeat("A", 43)+"\n"), silent)
 		if took := time.Since(begun); err == nil || took < 9*time.Minute || took > 10*time.Minute {
 			t.Errorf("after %v it said %v", took, err)
 		}

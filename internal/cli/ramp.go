@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -31,6 +30,7 @@ type rampOptions struct {
 	lineRate                        string
 	report                          string
 	force, quiet, verbose           bool
+	secretFile                      string
 }
 
 func newRamp(s Streams) *cobra.Command {
@@ -65,6 +65,7 @@ func rampCommand(run func(context.Context, rampOptions) error) *cobra.Command {
 	f.Float64Var(&o.confirmSeconds, "confirm-duration", -1, "seconds for which the rate found is held at last; 0: it isn't; -1: as long as the hold")
 	f.StringVar(&o.lineRate, "line-rate", "", "line rate of the ports where they have no physical speed, such as 10gbps")
 	f.StringVar(&o.report, "report", "", "also write linerate's own Report to this file")
+	secretFlag(f, &o.secretFile, secretOfServers)
 	f.BoolVar(&o.force, "force", false, "take ports that another client owns")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
@@ -84,7 +85,7 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 	if err != nil {
 		return exit.Worst(exit.BadInput("--report: %w", err), out.discard())
 	}
-	driver, stop, err := externalSite{plan: p}.start(ctx, s.Err, o.force)
+	driver, stop, err := externalSite{plan: p, secretFile: o.secretFile}.start(ctx, s.Err, o.force)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = exit.Interrupted("interrupted before anything was sent")
@@ -92,7 +93,7 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 		return exit.Worst(err, out.discard(), kept.discard())
 	}
 	defer stop()
-	if err := knowsLineRates(ctx, p); err != nil {
+	if err := knowsLineRates(ctx, p, o.secretFile); err != nil {
 		return exit.Worst(err, out.discard(), kept.discard())
 	}
 	view := newProgressView(s.Err, "ramp", o.quiet)
@@ -102,9 +103,9 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 }
 
 // knowsLineRates is an error, before any port is taken, where a port has no physical speed and no flag gives it: the target is a share of it.
-func knowsLineRates(ctx context.Context, p *plan.Plan) error {
+func knowsLineRates(ctx context.Context, p *plan.Plan, secretFile string) error {
 	server := p.Generators[0].Server
-	e, err := stl.Dial(ctx, server, engineOptions(p, nil))
+	e, _, err := dialServer(ctx, server, secretFile, engineOptions(p, nil))
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab"
@@ -26,6 +26,7 @@ type resetOptions struct {
 	at, terminationLog string
 	links              []string
 	timeout            time.Duration
+	verifier           credential.Verifier
 }
 
 func newReset(s Streams) *cobra.Command {
@@ -33,9 +34,9 @@ func newReset(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "reset [flags] -- COMMAND [ARGUMENT...]",
 		Short:   "Serve resets of the device in this pod: run a command each time that a test's runner asks",
-		Example: "  " + plan.ResetTokenVariable + "=secret linerate reset --at 192.0.2.7 --links west,east -- ip neigh flush all\n  curl -X POST -H 'Authorization: Bearer secret' http://192.0.2.7:4504/reset",
+		Example: "  linerate reset --at 192.0.2.7 --verifier VERIFIER --links west,east -- ip neigh flush all",
 		Long: "Runs the command on POST /reset, and answers when it has ended: with JSON that says what ran and how long it took, or with its last words if it failed.\n" +
-			"A request must show the token in the variable " + plan.ResetTokenVariable + ", and can't choose the command. Requests that come in by the\n" +
+			"Whoever asks must prove the key of --verifier, and can't choose the command. Requests that come in by the\n" +
 			"links aren't answered.",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 {
@@ -52,17 +53,15 @@ func newReset(s Streams) *cobra.Command {
 	f.StringSliceVar(&o.links, "links", nil, "interfaces under test: requests that come in by them aren't answered")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "how long the command may take")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
+	verifierFlag(f, &o.verifier)
 	_ = cmd.MarkFlagRequired("at")
+	_ = cmd.MarkFlagRequired("verifier") // else anybody on the pods' network could reset the device
 	cmd.AddCommand(newProbe(s, "Ask whether the device of this network namespace can be reset: for startup probes", "linerate reset probe", resetReady, "it can be reset",
 		"the device can't be reset yet, or not from here"))
 	return cmd
 }
 
 func runReset(ctx context.Context, s Streams, o resetOptions, command []string) error {
-	token := os.Getenv(plan.ResetTokenVariable)
-	if token == "" {
-		return exit.BadInput("%s is not set: without a token anybody on the pods' network could reset the device", plan.ResetTokenVariable)
-	}
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return exit.BadInput("the reset's command: %w; name a program that its image has (procedure.reset.image)", err)
 	}
@@ -76,8 +75,8 @@ func runReset(ctx context.Context, s Streams, o resetOptions, command []string) 
 	}
 	defer func() { _ = ready.Close() }()
 	fmt.Fprintf(s.Err, "resets the device by %s on requests at %s\n", program.Name(command), l.Addr())
-	handler := &reset.Handler{Token: token, Reset: func(ctx context.Context) (string, error) { return runCommand(ctx, command, nil, o.timeout) }}
-	return serveVitals(ctx, l, &vitals.Server{Mute: true, Reset: handler})
+	handler := &reset.Handler{Reset: func(ctx context.Context) (string, error) { return runCommand(ctx, command, nil, o.timeout) }}
+	return serveVitals(ctx, l, &vitals.Server{Mute: true, Reset: handler, Verifier: o.verifier})
 }
 
 // resetReady is an abstract socket in the network namespace: a probe that can connect to it knows that the device can be reset.
@@ -88,13 +87,9 @@ func runCommand(ctx context.Context, command, variables []string, within time.Du
 	return program.Name(command), program.Run(ctx, command, variables, within)
 }
 
-// referenceResetHandler serves resets of the Reference in this process's namespace; nil where the pod has no token.
+// referenceResetHandler serves resets of the Reference in this process's namespace.
 func referenceResetHandler(spec forwarderFile) *reset.Handler {
-	token := os.Getenv(plan.ResetTokenVariable)
-	if token == "" {
-		return nil
-	}
-	return &reset.Handler{Token: token, Reset: func(context.Context) (string, error) {
+	return &reset.Handler{Reset: func(context.Context) (string, error) {
 		if spec.Tunnel != nil {
 			return lab.NothingLearned, nil
 		}
@@ -105,11 +100,11 @@ func referenceResetHandler(spec forwarderFile) *reset.Handler {
 // reset is the function by which the runner has the device reset; nil where no server in the cluster can do it.
 func (j runnerJob) reset() func(context.Context) (string, error) {
 	at := j.sites.Reset
-	if at == nil {
+	if at == "" {
 		return nil
 	}
 	return func(ctx context.Context) (string, error) {
-		done, err := reset.Ask(ctx, at.Address, at.Token)
+		done, err := reset.Ask(ctx, at, j.sites.Key)
 		return done.Did, err
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -115,44 +116,37 @@ func beside(t *testing.T, server *vitals.Server) string {
 }
 
 func TestTheRunnerResetsTheDevice(t *testing.T) {
-	t.Setenv(plan.ResetTokenVariable, "secret")
-	job := func(address, token string) runnerJob {
-		return runnerJob{sites: plan.Sites{Reset: &plan.ResetSite{Address: address, Token: token}}}
+	key := credential.New()
+	job := func(address string, key credential.Key) runnerJob {
+		return runnerJob{sites: plan.Sites{Key: key, Reset: address}}
 	}
-	reference := beside(t, &vitals.Server{Reset: referenceResetHandler(forwarderFile{})})
-	if did, err := job(reference, "secret").reset()(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours") {
+	reference := beside(t, &vitals.Server{Reset: referenceResetHandler(forwarderFile{}), Verifier: key.Verifier()})
+	if did, err := job(reference, key).reset()(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours") {
 		t.Errorf("a Reference: %q, %v", did, err)
 	}
-	if _, err := job(reference, "another").reset()(t.Context()); err == nil {
-		t.Error("who has another token had it reset")
+	if _, err := job(reference, credential.New()).reset()(t.Context()); err == nil {
+		t.Error("who has another key had it reset")
 	}
 	if r := (runnerJob{}).reset(); r != nil {
 		t.Error("nobody is beside the device, and somebody is asked")
-	}
-	t.Setenv(plan.ResetTokenVariable, "")
-	if h := referenceResetHandler(forwarderFile{}); h != nil {
-		t.Error("a Reference without a token is reset by whoever asks")
 	}
 }
 
 // A pod whose container can't reset the device ends at once, with the reason as its last words.
 func TestAPodThatCannotResetSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
-		token   string
 		command []string
 		says    string
 	}{
-		"without a token":   {"", []string{"true"}, "LINERATE_RESET_TOKEN is not set"},
-		"without a program": {"secret", []string{"no-such-program"}, `executable file not found in $PATH; name a program that its image has (procedure.reset.image)`},
+		"without a program": {[]string{"no-such-program"}, `executable file not found in $PATH; name a program that its image has (procedure.reset.image)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(plan.ResetTokenVariable, c.token)
 			last := filepath.Join(t.TempDir(), "log")
 			if err := os.WriteFile(last, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			s := Streams{Out: io.Discard, Err: io.Discard}
-			args := append([]string{"reset", "--at", "127.0.0.1:0", "--termination-log", last, "--"}, c.command...)
+			args := append([]string{"reset", "--at", "127.0.0.1:0", "--verifier", credential.New().Verifier().String(), "--termination-log", last, "--"}, c.command...)
 			if code := execute(t.Context(), newRoot(s), args, s); code != report.ExitBadInput {
 				t.Errorf("exit code %d", code)
 			}

@@ -34,6 +34,8 @@ type runOptions struct {
 	calibrations string
 	// credentials is the folder with the credentials of observers that read from the network.
 	credentials string
+	// secretFile has the secret of External servers that ask for one.
+	secretFile string
 	// allowDifferent names the parts of the environment in which a baseline may differ.
 	allowDifferent sidebyside.AllowDifferent
 	// baseline is read from the files of --baseline; nil without them.
@@ -78,6 +80,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	o.allowDifferent.Flag(cmd)
 	f.StringVar(&o.calibrations, "calibrations", "", "directory of earlier suites (--save) whose calibrations are reused if a suite's calibration.maxAge allows it (default: that of --save)")
 	credentialsFlag(cmd, &o.credentials)
+	secretFlag(f, &o.secretFile, secretOfServers)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
@@ -42,7 +43,7 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 		wg.Go(func() {
 			site, err := j.siteOf(g)
 			if err == nil {
-				all[i], err = reachOne(bounded, site, engineOptions(j.plan, j.wanted))
+				all[i], err = reachOne(bounded, site, j.sites.Key, j.engineOptions())
 			}
 			if err != nil {
 				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)
@@ -51,6 +52,15 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 	}
 	wg.Wait()
 	return all, errors.Join(errs...)
+}
+
+// engineOptions are the options of the connections to generators: our own engine in the test's pods asks for the attempt's key, and TRex can't.
+func (j runnerJob) engineOptions() stl.Options {
+	o := engineOptions(j.plan, j.wanted)
+	if j.plan.Engine == plan.EngineSoftware {
+		o.Dial = plainOr(j.sites.Key)
+	}
+	return o
 }
 
 // siteOf is where a generator runs: as the operator found it, else as the Plan says for one that runs already, with its ports in the links' order.
@@ -73,7 +83,7 @@ func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
 const dialPause = time.Second
 
 // reachOne tries until the generator and its launcher answer, or ctx ends. An answer that isn't a generator's ends the tries at once.
-func reachOne(ctx context.Context, site plan.Site, o stl.Options) (g generatorAt, err error) {
+func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Options) (g generatorAt, err error) {
 	g.site = site
 	for {
 		if g.engine, err = stl.Dial(ctx, site.RPC, o); err == nil || !errors.Is(err, engine.ErrLost) {
@@ -87,7 +97,7 @@ func reachOne(ctx context.Context, site plan.Site, o stl.Options) (g generatorAt
 		return g, err
 	}
 	for {
-		if g.heart, err = launch.Connect(ctx, site.Heartbeat); err == nil {
+		if g.heart, err = launch.Connect(ctx, site.Heartbeat, key); err == nil {
 			g.devices = g.heart.Report()
 			return g, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/aside"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/lab"
@@ -31,6 +32,7 @@ type sessionsOptions struct {
 	link, iface, listen, terminationLog string
 	wait                                time.Duration
 	slowReader                          int64
+	verifier                            credential.Verifier
 }
 
 func newSessions(s Streams) *cobra.Command {
@@ -40,7 +42,7 @@ func newSessions(s Streams) *cobra.Command {
 		Short:   "Serve the end of TCP sessions on an interface of this machine",
 		Example: "  sudo linerate sessions --link west --interface eth1 --listen 192.0.2.1:4501",
 		Long: "Is one end of a test whose traffic is sessions: the runner gives its interface an address and routes, and makes it send and receive\n" +
-			"over TCP. Requests aren't authenticated: whoever reaches the address, other than by the link, can make this machine send. All\n" +
+			"over TCP. Without --verifier whoever reaches the address, other than by the link, can make this machine send. All\n" +
 			"connections are dropped when no request has come for " + sessions.DriverSilence.String() + ".\n\n" +
 			"It needs CAP_NET_ADMIN, for addresses, routes and buffers. The interface should be in a network namespace with no other end of the test.",
 		Args: cobra.NoArgs,
@@ -55,6 +57,7 @@ func newSessions(s Streams) *cobra.Command {
 	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long to wait until the interface exists, and is up")
 	f.Int64Var(&o.slowReader, "fault-read-bytes-per-second", 0, "read no faster on each connection: a receiver that is too slow, for tests")
 	_ = f.MarkHidden("fault-read-bytes-per-second")
+	verifierFlag(f, &o.verifier)
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	cmd.AddCommand(newSessionsProbe(s))
 	return cmd
@@ -97,7 +100,7 @@ func serveSessions(ctx context.Context, stderr io.Writer, o sessionsOptions) err
 		return exit.BadInput("--listen %s: %w", o.listen, err)
 	}
 	fmt.Fprintf(stderr, "end of link %s on interface %s answers on %s; Ctrl-C ends\n", o.link, o.iface, l.Addr())
-	return sessions.Ends{{Link: o.link, Interface: o.iface, Product: product(), SlowReader: o.slowReader, Log: logger(stderr, true)}}.Serve(ctx, l)
+	return sessions.Ends{{Link: o.link, Interface: o.iface, Product: product(), SlowReader: o.slowReader, Log: logger(stderr, true)}}.Serve(ctx, o.verifier.Listen(l, credential.Control))
 }
 
 func product() string { return "linerate sessions " + version }
@@ -146,6 +149,7 @@ func (s sessionsSite) start(ctx context.Context, stderr io.Writer, force bool) (
 		places = append(places, sessions.Place{Link: plan.DeviceEnd, Server: l.Address()})
 	}
 	options := s.options(force, l, processors.Watch{Generator: l.PID()})
+	options.Key = l.Key()
 	var forget func()
 	options.Collector, forget = collectInProcess(ctx, s.plan, s.credentials)
 	return sessions.New(places, options), func() {
@@ -217,7 +221,7 @@ func (all reachedEnds) driver(j runnerJob) runner.Driver {
 	for _, e := range all {
 		places = append(places, e.place)
 	}
-	return sessions.New(places, sessions.Options{Force: j.force, Whereabouts: j.whereabouts()})
+	return sessions.New(places, sessions.Options{Force: j.force, Key: j.sites.Key, Whereabouts: j.whereabouts()})
 }
 
 func (reachedEnds) warnings() []string { return nil }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
@@ -68,7 +69,9 @@ func (s *labSite) start(ctx context.Context, stderr io.Writer, force bool) (runn
 		mine.release()
 		return nil, nil, labError(err)
 	}
-	e, err := stl.Dial(ctx, l.Address(), engineOptions(s.plan, s.wanted))
+	driven := engineOptions(s.plan, s.wanted)
+	driven.Dial = l.Key().Dialer(credential.Control)
+	e, err := stl.Dial(ctx, l.Address(), driven)
 	if err != nil {
 		mine.release()
 		return nil, nil, exit.Worst(exit.NotMeasured("reach the software engine: %w", err), l.Close())
@@ -125,6 +128,7 @@ func labError(err error) error {
 type externalSite struct {
 	plan        *plan.Plan
 	credentials string
+	secretFile  string
 }
 
 // newExternalSite makes the site of a Plan whose generators run already, and refuses flags that are about this machine's ports.
@@ -132,7 +136,7 @@ func newExternalSite(p *plan.Plan, o runOptions) (site, error) {
 	if len(o.ports) > 0 {
 		return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")
 	}
-	return externalSite{p, o.credentials}, nil
+	return externalSite{p, o.credentials, o.secretFile}, nil
 }
 
 // sharedPorts is empty: nothing is known of the ports of servers elsewhere.
@@ -154,13 +158,13 @@ func (s externalSite) start(ctx context.Context, _ io.Writer, force bool) (runne
 		ports[link.Name] = i
 	}
 	for _, g := range s.plan.Generators {
-		e, err := stl.Dial(ctx, g.Server, engineOptions(s.plan, nil)) // TRex reports nothing of its machine
+		e, key, err := dialServer(ctx, g.Server, s.secretFile, engineOptions(s.plan, nil)) // TRex reports nothing of its machine
 		if err != nil {
 			stop()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
 		}
 		gens = append(gens, frames.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
-		guarding, err := startGuard(g.Server, e.Session(), len(s.plan.Links))
+		guarding, err := startGuard(g.Server, key, e.Session(), len(s.plan.Links))
 		if err != nil {
 			stop()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)

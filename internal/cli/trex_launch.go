@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/internal/aside"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/machine"
@@ -31,6 +32,7 @@ type trexLaunchOptions struct {
 	directory, extra, reportFile, speed string
 	heartbeatListen, terminationLog     string
 	heartbeat, grace                    time.Duration
+	verifier                            credential.Verifier
 	decide                              launch.Options
 	print                               bool
 }
@@ -62,6 +64,7 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	f.BoolVar(&o.decide.SharedPort, "shared-port", false, "let two links share a physical port")
 	f.IntVar(&o.decide.RPCPort, "rpc-port", 0, "TCP port of TRex's RPC (default 4501)")
 	f.StringVar(&o.heartbeatListen, "heartbeat-listen", ":"+strconv.Itoa(launch.HeartbeatPort), "address for the runner's heartbeats; empty: traffic isn't stopped when they stop")
+	verifierFlag(f, &o.verifier)
 	f.DurationVar(&o.heartbeat, "heartbeat", launch.DefaultSilence, "stop all traffic this long after the runner's last heartbeat")
 	f.DurationVar(&o.grace, "grace", launch.DefaultGrace, "how long TRex may take to end")
 	f.StringVar(&o.reportFile, "report", "", "file for the links' devices as JSON (default: a line on stdout)")
@@ -237,6 +240,7 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 		if session.Heartbeat, err = aside.Listen(ctx, o.heartbeatListen, links); err != nil {
 			return exit.NotMeasured("--heartbeat-listen %s: %w", o.heartbeatListen, err)
 		}
+		session.Heartbeat = o.verifier.Listen(session.Heartbeat, credential.Heartbeat)
 	}
 	if err := launch.Serve(ctx, session); err != nil {
 		return exit.NotMeasured("%w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/aside"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -19,25 +20,27 @@ import (
 
 func newVitals(s Streams) *cobra.Command {
 	var address, terminationLog string
+	var verifier credential.Verifier
 	cmd := &cobra.Command{
 		Use:     "vitals",
 		Short:   "Serve vital signs of this machine, for observers of a device that runs here",
 		Example: "  linerate vitals --vitals 192.0.2.7\n  curl http://192.0.2.7:" + strconv.Itoa(vitals.Port) + "/vitals",
 		Long: "Answers GET /vitals with JSON, from /proc/stat, which it reads ten times a second at most, and only on requests; with\n" +
 			"GET /vitals?signs=Memory,SoftIRQs also the named types of vital signs from /proc and /sys. It needs no\n" +
-			"rights, changes nothing and has no authentication. Clients whose answers would leave by another interface than the one that has the\n" +
+			"rights and changes nothing. Without --verifier it answers whoever calls. Clients whose answers would leave by another interface than the one that has the\n" +
 			"address get none: they are on a link under test.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := listenVitals(cmd.Context(), address, nil)
 			if err == nil {
 				fmt.Fprintf(s.Err, "serving vital signs at %s\n", l.Addr())
-				err = serveVitals(cmd.Context(), l, &vitals.Server{})
+				err = serveVitals(cmd.Context(), l, &vitals.Server{Verifier: verifier})
 			}
 			return withTermination(terminationLog, err)
 		},
 	}
 	vitalsFlag(cmd, &address, "nobody")
+	verifierFlag(cmd.Flags(), &verifier)
 	terminationFlag(cmd, &terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("vitals")
 	return cmd
@@ -94,7 +97,7 @@ func (j runnerJob) followDevice(ctx context.Context) deviceNode {
 	if r := j.plan.DUT.Reference; r != nil && r.Limit != nil {
 		node.limited = j.plan.Directions
 	}
-	node.follower = vitals.Follow(ctx, j.sites.Vitals, j.wanted.OfDevice)
+	node.follower = vitals.Follow(ctx, j.sites.Vitals, j.sites.Key, j.wanted.OfDevice)
 	return node
 }
 

@@ -67,8 +67,13 @@ func (k Key) private() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(k[:]) 
 // String hides the key: logs and errors may contain it.
 func (Key) String() string { return "a key" }
 
-// String is the verifier as arguments have it.
-func (v Verifier) String() string { return base64.RawURLEncoding.EncodeToString(v[:]) }
+// String is the verifier as arguments have it; empty for the zero Verifier.
+func (v Verifier) String() string {
+	if v.IsZero() {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(v[:])
+}
 
 // MarshalText is the key itself, for the documents and files that carry it.
 func (k Key) MarshalText() ([]byte, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/netspace"
 )
@@ -76,7 +77,7 @@ func TestADeviceIsReachedOverInterfacesOfThisNamespace(t *testing.T) {
 	started := startParent(t, cmd, ns, deviceTopology(t, "eth2", "eth1"))
 	var v view
 	do(t, ns, func() error {
-		c, err := net.Dial("tcp", started.Address)
+		c, err := started.Key.Dial(t.Context(), credential.Control, started.Address)
 		if err != nil {
 			return err
 		}

@@ -15,11 +15,11 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -183,9 +183,9 @@ func (f *fake) ping() []uint64 {
 }
 
 // ask sends a fake engine one word and decodes its answer.
-func ask(t *testing.T, address, word string, into any) {
+func ask(t *testing.T, l *lab.Lab, word string, into any) {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", address, 5*time.Second)
+	c, err := l.Key().Dial(t.Context(), credential.Control, l.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func parent() error {
 	if err != nil {
 		return err
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(started{l.Address(), l.Info().Missing}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(started{l.Address(), l.Key(), l.Info().Missing}); err != nil {
 		return err
 	}
 	select {}
@@ -221,6 +221,7 @@ func parent() error {
 // started is what parent says of its lab: where it is, and what could not be set up.
 type started struct {
 	Address string
+	Key     credential.Key
 	Missing []string
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/awake"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -98,6 +99,10 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 		return nil, &built{}, fmt.Errorf("take over the engine's port: %w", err)
 	}
 	_ = listener.Close()
+	if o.Verifier.IsZero() {
+		return nil, &built{}, errors.New("the order has no verifier: any user of this machine could drive the engine")
+	}
+	l = o.Verifier.Listen(l, credential.Control)
 	b, err := build(ctx, o)
 	if err != nil {
 		return nil, &built{}, err

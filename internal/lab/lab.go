@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/netspace"
 	"github.com/linerate-dev/linerate/internal/processors"
@@ -36,6 +37,7 @@ type Lab struct {
 	topology Topology
 	info     forwarder.Info
 	address  string
+	key      credential.Key
 	child    *child
 	closing  atomic.Bool
 	close    func() error
@@ -66,7 +68,7 @@ func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{topology: t, address: listener.Addr().String(), child: c, answers: make(chan answer), left: make(chan struct{})}
+	l := &Lab{topology: t, address: listener.Addr().String(), key: credential.New(), child: c, answers: make(chan answer), left: make(chan struct{})}
 	l.close, l.precede = sync.OnceValue(l.end), processors.AskFirst()
 	if err := l.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -90,6 +92,8 @@ func listen() (net.Listener, *os.File, error) {
 // order is what the child reads first on its standard input.
 type order struct {
 	Topology Topology `json:"topology"`
+	// Verifier is of the parent's key: any user of this machine reaches the engine's port, and nobody else may drive it.
+	Verifier credential.Verifier `json:"verifier"`
 	// ParentNamespace is the namespace in which the child must not build; 0: the child builds nothing.
 	ParentNamespace uint64 `json:"parentNamespace,omitempty"`
 }
@@ -133,7 +137,7 @@ func (l *Lab) awaitReady(ctx context.Context) error {
 }
 
 func (l *Lab) sendOrder() error {
-	o := order{Topology: l.topology}
+	o := order{Topology: l.topology, Verifier: l.key.Verifier()}
 	if l.topology.Kind != Device {
 		ns, err := netspace.Current()
 		if err != nil {
@@ -153,6 +157,9 @@ func (l *Lab) sendOrder() error {
 
 // Address is where the engine's RPC answers: host:port.
 func (l *Lab) Address() string { return l.address }
+
+// Key is what the engine wants to be proved (credential.Control).
+func (l *Lab) Key() credential.Key { return l.key }
 
 // PortOfLink is the engine's port number of each link.
 func (l *Lab) PortOfLink() map[string]int {

@@ -1,10 +1,11 @@
 package lab_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,6 +20,7 @@ import (
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/netspace"
@@ -40,11 +42,65 @@ func start(t *testing.T, topology lab.Topology, env ...string) *lab.Lab {
 	return l
 }
 
+// Any user of this machine reaches the engine's port on loopback, which drives a process of root's.
+func TestAnotherUserOfTheMachineDrivesNoLab(t *testing.T) {
+	l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
+	var v view
+	ask(t, l, "view", &v)
+	for name, key := range map[string]credential.Key{"no key": {}, "a key of its own": credential.New()} {
+		var got string
+		asNobody(t, func() error {
+			conn, err := key.Dial(t.Context(), credential.Control, l.Address())
+			if err != nil {
+				got = err.Error()
+				return nil
+			}
+			defer func() { _ = conn.Close() }()
+			if _, err := io.WriteString(conn, strings.Repeat("view\n", 20)); err != nil {
+				return err
+			}
+			heard, _ := io.ReadAll(conn)
+			got = string(heard)
+			return nil
+		})
+		if strings.Contains(got, "west") || key.IsZero() != strings.HasPrefix(got, "LRCRED1\n") {
+			t.Errorf("a user with %s heard %q", name, got)
+		}
+	}
+	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", l.PID()))
+	environment, err2 := os.ReadFile(fmt.Sprintf("/proc/%d/environ", l.PID()))
+	secret, _ := l.Key().MarshalText()
+	if err := errors.Join(err, err2); err != nil || bytes.Contains(append(command, environment...), secret) {
+		t.Errorf("the key is in the child's arguments or variables (%v)", err)
+	}
+}
+
+// asNobody carries fn out with the rights of user 65534, in a thread of its own that ends with it: the raw system call changes that thread alone.
+func asNobody(t *testing.T, fn func() error) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
+			done <- errno
+			return
+		}
+		if os.WriteFile("/proc/sys/kernel/hostname", nil, 0) == nil {
+			done <- errors.New("it still has root's rights, so that this test proves nothing")
+			return
+		}
+		done <- fn()
+	}()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestALab(t *testing.T) {
 	t.Run("has an engine on the generator's ends, in another namespace", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
 		var v view
-		ask(t, l.Address(), "view", &v)
+		ask(t, l, "view", &v)
 		if session, err := unix.Getsid(v.PID); err != nil || session != v.PID {
 			t.Errorf("the engine's process %d is in session %d (%v), which is not its own", v.PID, session, err)
 		}
@@ -71,7 +127,7 @@ func TestALab(t *testing.T) {
 	t.Run("cables a Loopback's ports to each other", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"a", "b", "c", "d"}, dutType("Loopback")), lab.Options{}))
 		var received []uint64
-		ask(t, l.Address(), "ping", &received)
+		ask(t, l, "ping", &received)
 		if !slices.Equal(received, []uint64{0, 1, 0, 0}) {
 			t.Errorf("a frame from the first port made the ports receive %v", received)
 		}
@@ -135,10 +191,10 @@ func TestALab(t *testing.T) {
 	t.Run("is still there when memory has been collected", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
 		var v view
-		ask(t, l.Address(), "collect", &v)
+		ask(t, l, "collect", &v)
 		time.Sleep(500 * time.Millisecond) // the kernel takes a namespace down in the background
 		var received []uint64
-		ask(t, l.Address(), "ping", &received)
+		ask(t, l, "ping", &received)
 		if len(received) != 2 {
 			t.Errorf("the engine sees %d interfaces of 2", len(received))
 		}
@@ -269,7 +325,7 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 				}
 				var v view
 				do(t, ns, func() error {
-					c, err := net.Dial("tcp", started.Address)
+					c, err := started.Key.Dial(t.Context(), credential.Control, started.Address)
 					if err != nil {
 						return err
 					}

@@ -36,7 +36,7 @@ func TestRealDevicesOfALab(t *testing.T) {
 			p := planOf([]string{"west", "east"}, inMode(m))
 			l := start(t, topologyOf(t, p, lab.Options{}))
 			var ttl int
-			ask(t, l.Address(), "through", &ttl)
+			ask(t, l, "through", &ttl)
 			if want := 64 - p.DUT.Routers(); ttl != want {
 				t.Errorf("a packet with a TTL of 64 arrived with %d, want %d (0: it did not)", ttl, want)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/trex"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/trex/trextest"
@@ -174,7 +175,7 @@ func TestHeartbeatOverTheNetwork(t *testing.T) {
 	hello := Report{Version: ReportVersion, Node: "n1", Links: []LinkDevice{{Link: "west", PCIAddress: "0000:3b:02.0"}}}
 	beats := make(chan struct{})
 	address := listening(t, hello, func() { beats <- struct{}{} })
-	heart, err := Connect(t.Context(), address)
+	heart, err := Connect(t.Context(), address, credential.Key{})
 	if err != nil {
 		t.Fatal(err)
 	}

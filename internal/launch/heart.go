@@ -9,6 +9,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/credential"
 )
 
 // The heartbeat's protocol is lines of text over TCP, on a port of its own:
@@ -16,7 +18,7 @@ import (
 //	launcher ─▶ runner   one line: the Report as JSON
 //	runner ─▶ launcher   "beat", once a second; every line counts, whatever it says
 //
-// It has no authentication, as TRex's RPC has none: who reaches it can keep traffic alive that somebody else started.
+// The listener has the runner prove the attempt's key first (package credential): who else could beat could keep traffic alive whose runner is dead.
 const (
 	// HeartbeatPort is the launcher's TCP port for it.
 	HeartbeatPort = 4502
@@ -83,23 +85,23 @@ func listenTo(ctx context.Context, conn net.Conn, hello []byte, beat func()) {
 // Heart is the runner's end of the heartbeat.
 type Heart struct {
 	conn   net.Conn
+	key    credential.Key
 	report Report
 }
 
 // longestReport bounds the launcher's first line.
 const longestReport = 1 << 20
 
-// Connect reaches a launcher and reads its Report.
-func Connect(ctx context.Context, address string) (*Heart, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", address)
+// Connect reaches a launcher, proves the key to it, and reads its Report.
+func Connect(ctx context.Context, address string, key credential.Key) (*Heart, error) {
+	conn, err := key.Dial(ctx, credential.Heartbeat, address)
 	if err != nil {
 		return nil, fmt.Errorf("heartbeat: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	line, err := bufio.NewReaderSize(conn, longestReport).ReadSlice('\n')
-	h := &Heart{conn: conn}
+	h := &Heart{conn: conn, key: key}
 	if err == nil {
 		err = json.Unmarshal(line, &h.report)
 	}

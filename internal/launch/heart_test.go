@@ -2,11 +2,14 @@ package launch
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/credential"
 )
 
 func TestHeartbeatFromAnythingThatTalksTCP(t *testing.T) {
@@ -38,6 +41,47 @@ func TestHeartbeatFromAnythingThatTalksTCP(t *testing.T) {
 	}
 }
 
+// Who reaches the launcher and isn't the runner could keep traffic alive whose runner is dead.
+func TestAStrangersBeatsKeepNoTrafficAlive(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, beats := credential.New(), make(chan struct{}, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Listen(ctx, key.Verifier().Listen(l, credential.Heartbeat), Report{Version: ReportVersion}, func() { beats <- struct{}{} })
+	}()
+	stranger, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(stranger, strings.Repeat("beat\n", 20))
+	if heard, _ := io.ReadAll(stranger); strings.Contains(string(heard), ReportVersion) {
+		t.Errorf("a stranger heard %q", heard)
+	}
+	if _, err := Connect(t.Context(), l.Addr().String(), key.For("attempt 1")); !errors.Is(err, credential.ErrRefused) {
+		t.Errorf("the runner of another attempt: %v", err)
+	}
+	if len(beats) != 0 {
+		t.Errorf("%d beats of strangers", len(beats))
+	}
+	heart, err := Connect(t.Context(), l.Addr().String(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := heart.Beat(); err != nil {
+		t.Fatal(err)
+	}
+	<-beats
+	_, _ = heart.Close(), stranger.Close()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestConnectingToWhatIsNoLauncher(t *testing.T) {
 	for name, says := range map[string]string{"another version": `{"version":"v9"}` + "\n", "no JSON": "SSH-2.0\n", "nothing at all": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +97,7 @@ func TestConnectingToWhatIsNoLauncher(t *testing.T) {
 					_ = errors.Join(err, conn.Close())
 				}
 			}()
-			if _, err := Connect(t.Context(), l.Addr().String()); !contains(err, "heartbeat of "+l.Addr().String()) {
+			if _, err := Connect(t.Context(), l.Addr().String(), credential.Key{}); !contains(err, "heartbeat of "+l.Addr().String()) {
 				t.Errorf("error %v", err)
 			}
 		})

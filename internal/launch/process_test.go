@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
@@ -147,7 +148,7 @@ type runningSession struct {
 
 func (s *runningSession) beat(t *testing.T) {
 	t.Helper()
-	heart, err := Connect(t.Context(), s.beats)
+	heart, err := Connect(t.Context(), s.beats, credential.Key{})
 	if err != nil {
 		t.Fatal(err)
 	}

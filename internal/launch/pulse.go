@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
@@ -35,7 +36,7 @@ func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, report 
 	for {
 		if err := heart.Beat(); err != nil {
 			report(fmt.Sprintf("the heartbeat to %s was cut: %v", address, err))
-			again, err := r.connectAgain(ctx, address)
+			again, err := r.connectAgain(ctx, address, heart.key)
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -55,11 +56,11 @@ func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, report 
 	}
 }
 
-func (r rhythm) connectAgain(ctx context.Context, address string) (*Heart, error) {
+func (r rhythm) connectAgain(ctx context.Context, address string, key credential.Key) (*Heart, error) {
 	bounded, cancel := context.WithTimeout(ctx, r.reconnect)
 	defer cancel()
 	for {
-		heart, err := Connect(bounded, address)
+		heart, err := Connect(bounded, address, key)
 		if err == nil {
 			return heart, nil
 		}

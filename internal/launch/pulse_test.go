@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
@@ -60,7 +61,7 @@ func (s *launcher) serve(conn net.Conn) {
 // pulse runs until told or ended; it returns what was told and how it ended.
 func (s *launcher) pulse(t *testing.T, enough func(told string) bool) (told []string, err error) {
 	t.Helper()
-	heart, err := Connect(t.Context(), s.listener.Addr().String())
+	heart, err := Connect(t.Context(), s.listener.Addr().String(), credential.Key{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestPulse(t *testing.T) {
 	})
 	t.Run("beats go on until nobody needs them", func(t *testing.T) {
 		s := newLauncher(t)
-		heart, err := Connect(t.Context(), s.listener.Addr().String())
+		heart, err := Connect(t.Context(), s.listener.Addr().String(), credential.Key{})
 		if err != nil {
 			t.Fatal(err)
 		}

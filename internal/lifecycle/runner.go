@@ -110,7 +110,7 @@ func runNeeded(v *view) *step {
 		sites.Vitals, sites.NoVitals = "", none
 	}
 	if none := v.whyNoReading(v.collector()); none != "" {
-		sites.Collector, sites.NoCollector = nil, none
+		sites.Collector, sites.NoCollector = "", none
 	}
 	sites.SharedPorts = sharedWires(v.wireEnds()) // where they aren't allowed it didn't come to this
 	run, err := manifests.Run(in, sites)

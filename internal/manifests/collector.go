@@ -31,8 +31,8 @@ func Collector(in Input) *corev1.Pod {
 	pod := newPod(in, meta)
 	asking := in.Compiled.Plan.Asking()
 	text, _ := json.Marshal(asking) // of strings and numbers
-	c := ourContainer(in, "collector", append([]string{"collect", "--vitals", "$(" + variablePodIP + ")", "--credentials", folderCredentials, "--observers"}, literal([]string{string(text)})...)...)
-	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP"), {Name: plan.CollectorTokenVariable, Value: token(in, tokenOfCollector)}}
+	c := ourContainer(in, "collector", append(guarded(in, "collect", "--vitals", "$("+variablePodIP+")", "--credentials", folderCredentials), "--observers", literal([]string{string(text)})[0])...)
+	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = restricted()
 	small := corev1.ResourceList{corev1.ResourceCPU: milli(50), corev1.ResourceMemory: mebi(96)}
@@ -74,18 +74,18 @@ func credentials(volume, name string) corev1.Volume {
 }
 
 // collectorOf is where the collector serves its sources' answers, or why there is none.
-func collectorOf(in Input, pods []corev1.Pod) (at *plan.CollectorSite, none string) {
+func collectorOf(in Input, pods []corev1.Pod) (at, none string) {
 	if !hasCollector(in) {
-		return nil, ""
+		return "", ""
 	}
 	name := CollectorPodName(in.Test.Name, in.Attempt)
 	pod := podNamed(pods, name)
 	if pod == nil {
-		return nil, fmt.Sprintf("pod %s, which asks others over the network for observers, doesn't exist", name)
+		return "", fmt.Sprintf("pod %s, which asks others over the network for observers, doesn't exist", name)
 	}
 	address, err := netip.ParseAddr(pod.Status.PodIP)
 	if err != nil {
-		return nil, fmt.Sprintf("pod %s, which asks others over the network for observers, has no address", name)
+		return "", fmt.Sprintf("pod %s, which asks others over the network for observers, has no address", name)
 	}
-	return &plan.CollectorSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: token(in, tokenOfCollector)}, ""
+	return netip.AddrPortFrom(address, vitalsPort).String(), ""
 }

@@ -25,7 +25,7 @@ func endsAtDevice(in Input) bool { return in.Compiled.Plan.DUT.Endpoint() }
 func deviceEnd(in Input, pod *corev1.Pod) corev1.Container {
 	pod.Labels[v1alpha1.LabelEnd] = v1alpha1.EndOfDevice
 	link := linkNames(in)[0]
-	c := ourContainer(in, containerEnd, "sessions", "--link", plan.DeviceEnd, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))
+	c := ourContainer(in, containerEnd, guarded(in, "sessions", "--link", plan.DeviceEnd, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))...)
 	c.Env = podIdentity()
 	c.Ports = []corev1.ContainerPort{{Name: "end", ContainerPort: rpcPort}}
 	c.SecurityContext = sessionsRights()

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
@@ -54,7 +55,7 @@ func inputOf(t *testing.T, object admission.Object) manifests.Input {
 	}
 	return manifests.Input{
 		Test: test, Compiled: compiled, Networks: lab(t, compiled), Attempt: 1,
-		Settings: manifests.Settings{Image: "ghcr.io/linerate-dev/linerate:v0.1.0", PullPolicy: "IfNotPresent", Namespace: "linerate-system"},
+		Settings: manifests.Settings{Key: credential.Key{1, 2, 3}, Image: "ghcr.io/linerate-dev/linerate:v0.1.0", PullPolicy: "IfNotPresent", Namespace: "linerate-system"},
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/credential"
 )
 
 // Object is something that the API server stores.
@@ -38,6 +39,8 @@ type Object interface {
 
 // Settings are what the operator was started with.
 type Settings struct {
+	// Key is the operator's own secret, from which the keys of all attempts follow; the zero Key is for tests, as everybody knows it.
+	Key credential.Key
 	// Image is linerate's own image; PullPolicy and PullSecrets are how it is pulled.
 	Image       string
 	PullPolicy  corev1.PullPolicy

@@ -182,15 +182,15 @@ func reference(in Input, at referencePod) *corev1.Pod {
 	c.Env = podIdentity()
 	if at.servesVitals {
 		pod.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsServed
-		c.Command = append(c.Command, "--vitals", "$("+variablePodIP+")")
+		c.Command = append(c.Command, guarded(in, "--vitals", "$("+variablePodIP+")")...)
 		c.Env = append(c.Env, fieldVariable(variablePodIP, "status.podIP"))
 		c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	}
 	if at.servesVitals && resets(in) {
-		c.Env = append(c.Env, corev1.EnvVar{Name: plan.ResetTokenVariable, Value: token(in, tokenOfReset)})
+		c.Command = append(c.Command, "--reset")
 	}
 	if tunnelOf(in) != nil {
-		c.Env = append(c.Env, corev1.EnvVar{Name: plan.TunnelTokenVariable, Value: token(in, tokenOfTunnel)})
+		c.Env = append(c.Env, corev1.EnvVar{Name: plan.TunnelTokenVariable, Value: tunnelToken(in)})
 	}
 	c.SecurityContext = forwarderRights(in.Compiled.Plan.DUT.Mode())
 	c.Resources = corev1.ResourceRequirements{

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // The containers that a pod of the user's gets for resets, and the variable that holds the pod's address.
@@ -33,10 +31,9 @@ func addReset(in Input, spec *corev1.PodSpec) {
 	c := corev1.Container{
 		Name:  containerReset,
 		Image: forwards.Image, ImagePullPolicy: forwards.ImagePullPolicy,
-		Command: append([]string{launch, "reset", "--at", "$(" + variableResetIP + ")", "--links", strings.Join(linkNames(in), ","),
-			"--timeout", in.Compiled.Plan.Procedure.Reset.Timeout.Std().String(), "--"}, literal(in.Compiled.Plan.DUT.ResetCommand)...),
-		Env: append(forwards.DeepCopy().Env, fieldVariable(variableResetIP, "status.podIP"),
-			corev1.EnvVar{Name: plan.ResetTokenVariable, Value: token(in, tokenOfReset)}),
+		Command: append(append(guarded(in, launch, "reset", "--at", "$("+variableResetIP+")", "--links", strings.Join(linkNames(in), ","),
+			"--timeout", in.Compiled.Plan.Procedure.Reset.Timeout.Std().String()), "--"), literal(in.Compiled.Plan.DUT.ResetCommand)...),
+		Env:                      append(forwards.DeepCopy().Env, fieldVariable(variableResetIP, "status.podIP")),
 		EnvFrom:                  forwards.DeepCopy().EnvFrom,
 		WorkingDir:               forwards.WorkingDir,
 		Ports:                    []corev1.ContainerPort{{Name: "reset", ContainerPort: vitalsPort}},
@@ -71,15 +68,15 @@ func copyProgram(in Input, name string) corev1.Container {
 }
 
 // resetAt is where the runner asks for a reset of the device, in the device's pod. A device outside a pod can't be reset.
-func resetAt(in Input, pods []corev1.Pod) (plan.ResetSite, error) {
+func resetAt(in Input, pods []corev1.Pod) (string, error) {
 	name := DUTPodName(in.Test.Name, in.Attempt)
 	pod := podNamed(pods, name)
 	if pod == nil {
-		return plan.ResetSite{}, fmt.Errorf("device: pod %s doesn't exist", name)
+		return "", fmt.Errorf("device: pod %s doesn't exist", name)
 	}
 	address, err := netip.ParseAddr(pod.Status.PodIP)
 	if err != nil {
-		return plan.ResetSite{}, fmt.Errorf("device: pod %s has no address yet", name)
+		return "", fmt.Errorf("device: pod %s has no address yet", name)
 	}
-	return plan.ResetSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: token(in, tokenOfReset)}, nil
+	return netip.AddrPortFrom(address, vitalsPort).String(), nil
 }

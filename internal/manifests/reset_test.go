@@ -51,12 +51,12 @@ func TestWhoResetsAUsersDeviceHasTheRightsOfTheContainerThatForwards(t *testing.
 	if c.Ports[0].ContainerPort != vitals.Port || c.LivenessProbe != nil || c.ReadinessProbe != nil || c.Lifecycle != nil {
 		t.Errorf("%+v", c)
 	}
-	want := []string{"/opt/linerate/linerate", "reset", "--at", "$(LINERATE_POD_IP)", "--links", "west,east", "--timeout", "5s", "--", "conntrack", "-F"}
+	want := []string{"/opt/linerate/linerate", "reset", "--at", "$(LINERATE_POD_IP)", "--links", "west,east", "--timeout", "5s", "--verifier=" + verifierOf(c), "--", "conntrack", "-F"}
 	if diff := cmp.Diff(want, c.Command); diff != "" {
 		t.Error(diff)
 	}
 	in.Compiled.Plan.DUT.ResetCommand = []string{"sh", "-c", "echo $(RULES) $$ $HOME"}
-	if got, want := containerNamed(t, manifests.DUT(in), "linerate-reset").Command[9:], []string{"sh", "-c", "echo $$(RULES) $$$$ $$HOME"}; !slices.Equal(got, want) {
+	if got, want := containerNamed(t, manifests.DUT(in), "linerate-reset").Command[10:], []string{"sh", "-c", "echo $$(RULES) $$$$ $$HOME"}; !slices.Equal(got, want) {
 		t.Errorf("the command is %q, want %q, of which the kubelet makes what was written", got, want)
 	}
 	in.Test.Spec.Procedure.Reset.Image = ""
@@ -65,24 +65,12 @@ func TestWhoResetsAUsersDeviceHasTheRightsOfTheContainerThatForwards(t *testing.
 	}
 }
 
-// The runner shows the token that the pod was given; another test's, and another attempt's, is another.
-func TestTheRunnerAndTheDeviceHaveTheSameToken(t *testing.T) {
+func TestTheRunnerIsToldWhereTheDeviceIsReset(t *testing.T) {
 	for name, in := range map[string]manifests.Input{"a user's device": sample(t, "loadtest_reset_pod"), "a Reference": resetReference(t)} {
 		t.Run(name, func(t *testing.T) {
-			pod, sites := devicesSites(t, in)
-			token := ""
-			for _, c := range pod.Spec.Containers {
-				token += variable(c, "LINERATE_RESET_TOKEN")
-			}
-			if sites.Reset == nil || len(token) != 32 || sites.Reset.Token != token || !strings.HasSuffix(sites.Reset.Address, ":4504") {
-				t.Fatalf("the pod has token %q, and the runner %+v", token, sites.Reset)
-			}
-			for _, other := range []func(*manifests.Input){func(in *manifests.Input) { in.Attempt++ }, func(in *manifests.Input) { in.Test = in.Test.DeepCopy(); in.Test.UID += "x" }} {
-				changed := in
-				other(&changed)
-				if _, sites := devicesSites(t, changed); sites.Reset.Token == token {
-					t.Error("another attempt, or test, has the same token")
-				}
+			_, sites := devicesSites(t, in)
+			if !strings.HasSuffix(sites.Reset, ":4504") {
+				t.Fatalf("%+v", sites.Reset)
 			}
 			for _, c := range sites.Device.Containers {
 				if strings.HasPrefix(c.Name, "linerate-") {
@@ -97,12 +85,12 @@ func TestWithoutAResetNobodyIsThereToAsk(t *testing.T) {
 	for _, name := range []string{"loadtest_software_pod", "loadtest_software_reference"} {
 		pod, sites := devicesSites(t, sample(t, name))
 		for _, c := range pod.Spec.Containers {
-			if c.Name == "linerate-reset" || variable(c, "LINERATE_RESET_TOKEN") != "" {
+			if c.Name == "linerate-reset" || slices.Contains(c.Command, "--reset") {
 				t.Errorf("%s: container %s", name, c.Name)
 			}
 		}
-		if sites.Reset != nil {
-			t.Errorf("%s: %+v", name, sites.Reset)
+		if sites.Reset != "" {
+			t.Errorf("%s: %s", name, sites.Reset)
 		}
 	}
 }

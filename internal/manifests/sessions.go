@@ -18,7 +18,7 @@ func (e sessions) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	e.software.fill(in, g, pod)
 	c := &pod.Spec.Containers[0]
 	link := linksOf(g)[0]
-	c.Command = []string{program, "sessions", "--link", link, "--interface", link, "--listen", ":" + strconv.Itoa(rpcPort)}
+	c.Command = guarded(in, program, "sessions", "--link", link, "--interface", link, "--listen", ":"+strconv.Itoa(rpcPort))
 	c.SecurityContext = sessionsRights()
 	c.Resources = request(in, e, g)
 	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions", "probe")

@@ -13,18 +13,15 @@ import (
 
 // SitesOf says where the attempt's generators answer, by its running pods; other pods among them are ignored. The error names a pod that doesn't
 // exist, or has no address yet.
-func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
-	sites := plan.Sites{Version: plan.SitesVersion, Device: deviceOf(in, pods)}
+func SitesOf(in Input, pods []corev1.Pod) (sites plan.Sites, err error) {
+	sites = plan.Sites{Version: plan.SitesVersion, Key: key(in), Device: deviceOf(in, pods)}
 	sites.Vitals, sites.NoVitals = vitalsOf(in, pods)
 	sites.Collector, sites.NoCollector = collectorOf(in, pods)
 	if resets(in) {
-		at, err := resetAt(in, pods)
-		if err != nil {
+		if sites.Reset, err = resetAt(in, pods); err != nil {
 			return plan.Sites{}, err
 		}
-		sites.Reset = &at
 	}
-	var err error
 	if sites.DeviceEnd, err = deviceEndAt(in, pods); err != nil {
 		return plan.Sites{}, err
 	}

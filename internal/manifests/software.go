@@ -19,8 +19,8 @@ const softwareGraceSeconds = 5
 
 // fill makes the pod one of the engine's.
 func (e software) fill(in Input, g plan.Generator, pod *corev1.Pod) {
-	arguments := []string{"generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":" + strconv.Itoa(rpcPort),
-		"--cores", strconv.Itoa(resourcesOf(in, g).Cores), "--speed", speeds(in, g), "--heartbeat", "10s"}
+	arguments := guarded(in, "generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":"+strconv.Itoa(rpcPort),
+		"--cores", strconv.Itoa(resourcesOf(in, g).Cores), "--speed", speeds(in, g), "--heartbeat", "10s")
 	if s := in.Compiled.Plan.Sending; s != nil && s.Path != "" {
 		arguments = append(arguments, "--path", s.Path)
 	}

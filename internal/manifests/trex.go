@@ -71,8 +71,8 @@ const histograms = "--hdrh"
 
 func trexArguments(in Input, g plan.Generator) []string {
 	spec := in.Test.Spec.Generator.TRex
-	arguments := []string{"--links", folderTRex + "/" + fileTRexLinks, "--network-status", folderPodInfo + "/" + fileStatus,
-		"--cores", strconv.Itoa(resourcesOf(in, g).Cores)}
+	arguments := guarded(in, "--links", folderTRex+"/"+fileTRexLinks, "--network-status", folderPodInfo+"/"+fileStatus,
+		"--cores", strconv.Itoa(resourcesOf(in, g).Cores))
 	if !onDevices(in, g) {
 		arguments = append(arguments, "--kernel")
 	}

@@ -36,7 +36,7 @@ func Vitals(in Input, node string) *corev1.Pod {
 	meta := ofThisAttempt(in, VitalsPodName(in.Test.Name, in.Attempt), roleVitals)
 	serveReadings(in, meta.Labels)
 	pod := newPod(in, meta)
-	c := ourContainer(in, "vitals", "vitals", "--vitals", "$("+variablePodIP+")")
+	c := ourContainer(in, "vitals", guarded(in, "vitals", "--vitals", "$("+variablePodIP+")")...)
 	c.Env = []corev1.EnvVar{fieldVariable(variablePodIP, "status.podIP")}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = restricted()

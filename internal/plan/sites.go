@@ -1,13 +1,17 @@
 package plan
 
+import "github.com/linerate-dev/linerate/internal/credential"
+
 // SitesVersion is the kind and version of the document Sites; a reader refuses others.
 const SitesVersion = "linerate.dev/sites.v1alpha1"
 
 // Sites is what is known only when the pods of a test run: where each generator of the Plan answers, and what lies behind its ports. The
 // operator writes it beside the Plan; a repetition elsewhere has other Sites and the same Plan.
 type Sites struct {
-	Version    string `json:"version"`
-	Generators []Site `json:"generators"`
+	Version string `json:"version"`
+	// Key proves to linerate's servers in the attempt's pods that the runner is theirs: they have its verifier. It is nowhere else, and of no use after the attempt.
+	Key        credential.Key `json:"key,omitzero"`
+	Generators []Site         `json:"generators"`
 	// SharedPorts names the physical ports that several ends of the links share, as sentences for the Report; the test allows that.
 	SharedPorts []string `json:"sharedPorts,omitempty"`
 	// Device is the device's pod; nil: the device isn't a pod.
@@ -17,25 +21,11 @@ type Sites struct {
 	// Vitals is where the vital signs of the device's node are served, host:port; empty: nowhere, and NoVitals says why if an observer needs them.
 	Vitals   string `json:"vitals,omitempty"`
 	NoVitals string `json:"noVitals,omitempty"`
-	// Collector asks sources over the network for the test's observers; nil: there is none, and NoCollector says why if an observer needs it.
-	Collector   *CollectorSite `json:"collector,omitempty"`
-	NoCollector string         `json:"noCollector,omitempty"`
-	// Reset is where the runner asks for a reset of the device; nil: it can't be reset.
-	Reset *ResetSite `json:"reset,omitempty"`
-}
-
-// ResetSite is where a container in the device's pod resets the device.
-type ResetSite struct {
-	Address string `json:"address"` // host:port
-	// Token authorizes the runner. It keeps other pods from resetting a device while it is measured; whoever may read the device's pod has it.
-	Token string `json:"token"`
-}
-
-// CollectorSite is where the collector serves its sources' answers.
-type CollectorSite struct {
-	Address string `json:"address"` // host:port
-	// Token authorizes the runner: the readings of a lab's machines are for the test alone.
-	Token string `json:"token"`
+	// Collector is where the answers of sources over the network are served, which it asks for the test's observers, host:port; empty: nowhere, and NoCollector says why if an observer needs it.
+	Collector   string `json:"collector,omitempty"`
+	NoCollector string `json:"noCollector,omitempty"`
+	// Reset is where a container in the device's pod resets the device, host:port; empty: it can't be reset.
+	Reset string `json:"reset,omitempty"`
 }
 
 // Site is where one generator is.

@@ -1,8 +1,4 @@
 package plan
 
-// The environment variables in which the operator gives pods their tokens, and in which linerate's programs look for them.
-const (
-	CollectorTokenVariable = "LINERATE_COLLECT_TOKEN" // whoever shows it reads the collector's answers
-	ResetTokenVariable     = "LINERATE_RESET_TOKEN"   // whoever shows it has the device reset
-	TunnelTokenVariable    = "LINERATE_TUNNEL_TOKEN"  // the gateways of one tunnel recognize each other by it
-)
+// TunnelTokenVariable is the environment variable in which the operator gives the gateways of one tunnel the token by which they recognize each other.
+const TunnelTokenVariable = "LINERATE_TUNNEL_TOKEN"

@@ -1,14 +1,13 @@
 // Package reset has a device reset between trials by somebody beside it, who is asked for it over the pods' network.
 //
-//	runner ── POST /reset, the test's token ──▶ a container in the device's pod: one command, named when the pod was made
+//	runner ── POST /reset, over a connection that has proved the attempt's key ──▶ a container in the device's pod: one command, named when the pod was made
 //	       ◀── what it did, how long it took ──
 //
-// Nothing that the asker says reaches the command: who has the token may have it run, and no more.
+// Nothing that the asker says reaches the command: who has the key may have it run, and no more. The server's listener checks the key (package credential).
 package reset
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +18,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/linerate-dev/linerate/internal/credential"
 )
 
 // Path is where a reset is asked for, by POST.
@@ -29,10 +30,10 @@ const Version = "linerate.dev/reset.v1alpha1"
 
 // The bounds of asking.
 const (
-	connectTime = 5 * time.Second
-	mostAnswer  = 64 << 10 // bytes
-	mostHeader  = 1 << 10  // bytes, of an answer
-	mostWords   = 512      // bytes, of what the answer says
+	connectTime = 10 * time.Second // with the proof of the key
+	mostAnswer  = 64 << 10         // bytes
+	mostHeader  = 1 << 10          // bytes, of an answer
+	mostWords   = 512              // bytes, of what the answer says
 )
 
 // Done is what a reset did.
@@ -43,9 +44,8 @@ type Done struct {
 	Took time.Duration `json:"took"` // nanoseconds
 }
 
-// Handler has the device reset for whoever shows the token, one at a time.
+// Handler has the device reset, one at a time.
 type Handler struct {
-	Token string
 	// Reset resets the device, and says what it did. It ends when its context does, which is when nobody waits for the answer any more.
 	Reset func(context.Context) (did string, err error)
 
@@ -54,10 +54,6 @@ type Handler struct {
 
 // ServeHTTP resets, and answers when that is done.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h.Token == "" || subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+h.Token)) != 1 {
-		http.Error(w, "this token isn't the test's", http.StatusUnauthorized)
-		return
-	}
 	if !h.busy.TryLock() {
 		http.Error(w, "it is being reset already", http.StatusConflict)
 		return
@@ -79,14 +75,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(Done{Version: Version, Did: did, Took: time.Since(began)}) // a caller that is gone needs no answer
 }
 
-// Ask has the device reset by the handler at host:port, and waits until it is. ctx bounds it.
-func Ask(ctx context.Context, address, token string) (done Done, err error) {
+// Ask has the device reset by the handler at host:port, to which it proves the key, and waits until it is. ctx bounds it.
+func Ask(ctx context.Context, address string, key credential.Key) (done Done, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+Path, nil)
 	if err != nil {
 		return done, fmt.Errorf("ask %s to reset the device: %w", address, err)
 	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: connectTime}).DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: mostHeader}
+	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, connectTime)
+		defer cancel()
+		return key.Dial(ctx, credential.Vitals, address)
+	}
+	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: mostHeader}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(request)
 	if err != nil {

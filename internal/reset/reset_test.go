@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/reset"
 )
 
@@ -34,31 +35,33 @@ func late(t *testing.T, h http.Handler) http.Handler {
 	})
 }
 
-func TestADeviceIsResetByWhoHasTheToken(t *testing.T) {
-	resets := 0
-	handler := &reset.Handler{Token: "secret", Reset: func(context.Context) (string, error) {
+func TestADeviceIsResetByWhoHasTheAttemptsKey(t *testing.T) {
+	resets, key := 0, credential.New()
+	handler := &reset.Handler{Reset: func(context.Context) (string, error) {
 		resets++
 		return "conntrack -F", nil
 	}}
-	done, err := reset.Ask(t.Context(), serve(t, late(t, handler)), "secret")
-	if err != nil || done.Did != "conntrack -F" || done.Took <= 0 || resets != 1 {
-		t.Errorf("%+v, %v; %d resets", done, err, resets)
-	}
-	address := serve(t, handler)
-	for _, token := range []string{"", "secre", "secrets"} {
-		if _, err := reset.Ask(t.Context(), address, token); err == nil || !strings.Contains(err.Error(), "401 Unauthorized") {
-			t.Errorf("token %q: %v", token, err)
+	mux := http.NewServeMux()
+	mux.Handle("POST "+reset.Path, late(t, handler))
+	s := httptest.NewUnstartedServer(mux)
+	address := s.Listener.Addr().String()
+	s.Listener = key.Verifier().Listen(s.Listener, credential.Vitals)
+	s.Start()
+	t.Cleanup(s.Close)
+	for name, other := range map[string]credential.Key{"another attempt's": key.For("attempt 2"), "another run's": credential.New()} {
+		if _, err := reset.Ask(t.Context(), address, other); !errors.Is(err, credential.ErrRefused) {
+			t.Errorf("%s key: %v", name, err)
 		}
 	}
-	if resets != 1 {
+	if _, err := reset.Ask(t.Context(), address, credential.Key{}); err == nil {
+		t.Error("a client without a key had it reset")
+	}
+	if resets != 0 {
 		t.Errorf("%d resets", resets)
 	}
-}
-
-func TestWithoutATokenNobodyIsServed(t *testing.T) {
-	address := serve(t, &reset.Handler{Reset: func(context.Context) (string, error) { t.Error("it was reset"); return "", nil }})
-	if _, err := reset.Ask(t.Context(), address, ""); err == nil {
-		t.Error("it was served")
+	done, err := reset.Ask(t.Context(), address, key)
+	if err != nil || done.Did != "conntrack -F" || done.Took <= 0 || resets != 1 {
+		t.Errorf("%+v, %v; %d resets", done, err, resets)
 	}
 }
 
@@ -67,7 +70,7 @@ func TestWhyAResetFailedIsTold(t *testing.T) {
 		handler http.Handler
 		want    string
 	}{
-		"the command fails": {&reset.Handler{Token: "t", Reset: func(context.Context) (string, error) { return "", errors.New("conntrack -F: exit status 1") }}, "conntrack -F: exit status 1"},
+		"the command fails": {&reset.Handler{Reset: func(context.Context) (string, error) { return "", errors.New("conntrack -F: exit status 1") }}, "conntrack -F: exit status 1"},
 		"another version": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"version":"linerate.dev/reset.v9"}`)
 		}), `it answers in "linerate.dev/reset.v9"`},
@@ -76,14 +79,14 @@ func TestWhyAResetFailedIsTold(t *testing.T) {
 		"nobody resets there": {http.NotFoundHandler(), "it answered 404 Not Found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := reset.Ask(t.Context(), serve(t, c.handler), "t"); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := reset.Ask(t.Context(), serve(t, c.handler), credential.Key{}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
 	}
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	if _, err := reset.Ask(t.Context(), gone.Listener.Addr().String(), "t"); err == nil || !strings.Contains(err.Error(), "can the runner's pod reach that port?") {
+	if _, err := reset.Ask(t.Context(), gone.Listener.Addr().String(), credential.Key{}); err == nil || !strings.Contains(err.Error(), "can the runner's pod reach that port?") {
 		t.Error(err)
 	}
 }
@@ -92,19 +95,19 @@ func TestWhyAResetFailedIsTold(t *testing.T) {
 func TestWhatADeviceSaysIsBounded(t *testing.T) {
 	long := "\x1b[1m" + strings.Repeat("é", 300) + "\n"
 	want := "[1m" + strings.Repeat("é", 253) + "…"
-	handler := &reset.Handler{Token: "t", Reset: func(context.Context) (string, error) { return long, nil }}
-	if done, err := reset.Ask(t.Context(), serve(t, handler), "t"); err != nil || done.Did != want {
+	handler := &reset.Handler{Reset: func(context.Context) (string, error) { return long, nil }}
+	if done, err := reset.Ask(t.Context(), serve(t, handler), credential.Key{}); err != nil || done.Did != want {
 		t.Errorf("%q, %v; want %q", done.Did, err, want)
 	}
 	handler.Reset = func(context.Context) (string, error) { return "", errors.New(long) }
-	if _, err := reset.Ask(t.Context(), serve(t, handler), "t"); err == nil || err.Error() != want {
+	if _, err := reset.Ask(t.Context(), serve(t, handler), credential.Key{}); err == nil || err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
 }
 
 func TestOneResetAtATimeAndNoneThatNobodyWaitsFor(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan struct{})
-	address := serve(t, &reset.Handler{Token: "t", Reset: func(ctx context.Context) (string, error) {
+	address := serve(t, &reset.Handler{Reset: func(ctx context.Context) (string, error) {
 		close(began)
 		<-ctx.Done()
 		close(ended)
@@ -113,11 +116,11 @@ func TestOneResetAtATimeAndNoneThatNobodyWaitsFor(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() {
-		_, err := reset.Ask(ctx, address, "t")
+		_, err := reset.Ask(ctx, address, credential.Key{})
 		left <- err
 	}()
 	<-began
-	if _, err := reset.Ask(t.Context(), address, "t"); err == nil || !strings.Contains(err.Error(), "409 Conflict") {
+	if _, err := reset.Ask(t.Context(), address, credential.Key{}); err == nil || !strings.Contains(err.Error(), "409 Conflict") {
 		t.Errorf("a second one: %v", err)
 	}
 	leave()

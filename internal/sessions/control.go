@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/engine"
 )
 
@@ -22,11 +23,10 @@ type remote struct {
 }
 
 // meet connects to an end and becomes its driver.
-func meet(ctx context.Context, server, link, version string, force bool) (*remote, error) {
-	var dialer net.Dialer
+func meet(ctx context.Context, server string, key credential.Key, link, version string, force bool) (*remote, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, engine.ErrSilent)
 	defer cancel()
-	conn, err := dialer.DialContext(ctx, "tcp", server)
+	conn, err := key.Dial(ctx, credential.Control, server)
 	if err != nil {
 		return nil, fmt.Errorf("reach the end of link %s at %s: %w", link, server, errors.Join(engine.ErrLost, err))
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/disturbance"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
@@ -43,6 +44,8 @@ func (p Place) String() string {
 type Options struct {
 	// Force takes ends from another driver.
 	Force bool
+	// Key is proved to the ends; zero: they don't ask.
+	Key credential.Key
 	// Machine reads how long the threads that carry the connections' frames ran and waited, on the machine of ends and device; nil: it can't be read. It is called before and after windows, and
 	// never within one.
 	Machine func(context.Context) (processors.Reading, error)

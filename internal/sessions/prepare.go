@@ -20,7 +20,7 @@ import (
 func (r *run) meet(ctx context.Context) error {
 	r.Update(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
 	err := r.each(func(i int) (err error) {
-		r.ends[i], err = meet(ctx, r.places[i].Server, r.places[i].Link, r.version(), r.opts.Force)
+		r.ends[i], err = meet(ctx, r.places[i].Server, r.opts.Key, r.places[i].Link, r.version(), r.opts.Force)
 		return err
 	})
 	if i := r.placeOf(plan.DeviceEnd); i >= 0 && r.ends[i] != nil {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
@@ -28,7 +29,6 @@ const (
 type Follower struct {
 	address string
 	signs   func() []string // the types to ask for now; nil: none
-	token   string          // what the server wants to see; empty: nothing
 	client  *http.Client
 	end     context.CancelFunc
 	ended   chan struct{}
@@ -39,19 +39,20 @@ type Follower struct {
 	trouble error     // why the last question got no answer; nil: it got one
 }
 
-// Follow follows the server at host:port until ctx ends, or Close. Signs are the types of vital signs to ask for, each time anew; nil: none.
-func Follow(ctx context.Context, address string, signs func() []string) *Follower {
-	return FollowWith(ctx, address, "", signs)
-}
-
-// FollowWith is Follow of a server that has to be shown a token.
-func FollowWith(ctx context.Context, address, token string, signs func() []string) *Follower {
+// Follow follows the server at host:port until ctx ends, or Close. It proves the key to the server, unless that is zero. Signs are the types of vital signs to ask for, each time anew; nil: none.
+func Follow(ctx context.Context, address string, key credential.Key, signs func() []string) *Follower {
 	ctx, end := context.WithCancel(ctx)
-	f := &Follower{address: address, token: token, signs: signs, end: end, ended: make(chan struct{}), trouble: errors.New("it has not answered yet"),
+	f := &Follower{address: address, signs: signs, end: end, ended: make(chan struct{}), trouble: errors.New("it has not answered yet"),
 		client: &http.Client{Timeout: askTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport: &http.Transport{MaxConnsPerHost: 1, MaxResponseHeaderBytes: mostHeader}}}
+			Transport: &http.Transport{DialContext: dialer(key), MaxConnsPerHost: 1, MaxResponseHeaderBytes: mostHeader}}}
 	go f.follow(ctx)
 	return f
+}
+
+func dialer(key credential.Key) func(ctx context.Context, _, address string) (net.Conn, error) {
+	return func(ctx context.Context, _, address string) (net.Conn, error) {
+		return key.Dial(ctx, credential.Vitals, address)
+	}
 }
 
 // Close ends the asking.
@@ -115,9 +116,6 @@ func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where.String(), nil)
 	if err != nil {
 		return r, err
-	}
-	if f.token != "" {
-		request.Header.Set("Authorization", "Bearer "+f.token)
 	}
 	answer, err := f.client.Do(request)
 	if err != nil {

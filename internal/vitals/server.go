@@ -2,7 +2,6 @@ package vitals
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/reset"
@@ -43,10 +43,10 @@ type Server struct {
 	Mute bool
 	// Collect, where set, returns a collector's clock and newest answers: these are served instead of this machine's vital signs.
 	Collect func() (clock time.Duration, answers []observe.Answer)
-	// Token is what clients have to show; empty: nothing.
-	Token string
 	// Refuse says why a caller gets no answer; no error: it gets one. Nil: all get one.
 	Refuse func(net.Conn) error
+	// Verifier is of the key that callers must have; zero: none.
+	Verifier credential.Verifier
 
 	mu   sync.Mutex
 	last Reading
@@ -67,17 +67,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
-	if err := server.Serve(&door{Listener: l, refuse: s.Refuse}); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(&door{Listener: s.Verifier.Listen(&refusing{l, s.Refuse}, credential.Vitals)}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve vital signs at %s: %w", l.Addr(), err)
 	}
 	return nil
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
-	if s.Token != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+s.Token)) != 1 {
-		http.Error(w, "this token isn't the test's", http.StatusUnauthorized)
-		return
-	}
 	reading, err := s.now(strings.FieldsFunc(r.URL.Query().Get(wanted), func(c rune) bool { return c == ',' }))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -133,10 +129,26 @@ func monotonic() (time.Duration, error) {
 	return time.Duration(now.Nano()), nil
 }
 
-// door accepts mostCallers callers at a time, and none that refuse has something against; all others' connections it closes.
-type door struct {
+// refusing closes the connections of callers that there is something against, before they learn anything.
+type refusing struct {
 	net.Listener
 	refuse func(net.Conn) error
+}
+
+// Accept returns the next caller that there is nothing against.
+func (l *refusing) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil || l.refuse == nil || l.refuse(conn) == nil {
+			return conn, err
+		}
+		_ = conn.Close()
+	}
+}
+
+// door accepts mostCallers callers at a time; all others' connections it closes.
+type door struct {
+	net.Listener
 
 	mu     sync.Mutex
 	inside int
@@ -149,7 +161,7 @@ func (d *door) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.refuse != nil && d.refuse(conn) != nil || !d.enter() {
+		if !d.enter() {
 			_ = conn.Close()
 			continue
 		}

@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/observe"
+	"github.com/linerate-dev/linerate/internal/reset"
 	"github.com/linerate-dev/linerate/internal/signs"
 )
 
@@ -41,7 +43,7 @@ func serve(t *testing.T, s *Server) string {
 // follow follows an address until the test ends.
 func follow(t *testing.T, address string) *Follower {
 	t.Helper()
-	f := Follow(t.Context(), address, nil)
+	f := Follow(t.Context(), address, credential.Key{}, nil)
 	t.Cleanup(f.Close)
 	return f
 }
@@ -78,20 +80,42 @@ func TestAMachineIsFollowed(t *testing.T) {
 	}
 }
 
-// What others told a collector is for who has the test's token.
-func TestACollectorTellsWhoShowsTheToken(t *testing.T) {
-	address := serve(t, &Server{Token: "secret", Collect: func() (time.Duration, []observe.Answer) {
+// What others answered a collector is for who has the attempt's key.
+func TestACollectorAnswersWhoHasTheAttemptsKey(t *testing.T) {
+	key := credential.New()
+	address := serve(t, &Server{Verifier: key.Verifier(), Collect: func() (time.Duration, []observe.Answer) {
 		return 5 * time.Second, []observe.Answer{{Observer: "power", At: 4 * time.Second, Numbers: []observe.Number{{Name: "value", Value: 240}}}}
 	}})
-	f := FollowWith(t.Context(), address, "secret", nil)
+	f := Follow(t.Context(), address, key, nil)
 	t.Cleanup(f.Close)
 	r, _ := await(t, f, "answered", answers)
 	if r.Collected == nil || r.Collected.Clock != 5*time.Second || len(r.Collected.Answers) != 1 || r.Collected.Answers[0].Numbers[0].Value != 240 || len(r.Processors) > 0 {
 		t.Errorf("%+v", r)
 	}
-	await(t, follow(t, address), "refused", func(_ Reading, _ time.Duration, missing string) bool {
-		return strings.Contains(missing, "401 Unauthorized")
+	other := Follow(t.Context(), address, key.For("another attempt"), nil)
+	t.Cleanup(other.Close)
+	await(t, other, "refused", func(_ Reading, _ time.Duration, missing string) bool {
+		return strings.Contains(missing, "the server refused the credential")
 	})
+	if answer, err := http.Get("http://" + address + path); err == nil { //nolint:usetesting // it gets no answer
+		t.Errorf("a stranger was answered: %s", answer.Status)
+	}
+}
+
+// More callers than are served at a time, none of whom has the key, keep the runner out of nothing: they never get to where callers are counted.
+func TestIdleStrangersBlockNoReset(t *testing.T) {
+	key := credential.New()
+	address := serve(t, &Server{Mute: true, Verifier: key.Verifier(), Reset: &reset.Handler{Reset: func(context.Context) (string, error) { return "ip neigh flush all", nil }}})
+	for range 3 * mostCallers {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close() //nolint:errcheck // a test's
+	}
+	if done, err := reset.Ask(t.Context(), address, key); err != nil || done.Did != "ip neigh flush all" {
+		t.Errorf("%+v, %v", done, err)
+	}
 }
 
 // However many ask, the machine is looked at ten times a second at most, and what is told says when it was read.
@@ -281,7 +305,7 @@ func TestALateAnswerIsHeard(t *testing.T) {
 func TestVitalSignsAreToldToWhoAsksForThem(t *testing.T) {
 	var wanted atomic.Pointer[[]string]
 	wanted.Store(&[]string{})
-	f := Follow(t.Context(), serve(t, &Server{}), func() []string { return *wanted.Load() })
+	f := Follow(t.Context(), serve(t, &Server{}), credential.Key{}, func() []string { return *wanted.Load() })
 	t.Cleanup(f.Close)
 	if first, _ := await(t, f, "answered", answers); len(first.Signs) != 0 {
 		t.Errorf("nobody asked for %+v", first.Signs)

@@ -28,7 +28,7 @@ func perLink(t *testing.T) *rig {
 	for i, name := range links {
 		machine := space(t)
 		cableOf(t, machine, device, name)
-		c := contain(t, machine, steadyRights, "generator", "--ports", name, "--listen", "127.0.0.1:4501", "--speed", "1gbps")
+		c := contain(t, machine, steadyRights, "generator", "--ports", name, "--listen", "127.0.0.1:4501", "--speed", "1gbps", "--secret-file", "")
 		probe(t, machine, c, "generator")
 		sites.Generators = append(sites.Generators, plan.Site{Generator: p.Generators[i].Name, RPC: relay(t, machine), PortOfLink: map[string]int{name: 0}})
 	}

@@ -102,7 +102,7 @@ func TestAGeneratorReportsItsRights(t *testing.T) {
 	ns, far := space(t), space(t)
 	cable(t, ns, far)
 	t.Run("with NET_RAW and NET_ADMIN it sets its interfaces up, and names the rights that it lacks", func(t *testing.T) {
-		c := contain(t, ns, podRights, "generator", "--ports", "west,east", "--speed", "1gbps,2gbps", "--wait", "1s")
+		c := contain(t, ns, podRights, "generator", "--ports", "west,east", "--speed", "1gbps,2gbps", "--wait", "1s", "--secret-file", "")
 		probe(t, ns, c, "generator")
 		_ = c.cmd.Process.Signal(syscall.SIGTERM)
 		_ = c.cmd.Wait()
@@ -124,7 +124,7 @@ func TestAGeneratorReportsItsRights(t *testing.T) {
 			if tt.ports == "down" {
 				addDown(t, ns, tt.ports)
 			}
-			c := contain(t, ns, tt.capabilities, "generator", "--ports", tt.ports, "--wait", "300ms", "--listen", "127.0.0.1:4599")
+			c := contain(t, ns, tt.capabilities, "generator", "--ports", tt.ports, "--wait", "300ms", "--listen", "127.0.0.1:4599", "--secret-file", "")
 			words := c.words(t)
 			if !strings.Contains(words, tt.want) || strings.Contains(words, "\n") {
 				t.Errorf("last words %q, and it said:\n%s", words, c.talk.String())

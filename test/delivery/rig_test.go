@@ -126,7 +126,7 @@ func planOf(t *testing.T, loadtest string) *plan.Plan {
 // serveGenerator starts the software engine in the namespace, as a pod's container, and returns where it can be reached from outside.
 func serveGenerator(t *testing.T, ns *netspace.Namespace, rights string) string {
 	t.Helper()
-	c := contain(t, ns, rights, "generator", "--ports", strings.Join(links, ","), "--listen", "127.0.0.1:4501", "--speed", "1gbps")
+	c := contain(t, ns, rights, "generator", "--ports", strings.Join(links, ","), "--listen", "127.0.0.1:4501", "--speed", "1gbps", "--secret-file", "")
 	probe(t, ns, c, "generator")
 	return relay(t, ns)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/linerate-dev/linerate/internal/credential"
 )
 
 // greetingSize is the fixed size of ZMTP 3's greeting: signature 10, version 2, mechanism 20, as-server 1, filler 31.
@@ -43,7 +45,11 @@ func readGreeting(r io.Reader) error {
 	if _, err := io.ReadFull(r, g[:1]); err != nil {
 		return err
 	}
-	if g[0] != 0xff {
+	switch g[0] {
+	case 0xff:
+	case credential.First:
+		return credential.ErrAsked
+	default:
 		return errors.New("the peer doesn't speak ZeroMQ")
 	}
 	if _, err := io.ReadFull(r, g[1:]); err != nil {

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/credential"
+)
+
+func TestAServersSecretIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "linerate", "secret")
+	v, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501")
+	if err != nil || v.IsZero() {
+		t.Fatal(err)
+	}
+	if again, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err != nil || again != v {
+		t.Errorf("the next server has another secret, or none: %v", err)
+	}
+	if key, err := readSecret(file); err != nil || key.Verifier() != v {
+		t.Errorf("a client has another secret, or none: %v", err)
+	}
+	for path, want := range map[string]os.FileMode{file: 0o600, filepath.Dir(file): 0o700} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	given := credential.New().Verifier()
+	if got, err := guardedBy(io.Discard, given, file, ":4501"); err != nil || got != given {
+		t.Errorf("with --verifier: %v", err)
+	}
+	var said strings.Builder
+	if open, err := guardedBy(&said, credential.Verifier{}, "", ":4501"); err != nil || !open.IsZero() || !strings.Contains(said.String(), "whoever reaches :4501 can make this machine send") {
+		t.Errorf("%v, and it said %q", err, said.String())
+	}
+}
+
+// A secret that others could know, or that never comes, guards nothing.
+func TestASecretThatOthersMayKnowIsRefused(t *testing.T) {
+	key, _ := credential.New().MarshalText()
+	for name, c := range map[string]struct {
+		make func(path string) error
+		says string
+	}{
+		"that others may read":  {func(path string) error { return os.WriteFile(path, key, 0o644) }, "others may read or write"},
+		"that others may write": {func(path string) error { return os.WriteFile(path, key, 0o600) }, "others may read or write"},
+		"of too few bytes":      {func(path string) error { return os.WriteFile(path, key[:20], 0o600) }, "is 32 bytes as base64url"},
+		"of zeros":              {func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("A", 43)), 0o600) }, "empty of randomness"},
+		"in a pipe":             {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no file"},
+		"in a folder":           {func(path string) error { return os.Mkdir(path, 0o700) }, "is no file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "secret")
+			err := c.make(file)
+			if err == nil && strings.Contains(name, "write") {
+				err = os.Chmod(file, 0o620)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), string(key)) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+		})
+	}
+	if os.Geteuid() != 0 {
+		return // files of others can't be made
+	}
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(file, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSecret(file); err == nil || !strings.Contains(err.Error(), "belongs to user 65534") {
+		t.Errorf("of another user: %v", err)
+	}
+}
