@@ -86,6 +86,24 @@ func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
 	}
 }
 
+// A TRex that stood still for 18 ms between two readings 20 ms apart seemed to send evenly, and what it then sent at once was more than 10 ms of buffers hold: 8 of 3451 frames were called the device's loss.
+func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
+	for seed := uint64(4); seed < 8; seed++ {
+		rnd := rand.New(rand.NewPCG(seed, 14))
+		s := bursty(rnd, 10*ms, restless{every: 400 * ms, shortest: 18 * ms, longest: 18 * ms, faster: 20})
+		rep := s.run(t)
+		neverBelowTheTruth(t, seed, s, rep)
+		limit := s.world.Directions[0].Device.Limit.PerSecond()
+		for _, w := range rep.Windows {
+			for _, d := range w.Directions {
+				if d.Quality == report.Lossy && float64(d.Intended.PacketsPerSecond) < 0.9*limit {
+					t.Errorf("seed %d: window %d is Lossy at %d packets/s, and the device forwards %.0f: %s", seed, w.Number, d.Intended.PacketsPerSecond, limit, d.Reason)
+				}
+			}
+		}
+	}
+}
+
 func TestPropertyAQuietGeneratorIsNeverCalledBursty(t *testing.T) {
 	for seed := range uint64(6) {
 		s := bursty(rand.New(rand.NewPCG(seed, 12)), 10*ms, restless{})
@@ -109,7 +127,7 @@ func TestHowOftenCountersAreRead(t *testing.T) {
 		fewest     float64 // readings of each generator a second
 		most       float64
 	}{
-		"where a generator may send in bursts":     {1, false, 30, 50},
+		"where a generator may send in bursts":     {1, false, 60, 100},
 		"where there are many":                     {10, false, 12, 20},
 		"where it says that it never does":         {1, true, 1, 2},
 		"where many say that they never do so too": {10, true, 1, 2},

@@ -38,7 +38,7 @@ type Generator struct {
 type Options struct {
 	// Force takes ports from another owner.
 	Force bool
-	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: every 20 ms, or less often where there are
+	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: every 10 ms, or less often where there are
 	// many generators.
 	PaceEvery time.Duration
 	// Numbered is how many frames are sent in each direction to see whether any comes twice; 0: the number that the allowed loss ratio requires.

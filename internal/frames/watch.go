@@ -21,7 +21,7 @@ const sampleEvery = time.Second
 // How often counters are read within a window, to see how evenly generators send: all generators together at most 200 times a second, and so
 // seldom that reading takes a fifth of the time.
 const (
-	paceEvery     = 20 * time.Millisecond
+	paceEvery     = 10 * time.Millisecond
 	paceEveryEach = 5 * time.Millisecond
 	paceOfReading = 5
 )

@@ -14,7 +14,7 @@ import (
 // generator sent in it.
 const (
 	gapFactor  = 3
-	gapAtLeast = 50 * time.Millisecond
+	gapAtLeast = 25 * time.Millisecond
 )
 
 // steadyTicks is how many times between readings must be free of bursts and gaps, for the other times to be judged by them.
