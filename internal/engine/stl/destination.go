@@ -57,7 +57,7 @@ func (e *Engine) configured(ctx context.Context, port int, a trex.PortAttributes
 // forgotten says that the server has no destination for a port, or no longer uses the one that it shows.
 func forgotten(a trex.PortAttributes) bool { return a.Layer.Ether.State == "unconfigured" }
 
-// restoreDestinations sets the destinations that the server has forgotten, of ports that are about to start. Those that it knows are left alone, as a port that is addressed announces itself to
+// restoreDestinations sets the destinations that the server has forgotten, of ports that are about to start, and reminds the devices there of the ports' addresses. Those that it knows are left alone, as a port that is addressed announces itself to
 // the device.
 func (e *Engine) restoreDestinations(ctx context.Context, starts []trex.Start) error {
 	ports := make([]int, len(starts))
@@ -76,7 +76,7 @@ func (e *Engine) restoreDestinations(ctx context.Context, starts []trex.Start) e
 			e.remark("the link of port %d changed its state, and the server forgot the device's MAC: it was set again", port)
 		}
 	}
-	return nil
+	return e.remindBeforeStart(ctx, statuses)
 }
 
 // forgotDestination says that a start was refused because a link changed its state after the destination was set.

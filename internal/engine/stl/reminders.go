@@ -1,11 +1,17 @@
 package stl
 
 import (
+	"bytes"
 	"context"
+	"net"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/trex/neighbor"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -13,14 +19,18 @@ import (
 // neighbour after 15 s at the soonest (RFC 4861, 6.3.2), and gives it up, with all traffic to it, 8 s later.
 const remindEvery = 5 * time.Second
 
-// countedAfter is how long it may take until the server's counters include a pushed frame.
-const countedAfter = 500 * time.Millisecond
+// countedAfter is how long it may take until the server's counters include a pushed frame: TRex answers when the frame is in the port's queue, and reads the port's own counters.
+const countedAfter = 5 * time.Millisecond
 
-// reminders send neighbour advertisements for ports whose server doesn't answer neighbour solicitations, so that devices don't forget them:
+// reminders keep devices from forgetting ports. They are neighbour advertisements where the server doesn't answer neighbour solicitations; and ARP replies of cards of a TRex, which answers ARP requests, but
+// counts its answers among the frames of the load, from which no counter of a card tells them:
 //
 //	Address          Read, and each Read after it:
 //	│ solicitation   │ counters, then, if 5 s are over,
 //	│ advertisement  │ an advertisement            ──▶ device: the neighbour is reachable
+//
+//	Start                            Read
+//	│ an ARP reply, if 5 s are over  │ and so on  ──▶ device: there is nothing to ask for
 //
 // The server counts these frames and they never come back, so they are subtracted from what was sent. reminders are safe for concurrent use.
 type reminders struct {
@@ -29,10 +39,10 @@ type reminders struct {
 }
 
 type reminder struct {
-	frame []byte        // nil: the server answers by itself
-	last  time.Time     // when the last one was due
-	sent  units.Traffic // since the engine was made: counters only grow
-	// fresh is the last one sent, at freshAt.
+	frames [][]byte      // none: the device needn't be reminded
+	last   time.Time     // when the last ones were due
+	sent   units.Traffic // since the engine was made: counters only grow
+	// fresh are the last ones sent, at freshAt.
 	fresh   units.Traffic
 	freshAt time.Time
 }
@@ -49,7 +59,24 @@ func (r *reminders) set(port int, frame []byte) {
 		p = &reminder{}
 		r.ports[port] = p
 	}
-	p.frame, p.last = frame, time.Now()
+	if p.frames, p.last = nil, time.Now(); frame != nil {
+		p.frames = [][]byte{frame}
+	}
+}
+
+// keep stores one more frame that reminds the device. It is due if the last ones were sent long ago.
+func (r *reminders) keep(port int, frame []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ports == nil {
+		r.ports = map[int]*reminder{}
+	}
+	if _, ok := r.ports[port]; !ok {
+		r.ports[port] = &reminder{}
+	}
+	if p := r.ports[port]; !slices.ContainsFunc(p.frames, func(kept []byte) bool { return bytes.Equal(kept, frame) }) {
+		p.frames = append(p.frames, frame)
+	}
 }
 
 // forget ends all reminding.
@@ -57,28 +84,31 @@ func (r *reminders) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.ports {
-		p.frame = nil
+		p.frames = nil
 	}
 }
 
-// due is the frame to send now, or nil. The caller must send it: the next one is due after remindEvery.
-func (r *reminders) due(port int, now time.Time) []byte {
+// due are the frames to send now, or none. The caller must send them: the next ones are due after remindEvery.
+func (r *reminders) due(port int, now time.Time) [][]byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, ok := r.ports[port]
-	if !ok || p.frame == nil || now.Sub(p.last) < remindEvery {
+	if !ok || len(p.frames) == 0 || now.Sub(p.last) < remindEvery {
 		return nil
 	}
 	p.last = now
-	return p.frame
+	return p.frames
 }
 
-// note counts a frame that was sent.
-func (r *reminders) note(port int, frame []byte, now time.Time) {
+// note counts frames that were sent.
+func (r *reminders) note(port int, frames [][]byte, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.ports[port]
-	p.fresh, p.freshAt = onWire(frame), now
+	p.fresh, p.freshAt = units.Traffic{}, now
+	for _, frame := range frames {
+		p.fresh = p.fresh.Add(onWire(frame))
+	}
 	p.sent = p.sent.Add(p.fresh)
 }
 
@@ -101,17 +131,46 @@ func onWire(frame []byte) units.Traffic {
 	return units.Traffic{Packets: 1, Bytes: int64(max(len(frame), 60) + units.FCSBytes)}
 }
 
-// remind sends the reminders that are due. An error isn't reported: it shows in the next reading, or in frames that don't come back.
-func (e *Engine) remind(ctx context.Context, ports []int) {
+// remind sends the reminders that are due, and says whether there were any. An error isn't reported: it shows in the next reading, or in frames that don't come back.
+func (e *Engine) remind(ctx context.Context, ports []int) (sent bool) {
 	for _, port := range ports {
 		if !e.portHistory.owns(port) {
 			continue
 		}
-		frame := e.reminders.due(port, time.Now())
-		if frame != nil && e.reader.PushFrames(ctx, port, [][]byte{frame}) == nil {
-			e.reminders.note(port, frame, time.Now())
+		frames := e.reminders.due(port, time.Now())
+		if len(frames) > 0 && e.reader.PushFrames(ctx, port, frames) == nil {
+			e.reminders.note(port, frames, time.Now())
+			sent = true
 		}
 	}
+	return sent
+}
+
+// remindBeforeStart keeps the devices behind ports that are about to start from asking for their addresses meanwhile.
+func (e *Engine) remindBeforeStart(ctx context.Context, statuses map[int]trex.PortStatus) error {
+	if e.machine.known.Load() { // the software engine counts ARP apart
+		return nil
+	}
+	var reminded []int
+	for port, status := range statuses {
+		d, layer := e.destinations[port], status.Attributes.Layer
+		if e.virtual[port] || !d.local.IsValid() || !d.hop.IsValid() || len(status.Attributes.VLAN.Tags) > 1 {
+			continue
+		}
+		q := neighbor.Query{Source: d.local, Target: d.hop}
+		if tags := status.Attributes.VLAN.Tags; len(tags) > 0 {
+			q.VLAN = tags[0]
+		}
+		q.SourceMAC, _ = net.ParseMAC(layer.Ether.Source)
+		if frame, err := q.Reply(d.mac); err == nil {
+			e.reminders.keep(port, frame)
+			reminded = append(reminded, port)
+		}
+	}
+	if len(reminded) == 0 || !e.remind(ctx, reminded) {
+		return nil
+	}
+	return pause.For(ctx, countedAfter)
 }
 
 // withoutReminders subtracts the reminders from a reading.

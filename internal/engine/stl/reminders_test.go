@@ -1,13 +1,17 @@
 package stl_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/trex/trextest"
 )
 
@@ -107,4 +111,67 @@ func TestAServerThatAnswersForIPv6NeedsNoReminders(t *testing.T) {
 			t.Errorf("%d advertisements", n)
 		}
 	})
+}
+
+// arpReplies are those that were pushed out of the port.
+func arpReplies(t *testing.T, l lab, port int) (all [][]byte) {
+	t.Helper()
+	for _, c := range l.Calls("push_pkts") {
+		var p struct {
+			Packets []struct {
+				Binary []byte `json:"binary"`
+			} `json:"pkts"`
+		}
+		must(t, json.Unmarshal(c.Params, &p))
+		for _, packet := range p.Packets {
+			if b := packet.Binary; c.Port() == port && len(b) == 42 && b[21] == 2 {
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}
+
+// A TRex's card counts the server's own ARP answers among the frames of a load: of 380 frames one seemed to be lost. So a device has no reason to ask.
+func TestADeviceOfACardHasNoReasonToAskForTheAddressOfAPortThatSends(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func([]trextest.Port)
+		want   int
+	}{
+		"a card": {driven("net_e1000_igb"), 1 + 6},
+		"an interface of the kernel's, which counts such frames with their own length": {virtual, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				must(t, l.Claim(t.Context(), []int{0, 1}, false))
+				for port := range 2 {
+					_, err := l.Address(t.Context(), port, addressing(fmt.Sprintf("198.18.%d.2/24", port), fmt.Sprintf("198.18.%d.1", port), ""))
+					must(t, err)
+					must(t, l.Load(t.Context(), port, []stream.Stream{udp()}))
+				}
+				time.Sleep(time.Minute)
+				before := l.read(t)
+				must(t, l.Start(t.Context(), both(kpps), 27*time.Second))
+				for range 30 {
+					l.read(t)
+					time.Sleep(time.Second)
+				}
+				after := l.read(t)
+				for port := range 2 {
+					replies := arpReplies(t, l, port)
+					if len(replies) != tt.want {
+						t.Errorf("%d ARP replies on port %d, want %d", len(replies), port, tt.want)
+					}
+					for _, b := range replies {
+						if hop := netip.AddrFrom4([4]byte(b[38:42])); hop.String() != fmt.Sprintf("198.18.%d.1", port) || !bytes.Equal(b[:6], b[32:38]) {
+							t.Errorf("port %d sent % x", port, b)
+						}
+					}
+					if sent, back := after.Ports[port].Sent.Sub(before.Ports[port].Sent), after.Ports[1-port].Received.Sub(before.Ports[1-port].Received); sent != back || sent.Packets < 27_000 {
+						t.Errorf("port %d sent %+v, and %+v came back", port, sent, back)
+					}
+				}
+			}, tt.change)
+		})
+	}
 }

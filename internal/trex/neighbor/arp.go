@@ -3,6 +3,7 @@ package neighbor
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"net"
 )
 
@@ -17,12 +18,26 @@ var arpHead = [6]byte{0, 1, 8, 0, 6, 4}
 
 var broadcast = net.HardwareAddr{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-func (q Query) arpRequest() []byte {
-	b := q.ethernet(broadcast, etherARP)
+func (q Query) arpRequest() []byte { return q.arp(broadcast, arpRequestOp, make([]byte, 6)) }
+
+// Reply is an ARP reply to the target that nobody asked for: it tells the target, whose MAC is to, that Source is at SourceMAC. Who knows the source already takes it for an answer, and doesn't ask for as
+// long as an answer holds; so does Linux, where the reply comes to its own MAC.
+func (q Query) Reply(to net.HardwareAddr) ([]byte, error) {
+	if _, err := q.Frame(); err != nil {
+		return nil, err
+	}
+	if len(to) != 6 || !q.Target.Is4() {
+		return nil, fmt.Errorf("ARP to %s at %q: an IPv4 address and a MAC are needed", q.Target, to)
+	}
+	return q.arp(to, arpReplyOp, to), nil
+}
+
+func (q Query) arp(to net.HardwareAddr, op uint16, target net.HardwareAddr) []byte {
+	b := q.ethernet(to, etherARP)
 	b = append(b, arpHead[:]...)
-	b = binary.BigEndian.AppendUint16(b, arpRequestOp)
+	b = binary.BigEndian.AppendUint16(b, op)
 	b = append(append(b, q.SourceMAC...), q.Source.AsSlice()...)
-	return append(append(b, make([]byte, 6)...), q.Target.AsSlice()...)
+	return append(append(b, target...), q.Target.AsSlice()...)
 }
 
 // arpAnswer accepts replies and, as RFC 826 does, also requests from the target: both have its MAC.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,4 +209,23 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("%v is nobody's own address", got)
 		}
 	})
+}
+
+func TestAnARPReplyThatNobodyAskedForIsAnAnswer(t *testing.T) {
+	q := query(t, "198.18.0.2", "198.18.0.1", 100)
+	device := mac(t, "02:00:00:00:00:20")
+	frame, err := q.Reply(device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := query(t, "198.18.0.1", "198.18.0.2", 100)
+	if got, ok := asked.Answer(frame); !ok || got.String() != q.SourceMAC.String() || !slices.Equal(frame[:6], device) {
+		t.Errorf("% x tells %v, %v", frame, got, ok)
+	}
+	if _, err := query(t, "2001:2::2", "2001:2::1", 0).Reply(device); err == nil {
+		t.Error("ARP was made of IPv6 addresses")
+	}
+	if _, err := q.Reply(nil); err == nil {
+		t.Error("ARP was sent to nobody")
+	}
 }

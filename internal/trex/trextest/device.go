@@ -148,7 +148,7 @@ func (g *Generator) toDevice(p *port, frame []byte) {
 }
 
 func (g *Generator) answerARP(p *port, frame []byte, device net.HardwareAddr) {
-	if len(frame) < 42 || !slices.Contains(p.Addresses, netip.AddrFrom4([4]byte(frame[38:42]))) {
+	if len(frame) < 42 || frame[21] != 1 || !slices.Contains(p.Addresses, netip.AddrFrom4([4]byte(frame[38:42]))) {
 		return
 	}
 	reply := slices.Concat(frame[6:12], device, []byte{8, 6, 0, 1, 8, 0, 6, 4, 0, 2}, device, frame[38:42], frame[22:32])
