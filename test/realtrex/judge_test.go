@@ -90,7 +90,7 @@ func (q asked) limits(r *report.Report, a *answer, prefix, goal string) {
 			a.miss("%s%s: no figure", prefix, m.Name())
 			continue
 		}
-		f, off := r.Figures[i], float64(m.Received.PacketsPerSecond)/float64(q.limit)-1
+		f, off := r.Figures[i], q.offLimit(m.Received.PacketsPerSecond, r.Plan.Procedure)
 		if f.High == "" {
 			a.add(off, "%s≥ %.0f (%s)", prefix, f.Low.Float(), f.Reason)
 		} else {
@@ -122,8 +122,8 @@ func (q asked) loads(r *report.Report, a *answer) {
 	for _, m := range all {
 		back := min(float64(m.Offered.PacketsPerSecond), float64(q.limit))
 		off := float64(m.Received.PacketsPerSecond)/back - 1
-		if most := back + q.savedUp(r.Plan.Procedure); back == float64(q.limit) && off > 0 {
-			off = max(0, float64(m.Received.PacketsPerSecond)/most-1)
+		if back == float64(q.limit) {
+			off = q.offLimit(m.Received.PacketsPerSecond, r.Plan.Procedure)
 		}
 		a.add(off, "%d → %d", m.Offered.PacketsPerSecond, m.Received.PacketsPerSecond)
 		if math.Abs(off) > near {
@@ -135,6 +135,12 @@ func (q asked) loads(r *report.Report, a *answer) {
 	}
 }
 
+// offLimit is how far what came back of a load above the limit is off what the device returns of it.
+func (q asked) offLimit(packetsPerSecond int64, p plan.Procedure) float64 {
+	came, limit := float64(packetsPerSecond), float64(q.limit)
+	return min(0, came/limit-1) + max(0, came/(limit+q.savedUp(p))-1)
+}
+
 // savedUp is how many packets/s come back of a trial besides the limit: the device saved them up before it, and the limit's rate is known to a whole packet.
 func (q asked) savedUp(p plan.Procedure) float64 {
 	lasts := time.Duration(0)
@@ -143,6 +149,8 @@ func (q asked) savedUp(p plan.Procedure) float64 {
 		lasts = p.FrameLoss.TrialDuration.Std()
 	case plan.TypeMaximumOfferedLoad:
 		lasts = p.MaximumOfferedLoad.TrialDuration.Std()
+	case plan.TypeSearch:
+		lasts = p.Search.Goals[0].FinalTrialDuration.Std()
 	}
 	if lasts == 0 {
 		return 0
