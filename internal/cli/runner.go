@@ -99,8 +99,7 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
-	first := sink.First()
-	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p, first.Attempt, first.Run), wanted: observe.Want(p.Observers, false)}
+	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p), wanted: observe.Want(p.Observers, false)}
 	return runAndReport(ctx, s, o, log, job, sink)
 }
 

@@ -32,11 +32,9 @@ type runnerJob struct {
 	collector collectorPod
 }
 
-// mayForce says whether the ports may be taken from another owner. Ports of the test's own pods may: only an earlier runner of the test can own them.
-// A server that runs elsewhere has other users too, so its ports are taken only where an earlier run of this very test may have left them owned.
-func mayForce(p *plan.Plan, attempt, run int) bool {
-	return !p.GeneratorsRunAlready() || attempt > 1 || run > 1
-}
+// mayForce says whether the ports may be taken from whoever has them. Ports of the test's own pods may: only an earlier runner of the test can own them.
+// A server that runs elsewhere has other users, too: there an earlier run of this very test alone loses its ports (engineOptions).
+func mayForce(p *plan.Plan) bool { return !p.GeneratorsRunAlready() }
 
 // measure reaches the generators, carries out the Plan, and always returns a Report.
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, onProgress func(runner.Progress)) *report.Report {

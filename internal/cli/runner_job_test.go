@@ -2,32 +2,83 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/trex/trextest"
 )
 
-func TestPortsAreForcedOnlyFromTheSameTest(t *testing.T) {
+// claimed is what the runner of a test's attempt gets of a server's ports. Nothing of an earlier attempt is left where the runner runs: only the server knows who has its ports.
+func claimed(t *testing.T, server *trextest.Server, uid string, attempt int) error {
+	t.Helper()
+	j := runnerJob{plan: &plan.Plan{
+		Engine: plan.EngineExternal, Test: plan.Test{UID: uid, Attempt: attempt}, Links: []plan.Link{{Name: "west"}, {Name: "east"}},
+		Generators: []plan.Generator{{Name: "generator-0", Server: server.Address()}},
+	}, wanted: observe.Want(nil, false)}
+	got, err := reachFrames(t.Context(), j, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(got.disconnect)
+	return got.(reached)[0].engine.Claim(t.Context(), []int{0, 1}, mayForce(j.plan))
+}
+
+// A second attempt is made by whoever suspends and resumes a test. It says nothing about who has an External server's ports.
+func TestAnAttemptTakesNoPortsOfAnotherTest(t *testing.T) {
+	g := trextest.NewGenerator(trextest.TwoPorts()...)
+	server := trextest.Serve(t, g)
+	if err := claimed(t, server, "attacker", 1); err != nil {
+		t.Fatalf("free ports: %v", err)
+	}
+	g.Steal(0, "") // given back as the test is suspended
+	g.Steal(1, "")
+	if err := claimed(t, server, "victim", 1); err != nil {
+		t.Fatal(err)
+	}
+	owners := g.Owners()
+	for attempt := range 3 {
+		err := claimed(t, server, "attacker", attempt+1)
+		if !errors.Is(err, engine.ErrTakenByLinerate) || !strings.Contains(err.Error(), "the LoadTest whose runner's Job has "+manifests.DigestOfUID("victim")[:8]+" in its name") {
+			t.Errorf("attempt %d: %v", attempt+1, err)
+		}
+	}
+	if now := g.Owners(); !maps.Equal(now, owners) {
+		t.Errorf("the ports were %v's, and are %v's", owners, now)
+	}
+	for _, attempt := range []int{1, 2} { // a successor of a lost runner, and the next attempt
+		if err := claimed(t, server, "victim", attempt); err != nil {
+			t.Errorf("attempt %d of the test that had the ports: %v", attempt, err)
+		}
+	}
+	g.Steal(0, "alice")
+	if err := claimed(t, server, "victim", 3); !errors.Is(err, engine.ErrTaken) || !strings.Contains(err.Error(), `owned by "alice"`) {
+		t.Errorf("somebody else took them meanwhile: %v", err)
+	}
+}
+
+func TestPortsOfATestsOwnPodsAreForced(t *testing.T) {
 	for name, c := range map[string]struct {
-		server       string // of the Plan's second generator
-		attempt, run int
-		want         bool
+		server string // of the Plan's second generator
+		want   bool
 	}{
-		"pods are the test's own":                        {"", 1, 1, true},
-		"a server that already runs may be in use":       {"trex.lab:4501", 1, 1, false},
-		"a run of this test was lost, and had its ports": {"trex.lab:4501", 1, 2, true},
-		"an attempt of this test was void":               {"trex.lab:4501", 2, 1, true},
+		"pods are the test's own":                  {"", true},
+		"a server that already runs may be in use": {"trex.lab:4501", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &plan.Plan{Generators: []plan.Generator{{Name: "generator-0"}, {Name: "generator-1", Server: c.server}}}
-			if got := mayForce(p, c.attempt, c.run); got != c.want {
-				t.Errorf("mayForce(server %q, attempt %d, run %d) = %v, want %v", c.server, c.attempt, c.run, got, c.want)
+			if got := mayForce(p); got != c.want {
+				t.Errorf("mayForce is %v, want %v", got, c.want)
 			}
 		})
 	}

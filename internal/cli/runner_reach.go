@@ -15,10 +15,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/trex"
 )
 
 // reached are the connected generators of a Plan whose traffic is frames, in the Plan's order: TRex, wherever it runs, and the software engine.
@@ -55,10 +57,14 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 }
 
 // engineOptions are the options of the connections to generators: our own engine in the test's pods asks for the attempt's key, and TRex can't.
+// They have a user of the test's own, so the generator itself knows whose ports it has, and takes them from an earlier run of the test for this one.
 func (j runnerJob) engineOptions() stl.Options {
 	o := engineOptions(j.plan, j.wanted)
 	if j.plan.Engine == plan.EngineSoftware {
 		o.Dial = plainOr(j.sites.Key)
+	}
+	if uid := j.plan.Test.UID; uid != "" {
+		o.User, o.Reclaims = trex.UserOfTest+manifests.DigestOfUID(uid), true
 	}
 	return o
 }

@@ -83,7 +83,13 @@ func ofRun(test *v1alpha1.LoadTest, attempt int32) string {
 // shortUID is a digest of the test's UID, short enough for names.
 func shortUID(test *v1alpha1.LoadTest) string {
 	const digits = 8
-	sum := sha256.Sum256([]byte(test.UID))
+	return DigestOfUID(string(test.UID))[:digits]
+}
+
+// DigestOfUID is a digest of a test's UID. The names of the objects of the test's runs have its first eight digits.
+func DigestOfUID(uid string) string {
+	const digits = 32
+	sum := sha256.Sum256([]byte(uid))
 	return hex.EncodeToString(sum[:])[:digits]
 }
 

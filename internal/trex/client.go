@@ -21,6 +21,9 @@ const (
 	DefaultUser     = "linerate"
 )
 
+// UserOfTest begins the User of a LoadTest's runs; a digest of its UID follows. So the server knows which test has its ports.
+const UserOfTest = DefaultUser + "-"
+
 // Options says how to connect to a server. The zero value works.
 type Options struct {
 	// User is the name that others see as the owner of this client's ports.

@@ -43,7 +43,7 @@ func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
 }
 
 func (e *Engine) claimOne(ctx context.Context, p trex.PortInfo, force bool) error {
-	if err := e.control.Acquire(ctx, p.Index, force); err != nil {
+	if err := e.acquire(ctx, p.Index, force); err != nil {
 		return err
 	}
 	if err := e.control.Reset(ctx, p.Index); err != nil {
@@ -64,6 +64,15 @@ func (e *Engine) claimOne(ctx context.Context, p trex.PortInfo, force bool) erro
 		return e.control.SetPromiscuous(ctx, p.Index, false)
 	}
 	return nil
+}
+
+// acquire takes a port. One that an earlier session of the same test has is taken by force, if the test's sessions have a user of their own.
+func (e *Engine) acquire(ctx context.Context, port int, force bool) error {
+	err := e.control.Acquire(ctx, port, force)
+	if taken, is := errors.AsType[*trex.TakenError](err); is && taken.SameUser && e.reclaims {
+		return e.control.Acquire(ctx, port, true)
+	}
+	return err
 }
 
 // unlessRefused drops the error of a call that the port doesn't support: the port's state is then reported as it is.

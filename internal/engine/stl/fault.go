@@ -47,7 +47,7 @@ func judge(server string, err error) (text string, kind error) {
 		return fmt.Sprintf("the server at %s restarted; its streams and counters are gone, and so is this run", server), engine.ErrLost
 	}
 	if e, ok := errors.AsType[*trex.TakenError](err); ok {
-		if e.SameUser {
+		if e.SameUser || e.Owner == trex.DefaultUser || strings.HasPrefix(e.Owner, trex.UserOfTest) {
 			return takenText(server, e), engine.ErrTakenByLinerate
 		}
 		return takenText(server, e), engine.ErrTaken
@@ -101,6 +101,8 @@ func takenText(server string, e *trex.TakenError) string {
 	switch {
 	case e.Owner == "":
 		return fmt.Sprintf("port %d of %s has been taken by another session", e.Port, server)
+	case strings.HasPrefix(e.Owner, trex.UserOfTest):
+		return fmt.Sprintf("port %d of %s is owned by %q, the LoadTest whose runner's Job has %.8s in its name", e.Port, server, e.Owner, strings.TrimPrefix(e.Owner, trex.UserOfTest))
 	case e.SameUser:
 		return fmt.Sprintf("port %d of %s is owned by another session of %q", e.Port, server, e.Owner)
 	}

@@ -24,6 +24,9 @@ import (
 type Options struct {
 	// User is the name that others see as the owner of the ports; "" is linerate.
 	User string
+	// Reclaims takes ports by force that another session of User has, and only those. It is for a User that names one test: the server is the record that an earlier run of that very test
+	// acquired the ports and that nobody has had them since.
+	Reclaims bool
 	// Session is the id of an earlier session to continue; 0: a new one.
 	Session uint32
 	// Timeout bounds every exchange with the server; 0: 5 s.
@@ -48,6 +51,7 @@ type Engine struct {
 	destinations map[int]destination // where each port's frames go, as far as Address knows
 	virtual      map[int]bool        // ports without a physical speed
 	force        bool                // virtual ports have refused a rate without force
+	reclaims     bool                // Options.Reclaims
 	portHistory  *portHistory
 	remarks      []string // that Remarks hasn't returned yet
 
@@ -76,6 +80,7 @@ func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
 	}
 	own := control.Options()
 	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, destinations: map[int]destination{}, virtual: map[int]bool{}, portHistory: newPortHistory(own.Session, own.User)}
+	e.reclaims = o.Reclaims
 	e.machine.processors, e.machine.signs = o.Processors, o.Signs
 	if e.machine.signs == nil {
 		e.machine.signs = func() []string { return nil }
