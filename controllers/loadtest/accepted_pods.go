@@ -3,6 +3,7 @@ package loadtest
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +37,10 @@ const (
 
 func newAcceptedPods() *acceptedPods { return &acceptedPods{until: map[podShape]time.Time{}} }
 
-// shapeOf is a pod without its test's name and UID, as admission sees it; false: the object is no pod.
+// verifier is an argument of linerate's servers, which follows from the test's UID (manifests).
+var verifier = regexp.MustCompile(`"--verifier=[A-Za-z0-9_-]*"`)
+
+// shapeOf is a pod without its test's name, UID and verifiers, as admission sees it; false: the object is no pod.
 func shapeOf(test *v1alpha1.LoadTest, object manifests.Object) (podShape, bool) {
 	pod, is := object.(*corev1.Pod)
 	if !is {
@@ -50,7 +54,7 @@ func shapeOf(test *v1alpha1.LoadTest, object manifests.Object) (podShape, bool) 
 		return podShape{}, false
 	}
 	anybodys := strings.NewReplacer(string(test.UID), "uid", test.Name, "name").Replace(string(text))
-	return podShape{test.Namespace, sha256.Sum256([]byte(anybodys))}, true
+	return podShape{test.Namespace, sha256.Sum256(verifier.ReplaceAll([]byte(anybodys), nil))}, true
 }
 
 // others are the objects without the pods that were accepted lately.

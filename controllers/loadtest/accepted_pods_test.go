@@ -11,15 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// podOf is a pod of a test as the manifests make one: its names and labels are the test's.
+// podOf is a pod of a test as the manifests make one: its names, labels and verifier are the test's.
 func podOf(test *v1alpha1.LoadTest, image string) manifests.Object {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: test.Name + "-1-dut", Labels: map[string]string{v1alpha1.LabelTest: test.Name, v1alpha1.LabelUID: string(test.UID)}},
 		Spec: corev1.PodSpec{
-			Containers: []corev1.Container{{Name: "forwarder", Image: image}},
+			Containers: []corev1.Container{{Name: "forwarder", Image: image, Command: []string{"/linerate", "forwarder", "--verifier=" + credential.New().Verifier().String()}}},
 			Volumes:    []corev1.Volume{{Name: "links", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: test.Name + "-1-links"}}}}},
 		},
 	}

@@ -87,6 +87,9 @@ func TestWhatPodsServeIsForTheAttemptsRunnerAlone(t *testing.T) {
 			if err != nil || !bytes.HasPrefix(heard, []byte(c.hears)) {
 				t.Fatalf("the attempt's runner heard %q, %v, and the pod said\n%s", heard, err, pod.talk.String())
 			}
+			if verb := c.args[0]; verb != "vitals" && verb != "collect" { // which have no probes
+				probe(t, ns, pod, verb)
+			}
 			if _, err := within(t, ns, key.For("attempt 1"), c.role, c.port, c.says); !errors.Is(err, credential.ErrRefused) {
 				t.Errorf("the runner of another attempt: %v", err)
 			}

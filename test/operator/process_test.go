@@ -8,16 +8,21 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/credential"
 )
 
 // The program itself: it says what it was started with, is ready when its caches are filled, works, minds nothing that was left by a test of a namespace
@@ -33,6 +38,7 @@ func TestTheProgram(t *testing.T) {
 	l.wires(test)
 	l.create(test)
 	l.awaitPods("program")
+	l.verifyByTheOperatorsKey(test)
 
 	server.slow.Store(true)
 	p.await("it to ask for more time", server.asked.Load)
@@ -44,6 +50,29 @@ func TestTheProgram(t *testing.T) {
 	l.must(admin.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "linerate-manager"}, lease))
 	if lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" {
 		t.Errorf("it is gone, and %s still leads", *lease.Spec.HolderIdentity)
+	}
+}
+
+// verifyByTheOperatorsKey holds what the attempt's pods verify against the secret that the program made for itself: not one that everybody can compute.
+func (l *lab) verifyByTheOperatorsKey(test *v1alpha1.LoadTest) {
+	l.t.Helper()
+	kept, key := &corev1.ConfigMap{}, credential.Key{}
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "linerate-key"}, kept))
+	l.must(key.UnmarshalText([]byte(kept.Data["key"])))
+	if kept.Immutable == nil || !*kept.Immutable {
+		l.t.Error("the operator's secret may be changed")
+	}
+	l.must(admin.Get(l.t.Context(), objectKey(test), test))
+	want := "--verifier=" + key.For("attempt 1 of test "+string(test.UID)).Verifier().String()
+	var pods corev1.PodList
+	l.must(admin.List(l.t.Context(), &pods, client.InNamespace(l.namespace), client.MatchingLabels{v1alpha1.LabelRole: "generator"}))
+	if len(pods.Items) == 0 {
+		l.t.Error("there is no generator")
+	}
+	for _, p := range pods.Items {
+		if !slices.Contains(p.Spec.Containers[0].Command, want) {
+			l.t.Errorf("pod %s has the arguments %q, want %s", p.Name, p.Spec.Containers[0].Command, want)
+		}
 	}
 }
 
