@@ -21,6 +21,7 @@ type drive struct {
 	flowing  bool      // Held traffic has been started and not stopped
 	baseline []engine.Reading
 	last     []engine.Reading
+	looked   looked // the latest look at what comes back
 	intended []units.PacketRate
 	bursting bool                // ports have the streams of a burst instead of the Plan's
 	held     [][]engine.PortLoad // the present load of running traffic, by generator

@@ -101,6 +101,28 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 	}
 }
 
+// TestADeviceThatForwardsNothingForLittleMoreThanASecond: readings once a second may have frames before and after such a silence on both sides of it.
+func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
+	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
+	for _, name := range []string{"ConstantLoad", "Ramp", "FrameLoss"} {
+		for kind, of := range map[string]option{"generators whose pace is watched": func(*scenario) {}, "generators that keep their pace": paced} {
+			from, to := healthy(t, eachProcedure[name])
+			for tenths := range 10 {
+				at := (from+to)/2 + time.Duration(tenths)*100*time.Millisecond
+				r := scene(eachProcedure[name], modest, of, mute(at, at+1300*time.Millisecond, 0, 1)).run(t)
+				if lossy := slices.ContainsFunc(r.Windows, func(w report.Window) bool {
+					return w.Start.Std() < at && w.Start.Std()+w.Duration.Std() > at+1300*time.Millisecond
+				}); !lossy {
+					continue // it was silent where nothing was sent, or no window was
+				}
+				if r.Verdict.Outcome == report.Passed || r.Result.NotHeld == "" {
+					t.Errorf("%s, %s, after %s: %s, %q: %s", name, kind, at, r.Verdict.Outcome, r.Result.NotHeld, r.Result.Message)
+				}
+			}
+		}
+	}
+}
+
 // TestALoadThatAMuteDeviceLostFailsItsDemand: a hold counts all that was lost of its load, so a demand for less loss fails, and isn't left open.
 func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
 	nothingLost := criterion(plan.Criterion{Name: "nothing is lost", Metric: "LossRatio", Direction: "Each", Max: "0.001"})
