@@ -227,7 +227,7 @@ func near(load float64) []float64 { return []float64{load * (1 - room), load, lo
 
 // lowerBound: what isn't the device's limit says what kept it from being found.
 func lowerBound(name string, reason report.Reason, message string) []string {
-	why := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited, report.Inconclusive, report.OtherDirection, report.BurstsOnly}
+	why := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited, report.Inconclusive, report.OtherDirection, report.BurstsOnly, report.NotHeld}
 	if !slices.Contains(why, reason) || message == "" {
 		return []string{fmt.Sprintf("%s: a lower bound for the reason %s: %q", name, reason, message)}
 	}

@@ -41,6 +41,7 @@ func TestWhatAReportMayClaim(t *testing.T) {
 		{"a limit that is 1 % too high", measured(10_100, asItIs), "10100 packets/s are said to have come back"},
 		{"a lower bound", measured(4_000, bound(report.GeneratorLimited)), ""},
 		{"a lower bound above the limit", measured(10_100, bound(report.GeneratorLimited)), "10100 packets/s are said to have come back"},
+		{"a load of which not every window could be judged", measured(4_000, bound(report.NotHeld)), ""},
 		{"a lower bound above which trials after a pause pass as bursts", measured(9_900, bound(report.BurstsOnly)), ""},
 		{"a lower bound that says that the device is the limit", measured(4_000, bound(report.LossAboveLimit)), "a lower bound for the reason LossAboveLimit"},
 		{"another direction", measured(10_000, func(r *report.Report) { r.Result.Directions[0].From = "north" }), "north→east is no direction"},
