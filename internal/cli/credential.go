@@ -86,25 +86,31 @@ func readSecret(path string) (key credential.Key, err error) {
 	return key, nil
 }
 
-// makeSecret is readSecret of a server: it makes the file, if there is none, and its folder.
+// makeSecret is readSecret of a server: it makes the file, if there is none, and its folder. Nobody ever reads half a secret.
 func makeSecret(path string) (credential.Key, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return credential.Key{}, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case errors.Is(err, fs.ErrExist):
+	if _, err := os.Lstat(path); err == nil {
 		return readSecret(path)
-	case err != nil:
+	}
+	f, err := os.CreateTemp(folder, ".secret-") // which nobody else may read
+	if err != nil {
 		return credential.Key{}, err
 	}
-	key := credential.New()
-	text, _ := key.MarshalText() // never fails
+	text, _ := credential.New().MarshalText() // never fails
 	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return credential.Key{}, errors.Join(err, os.Remove(path))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Link(f.Name(), path)
 	}
-	return key, nil
+	if errors.Is(err, fs.ErrExist) { // another server was first
+		err = nil
+	}
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return credential.Key{}, err
+	}
+	return readSecret(path)
 }
 
 // guardedBy is the verifier of a server that people start by hand: the one of its flag, or that of the secret in a file.

@@ -4,7 +4,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -35,6 +37,27 @@ func TestAServersSecretIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 	var said strings.Builder
 	if open, err := guardedBy(&said, credential.Verifier{}, "", ":4501"); err != nil || !open.IsZero() || !strings.Contains(said.String(), "whoever reaches :4501 can make this machine send") {
 		t.Errorf("%v, and it said %q", err, said.String())
+	}
+}
+
+func TestServersThatStartAtOnceHaveOneSecret(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	verifiers := make([]credential.Verifier, 20)
+	var starting sync.WaitGroup
+	for i := range verifiers {
+		starting.Go(func() {
+			var err error
+			if verifiers[i], err = guardedBy(io.Discard, credential.Verifier{}, file, ":4501"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	starting.Wait()
+	if len(slices.Compact(verifiers)) != 1 {
+		t.Error("they have different secrets")
+	}
+	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 1 {
+		t.Errorf("they left %v, %v", entries, err)
 	}
 }
 

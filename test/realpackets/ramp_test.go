@@ -93,7 +93,7 @@ func (r *rig) addressByHand(t *testing.T) string {
 // endOf reads the time of day that the ramp printed.
 func endOf(t *testing.T, line string) time.Time {
 	t.Helper()
-	clock := regexp.MustCompile(`\d\d:\d\d:\d\d \S+`).FindString(line)
+	clock := regexp.MustCompile(`\d\d:\d\d:\d\d [^\s,]+`).FindString(line)
 	at, err := time.ParseInLocation(time.TimeOnly+" MST", clock, time.Local)
 	if err != nil {
 		t.Fatalf("no time in %q: %v", line, err)
