@@ -14,6 +14,6 @@
 // parent: by the parent-death signal and, if that is lost, by the end of file on its standard input. Nothing is written to disk.
 //
 // The engine answers on a TCP port on loopback that the parent opened in its own namespace and passed to the child: sockets stay
-// in the namespace that they were made in. TRex's RPC has no authentication, so other users of this machine can drive the engine too,
-// as long as the run lasts; the port's number is random, and they can't take ports that the run owns.
+// in the namespace that they were made in. All users of this machine reach that port, so the engine serves only who proves the run's key
+// (package credential), which the parent alone has: the child gets its public half by standard input.
 package lab

@@ -15,7 +15,7 @@ import (
 // labelNamespaceName is the label with its name that the API server puts on every namespace, and that nobody can change.
 const labelNamespaceName = "kubernetes.io/metadata.name"
 
-// NetworkPolicies let only runners reach what has no authentication in a namespace of tests: generators' RPC, the launcher's heartbeat, and the vital signs of
+// NetworkPolicies let only runners reach what answers in a namespace of tests: generators' RPC, which TRex serves to whoever calls, the launcher's heartbeat, and the vital signs of
 // a device's node. Runners are in the operator's own namespace, where no tenant makes pods. The policies cover the pods' network only: links are Multus'.
 //
 //	linerate-generators   TCP 4501, 4502 of generators that ask their callers for a secret

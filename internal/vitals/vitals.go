@@ -4,8 +4,8 @@
 //	runner ── GET /vitals?signs=Memory,Load, eight times a second ─▶ server, on one address of its pod's
 //	       ◀── Reading, as JSON ──
 //
-// That is read-only and needs no authentication: all that it shows is how busy a machine is. The same server passes a collector's answers (package collect) on to a client
-// with the test's token, and resets the device for a client with the token for that (package reset), where the test asks for it.
+// The same server passes on a collector's answers (package collect), and resets the device (package reset), where the test asks for it. In a test's pods it serves only clients that
+// prove the attempt's key (package credential); linerate vitals, started by hand, may serve everybody, as all that it shows is how busy a machine is.
 package vitals
 
 import (

@@ -97,7 +97,7 @@ func TestACollectorAnswersWhoHasTheAttemptsKey(t *testing.T) {
 	await(t, other, "refused", func(_ Reading, _ time.Duration, missing string) bool {
 		return strings.Contains(missing, "the server refused the credential")
 	})
-	if answer, err := http.Get("http://" + address + path); err == nil { //nolint:usetesting // it gets no answer
+	if answer, err := http.Get("http://" + address + path); err == nil {
 		t.Errorf("a stranger was answered: %s", answer.Status)
 	}
 }

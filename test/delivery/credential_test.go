@@ -103,7 +103,7 @@ func TestWhatPodsServeIsForTheAttemptsRunnerAlone(t *testing.T) {
 
 func TestOnlyWhoMayReadTheSecretDrivesAGenerator(t *testing.T) {
 	needRoot(t)
-	folder, err := os.MkdirTemp("", "linerate-secret")
+	folder, err := os.MkdirTemp("", "linerate-secret") //nolint:usetesting // another user must get in, too
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func knownNetworks() []enforcement {
 // networkPolicy goes by the CNI's agents: to enforce a policy takes one on each node.
 func networkPolicy(lab Lab) []Finding {
 	const check = "NetworkPolicy"
-	const exposed = "generators' RPC (TCP 4501, 4502) knows no authentication: keep other tenants' pods off the pod network (docs/security.md)"
+	const exposed = "TRex's RPC (TCP 4501) knows no authentication: keep other tenants' pods off the pod network (docs/security.md)"
 	if lab.Daemons.Err != nil {
 		return unseen(check, "the cluster's DaemonSets, by which its CNI is known,", lab.Daemons.Err, "ask a cluster admin; "+exposed)
 	}
