@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/credential"
+	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/observe"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/trex/trextest"
+)
+
+// behind passes on to a server who proves the key, as a generator in a pod answers, and returns where.
+func behind(t *testing.T, key credential.Key, server string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asking := key.Verifier().Listen(l, credential.Control)
+	var passing sync.WaitGroup
+	passing.Go(func() {
+		for {
+			runner, err := asking.Accept()
+			if err != nil {
+				return
+			}
+			inside, err := net.Dial("tcp", server)
+			if err != nil {
+				_ = runner.Close()
+				continue
+			}
+			for _, way := range [][2]net.Conn{{runner, inside}, {inside, runner}} {
+				passing.Go(func() {
+					_, _ = io.Copy(way[0], way[1])
+					_, _ = way[0].Close(), way[1].Close()
+				})
+			}
+		}
+	})
+	t.Cleanup(func() {
+		_ = asking.Close()
+		passing.Wait()
+	})
+	return l.Addr().String()
+}
+
+func TestTheRunnerProvesTheAttemptsKeyToOurEngineInPods(t *testing.T) {
+	key := credential.New()
+	server := trextest.Serve(t, trextest.NewGenerator(trextest.TwoPorts()...))
+	asks := behind(t, key, server.Address())
+	for name, c := range map[string]struct {
+		engine string
+		key    credential.Key
+		at     string
+		want   error
+	}{
+		"our engine":                           {plan.EngineSoftware, key, asks, nil},
+		"our engine of another attempt":        {plan.EngineSoftware, key.For("attempt 2"), asks, credential.ErrRefused},
+		"what poses as our engine":             {plan.EngineSoftware, key, server.Address(), credential.ErrNotAsked},
+		"a TRex, which can't ask":              {plan.EngineTRex, key, server.Address(), nil},
+		"an External server that asks for one": {plan.EngineExternal, key, asks, credential.ErrAsked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := runnerJob{plan: &plan.Plan{Engine: c.engine, Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0"}}}, wanted: observe.Want(nil, false), sites: plan.Sites{Key: c.key}}
+			e, err := stl.Dial(t.Context(), c.at, j.engineOptions())
+			if err == nil {
+				defer e.Close() //nolint:errcheck // a test's
+			}
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}
