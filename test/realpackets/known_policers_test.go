@@ -42,8 +42,8 @@ func policers() (list []policer) {
 			for _, procedure := range []string{plan.TypeRamp, plan.TypeSearch, plan.TypeMaximumOfferedLoad} {
 				list = append(list, policer{byBytes: byBytes, depth: depth, procedure: procedure, committed: 2_000 + rand.Int64N(3_001)})
 			}
-			list = append(list, policer{byBytes: byBytes, depth: depth, procedure: plan.TypeSearch, byDefault: true, committed: 2_000 + rand.Int64N(3_001)}) // the only one that takes about a minute by default
 		}
+		list = append(list, policer{byBytes: byBytes, depth: time.Second, procedure: plan.TypeSearch, byDefault: true, committed: 2_000 + rand.Int64N(3_001)}) // the only procedure that takes little more than a minute by default
 	}
 	return list
 }
