@@ -70,6 +70,8 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 		return report.Undecided, ", and the figure is not confirmed"
 	case met && least && f.carriedTooLittle(limit) != "":
 		return report.Undecided, f.carriedTooLittle(limit)
+	case met && least && f.onlyAfterPauses():
+		return report.Undecided, ", and that is a limit of trials that begin after a pause: for as long as one likes the device may carry less"
 	case met:
 		return report.Passed, ""
 	}
@@ -98,6 +100,11 @@ func (f judgedFigure) carriedTooLittle(limit *big.Rat) string {
 		return ""
 	}
 	return fmt.Sprintf(", and at another time the device carried less: %s came back of %s %s (window %d)", wording.PacketRate(why.Lost.ReceivedPacketsPerSecond), wording.PacketRate(why.Lost.OfferedPacketsPerSecond), why.Direction, why.Lost.Window)
+}
+
+// onlyAfterPauses says that a search found a limit in trials, and that traffic without a pause neither bore it out nor refuted it: a bucket may have carried the trials.
+func (f judgedFigure) onlyAfterPauses() bool {
+	return f.ShownFor > 0 && f.run.Result.Saturated && report.PlanOf(f.run).Procedure.Type == plan.TypeSearch && len(f.run.Contradictions) == 0
 }
 
 // compareInterval says whether an interval surely meets a bound, a least one (min) or else a most one (max), or surely misses it. high nil: it has no upper end.

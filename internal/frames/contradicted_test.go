@@ -58,6 +58,30 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 	}
 }
 
+// TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses: where traffic without a pause loses nothing of an overload, it can't tell what a device carries that has nothing saved up.
+func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
+	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "5000"})
+	search := searching(plan.ClassifySequential, 1, 5)
+	if r := scene(search, atLeast).run(t); r.Verdict.Outcome != report.Passed {
+		t.Fatalf("%s: %+v", r.Result.Message, r.Verdict)
+	}
+	ends := lastTrialEnds(scene(search, atLeast).run(t))
+	r := scene(search, atLeast, later(sim.LaterLimit{From: ends, Limit: 100 * kpps})).run(t)
+	if r.Verdict.Outcome != report.Undecided || r.Result.ShownFor == 0 {
+		t.Errorf("%s, shown for %s: %+v\n%s", r.Result.Message, r.Result.ShownFor.Std(), r.Verdict, trace(r))
+	}
+}
+
+// lastTrialEnds is when a run's last trial is over.
+func lastTrialEnds(r *report.Report) (ends time.Duration) {
+	for _, w := range r.Windows {
+		if w.Took > 0 {
+			ends = (w.Start + w.Took).Std()
+		}
+	}
+	return ends
+}
+
 // TestADeviceThatStaysTheSameContradictsNothing: neither a limit nor a queue, neither loss of any load nor a device that loses more of less load, is a device that changes.
 func TestADeviceThatStaysTheSameContradictsNothing(t *testing.T) {
 	for name, device := range map[string]option{
