@@ -25,14 +25,12 @@ type driver struct {
 	registers registers
 }
 
-// registers are the hardware's counters, from which TRex makes get_port_stats.
+// registers are the hardware's counters, from which TRex makes get_port_stats. The zero value: DPDK reads them for TRex, too, and adds them up.
 type registers int
 
 const (
-	// ownRegisters: DPDK reads them for TRex, too, and adds them up.
-	ownRegisters registers = iota
 	// sharedRegisters: reading clears them, TRex reads them itself, and DPDK does for the extended statistics. What one has read the other misses; the sum has all.
-	sharedRegisters
+	sharedRegisters registers = iota + 1
 	// guardedRegisters: so it is, and no extended statistic has all of what DPDK has read. Nobody may ask for extended statistics.
 	guardedRegisters
 )
