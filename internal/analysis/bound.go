@@ -68,14 +68,23 @@ func (f judgedFigure) againstBound(limit *big.Rat, least bool) (report.Outcome, 
 		return report.Undecided, fmt.Sprintf(", and the true value may be up to %s", figures.Format(f.Metric, f.High.Float()))
 	case f.run.LacksConfirmation(f.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
-	case met && least && f.carriedTooLittle(limit) != "":
-		return report.Undecided, f.carriedTooLittle(limit)
-	case met && least && f.onlyAfterPauses():
-		return report.Undecided, ", and that is a limit of trials that begin after a pause: for as long as one likes the device may carry less"
+	case met && least:
+		return f.metForGood(limit)
 	case met:
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
+}
+
+// metForGood leaves a least bound open that the figure meets, but that the device may not meet at another time.
+func (f judgedFigure) metForGood(limit *big.Rat) (report.Outcome, string) {
+	if why := f.carriedTooLittle(limit); why != "" {
+		return report.Undecided, why
+	}
+	if f.onlyAfterPauses() {
+		return report.Undecided, ", and that is a limit of trials that begin after a pause: for as long as one likes the device may carry less"
+	}
+	return report.Passed, ""
 }
 
 // carriedTooLittle says that the device carried less than a least bound at another time of the run; empty: it is not known to have done so. What it lost of a load below the bound, now and then, says nothing of the bound.
