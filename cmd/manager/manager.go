@@ -81,6 +81,10 @@ func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl
 	if err != nil {
 		return nil, err
 	}
+	bounds, err := options.bounds()
+	if err != nil {
+		return nil, err
+	}
 	reports, decoded := loadtestsuite.NewRecentReports(), caches.NewDecoded()
 	tests := loadtest.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtest.Options{
 		Settings:                settings(options, key),
@@ -89,6 +93,7 @@ func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl
 		PortsUnguarded:          options.PortLeasesNamespace == "" && len(options.Namespaces) > 0,
 		Namespaces:              options.Namespaces,
 		NetworkNamespaces:       options.NetworkNamespaces,
+		Bounds:                  bounds,
 		NodesGrow:               options.NodesGrow,
 		NetworkPolicies:         options.NetworkPolicies,
 		DisruptionBudgets:       options.DisruptionBudgets,
@@ -103,7 +108,7 @@ func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
 	}
 	suites, err := loadtestsuite.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtestsuite.Options{
-		Version: version, Metrics: metrics.Registry, Decoded: decoded, Reports: reports,
+		Version: version, Bounds: bounds, Metrics: metrics.Registry, Decoded: decoded, Reports: reports,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the LoadTestSuite controller: %w", err)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/retention"
 )
@@ -32,6 +34,9 @@ type Options struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// NetworkNamespaces are those whose networks all LoadTests may use, besides those of their own namespace; "*" means all.
 	NetworkNamespaces []string `json:"networkNamespaces,omitempty"`
+	// ExternalServers are where the servers of External tests may be, TrafficPrefixes the networks that tests may allow themselves.
+	ExternalServers []string `json:"externalServers,omitempty"`
+	TrafficPrefixes []string `json:"trafficPrefixes,omitempty"`
 	// Pods is on every pod of every LoadTest: labels and annotations.
 	Pods manifests.PodMetadata `json:"pods,omitzero"`
 	// NetworkPolicies and DisruptionBudgets are created in each namespace that has LoadTests.
@@ -118,6 +123,9 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.Var((*list)(&o.Namespaces), "namespaces", "the `namespaces` whose LoadTests this operator runs, separated by commas (default all)")
 	o.NetworkNamespaces = []string{"default"} // as Multus does where it isolates namespaces
 	flags.Var((*list)(&o.NetworkNamespaces), "network-namespaces", "the `namespaces` whose networks all LoadTests may use besides their own, separated by commas; *: all")
+	flags.Var((*list)(&o.ExternalServers), "external-servers", "the `networks` where the servers of External tests may be, separated by commas, with a port unless it is 4501: 192.0.2.0/28,192.0.2.7:4511 (default none)")
+	o.TrafficPrefixes = strings.Split(compile.DefaultPrefixes, ",")
+	flags.Var((*list)(&o.TrafficPrefixes), "traffic-prefixes", "the `networks` that tests may name in spec.traffic.allowedPrefixes, or parts of them, separated by commas, besides those made for measuring")
 	flags.Var((*jsonMap)(&o.Pods.Labels), "pod-labels", "`labels` of every pod of every LoadTest, as a JSON object: {\"cost-centre\":\"4711\"}")
 	flags.Var((*jsonMap)(&o.Pods.Annotations), "pod-annotations", "`annotations` of every pod of every LoadTest, as a JSON object: {\"sidecar.istio.io/inject\":\"false\"}")
 	flags.BoolVar(&o.NetworkPolicies, "network-policies", true, "create NetworkPolicies in each namespace that has LoadTests, so that only runners can reach generators")
@@ -170,6 +178,9 @@ func (o *Options) check() error {
 		errs = append(errs, fmt.Errorf("--pod-labels, --pod-annotations: %w", err))
 	}
 	errs = append(errs, o.checkNamespaces()...)
+	if _, err := o.bounds(); err != nil {
+		errs = append(errs, err)
+	}
 	errs = append(errs, checkName("--runner-account", o.RunnerAccount, "a ServiceAccount"), checkName("--runner-priority", cmp.Or(o.RunnerPriority, "none"), "a PriorityClass"),
 		checkName("--runner-queue", cmp.Or(o.RunnerQueue, "none"), "a LocalQueue"))
 	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress), checkAddress("--profile-address", o.ProfileAddress))
@@ -206,6 +217,21 @@ func (o *Options) checkNamespaces() (errs []error) {
 		}
 	}
 	return errs
+}
+
+// bounds are what tests may name.
+func (o *Options) bounds() (b compile.Bounds, err error) {
+	if b.Servers, err = compile.ParseServerRanges(o.ExternalServers); err != nil {
+		return b, fmt.Errorf("--external-servers: %w", err)
+	}
+	for _, text := range o.TrafficPrefixes {
+		p, err := netip.ParsePrefix(text)
+		if err != nil || p != p.Masked() {
+			return b, fmt.Errorf("--traffic-prefixes: %q is no network, such as 10.1.0.0/16", text)
+		}
+		b.Prefixes = append(b.Prefixes, p)
+	}
+	return b, nil
 }
 
 func checkName(flag, name, of string) error {

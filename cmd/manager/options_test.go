@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/retention"
 )
 
@@ -32,7 +33,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{
-		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", RunnerPriority: "lab-runners", RunnerQueue: "runners", MetricsAddress: ":8443", HealthAddress: ":8081", MetricsSecure: true, ProfileAddress: "0",
+		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, TrafficPrefixes: strings.Split(compile.DefaultPrefixes, ","), NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", RunnerPriority: "lab-runners", RunnerQueue: "runners", MetricsAddress: ":8443", HealthAddress: ":8081", MetricsSecure: true, ProfileAddress: "0",
 		MetricsTests: 500, MaxConcurrent: 16, LogLevel: -4, KeepReports: retention.Limits{Count: 200, Age: 8760 * time.Hour},
 		KeepReportsIn: map[string]retention.Limits{"lab-a": {Count: 1000}},
 	}
@@ -52,6 +53,8 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 		"no namespace":            {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
 		"no other namespace":      {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
 		"no namespace of Leases":  {args: []string{"--image=i", "--port-leases-namespace=Lab_A"}, says: []string{"--port-leases-namespace", `"Lab_A"`}},
+		"no External servers":     {args: []string{"--image=i", "--external-servers=192.0.2.0/28,trex.lab"}, says: []string{"--external-servers", `"trex.lab"`, "192.0.2.7:4511"}},
+		"no network of traffic":   {args: []string{"--image=i", "--traffic-prefixes=10.1.0.1/16"}, says: []string{"--traffic-prefixes", `"10.1.0.1/16"`, "10.1.0.0/16"}},
 		"no priority class":       {args: []string{"--image=i", "--runner-priority=Lab_A"}, says: []string{"--runner-priority", `"Lab_A"`}},
 		"no queue":                {args: []string{"--image=i", "--runner-queue=Runners"}, says: []string{"--runner-queue", `"Runners"`, "a LocalQueue"}},
 		"no address":              {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
@@ -99,7 +102,7 @@ func TestOptionsCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","networkNamespaces":["default"],"networkPolicies":true,"disruptionBudgets":true,"leaderElect":true,"runnerAccount":"linerate-runner","metricsAddress":":8443","healthAddress":":8081","metricsSecure":true,"profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","networkNamespaces":["default"],"trafficPrefixes":["` + strings.ReplaceAll(compile.DefaultPrefixes, ",", `","`) + `"],"networkPolicies":true,"disruptionBudgets":true,"leaderElect":true,"runnerAccount":"linerate-runner","metricsAddress":":8443","healthAddress":":8081","metricsSecure":true,"profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

@@ -65,7 +65,9 @@ type UnmadeError struct {
 	Err    error
 }
 
-func (e *UnmadeError) Error() string { return fmt.Sprintf("make NetworkPolicy %s: %v", e.Policy.GetName(), e.Err) }
+func (e *UnmadeError) Error() string {
+	return fmt.Sprintf("make NetworkPolicy %s: %v", e.Policy.GetName(), e.Err)
+}
 
 // Unwrap gives the server's words.
 func (e *UnmadeError) Unwrap() error { return e.Err }

@@ -43,9 +43,9 @@ type compiledFrom struct {
 	product, loadtest string // labels
 }
 
-func newCompiledTests() *compiledTests {
+func newCompiledTests(bounds compile.Bounds) *compiledTests {
 	return &compiledTests{of: map[types.UID]*list.Element{}, compile: func(test *v1alpha1.LoadTest) (c compile.Compiled) {
-		c.Cluster, c.Errs = compile.ForCluster(test)
+		c.Cluster, c.Errs = bounds.ForCluster(test)
 		return c
 	}}
 }

@@ -25,7 +25,7 @@ func stored(uid string, generation int64) *v1alpha1.LoadTest {
 func TestATestIsCompiledOnceForEachGeneration(t *testing.T) {
 	for name, compiled := range map[string]compile.Compiled{"it compiles": {Cluster: &compile.Cluster{}}, "it is refused": {Errs: field.ErrorList{field.Required(nil, "")}}} {
 		t.Run(name, func(t *testing.T) {
-			tests, times := newCompiledTests(), 0
+			tests, times := newCompiledTests(compile.Bounds{}), 0
 			tests.compile = func(*v1alpha1.LoadTest) compile.Compiled { times++; return compiled }
 			var asked sync.WaitGroup
 			for range 16 {
@@ -53,7 +53,7 @@ func TestATestIsCompiledOnceForEachGeneration(t *testing.T) {
 // While one test is compiled, nobody who asks for another one waits.
 func TestNobodyWaitsWhileAnotherTestIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tests, release := newCompiledTests(), make(chan struct{})
+		tests, release := newCompiledTests(compile.Bounds{}), make(chan struct{})
 		tests.compile = func(test *v1alpha1.LoadTest) (c compile.Compiled) {
 			if test.Name == "hostile" {
 				<-release
@@ -74,7 +74,7 @@ func TestNobodyWaitsWhileAnotherTestIsCompiled(t *testing.T) {
 
 // However many and large the tests are, what is kept of them is bounded, and what was asked for last is kept.
 func TestCompiledTestsTakeNoMoreMemoryThanTheyMay(t *testing.T) {
-	tests := newCompiledTests()
+	tests := newCompiledTests(compile.Bounds{})
 	tests.compile = func(*v1alpha1.LoadTest) (c compile.Compiled) { return c }
 	for i := range 5000 {
 		test := stored(fmt.Sprint(i), 1)

@@ -42,11 +42,13 @@ type Bounds struct {
 	// PortsUnguarded: the operator reconciles some namespaces only, and doesn't know where other operators keep the Leases of physical ports. Nothing would keep its
 	// tests off ports that other operators' tests use, so its tests get no devices that may share a port.
 	PortsUnguarded bool
+	// Tests are what the tests themselves may name.
+	Tests compile.Bounds
 }
 
 // New makes an inventory that asks the API server each time.
 func New(c client.Reader, bounds Bounds) *Inventory {
-	return &Inventory{client: c, bounds: bounds, networks: liveNetworks{c}, compiled: newCompiledTests(), names: map[types.NamespacedName]networkNames{}}
+	return &Inventory{client: c, bounds: bounds, networks: liveNetworks{c}, compiled: newCompiledTests(bounds.Tests), names: map[types.NamespacedName]networkNames{}}
 }
 
 // networkNames are the networks that the links (keys) and the templates (own) of one generation of a test's spec name.

@@ -28,6 +28,7 @@ import (
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/controllers/turns"
 	"github.com/linerate-dev/linerate/controllers/wires"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -47,6 +48,8 @@ type Options struct {
 	Namespaces caches.Namespaces
 	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
 	NetworkNamespaces []string
+	// Bounds are what the tests' specs may name.
+	Bounds compile.Bounds
 	// MaxConcurrentReconciles is how many LoadTests are reconciled at a time; 0 means 16.
 	MaxConcurrentReconciles int
 	// NetworkPolicies and DisruptionBudgets say whether each namespace with tests gets those objects.
@@ -107,7 +110,8 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 		options.Decoded = caches.NewDecoded()
 	}
 	options.Settings.Namespace = cmp.Or(options.Settings.Namespace, options.Namespace)
-	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces, PortsUnguarded: options.PortsUnguarded})
+	options.Settings.ExternalServers = options.Bounds.Servers
+	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces, PortsUnguarded: options.PortsUnguarded, Tests: options.Bounds})
 	return &Reconciler{
 		options: options, client: c, live: c, progress: c, ofTest: byLabel, ofRuns: runsByLabel, events: recorder, memory: newMemory(), acceptedPods: newAcceptedPods(), metrics: metrics.NewTests(),
 		inventory: lab, turns: turns.New(c, lab, options.Settings, options.Clock),

@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/controllers/metrics"
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -23,6 +24,8 @@ import (
 type Options struct {
 	// Version is linerate's version, for suites' reports.
 	Version string
+	// Bounds are what the tests' specs may name.
+	Bounds compile.Bounds
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time
 	// Metrics is where SetupWithManager registers metrics; nil: nowhere.
@@ -69,7 +72,7 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	}
 	return &Reconciler{
 		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newMemory(), metrics: metrics.NewSuites(),
-		judge: suite.JudgeWith(server, suite.InCluster), definitions: server,
+		judge: suite.JudgeWith(server, suite.InClusterWith(options.Bounds)), definitions: server,
 	}, nil
 }
 

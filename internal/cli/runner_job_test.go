@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func claimed(t *testing.T, server *trextest.Server, uid string, attempt int) err
 	j := runnerJob{plan: &plan.Plan{
 		Engine: plan.EngineExternal, Test: plan.Test{UID: uid, Attempt: attempt}, Links: []plan.Link{{Name: "west"}, {Name: "east"}},
 		Generators: []plan.Generator{{Name: "generator-0", Server: server.Address()}},
-	}, wanted: observe.Want(nil, false)}
+	}, sites: plan.Sites{AllowedServers: []string{server.Address()}}, wanted: observe.Want(nil, false)}
 	got, err := reachFrames(t.Context(), j, time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +65,43 @@ func TestAnAttemptTakesNoPortsOfAnotherTest(t *testing.T) {
 	g.Steal(0, "alice")
 	if err := claimed(t, server, "victim", 3); !errors.Is(err, engine.ErrTaken) || !strings.Contains(err.Error(), `owned by "alice"`) {
 		t.Errorf("somebody else took them meanwhile: %v", err)
+	}
+}
+
+// The runner's pod is where no author of tests may look around. So it calls no server that the operator's administrator doesn't list, whatever a name that the author wrote resolves to.
+func TestARunnerCallsNoServerThatItsAdministratorDoesNotAllow(t *testing.T) {
+	server := trextest.Serve(t, trextest.NewGenerator(trextest.TwoPorts()...))
+	_, port, err := net.SplitHostPort(server.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		server  string
+		allowed []string
+		refused string
+	}{
+		"an address of the list":                             {server.Address(), []string{server.Address()}, ""},
+		"a name that resolves to one":                        {"localhost:" + port, []string{server.Address(), "[::1]:" + port}, ""},
+		"an address of no list":                              {server.Address(), nil, "this cluster's tests may use no External server"},
+		"an address of another list":                         {server.Address(), []string{"192.0.2.0/24:" + port}, "127.0.0.1:" + port + " is none of the External servers"},
+		"another port of the machine":                        {server.Address(), []string{"127.0.0.1"}, "127.0.0.1:" + port + " is none of the External servers"},
+		"a name that resolves to none of the list":           {"localhost:" + port, []string{"192.0.2.0/24:" + port}, ":" + port + " is none of the External servers"},
+		"the runner's own machine, where all others are":     {"localhost:" + port, []string{"0.0.0.0/0:" + port, "[::/0]:" + port}, ":" + port + " is none of the External servers"},
+		"the runner's own machine, in another way of saying": {"[::ffff:127.0.0.1]:" + port, []string{"0.0.0.0/0:" + port, "[::/0]:" + port}, "127.0.0.1:" + port + " is none of the External servers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := runnerJob{plan: &plan.Plan{
+				Engine: plan.EngineExternal, Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0", Server: c.server}},
+			}, sites: plan.Sites{AllowedServers: c.allowed}, wanted: observe.Want(nil, false)}
+			got, err := reachFrames(t.Context(), j, time.Hour)
+			defer got.disconnect()
+			switch {
+			case c.refused == "" && err != nil:
+				t.Error(err)
+			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused) || errors.Is(err, engine.ErrLost)):
+				t.Errorf("it says %v, want %q", err, c.refused)
+			}
+		})
 	}
 }
 

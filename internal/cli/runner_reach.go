@@ -36,6 +36,10 @@ type generatorAt struct {
 
 // reachFrames dials all generators at once, each for as long as patience: it may take a moment until a pod that is ready can be reached.
 func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
+	options, err := j.engineOptions()
+	if err != nil {
+		return make(reached, len(j.plan.Generators)), err
+	}
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	all := make(reached, len(j.plan.Generators))
@@ -45,7 +49,7 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 		wg.Go(func() {
 			site, err := j.siteOf(g)
 			if err == nil {
-				all[i], err = reachOne(bounded, site, j.sites.Key, j.engineOptions())
+				all[i], err = reachOne(bounded, site, j.sites.Key, options)
 			}
 			if err != nil {
 				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)
@@ -58,15 +62,18 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 
 // engineOptions are the options of the connections to generators: our own engine in the test's pods asks for the attempt's key, and TRex can't.
 // They have a user of the test's own, so the generator itself knows whose ports it has, and takes them from an earlier run of the test for this one.
-func (j runnerJob) engineOptions() stl.Options {
-	o := engineOptions(j.plan, j.wanted)
+func (j runnerJob) engineOptions() (o stl.Options, err error) {
+	o = engineOptions(j.plan, j.wanted)
 	if j.plan.Engine == plan.EngineSoftware {
 		o.Dial = plainOr(j.sites.Key)
 	}
 	if uid := j.plan.Test.UID; uid != "" {
 		o.User, o.Reclaims = trex.UserOfTest+manifests.DigestOfUID(uid), true
 	}
-	return o
+	if j.plan.GeneratorsRunAlready() {
+		o.Dial, err = dialAllowed(j.sites.AllowedServers)
+	}
+	return o, err
 }
 
 // siteOf is where a generator runs: as the operator found it, else as the Plan says for one that runs already, with its ports in the links' order.
@@ -92,7 +99,11 @@ const dialPause = time.Second
 func reachOne(ctx context.Context, site plan.Site, key credential.Key, o stl.Options) (g generatorAt, err error) {
 	g.site = site
 	for {
-		if g.engine, err = stl.Dial(ctx, site.RPC, o); err == nil || !errors.Is(err, engine.ErrLost) {
+		g.engine, err = stl.Dial(ctx, site.RPC, o)
+		if forbidden, is := errors.AsType[*notAllowedError](err); is {
+			return g, fmt.Errorf("server %s: %w", site.RPC, forbidden)
+		}
+		if err == nil || !errors.Is(err, engine.ErrLost) {
 			break
 		}
 		if pause.For(ctx, dialPause) != nil {

@@ -37,7 +37,11 @@ func (external) check(c *compiler) {
 
 // server is the replica's address, with its port.
 func (external) server(c *compiler, replica int) string {
-	server := string(c.spec.Generator.External.Servers[replica])
+	return withPort(string(c.spec.Generator.External.Servers[replica]))
+}
+
+// withPort is a server's address with its port, by default TRex's own.
+func withPort(server string) string {
 	if host, _, found := cutPort(server); !found {
 		return host + defaultRPCPort
 	}

@@ -51,6 +51,8 @@ type Settings struct {
 	RunnerAccount  string
 	RunnerPriority string
 	RunnerQueue    string
+	// ExternalServers are where the servers of External tests may be.
+	ExternalServers compile.ServerRanges
 	// Pods are labels and annotations for every pod of every test.
 	Pods PodMetadata
 }

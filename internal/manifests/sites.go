@@ -25,6 +25,9 @@ func SitesOf(in Input, pods []corev1.Pod) (sites plan.Sites, err error) {
 	if sites.DeviceEnd, err = deviceEndAt(in, pods); err != nil {
 		return plan.Sites{}, err
 	}
+	if !hasGeneratorPods(in) {
+		sites.AllowedServers = in.Settings.ExternalServers.Texts()
+	}
 	hops := nextHops(in, pods)
 	for _, g := range in.Compiled.Plan.Generators {
 		site := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}

@@ -12,6 +12,9 @@ type Sites struct {
 	// Key proves to linerate's servers in the attempt's pods that the runner is theirs: they have its verifier. It is nowhere else, and of no use after the attempt.
 	Key        credential.Key `json:"key,omitzero"`
 	Generators []Site         `json:"generators"`
+	// AllowedServers are where generators that run already may be, as the operator's administrator lists them (compile.ParseServerRanges): the runner connects to no other address, whatever a
+	// server's name resolves to by then.
+	AllowedServers []string `json:"allowedServers,omitempty"`
 	// SharedPorts names the physical ports that several ends of the links share, as sentences for the Report; the test allows that.
 	SharedPorts []string `json:"sharedPorts,omitempty"`
 	// Device is the device's pod; nil: the device isn't a pod.

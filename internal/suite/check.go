@@ -37,6 +37,14 @@ func InCluster(test *v1alpha1.LoadTest) field.ErrorList {
 	return errs
 }
 
+// InClusterWith is the same in a cluster with bounds.
+func InClusterWith(bounds compile.Bounds) func(*v1alpha1.LoadTest) field.ErrorList {
+	return func(test *v1alpha1.LoadTest) field.ErrorList {
+		_, errs := bounds.ForCluster(test)
+		return errs
+	}
+}
+
 // Fault is something that is wrong with one or several cells.
 type Fault struct {
 	// Cells are the first cells that have the fault; More is how many others do.

@@ -23,7 +23,7 @@ import (
 // guarded is an operator with its own rights that puts up guards.
 func (l *lab) guarded() {
 	l.reconciler = loadtest.NewReconciler(l.operator, l.events, loadtest.Options{
-		Settings: testSettings(), Namespace: operatorNamespace, NetworkNamespaces: []string{"*"}, Clock: l.clock.now, NetworkPolicies: true, DisruptionBudgets: true,
+		Settings: testSettings(), Namespace: operatorNamespace, NetworkNamespaces: []string{"*"}, Bounds: testBounds(), Clock: l.clock.now, NetworkPolicies: true, DisruptionBudgets: true,
 	})
 }
 

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/loadtest"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
@@ -78,7 +80,7 @@ func (l *lab) runs() client.MatchingLabels {
 
 // restart replaces the operator by one that remembers nothing.
 func (l *lab) restart() {
-	l.reconciler = loadtest.NewReconciler(l.operator, l.events, loadtest.Options{Settings: testSettings(), Namespace: operatorNamespace, NetworkNamespaces: []string{"*"}, Clock: l.clock.now})
+	l.reconciler = loadtest.NewReconciler(l.operator, l.events, loadtest.Options{Settings: testSettings(), Namespace: operatorNamespace, NetworkNamespaces: []string{"*"}, Bounds: testBounds(), Clock: l.clock.now})
 }
 
 func testSettings() manifests.Settings {
@@ -130,6 +132,11 @@ func (l *lab) settle(name string) ctrl.Result {
 	}
 	l.t.Fatalf("after %d passes the operator still writes; status:\n%s", mostPasses, l.describe(name))
 	return ctrl.Result{}
+}
+
+// testBounds let External tests be where they like.
+func testBounds() compile.Bounds {
+	return compile.Bounds{Servers: compile.ServerRanges{{Prefix: netip.MustParsePrefix("192.0.2.0/24"), Port: 4501}}, Prefixes: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
 }
 
 // create makes a LoadTest as a person would.

@@ -35,7 +35,7 @@ func (l *lab) manage(change func(*ctrl.Options), namespaces ...string) (stop fun
 	mgr, err := ctrl.NewManager(rights, options)
 	l.must(err)
 	reconciler := loadtest.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder("linerate.dev/manager"), loadtest.Options{
-		Settings: testSettings(), Namespace: operatorNamespace, Namespaces: namespaces, NetworkNamespaces: []string{"*"}, Clock: l.clock.now,
+		Settings: testSettings(), Namespace: operatorNamespace, Namespaces: namespaces, NetworkNamespaces: []string{"*"}, Bounds: testBounds(), Clock: l.clock.now,
 	})
 	l.must(reconciler.SetupWithManager(mgr))
 	ctx, cancel := context.WithCancel(context.Background())

@@ -304,7 +304,7 @@ func TestTwoOperatorsNeverPutTestsOnOnePort(t *testing.T) {
 		l.wires(looped("any"))
 		l.reconciler = loadtest.NewReconciler(l.operator, l.events, loadtest.Options{
 			Settings: testSettings(), Namespace: operatorNamespace, PortLeases: operatorNamespace, PortsUnguarded: !guarded, Namespaces: []string{l.namespace},
-			NetworkNamespaces: []string{"*"}, Clock: l.clock.now,
+			NetworkNamespaces: []string{"*"}, Bounds: testBounds(), Clock: l.clock.now,
 		})
 		return l
 	}

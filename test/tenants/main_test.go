@@ -1,6 +1,7 @@
 package tenants
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,6 +87,11 @@ func read(file string, into client.Object) error {
 	text, err := os.ReadFile("../../config/" + file)
 	if err != nil {
 		return err
+	}
+	if file == "admission/policy.yaml" { // as the chart does with allowedExternalServers
+		text = bytes.Replace(text, []byte(`name: externalServers
+    expression: "[]"`), []byte(`name: externalServers
+    expression: "[{'prefix': '192.0.2.0/24', 'port': '4501'}, {'prefix': '2001:db8:7::/64', 'port': '4511'}]"`), 1)
 	}
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		return fmt.Errorf("%s: %w", file, err)

@@ -2,6 +2,7 @@ package tenants
 
 import (
 	"context"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -16,15 +17,29 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/loadtest"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/test/tenants/tries"
 )
+
+// bounds are those of the policy that main_test.go installs.
+func bounds(t *testing.T) (b compile.Bounds) {
+	t.Helper()
+	var err error
+	if b.Servers, err = compile.ParseServerRanges([]string{"192.0.2.0/24", "[2001:db8:7::/64]:4511"}); err != nil {
+		t.Fatal(err)
+	}
+	for text := range strings.SplitSeq(compile.DefaultPrefixes, ",") {
+		b.Prefixes = append(b.Prefixes, netip.MustParsePrefix(text))
+	}
+	return b
+}
 
 // operate runs the operator, with its own rights, until it has nothing more to do for a test.
 func (l *lab) operate(name string, shared ...string) *v1alpha1.LoadTest {
 	l.t.Helper()
 	r := loadtest.NewReconciler(asAccount(l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtest.Options{
-		Settings: manifests.Settings{Image: "registry.lab/linerate:test", Namespace: managerNamespace}, NetworkNamespaces: shared,
+		Settings: manifests.Settings{Image: "registry.lab/linerate:test", Namespace: managerNamespace}, NetworkNamespaces: shared, Bounds: bounds(l.t),
 	})
 	key := client.ObjectKey{Namespace: l.namespace, Name: name}
 	for range 6 {

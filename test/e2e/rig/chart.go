@@ -26,7 +26,8 @@ func (r *Rig) Upgrade(ctx context.Context, tag string, values ...string) error {
 	args := []string{"upgrade", "--install", "linerate", chart, "--namespace", Namespace, "--create-namespace", "--wait", "--timeout", "2m"}
 	for _, value := range append([]string{
 		"image.tag=" + tag, "image.pullPolicy=Never",
-		"resources.requests.cpu=0", // where a node has two processors, TRex asks for both
+		"allowedExternalServers={10.244.0.0/16}", // tests' servers are pods
+		"resources.requests.cpu=0",               // where a node has two processors, TRex asks for both
 	}, values...) {
 		args = append(args, "--set", value)
 	}
