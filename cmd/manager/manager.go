@@ -58,6 +58,7 @@ func newManager(ctx context.Context, config *rest.Config, options Options) (ctrl
 	clock := &pass.Clock{}
 	config = rest.CopyConfig(config)
 	config.Wrap(clock.Wrap)
+	config.Wrap(pass.NewShares().Wrap)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         caches.Options(options.Namespaces, ownNamespace(options)),

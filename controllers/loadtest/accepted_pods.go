@@ -3,6 +3,7 @@ package loadtest
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -18,24 +19,24 @@ import (
 // names, and a dry run costs as much as creating the pod. If a policy or a quota refuses such a pod later, when it is created, everything about its namespace is forgotten, and
 // the next test tries again. It is safe for concurrent use.
 type acceptedPods struct {
-	mu    sync.Mutex
-	until map[podShape]time.Time
+	mu sync.Mutex
+	// until has the shapes of each namespace by themselves, so that no namespace's pods push out another's.
+	until map[string]map[podShape]time.Time
 }
 
 // podShape is equal for pods that differ only in which test they belong to.
-type podShape struct {
-	namespace string
-	of        [sha256.Size]byte
-}
+type podShape [sha256.Size]byte
 
 const (
 	// acceptedFor is for how long a dry run's acceptance counts.
 	acceptedFor = time.Minute
-	// mostAccepted is how many shapes of pods are remembered.
-	mostAccepted = 512
+	// mostAccepted is how many shapes of pods are remembered of a namespace.
+	mostAccepted = 128
 )
 
-func newAcceptedPods() *acceptedPods { return &acceptedPods{until: map[podShape]time.Time{}} }
+func newAcceptedPods() *acceptedPods {
+	return &acceptedPods{until: map[string]map[podShape]time.Time{}}
+}
 
 // verifier is an argument of linerate's servers, which follows from the test's UID (manifests).
 var verifier = regexp.MustCompile(`"--verifier=[A-Za-z0-9_-]*"`)
@@ -54,26 +55,26 @@ func shapeOf(test *v1alpha1.LoadTest, object manifests.Object) (podShape, bool) 
 		return podShape{}, false
 	}
 	anybodys := strings.NewReplacer(string(test.UID), "uid", test.Name, "name").Replace(string(text))
-	return podShape{test.Namespace, sha256.Sum256(verifier.ReplaceAll([]byte(anybodys), nil))}, true
+	return sha256.Sum256(verifier.ReplaceAll([]byte(anybodys), nil)), true
 }
 
 // others are the objects without the pods that were accepted lately.
 func (w *acceptedPods) others(test *v1alpha1.LoadTest, objects []manifests.Object, now time.Time) (others []manifests.Object) {
 	for _, object := range objects {
-		if of, is := shapeOf(test, object); !is || !w.has(of, now) {
+		if of, is := shapeOf(test, object); !is || !w.has(test.Namespace, of, now) {
 			others = append(others, object)
 		}
 	}
 	return others
 }
 
-func (w *acceptedPods) has(of podShape, now time.Time) bool {
+func (w *acceptedPods) has(namespace string, of podShape, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return now.Before(w.until[of])
+	return now.Before(w.until[namespace][of])
 }
 
-// add remembers that the API server accepted a pod in a dry run.
+// add remembers that the API server accepted a pod in a dry run, and forgets namespaces whose acceptances no longer count.
 func (w *acceptedPods) add(test *v1alpha1.LoadTest, object manifests.Object, now time.Time) {
 	of, is := shapeOf(test, object)
 	if !is {
@@ -81,19 +82,25 @@ func (w *acceptedPods) add(test *v1alpha1.LoadTest, object manifests.Object, now
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.until) >= mostAccepted {
-		clear(w.until)
+	shapes := w.until[test.Namespace]
+	if shapes == nil || len(shapes) >= mostAccepted {
+		w.dropOld(now)
+		shapes = map[podShape]time.Time{}
+		w.until[test.Namespace] = shapes
 	}
-	w.until[of] = now.Add(acceptedFor)
+	shapes[of] = now.Add(acceptedFor)
+}
+
+func (w *acceptedPods) dropOld(now time.Time) {
+	for _, shapes := range w.until {
+		maps.DeleteFunc(shapes, func(_ podShape, until time.Time) bool { return !now.Before(until) })
+	}
+	maps.DeleteFunc(w.until, func(_ string, shapes map[podShape]time.Time) bool { return len(shapes) == 0 })
 }
 
 // refused forgets all pods of a namespace, since a policy or quota there may have changed.
 func (w *acceptedPods) refused(namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for of := range w.until {
-		if of.namespace == namespace {
-			delete(w.until, of)
-		}
-	}
+	delete(w.until, namespace)
 }

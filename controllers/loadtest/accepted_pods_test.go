@@ -50,7 +50,8 @@ func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
 		"beside what is no pod":                    {test: named("lab", "64b"), image: "i:1", beside: &corev1.ConfigMap{}, want: true},
 		"after one of its namespace was refused":   {test: named("lab", "64b"), image: "i:1", happen: func(w *acceptedPods) { w.refused("lab") }},
 		"after one of another namespace was":       {test: named("lab", "64b"), image: "i:1", happen: func(w *acceptedPods) { w.refused("other") }, want: true},
-		"after many others, which aren't all kept": {test: named("lab", "64b"), image: "i:1", happen: func(w *acceptedPods) { fill(w, now) }},
+		"after many others, which aren't all kept": {test: named("lab", "64b"), image: "i:1", happen: func(w *acceptedPods) { fill(w, "lab", now) }},
+		"after many others of another namespace":   {test: named("lab", "64b"), image: "i:1", happen: func(w *acceptedPods) { fill(w, "other", now) }, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newAcceptedPods()
@@ -69,15 +70,15 @@ func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
 			if c.beside != nil && !slices.Contains(tried, c.beside) {
 				t.Error("what is beside it isn't tried")
 			}
-			if len(w.until) > mostAccepted {
-				t.Errorf("%d are kept", len(w.until))
+			if n := max(len(w.until["lab"]), len(w.until["other"])); n > mostAccepted {
+				t.Errorf("%d are kept of a namespace", n)
 			}
 		})
 	}
 }
 
-func fill(w *acceptedPods, now time.Time) {
+func fill(w *acceptedPods, namespace string, now time.Time) {
 	for i := range mostAccepted {
-		w.add(named("lab", "x"), podOf(named("lab", "x"), fmt.Sprint("image:", i)), now)
+		w.add(named(namespace, "x"), podOf(named(namespace, "x"), fmt.Sprint("image:", i)), now)
 	}
 }

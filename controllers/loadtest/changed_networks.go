@@ -2,7 +2,9 @@ package loadtest
 
 import (
 	"context"
+	"maps"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,27 +13,59 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 )
 
-// changedNetworks are those that changed since the tests that name them were last woken. It is safe for concurrent use.
+// networksPause is for how long the tests that name a namespace's networks aren't woken again: whoever may change a network could else have all of them reconciled at each change.
+const networksPause = time.Second
+
+// changedNetworks are those that changed since the tests that name them were last woken: at once at the first change of a namespace's networks, and for those of the next second together. It is safe for concurrent use.
 type changedNetworks struct {
-	mu       sync.Mutex
-	networks map[compile.NetworkKey]bool
+	// wake has the tests woken that name what is due.
+	wake func()
+
+	mu  sync.Mutex
+	due map[compile.NetworkKey]bool
+	// later are the networks that change during the pause of their namespace. A namespace without a pause has none, not even an empty map.
+	later map[string]map[compile.NetworkKey]bool
+}
+
+func newChangedNetworks(wake func()) *changedNetworks {
+	return &changedNetworks{wake: wake, due: map[compile.NetworkKey]bool{}, later: map[string]map[compile.NetworkKey]bool{}}
 }
 
 func (c *changedNetworks) add(network compile.NetworkKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.networks == nil {
-		c.networks = map[compile.NetworkKey]bool{}
+	if later, pauses := c.later[network.Namespace]; pauses {
+		later[network] = true
+		return
 	}
-	c.networks[network] = true
+	c.due[network] = true
+	c.wakeAndPause(network.Namespace)
+}
+
+// wakeAndPause has tests woken, and the next ones of this namespace's networks after a pause. The caller has locked c.
+func (c *changedNetworks) wakeAndPause(namespace string) {
+	c.later[namespace] = map[compile.NetworkKey]bool{}
+	time.AfterFunc(networksPause, func() { c.endPause(namespace) })
+	c.wake()
+}
+
+func (c *changedNetworks) endPause(namespace string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := c.later[namespace]
+	delete(c.later, namespace)
+	if len(changed) > 0 {
+		maps.Copy(c.due, changed)
+		c.wakeAndPause(namespace)
+	}
 }
 
 func (c *changedNetworks) take() map[compile.NetworkKey]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	networks := c.networks
-	c.networks = nil
-	return networks
+	due := c.due
+	c.due = map[compile.NetworkKey]bool{}
+	return due
 }
 
 // testsOfNetworks are the tests that wait for something in the cluster, or for their turn, and name a network that has changed. A test that hasn't been observed yet names none, and reads its networks

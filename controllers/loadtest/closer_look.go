@@ -125,12 +125,18 @@ func (r *Reconciler) finalize(ctx context.Context, observed *observation, decisi
 	return nil
 }
 
-// try asks the API server, by a dry run, which of these objects it would accept. It skips pods like those that were accepted a moment ago.
+// try asks the API server, by a dry run, which of these objects it would accept. It skips pods like those that were accepted a moment ago, and what was refused until it is due to be tried again.
 func (r *Reconciler) try(ctx context.Context, observed *observation, objects []manifests.Object) error {
-	observed.Refusals = []lifecycle.Refusal{}
 	now := r.options.Clock()
+	if observed.Refusals = r.memory.refusedTry(observed.Test, objects, now); len(observed.Refusals) > 0 {
+		return nil
+	}
+	observed.Refusals, observed.tried = []lifecycle.Refusal{}, objects
 	objects = r.acceptedPods.others(observed.Test, objects, now)
-	for i, answer := range r.createAll(ctx, objects, client.DryRunAll) {
+	begun := time.Now()
+	answers := r.createAll(ctx, objects, client.DryRunAll)
+	observed.tryTook = time.Since(begun)
+	for i, answer := range answers {
 		if answer.err == nil {
 			changed := changedDevices(objects[i], answer.object)
 			if observed.refuse(objects[i], changed); changed == "" {

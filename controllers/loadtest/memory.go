@@ -22,6 +22,8 @@ import (
 type memory struct {
 	mu    sync.Mutex
 	tests map[types.NamespacedName]*acts
+	// retries is when a namespace's refused dry runs may be made again.
+	retries map[string]time.Time
 }
 
 // acts are what was done to one test.
@@ -34,9 +36,13 @@ type acts struct {
 	until            time.Time
 	// taken are children whose names somebody else's objects have.
 	taken map[string]childRef
+	// refused is the last dry run that was refused.
+	refused refusedTry
 }
 
-func newMemory() *memory { return &memory{tests: map[types.NamespacedName]*acts{}} }
+func newMemory() *memory {
+	return &memory{tests: map[types.NamespacedName]*acts{}, retries: map[string]time.Time{}}
+}
 
 // with lets f read or change what was done to a test. A later test of the same name starts with nothing.
 func (m *memory) with(test *v1alpha1.LoadTest, f func(*acts)) {

@@ -14,12 +14,16 @@ import (
 	"github.com/linerate-dev/linerate/controllers/inventory"
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // observation is what a decision is made from.
 type observation struct {
 	lifecycle.Observed
 	childList *childList
+	// tried are the objects of which the API server was asked in this pass whether it would refuse them, and tryTook is how long that took.
+	tried   []manifests.Object
+	tryTook time.Duration
 	// giveBack returns the memory of the Reports in the observation; nil: it has none.
 	giveBack func()
 }

@@ -97,7 +97,7 @@ type Reconciler struct {
 	turns        *turns.Line
 	metrics      *metrics.Tests
 	// changedNetworks are those whose tests are still to be woken.
-	changedNetworks changedNetworks
+	changedNetworks *changedNetworks
 }
 
 // NewReconciler makes a reconciler that reads and writes through one client, which need not have a cache. SetupWithManager gives it
@@ -142,6 +142,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			again, err = r.apply(ctx, observed, decision)
 		}
 		if err != nil || !again {
+			r.memory.tryRefused(observed, r.options.Clock(), decision.RequeueAt)
 			r.metrics.Decided(decision.Rule, time.Since(begun))
 			return r.outcome(ctx, observed, decision, err)
 		}

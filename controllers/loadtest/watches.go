@@ -38,10 +38,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	r.live, r.progress, r.ofTest, r.ofRuns = mgr.GetAPIReader(), progress, byIndex, runsByIndex
+	r.changedNetworks = newChangedNetworks(func() { nudge(wake) })
 	changed := func(network compile.NetworkKey) {
-		r.changedNetworks.add(network)
 		r.turns.NetworkChanged(network)
-		nudge(wake)
+		r.changedNetworks.add(network)
 	}
 	if err := errors.Join(r.inventory.Watch(mgr, changed), r.registerMetrics(mgr)); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := r.wires.Watch(mgr, b, byIndex, cachedWaiting); err != nil {
 		return err
 	}
-	return b.Complete(pass.Orderly(r))
+	return b.Complete(pass.Orderly(pass.Sharing(r)))
 }
 
 func (r *Reconciler) controllerOptions() controller.Options {

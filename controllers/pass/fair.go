@@ -1,16 +1,87 @@
 package pass
 
 import (
+	"sync"
+
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// newQueue makes a controller's queue of passes, in which namespaces take turns.
-func newQueue(controller string, retries workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+// newQueue makes a controller's queue of passes, in which namespaces take turns, and no namespace has more than half of the workers.
+func newQueue(workers int) func(string, workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return func(controller string, retries workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		return &halves{TypedRateLimitingInterface: newTurns(controller, retries), most: max(1, workers/2), busy: map[string]int{}, parked: map[string][]reconcile.Request{}}
+	}
+}
+
+func newTurns(controller string, retries workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	type request = reconcile.Request
 	fair := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[request]{Name: controller, Queue: &turns{of: map[string][]request{}}})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[request]{Name: controller, Queue: fair})
 	return workqueue.NewTypedRateLimitingQueueWithConfig(retries, workqueue.TypedRateLimitingQueueConfig[request]{Name: controller, DelayingQueue: delaying})
+}
+
+// halves is a queue that gives no namespace more than half of the workers, so that another namespace's pass finds one at once, however long the first one's passes take. A pass beyond that is parked until one of its namespace
+// is done.
+type halves struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	// most is how many passes of a namespace are under way at most.
+	most int
+
+	mu sync.Mutex
+	// busy is how many of a namespace are under way; parked are those that were due and found no worker, the first one first.
+	busy   map[string]int
+	parked map[string][]reconcile.Request
+}
+
+// Get waits for a pass whose namespace may have a worker.
+func (h *halves) Get() (reconcile.Request, bool) {
+	for {
+		next, ends := h.TypedRateLimitingInterface.Get()
+		if ends || h.begin(next) {
+			return next, ends
+		}
+	}
+}
+
+// begin says whether a pass may begin; if not, it is parked.
+func (h *halves) begin(r reconcile.Request) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.busy[r.Namespace] >= h.most {
+		h.parked[r.Namespace] = append(h.parked[r.Namespace], r)
+		return false
+	}
+	h.busy[r.Namespace]++
+	return true
+}
+
+// Done ends a pass, and has the first one that is parked of its namespace due again.
+func (h *halves) Done(r reconcile.Request) {
+	h.TypedRateLimitingInterface.Done(r)
+	if next, some := h.end(r.Namespace); some {
+		h.Add(next)
+		h.TypedRateLimitingInterface.Done(next)
+	}
+}
+
+func (h *halves) end(namespace string) (next reconcile.Request, some bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.busy[namespace]--; h.busy[namespace] == 0 {
+		delete(h.busy, namespace)
+	}
+	parked := h.parked[namespace]
+	if len(parked) == 0 {
+		return next, false
+	}
+	next = parked[0]
+	if parked[0] = (reconcile.Request{}); len(parked) > 1 {
+		h.parked[namespace] = parked[1:]
+	} else {
+		delete(h.parked, namespace)
+	}
+	return next, true
 }
 
 // turns has the passes that are due. Namespaces take turns, each with its pass that is due for longest. A namespace with thousands of objects keeps another namespace waiting for one pass.

@@ -3,7 +3,10 @@ package pass
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -53,4 +56,54 @@ func TestNamespacesTakeTurnsWithTheirOldestPasses(t *testing.T) {
 	if len(due.of)+len(due.namespaces) > 0 {
 		t.Errorf("%v is kept", due)
 	}
+}
+
+// A namespace whose passes take for ever has half of the workers, and the rest wait for those; another namespace's pass begins at once.
+func TestPassesThatTakeLongLeaveWorkersToOtherNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers = 4
+		options := ControllerOptions(workers, nil)
+		queue := options.NewQueue("", options.RateLimiter)
+		for i := range 100 {
+			queue.Add(requestOf("hostile", fmt.Sprint(i)))
+		}
+		var mu sync.Mutex
+		underWay, most, handled, innocentAfter := map[string]int{}, map[string]int{}, map[string]int{}, time.Duration(0)
+		begun := time.Now()
+		var all sync.WaitGroup
+		for range workers {
+			all.Go(func() {
+				for {
+					next, ends := queue.Get()
+					if ends {
+						return
+					}
+					mu.Lock()
+					underWay[next.Namespace]++
+					most[next.Namespace] = max(most[next.Namespace], underWay[next.Namespace])
+					if next.Namespace == "lab" {
+						innocentAfter = time.Since(begun)
+					}
+					mu.Unlock()
+					time.Sleep(time.Minute)
+					mu.Lock()
+					underWay[next.Namespace]--
+					handled[next.Namespace]++
+					mu.Unlock()
+					queue.Done(next)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		queue.Add(requestOf("lab", "innocent"))
+		time.Sleep(2 * time.Hour)
+		queue.ShutDown()
+		all.Wait()
+		if most["hostile"] != workers/2 || innocentAfter != time.Second {
+			t.Errorf("%d passes of the hostile namespace were under way, and the other's began after %s", most["hostile"], innocentAfter)
+		}
+		if handled["hostile"] != 100 || handled["lab"] != 1 {
+			t.Errorf("%v were handled, want 100 and 1", handled)
+		}
+	})
 }

@@ -35,7 +35,7 @@ func ControllerOptions(concurrency int, logOf func(*reconcile.Request) logr.Logg
 		ReconciliationTimeout:   timeout,
 		LogConstructor:          logOf,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-		NewQueue:                newQueue,
+		NewQueue:                newQueue(concurrency),
 	}
 }
 

@@ -401,3 +401,11 @@ func TestAPodThatOnlySaysItIsATestsIsNoTests(t *testing.T) {
 		})
 	}
 }
+
+func TestDrawingsForWhichNobodyWaitsTakeAFifthOfTheTime(t *testing.T) {
+	for drawing, want := range map[time.Duration]time.Duration{0: drawPause, time.Millisecond: drawPause, 100 * time.Millisecond: 400 * time.Millisecond, time.Minute: longestDrawPause} {
+		if got := pauseAfter(drawing); got != want {
+			t.Errorf("after a drawing of %s the pause is %s, want %s", drawing, got, want)
+		}
+	}
+}

@@ -27,8 +27,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
-// drawPause is the shortest time between two drawings that no pass waits for: changes come in bursts.
-const drawPause = 50 * time.Millisecond
+// drawPause is the shortest time between two drawings that no pass waits for: changes come in bursts. longestDrawPause is the longest one.
+const drawPause, longestDrawPause = 50 * time.Millisecond, time.Second
 
 // Watch has the line drawn when something changes, as long as the manager runs, and the controller reconcile the tests whose turn that changes. notOver lists the
 // tests that aren't over, by the manager's index.
@@ -46,9 +46,10 @@ func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []clie
 // at the pace of beginning, and tests whose place in line changed at the moment that notices gives them.
 func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 	begun := time.Now()
-	pause, tell := time.NewTicker(drawPause), time.NewTicker(drawPause)
-	defer pause.Stop()
+	tell, pause := time.NewTicker(drawPause), time.NewTimer(drawPause)
 	defer tell.Stop()
+	defer pause.Stop()
+	var behind <-chan struct{} // nil during a pause
 	for {
 		select {
 		case <-ctx.Done():
@@ -56,16 +57,22 @@ func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 		case <-tell.C:
 			wakeAll(ctx, wake, l.toBegin(time.Now()))
 			wakeAll(ctx, wake, l.toNotify(time.Since(begun)))
-		case <-l.signal:
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-pause.C:
-			}
-			wakeAll(ctx, wake, l.woken(ctx))
+		case <-pause.C:
+			behind = l.signal
+		case <-behind:
+			since := time.Now()
+			woken := l.woken(ctx)
+			behind = nil
+			pause.Reset(pauseAfter(time.Since(since)))
+			wakeAll(ctx, wake, woken)
 			wakeAll(ctx, wake, l.toBegin(time.Now()))
 		}
 	}
+}
+
+// pauseAfter is the pause after a drawing that took so long: drawings for which no pass waits take a fifth of a processor at most, however often a tenant of thousands of tests changes something.
+func pauseAfter(drawing time.Duration) time.Duration {
+	return min(max(drawPause, 4*drawing), longestDrawPause)
 }
 
 // wakeAll has each of these tests reconciled, until the context ends.

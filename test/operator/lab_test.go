@@ -200,6 +200,15 @@ func (l *lab) wire(namespace, name, resource string) {
 	l.must(admin.Create(l.t.Context(), network))
 }
 
+// networkNamed is a network of the lab's namespace, by its name alone.
+func (l *lab) networkNamed(name string) *unstructured.Unstructured {
+	network := &unstructured.Unstructured{}
+	network.SetGroupVersionKind(networkKind)
+	network.SetNamespace(l.namespace)
+	network.SetName(name)
+	return network
+}
+
 var networkKind = schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition"}
 
 // sample reads a LoadTest of config/samples.

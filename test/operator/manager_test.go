@@ -17,6 +17,7 @@ import (
 
 	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/controllers/loadtest"
+	"github.com/linerate-dev/linerate/controllers/pass"
 )
 
 // manage runs the operator as it is run in a cluster, with caches and watches, until stop is called or the test ends. It looks after the
@@ -25,6 +26,7 @@ func (l *lab) manage(change func(*ctrl.Options), namespaces ...string) (stop fun
 	l.t.Helper()
 	rights := as(operatorNamespace, operatorAccount)
 	rights.Wrap(l.asked.Wrap)
+	rights.Wrap(pass.NewShares().Wrap) // as the program does
 	options := ctrl.Options{
 		Scheme: scheme, Cache: caches.Options(namespaces, operatorNamespace), Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)}, // several live in this process, one after the other

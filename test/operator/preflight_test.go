@@ -137,7 +137,7 @@ func TestAPIServerRefusalsAreReportedBeforeDevicesAreTaken(t *testing.T) {
 func (l *lab) eventuallyGoesOn(name string) {
 	l.t.Helper()
 	l.await("pods", func() bool {
-		l.settle(name)
+		l.clock.advance(l.settle(name).RequeueAfter) // it is tried again when that is due
 		return l.podNames(name) != ""
 	})
 }

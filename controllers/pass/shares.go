@@ -1,0 +1,128 @@
+package pass
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+const (
+	// mostAsked is how many requests the passes of a namespace's objects have under way at most: an API server that answers in 10 ms then answers 400 of them a second.
+	mostAsked = 4
+	// mostBeside is how many while another namespace asks, too, or did in the last asksFor.
+	mostBeside = 1
+	asksFor    = time.Second
+	// mostTried is how many of these are dry runs: whoever writes the objects decides what they cost, and one that has two thousand faults takes a quarter of a second of a processor.
+	mostTried = 1
+)
+
+// Shares bounds what the passes of one namespace's objects ask of the API server at a time, so that the requests of another namespace's passes find it idle enough:
+//
+//	a a a a a a a a ──▶ 4 of a ──▶ API server        a a a a a a a a ──▶ 1 of a ─┐
+//	                                                                             ├──▶ API server
+//	                                                 b               ──▶ 1 of b ─┘
+//
+// Only requests of passes are bounded that Sharing wraps. It is safe for concurrent use.
+type Shares struct {
+	mu sync.Mutex
+	of map[string]*share
+	// released is closed, and made anew, whenever a request ends.
+	released chan struct{}
+}
+
+// share is what a namespace has under way, of these dry runs, and waits to ask; last is when a request of its began or ended.
+type share struct {
+	asked, tried, waiting int
+	last                  time.Time
+}
+
+// NewShares makes shares that nobody uses.
+func NewShares() *Shares {
+	return &Shares{of: map[string]*share{}, released: make(chan struct{})}
+}
+
+// Wrap has a client's requests wait for their namespace's share; for rest.Config.Wrap.
+func (s *Shares) Wrap(next http.RoundTripper) http.RoundTripper {
+	return asking(func(request *http.Request) (*http.Response, error) {
+		namespace, is := request.Context().Value(shared{}).(string)
+		if !is {
+			return next.RoundTrip(request)
+		}
+		dryRun := request.URL.Query().Has("dryRun")
+		if err := s.take(request.Context(), namespace, dryRun); err != nil {
+			return nil, err
+		}
+		defer s.release(namespace, dryRun)
+		return next.RoundTrip(request)
+	})
+}
+
+// take waits until a request may be made.
+func (s *Shares) take(ctx context.Context, namespace string, dryRun bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mine := s.of[namespace]
+	if mine == nil {
+		mine = &share{}
+		s.of[namespace] = mine
+	}
+	mine.waiting++
+	defer func() { mine.waiting-- }()
+	for !s.may(namespace, mine, dryRun) { // then a request of its own is under way, whose end is waited for
+		released := s.released
+		s.mu.Unlock()
+		select {
+		case <-released:
+			s.mu.Lock()
+		case <-ctx.Done():
+			s.mu.Lock()
+			return context.Cause(ctx)
+		}
+	}
+	mine.count(1, dryRun)
+	return nil
+}
+
+func (s *Shares) release(namespace string, dryRun bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[namespace].count(-1, dryRun)
+	close(s.released)
+	s.released = make(chan struct{})
+}
+
+// may says whether a namespace may ask one request more. It forgets the shares that nobody uses.
+func (s *Shares) may(namespace string, mine *share, dryRun bool) bool {
+	most := mostAsked
+	for name, other := range s.of {
+		switch {
+		case name == namespace:
+		case other.asked+other.waiting > 0 || time.Since(other.last) < asksFor:
+			most = mostBeside
+		default:
+			delete(s.of, name)
+		}
+	}
+	return mine.asked < most && (!dryRun || mine.tried < mostTried)
+}
+
+func (s *share) count(requests int, dryRun bool) {
+	s.asked, s.last = s.asked+requests, time.Now()
+	if dryRun {
+		s.tried += requests
+	}
+}
+
+// shared is the key of the namespace whose share a pass's requests are of.
+type shared struct{}
+
+// Sharing wraps a reconciler so that the requests of its passes are of the share of the object's namespace.
+func Sharing(r reconcile.Reconciler) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+		return r.Reconcile(context.WithValue(ctx, shared{}, request.Namespace), request)
+	})
+}
