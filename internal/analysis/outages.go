@@ -15,6 +15,10 @@ const (
 	// leastOutageOfTCP is the same of TCP, and of programs that tell late what came: two samples' time. A connection that lost a segment twice waits for more than a second (RFC 6298, sections 2 and 5: the timeout doubles), however well
 	// the device carries what comes then.
 	leastOutageOfTCP = 2 * leastOutage
+	// leastSilence is for how long frames must be sent, none of which comes back, for an outage that is seen in part: the rest of it is in a pause, in which nothing was sent.
+	leastSilence = 200 * time.Millisecond
+	// betweenReadings is how much earlier than the first reading that shows it a silence may have begun.
+	betweenReadings = 250 * time.Millisecond
 	// leastSent is how many frames must be sent in a stretch for it to show anything.
 	leastSent = 20
 	// silentShare of what is sent, or comes at best, may come back of an outage, as frames of others do; from carriedShare on the device carries a load, however much it loses of it.
@@ -28,6 +32,10 @@ const (
 //
 //	load ┤ carried │ carried │ silent │ carried │    an outage: the device carried as much before and after
 //	     │ carried │ silent at more │ silent at more │    none: too much for the device, as far as the run shows
+//
+// Of an outage that is partly in a pause, in which nothing is sent, only the rest is seen: nothing shows that the device was back before the pause was over.
+//
+//	trials ┤ carried ▌ silent │ pause │ silent ▐ carried │    one outage: from one ▌ to the other ▐
 func Outages(r *report.Report) (all []report.Interruption) {
 	for i, d := range report.PlanOf(r).Directions {
 		if o := outageOf(r, i); o != nil {
@@ -46,9 +54,21 @@ type stretch struct {
 	back int64
 }
 
+// hears says that frames of the test came back in the stretch, where so many a second come at best.
+func (s stretch) hears(best float64) bool {
+	much := best * (s.to - s.from).Seconds()
+	if s.sent > 0 {
+		much = min(much, float64(s.sent))
+	}
+	return float64(s.came*silentShare) > much
+}
+
 // silent says that nothing came back of the stretch, where so many frames a second come at best.
-func (s stretch) silent(best float64) bool {
-	return s.sent >= leastSent && float64(s.came*silentShare) <= min(float64(s.sent), best*(s.to-s.from).Seconds())
+func (s stretch) silent(best float64) bool { return s.sent >= leastSent && !s.hears(best) }
+
+// IsSilent says that of so many frames that were sent nothing came back, but for a few frames of others, where so many come at best in as much time.
+func IsSilent(sent, came int64, best float64) bool {
+	return sent >= leastSent && float64(came*silentShare) <= min(float64(sent), best)
 }
 
 func (s stretch) carried() bool { return s.sent >= leastSent && s.came*carriedShare >= s.sent }
@@ -69,14 +89,20 @@ func outageOf(r *report.Report, i int) *report.Interruption {
 	if !carried {
 		return nil
 	}
+	delay := delayOf(r, stretches, best)
 	var found *report.Interruption
-	for _, run := range silences(r, stretches, most, best) {
+	for _, gap := range gaps(r, stretches, most, best) {
+		silence := silenceOf(r, i, gap, delay, best)
+		over := gap[len(gap)-1] != stretches[len(stretches)-1]
+		if !silence.isOutage(r, over) {
+			continue
+		}
 		if found == nil {
-			found = &report.Interruption{Start: plan.Duration(run[0].from)}
+			found = &report.Interruption{Start: plan.Duration(silence.from)}
 		}
 		found.Times++
-		found.Duration += plan.Duration(lasted(run))
-		found.Over = run[len(run)-1] != stretches[len(stretches)-1]
+		found.Duration += plan.Duration(silence.to - silence.from)
+		found.Over = over
 	}
 	return found
 }
@@ -101,24 +127,119 @@ func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (mo
 	return most, carried
 }
 
-// silences are the successive stretches, long enough together, in which nothing came back of at most this load.
-func silences(r *report.Report, stretches []stretch, most int64, best float64) (all [][]stretch) {
-	var run []stretch
+// gaps are the successive stretches in which nothing came back of at most this load.
+func gaps(r *report.Report, stretches []stretch, most int64, best float64) (all [][]stretch) {
+	var gap []stretch
 	end := func() {
-		if lasted(run) >= leastOutageOf(r) {
-			all = append(all, run)
+		if len(gap) > 0 {
+			all = append(all, gap)
 		}
-		run = nil
+		gap = nil
 	}
 	for _, s := range stretches {
-		if s.silent(best) && s.asked <= most && 2*s.back < s.sent && !explained(r, s) {
-			run = append(run, s)
-		} else {
+		if s.hears(best) || s.sent > 0 && (s.asked > most || 2*s.back >= s.sent || explained(r, s)) {
 			end()
+		} else {
+			gap = append(gap, s)
 		}
 	}
 	end()
 	return all
+}
+
+// silence is what is seen of an outage.
+type silence struct {
+	// from and to are when its first frame and its last one were sent; sending is for how long frames were sent meanwhile.
+	from, to, sending time.Duration
+	// possible is for how long the device may have been away: with the pauses before and after, in which nothing was sent.
+	possible time.Duration
+	frames   int64
+	// trial says that no frame of a whole trial came back, however long that took: it was waited for.
+	trial bool
+}
+
+// silenceOf is the part of a gap of direction i in which frames were sent that should have come back within it. What was sent so late that it may be under way still, by the longest delay that a device can have by the run, isn't counted.
+func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best float64) (seen silence) {
+	from, to := gap[0].from, gap[len(gap)-1].to
+	seen.possible = to - from + betweenReadings
+	see := func(begin, end time.Duration) {
+		if end > begin {
+			if seen.to == 0 {
+				seen.from = begin
+			}
+			seen.to, seen.sending = end, seen.sending+end-begin
+		}
+	}
+	for _, s := range gap {
+		seen.frames += s.sent
+		if s.sent == 0 {
+			continue
+		}
+		for _, part := range sendingIn(r, s) {
+			see(part[0], min(part[1], to-delay))
+		}
+	}
+	for _, w := range r.Windows {
+		if w.Took == 0 || w.Start.Std() < from || (w.Start+w.Duration).Std() > to || i >= len(w.Directions) {
+			continue
+		}
+		if d := w.Directions[i]; IsSilent(d.Sent.Packets, d.Returned.Packets+d.ReceiveErrors, best*w.Took.Std().Seconds()) {
+			seen.trial = true
+			seen.from, seen.to = min(cmp.Or(seen.from, w.Start.Std()), w.Start.Std()), max(seen.to, (w.Start + w.Took).Std())
+		}
+	}
+	return seen
+}
+
+// isOutage says that so much was seen of an outage that it is one. A run that ends with a silence has no end of it.
+func (s silence) isOutage(r *report.Report, over bool) bool {
+	least := leastOutageOf(r)
+	switch {
+	case s.frames < leastSent:
+		return false
+	case s.sending >= least || s.trial:
+		return true
+	case report.PlanOf(r).Sessions != nil: // which send at any time
+		return false
+	}
+	return s.sending >= leastSilence && (s.possible >= least || !over)
+}
+
+// sendingIn are the parts of a stretch in which frames were sent: of trials, and bursts, it is known from when until when; a load that is held is sent all the time.
+func sendingIn(r *report.Report, s stretch) (parts [][2]time.Duration) {
+	for _, w := range r.Windows {
+		from, to := w.Start.Std(), (w.Start + w.Duration).Std()
+		if w.Took > 0 && from < s.to && w.Start.Std()+w.Took.Std() > s.from {
+			if from, to = max(from, s.from), min(to, s.to); to > from {
+				parts = append(parts, [2]time.Duration{from, to})
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return [][2]time.Duration{{s.from, s.to}}
+	}
+	return parts
+}
+
+// delayOf is the longest time that the device may take to forward a frame, as far as the run shows: after a trial or the traffic began, the first frames came no later than that. Of connections it is known at once what comes, and
+// windows without samples have all that came of them.
+func delayOf(r *report.Report, stretches []stretch, best float64) time.Duration {
+	if report.PlanOf(r).Sessions != nil || len(r.Samples) < 2 {
+		return 0
+	}
+	starts := []time.Duration{stretches[0].from}
+	for _, w := range r.Windows {
+		if w.Took > 0 {
+			starts = append(starts, w.Start.Std())
+		}
+	}
+	delay := longestDelay
+	for _, start := range starts {
+		if n := slices.IndexFunc(stretches, func(s stretch) bool { return s.to > start && s.hears(best) }); n >= 0 {
+			delay = min(delay, stretches[n].to-start)
+		}
+	}
+	return delay
 }
 
 // leastOutageOf is for how long nothing must come back for an outage of this run.
@@ -135,13 +256,6 @@ func seldom(r *report.Report) bool {
 	asked := p.Sessions.BitsPerSecond(p.Procedure)
 	burst := 8 * p.Sessions.MessageBytes * int64(max(1, p.Sessions.Parallel))
 	return asked > 0 && float64(burst)/float64(asked) > leastOutageOf(r).Seconds()/2
-}
-
-func lasted(run []stretch) (all time.Duration) {
-	for _, s := range run {
-		all += s.to - s.from
-	}
-	return all
 }
 
 // explained says that a generator or the machine may have lost the frames of a stretch.
@@ -165,7 +279,7 @@ func lostBetweenEnds(d *report.Datagrams) bool {
 	return d != nil && d.Sent >= leastSent && 2*(d.Lost-d.DroppedByReceiver) > d.Sent
 }
 
-// stretchesOf are the stretches of direction i between samples in which something was sent; without samples its windows.
+// stretchesOf are the stretches of direction i between samples; without samples its windows.
 func stretchesOf(r *report.Report, i int) (all []stretch) {
 	if len(r.Samples) < 2 {
 		return windowsAsStretches(r, i)
@@ -188,9 +302,6 @@ func stretchesOf(r *report.Report, i int) (all []stretch) {
 			continue
 		}
 		s.sent, s.came = since(a, b, i)
-		if s.sent <= 0 {
-			continue
-		}
 		s.back = cameLater(r.Samples[n+1:], i, b.At.Std()+longestDelay)
 		all = append(all, s)
 	}

@@ -38,7 +38,7 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 			v := new(big.Rat).Mul(load.Rat(), back)
 			return report.NumberOf(v.Mul(v, of.Rat()))
 		}
-		f.Confirmed = !l.Extrapolated
+		f.Confirmed = !l.Extrapolated && result.NotHeld == ""
 		if f.Low = at(l.Low); l.High != "" {
 			f.High = at(l.High)
 		}

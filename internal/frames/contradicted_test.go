@@ -41,7 +41,7 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 		"a hold that a bucket carries for a while":                {constantLoad("12kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up", true},
 		"a ramp of a device that becomes slower at its top":       {onRamp(func(*plan.Ramp) {}), later(sim.LaterLimit{From: 27 * time.Second, Limit: 7 * kpps}), report.Slower, "the device carried less later", false},
 		"a ramp of a policer":                                     {target("40kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up, 50,000 frames", false},
-		"a curve of a policer":                                    {frameLoss, onDevice(func(d *sim.Device) { d.Burst = 2 * time.Second }), report.Slower, "it spent what it had saved up, 20,000 frames", true},
+		"a curve of a policer":                                    {frameLoss, onDevice(func(d *sim.Device) { d.Burst = 2 * time.Second }), report.LoadBefore, "as a policer does whose bucket holds 20,000 frames", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := scene(c.procedure, c.device).run(t)

@@ -21,7 +21,6 @@ type drive struct {
 	flowing  bool      // Held traffic has been started and not stopped
 	baseline []engine.Reading
 	last     []engine.Reading
-	looked   looked // the latest look at what comes back
 	intended []units.PacketRate
 	bursting bool                // ports have the streams of a burst instead of the Plan's
 	held     [][]engine.PortLoad // the present load of running traffic, by generator
@@ -29,6 +28,7 @@ type drive struct {
 	quickest time.Duration    // the shortest time that a reading of all counters took
 	limited  []report.Limiter // the limits' counters before traffic began
 	thefts   []theft          // one for each generator
+	quiet    quiet
 
 	links     map[portOnLink]runner.LinkSeen // at the latest reading; nil: nothing was read yet
 	unwatched bool                           // links may go down: the device is being reset, or the last frame is back
@@ -154,6 +154,7 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 		r.announceLatestEnd()
 	}
 	r.Driving = true
+	r.drive.quiet.begin()
 	r.drive.until = time.Now().Add(lasts + StartsWithin)
 	middles := make([]time.Time, len(r.gens))
 	barrier := newBarrier(len(r.gens))

@@ -123,5 +123,6 @@ func (r *run) readFirst(ctx context.Context) error {
 	r.observe(readings, limited)
 	r.drive.limited = limited.Each
 	r.drive.baseline, r.drive.last, r.drive.thefts = readings, readings, thefts(readings)
+	r.beginQuiet(readings)
 	return nil
 }

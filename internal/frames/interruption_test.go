@@ -92,6 +92,9 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 					if i := slices.IndexFunc(r.Result.Curve, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
 						t.Errorf("%s after %s: a load's figure is confirmed: %+v", way, at, r.Result.Curve[i])
 					}
+					if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed }); i >= 0 {
+						t.Errorf("%s after %s: a figure is confirmed: %+v", way, at, r.Figures[i])
+					}
 					if res := r.Result; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
 						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, at, res.Reason, res.NotHeld, res.Saturated, res.Message, trace(r))
 					}
@@ -121,6 +124,49 @@ func TestADeviceThatForwardsNothingForLittleMoreThanASecond(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure: wherever it is away, in the middle of a load or a trial, at its end, over a pause, or for a few whole bursts, the run was not held; unless next to nothing was sent meanwhile.
+func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
+	paced := onGenerator(func(g *sim.Generator) { g.Paced = true })
+	for name, procedure := range eachProcedure {
+		t.Run(name, func(t *testing.T) {
+			from, to := healthy(t, procedure)
+			seen, moments := 0, tier.Times(6, 40)
+			for n := range moments {
+				at := from + (to-from)*time.Duration(3*moments+6*n)/time.Duration(10*moments) // from three tenths on: a search that begins with an outage takes many trials
+				long := 1500*time.Millisecond + time.Duration(n%3)*300*time.Millisecond
+				kind := []option{func(*scenario) {}, paced}[n%2]
+				r := scene(procedure, modest, kind, mute(at, at+long, 0, 1)).run(t)
+				if sentMeanwhile(r, at, at+long) < 700*time.Millisecond && !wholeTrial(r, at, at+long) {
+					continue
+				}
+				seen++
+				confirmed := slices.ContainsFunc(r.Figures, func(f report.Figure) bool { return f.Confirmed })
+				if r.Verdict.Outcome == report.Passed || r.Ending == report.Completed && (r.Result.NotHeld == "" || r.Result.Saturated) || confirmed {
+					t.Errorf("away for %s after %s: %s, %s, %q, saturated %v, a figure is confirmed: %v: %s", long, at, r.Verdict.Outcome, r.Result.Reason, r.Result.NotHeld, r.Result.Saturated, confirmed, r.Result.Message)
+				}
+			}
+			if seen == 0 {
+				t.Error("the device was away only while nothing was sent")
+			}
+		})
+	}
+}
+
+// sentMeanwhile is for how long frames were sent between two moments.
+func sentMeanwhile(r *report.Report, from, to time.Duration) (all time.Duration) {
+	for _, w := range r.Windows {
+		all += max(0, min(to, (w.Start+w.Duration).Std())-max(from, w.Start.Std()))
+	}
+	return all
+}
+
+// wholeTrial says that a trial began and ended between two moments.
+func wholeTrial(r *report.Report, from, to time.Duration) bool {
+	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
+		return w.Took > 0 && w.Start.Std() > from && (w.Start+w.Duration).Std() < to
+	})
 }
 
 // TestALoadThatAMuteDeviceLostFailsItsDemand: a hold counts all that was lost of its load, so a demand for less loss fails, and isn't left open.

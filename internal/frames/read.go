@@ -49,7 +49,9 @@ func (r *run) readBy(ctx context.Context, by reader) ([]engine.Reading, error) {
 	})
 	if err == nil {
 		r.followLinks(readings)
-		return r.withoutStrays(readings), nil
+		readings = r.withoutStrays(readings)
+		r.lookForSilence(readings)
+		return readings, nil
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -153,6 +153,7 @@ func (r *run) leaveOut(before, after []engine.Reading, limited []report.Limiter)
 		}
 	}
 	r.drive.baseline, r.drive.last = moved, after
+	r.beginQuiet(after)
 	r.drive.limited = slices.Clone(r.drive.limited)
 	for i := range min(len(limited), len(r.drive.limited)) {
 		r.drive.limited[i].Passed += limited[i].Passed

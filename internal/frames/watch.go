@@ -18,9 +18,6 @@ import (
 // sampleEvery is how often readings are kept while traffic runs: for graphs, and because generators stop without a heartbeat.
 const sampleEvery = time.Second
 
-// lookEvery is how often counters are read at least while traffic flows, to see since when nothing comes back.
-const lookEvery = sampleEvery / 4
-
 // How often counters are read within a window, to see how evenly generators send: all generators together at most 200 times a second, and so
 // seldom that reading takes a fifth of the time.
 const (
@@ -97,13 +94,15 @@ func paced(readings []engine.Reading) bool {
 	return true
 }
 
-// untilThen waits for a moment, and with follow passes on closely spaced readings meanwhile, to watch the generators' pace. It looks at what comes back in any case.
+// untilThen waits for a moment, and reads meanwhile to look for silence; with follow it passes on closely spaced readings, to watch the generators' pace.
 func (r *run) untilThen(ctx context.Context, moment time.Time, follow bool, see func([]engine.Reading)) error {
-	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach, paceOfReading*r.drive.quickest))
-	if !follow {
-		every, see = max(lookEvery, every), func([]engine.Reading) {}
+	every := func() time.Duration {
+		if follow {
+			return cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach, paceOfReading*r.drive.quickest))
+		}
+		return max(r.lookEvery(), paceOfReading*r.drive.quickest)
 	}
-	for next := time.Now().Add(every); moment.Sub(next) >= every; {
+	for next := time.Now().Add(every()); moment.Sub(next) >= every(); {
 		if err := pause.Until(ctx, next); err != nil {
 			return err
 		}
@@ -112,10 +111,11 @@ func (r *run) untilThen(ctx context.Context, moment time.Time, follow bool, see 
 		if err != nil {
 			return err
 		}
-		see(readings)
-		r.look(readings, lookEvery)
+		if follow {
+			see(readings)
+		}
 		r.drive.quickest = min(cmp.Or(r.drive.quickest, time.Hour), time.Since(began))
-		next = began.Add(every)
+		next = began.Add(every())
 	}
 	return pause.Until(ctx, moment)
 }
@@ -151,8 +151,11 @@ func (r *run) goal() measure.Goal { return measure.Goal{MaxLossRatio: r.Plan.Pro
 
 // sample keeps a reading for graphs, and reports progress.
 func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
-	r.look(readings, 0)
-	r.keep(readings, time.Since(r.Started))
+	for g, reading := range readings {
+		r.drive.thefts[g].add(reading.Stolen)
+	}
+	r.reportStolen()
+	r.drive.quiet.keep(r.Report, readings, r.takeSample(readings))
 	live := measure.Judge(r.setup.Window(measure.Span{Readings: measure.Pairwise(r.drive.last, readings), Intended: r.drive.intended}), r.goal())
 	r.drive.last = readings
 	r.Estimate(inStep)
@@ -163,54 +166,22 @@ func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
 	})
 }
 
-// keep adds a reading of that time since the run's start to the Report's samples.
-func (r *run) keep(readings []engine.Reading, at time.Duration) {
-	s := report.Sample{At: plan.Duration(at), Phase: r.drive.step.Phase, Load: r.drive.targetShare(), CPUPercent: -1}
+// takeSample is what was sent and came back since the traffic began, until readings that were taken just now.
+func (r *run) takeSample(readings []engine.Reading) report.Sample {
+	s := report.Sample{At: plan.Duration(time.Since(r.Started)), Phase: r.drive.step.Phase, Load: r.drive.targetShare(), CPUPercent: -1}
 	for g, reading := range readings {
 		s.CPUPercent = max(s.CPUPercent, reading.CPUPercent)
 		s.QueueFull += reading.QueueFull - r.drive.baseline[g].QueueFull
-		r.drive.thefts[g].add(reading.Stolen)
 	}
-	r.reportStolen()
 	for i, d := range r.setup.Directions {
 		total := between(d, r.drive.baseline, readings)
-		s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: r.drive.intended[i].Whole(),
-			Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors})
-	}
-	r.Report.Samples = append(r.Report.Samples, s)
-}
-
-// looked is a reading, and whether nothing had come back in some direction since the one before.
-type looked struct {
-	at       time.Duration
-	readings []engine.Reading
-	silent   bool
-}
-
-// fewSent is how many frames must be sent between two readings for silence to show anything.
-const fewSent = 20
-
-// look keeps the readings between which a silence began, and ended, so that one of little more than a second shows in samples that are a second apart. It leaves out readings that are closer together than that.
-//
-//	reading   0     ¼     ½     ¾     1     1¼    1½    1¾    2 s
-//	came back ▒▒▒▒▒▒▒▒▒│                         │▒▒▒▒▒▒▒▒▒▒▒▒▒
-//	kept      │           │           │        │              │
-func (r *run) look(readings []engine.Reading, apart time.Duration) {
-	was, now := r.drive.looked, looked{at: time.Since(r.Started), readings: readings}
-	if was.readings != nil && now.at-was.at < apart {
-		return
-	}
-	for _, d := range r.setup.Directions {
-		if was.readings == nil {
-			break
+		one := report.SampleDirection{Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors}
+		if r.drive.intended != nil { // else no load was asked for yet
+			one.IntendedPacketsPerSecond = r.drive.intended[i].Whole()
 		}
-		t := between(d, was.readings, readings)
-		now.silent = now.silent || t.Sent.Packets >= fewSent && t.Returned.Packets+t.ReceiveErrors == 0
+		s.Directions = append(s.Directions, one)
 	}
-	if all := r.Report.Samples; now.silent != was.silent && len(all) > 0 && was.at > all[len(all)-1].At.Std() {
-		r.keep(was.readings, was.at)
-	}
-	r.drive.looked = now
+	return s
 }
 
 // between is what a direction sent and received between two readings of all generators.
