@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -41,7 +42,7 @@ func EncodeBaseline(b report.Baseline) ([]byte, error) {
 
 // ReadBaseline reads what EncodeBaseline wrote, in a directory that the ConfigMap is mounted at; nil: there is none.
 func ReadBaseline(dir fs.FS) (*report.Baseline, error) {
-	packed, err := fs.ReadFile(dir, KeyBaseline)
+	packed, err := intake.TextFileOf(dir, KeyBaseline, MaxPacked)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // there is no baseline, which is no error
 	}

@@ -1,12 +1,10 @@
 package delivery
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // decode reads one document of one of these versions, and refuses trailing data. It ignores members that this linerate doesn't know: a member that changed the
@@ -15,18 +13,11 @@ func decode(document []byte, into any, versions ...string) error {
 	var head struct {
 		Version string `json:"version"`
 	}
-	if err := json.Unmarshal(document, &head); err != nil {
+	if err := intake.JSON(document, &head, ofDocument); err != nil {
 		return fmt.Errorf("not JSON: %w", err)
 	}
 	if !slices.Contains(versions, head.Version) {
 		return fmt.Errorf("version is %q, and this linerate reads %q: operator and runner must be of one release", head.Version, versions)
 	}
-	dec := json.NewDecoder(bytes.NewReader(document))
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the document")
-	}
-	return nil
+	return intake.JSON(document, into, ofDocument)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -35,7 +36,7 @@ func OrderOf(data map[string][]byte) (Order, error) {
 		Baseline json.RawMessage `json:"baseline"`
 	}
 	if document, err = unpack(packed); err == nil {
-		err = json.Unmarshal(document, &beside)
+		err = intake.JSON(document, &beside, ofDocument)
 	}
 	if err != nil {
 		return Order{}, fmt.Errorf("%s: %w", KeyBaseline, err)
@@ -65,7 +66,7 @@ func followed(document []byte) (Order, error) {
 		Plan     json.RawMessage `json:"plan"`
 		Baseline json.RawMessage `json:"baseline"`
 	}
-	if err := json.Unmarshal(document, &parts); err != nil {
+	if err := intake.JSON(document, &parts, ofDocument); err != nil {
 		return Order{}, err
 	}
 	o := Order{Plan: report.Digest(parts.Plan)}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -64,7 +65,7 @@ func ReadPlan(dir fs.FS) (*plan.Plan, plan.Sites, error) {
 	data := map[string][]byte{}
 	var missing []error
 	for _, key := range []string{KeyPlan, KeySites} {
-		content, err := fs.ReadFile(dir, key)
+		content, err := intake.TextFileOf(dir, key, maxUnpacked)
 		data[key], missing = content, append(missing, err)
 	}
 	if err := errors.Join(missing...); err != nil {

@@ -1,10 +1,9 @@
 package delivery
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // KeyRuns is the key of a page of a suite's runs in its ConfigMap.
@@ -24,7 +23,7 @@ func EncodeRuns(document []byte) (map[string][]byte, error) {
 
 // RunsMemory is the most bytes of memory that DecodeRuns and its caller's decoding of each run take, found out without decoding. DecodeRuns would return the same error.
 func RunsMemory(data map[string][]byte) (int64, error) {
-	size, err := sizeOf(data[KeyRuns], ofRuns)
+	size, err := sized(intake.SizeOf(data[KeyRuns], ofRuns))
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", KeyRuns, err)
 	}
@@ -33,12 +32,8 @@ func RunsMemory(data map[string][]byte) (int64, error) {
 
 // DecodeRuns reads what EncodeRuns wrote. It refuses other versions and, before it allocates memory, data that exceeds a bound.
 func DecodeRuns(data map[string][]byte, version string, into any) error {
-	document, err := unpackWithin(data[KeyRuns], ofRuns)
-	switch {
-	case err != nil:
-	case !utf8.Valid(document): // each such byte would take three
-		err = errors.New("not UTF-8, as JSON is")
-	default:
+	document, err := intake.Unpack(data[KeyRuns], ofRuns)
+	if err == nil {
 		err = decodeRuns(document, version, into)
 	}
 	if err != nil {
@@ -52,11 +47,11 @@ func decodeRuns(document []byte, version string, into any) error {
 	var head struct {
 		Version string `json:"version"`
 	}
-	if err := json.Unmarshal(document, &head); err != nil {
+	if err := intake.JSON(document, &head, ofRuns); err != nil {
 		return fmt.Errorf("not JSON: %w", err)
 	}
 	if head.Version != version {
 		return fmt.Errorf("version is %q, and this linerate reads %q", head.Version, version)
 	}
-	return json.Unmarshal(document, into)
+	return intake.JSON(document, into, ofRuns)
 }

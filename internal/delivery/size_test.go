@@ -15,40 +15,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-func TestADocumentIsMeasuredByItsBytesAndTheElementsOfItsLists(t *testing.T) {
-	for document, elements := range map[string]int64{
-		`{}`: 0, `[]`: 0, `[ ]`: 0, "[\n]": 0, `[1]`: 1, `[1, 2]`: 2, `[{}]`: 1, `[[], [[]]]`: 3, `{"a": 1, "b": {"c": 2, "d": 3}}`: 0,
-		`{"a": [{"b": 1, "c": [true, null]}, {}]}`: 4,
-		`["a,b", "[", "\"", "\\", "]"]`:            5,
-		`{"[": ["{"], "x": "[1,2,3]"}`:             1,
-	} {
-		m, bytewise := &meter{bounds: bounds{100, 10, 0}}, &meter{bounds: bounds{100, 10, 0}}
-		if _, err := m.Write([]byte(document)); err != nil {
-			t.Fatal(err)
-		}
-		for i := range document {
-			if _, err := bytewise.Write([]byte{document[i]}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want := (Size{int64(len(document)), elements}); m.Size != want || bytewise.Size != want {
-			t.Errorf("%s is %+v, byte by byte %+v, want %+v", document, m.Size, bytewise.Size, want)
-		}
-	}
-}
-
-// The runs of a sheet are in an object, by their names.
-func TestTheRunsOfASheetCountAsElements(t *testing.T) {
-	for document, elements := range map[string]int64{
-		`{}`: 0, `{"runs":{}}`: 0, `{"runs":{"a":1}}`: 1, `{"suite":"x","runs":{"a":{"b":1,"c":{"d":1,"e":1}}, "f":[1,2]},"continued":true}`: 4,
-	} {
-		m := &meter{bounds: ofRuns}
-		if _, err := m.Write([]byte(document)); err != nil || m.Elements != elements {
-			t.Errorf("%s has %d elements, want %d (%v)", document, m.Elements, elements, err)
-		}
-	}
-}
-
 // A sheet is a ConfigMap of the tenant's namespace: whoever makes one instead fills no memory with it.
 func TestASheetThatWasMadeToFillMemoryTakesNone(t *testing.T) {
 	head := `{"version":"v","suite":"x","runs":{`

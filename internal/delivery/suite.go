@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -22,7 +23,7 @@ func EncodeSuite(s *report.Suite) (data map[string][]byte, annotations map[strin
 			return nil, nil, err
 		}
 		packed, err := pack(document)
-		_, large := errors.AsType[exceeded](err)
+		_, large := errors.AsType[intake.Exceeded](err)
 		if err != nil && !large {
 			return nil, nil, fmt.Errorf("pack the suite's report: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -28,7 +29,7 @@ func fit(r *report.Report, most int) (document, packed []byte, err error) {
 			told.Thinned = countsOf(r)
 		}
 		document, packed, err = seal(&told)
-		large, unreadable := errors.AsType[exceeded](err)
+		large, unreadable := errors.AsType[intake.Exceeded](err)
 		switch {
 		case !unreadable && (err != nil || len(packed) <= most):
 			return document, packed, err

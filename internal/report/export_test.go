@@ -2,7 +2,11 @@ package report
 
 import (
 	"io"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
-// ReadUpTo is Read with another bound than MaxDocument.
-func ReadUpTo(in io.Reader, limit int64) ([]*Report, error) { return read(in, limit) }
+// ReadUpTo is Read with another bound of bytes.
+func ReadUpTo(in io.Reader, bytes int64) ([]*Report, error) {
+	return read(in, intake.Limits{Bytes: bytes})
+}

@@ -7,15 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// MaxDocument is the most bytes that Read takes in, over all reports of one input. An hour sampled each second is about 2 MB.
+// limits are what the documents of one input may have together. An hour sampled each second is about 2 MB of text and 3 MB of memory; three bytes of a window without anything in it
+// are 456 bytes of memory.
+var limits = intake.Limits{Bytes: MaxDocument, Memory: 256 << 20}
+
+// MaxDocument is the most bytes that the documents of one input may have together, unpacked.
 const MaxDocument = 64 << 20
 
 // JSON writes the reports as one indented document each, one after the other: what Read reads.
@@ -31,13 +37,15 @@ func JSON(w io.Writer, reports ...*Report) error {
 	return nil
 }
 
-// Read reads the reports that JSON wrote, one document after the other, up to MaxDocument bytes, also those of the version before. It refuses what is not a
+// Read reads the reports that JSON wrote, one document after the other, up to 64 MiB that take up to 256 MiB of memory, also those of the version before. It refuses what is not a
 // report, a report of another version, and one that contradicts itself; an input without any report too. Members that it doesn't know it ignores.
-func Read(in io.Reader) ([]*Report, error) { return read(in, MaxDocument) }
+func Read(in io.Reader) ([]*Report, error) {
+	return read(in, limits)
+}
 
-func read(in io.Reader, limit int64) ([]*Report, error) {
+func read(in io.Reader, limits intake.Limits) ([]*Report, error) {
 	var reports []*Report
-	err := eachDocument(in, limit, func(document []byte) error {
+	err := eachDocument(in, limits, reflect.TypeFor[Report](), func(document []byte) error {
 		r, err := Decode(document)
 		reports = append(reports, r)
 		return err
@@ -51,7 +59,7 @@ func read(in io.Reader, limit int64) ([]*Report, error) {
 // ReadDocuments reads what Documents wrote as JSON: the reports of tests and of suites, in any order, as strictly as Read.
 func ReadDocuments(in io.Reader) (Documents, error) {
 	var d Documents
-	err := eachDocument(in, MaxDocument, func(document []byte) error {
+	err := eachDocument(in, limits, reflect.TypeFor[anyDocument](), func(document []byte) error {
 		if versionOf(document) == SuiteVersion {
 			s, err := ReadSuite(document)
 			d.Suites = append(d.Suites, s)
@@ -67,27 +75,30 @@ func ReadDocuments(in io.Reader) (Documents, error) {
 	return d, nil
 }
 
-// eachDocument hands out the documents of an input, one after the other.
-func eachDocument(in io.Reader, limit int64, read func([]byte) error) error {
-	limited := &io.LimitedReader{R: in, N: limit + 1}
-	dec := json.NewDecoder(limited)
-	for n := 1; ; n++ {
-		var document json.RawMessage
-		err := dec.Decode(&document)
-		switch {
-		case limited.N <= 0:
-			return fmt.Errorf("the input is larger than %s bytes, which reports are not: give what linerate wrote", wording.Count(limit))
-		case errors.Is(err, io.EOF) && n == 1:
-			return errors.New("the input holds no report: give what linerate wrote with -o json or --save")
-		case errors.Is(err, io.EOF):
-			return nil
+// anyDocument has the members of both kinds of documents, to weigh one before its kind is known.
+type anyDocument struct {
+	Suite
+	Report
+}
+
+// eachDocument hands out the documents of an input, one after the other, which together are within the limits as values of the type.
+func eachDocument(in io.Reader, limits intake.Limits, as reflect.Type, read func([]byte) error) error {
+	documents, err := intake.Documents(in, limits, as)
+	switch {
+	case err != nil:
+		return err
+	case len(documents) == 0:
+		return errors.New("the input holds no report: give what linerate wrote with -o json or --save")
+	}
+	for i, document := range documents {
+		switch err := read(document); {
+		case err != nil && !json.Valid(document):
+			return fmt.Errorf("report %d is not JSON: %w; give what linerate wrote with -o json or --save (NAME.json)", i+1, err)
 		case err != nil:
-			return fmt.Errorf("report %d is not JSON: %w; give what linerate wrote with -o json or --save (NAME.json)", n, err)
-		}
-		if err := read(document); err != nil {
-			return fmt.Errorf("report %d: %w", n, err)
+			return fmt.Errorf("report %d: %w", i+1, err)
 		}
 	}
+	return nil
 }
 
 // versionOf is what kind of document it says to be; empty: none.
@@ -95,7 +106,7 @@ func versionOf(document []byte) string {
 	var head struct {
 		Version string `json:"version"`
 	}
-	_ = json.Unmarshal(document, &head)
+	_ = intake.JSON(document, &head, limits)
 	return head.Version
 }
 
@@ -122,13 +133,13 @@ func readDocument(document []byte, into any, versions ...string) error {
 	var head struct {
 		Version string `json:"version"`
 	}
-	if err := json.Unmarshal(document, &head); err != nil {
+	if err := intake.JSON(document, &head, limits); err != nil {
 		return fmt.Errorf("not a report: %w", err)
 	}
 	if !slices.Contains(versions, head.Version) {
 		return fmt.Errorf("version is %q, and this linerate reads %s: give a report of such a version, or use the linerate that wrote it", head.Version, quoted(versions))
 	}
-	return json.NewDecoder(bytes.NewReader(document)).Decode(into)
+	return intake.JSON(document, into, limits)
 }
 
 // quoted are versions for people: "a" and "b".

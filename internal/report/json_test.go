@@ -142,7 +142,7 @@ func TestReadRefuses(t *testing.T) {
 	})
 	t.Run("more than it can be", func(t *testing.T) {
 		endless := io.MultiReader(strings.NewReader(`{"version":"`), spaces{})
-		if _, err := report.ReadUpTo(endless, 1<<16); err == nil || !strings.Contains(err.Error(), "larger than 65,536 bytes") {
+		if _, err := report.ReadUpTo(endless, 1<<16); err == nil || !strings.Contains(err.Error(), "more than 65,536 bytes") {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -1,7 +1,6 @@
 package sidebyside
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
@@ -29,19 +29,12 @@ const packedSuffix = ".gz"
 
 // ReadFile passes a file to read, unpacked if its name ends like a packed file's.
 func ReadFile(name string, read func(io.Reader) error) (err error) {
-	f, err := os.Open(name)
+	in, err := intake.Open(name, report.MaxDocument)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if !strings.HasSuffix(name, packedSuffix) {
-		return read(f)
-	}
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		return fmt.Errorf("not packed with gzip: %w", err)
-	}
-	return read(unpacked)
+	defer func() { err = errors.Join(err, in.Close()) }()
+	return read(in)
 }
 
 // AddBaselineDocuments adds to a baseline what a path holds: Reports and suites' documents in a file ("-": stdin), or the Reports of a folder and the folders below it.
