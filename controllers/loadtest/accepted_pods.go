@@ -38,10 +38,10 @@ func newAcceptedPods() *acceptedPods {
 	return &acceptedPods{until: map[string]map[podShape]time.Time{}}
 }
 
-// verifier is an argument of linerate's servers, which follows from the test's UID (manifests).
-var verifier = regexp.MustCompile(`"--verifier=[A-Za-z0-9_-]*"`)
+// ofOneTest are arguments of linerate's programs that follow from the test's UID (manifests): the verifiers of servers, and the digests of files, which have MAC addresses.
+var ofOneTest = regexp.MustCompile(`"--(verifier|[a-z-]+-digest)=[A-Za-z0-9:_-]*"`)
 
-// shapeOf is a pod without its test's name, UID and verifiers, as admission sees it; false: the object is no pod.
+// shapeOf is a pod without its test's name, UID, verifiers and digests, as admission sees it; false: the object is no pod.
 func shapeOf(test *v1alpha1.LoadTest, object manifests.Object) (podShape, bool) {
 	pod, is := object.(*corev1.Pod)
 	if !is {
@@ -55,7 +55,7 @@ func shapeOf(test *v1alpha1.LoadTest, object manifests.Object) (podShape, bool) 
 		return podShape{}, false
 	}
 	anybodys := strings.NewReplacer(string(test.UID), "uid", test.Name, "name").Replace(string(text))
-	return sha256.Sum256(verifier.ReplaceAll([]byte(anybodys), nil)), true
+	return sha256.Sum256(ofOneTest.ReplaceAll([]byte(anybodys), nil)), true
 }
 
 // others are the objects without the pods that were accepted lately.

@@ -26,6 +26,7 @@ import (
 // forwarderOptions are the flags of forwarder.
 type forwarderOptions struct {
 	spec, terminationLog string
+	digest               string
 	vitals               string
 	wait                 time.Duration
 	verbose, reset       bool
@@ -50,6 +51,7 @@ func newForwarder(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.spec, "spec", "", "file that says what to forward between which interfaces, as JSON")
+	digestFlag(f, &o.digest, "spec")
 	vitalsFlag(cmd, &o.vitals, "no one")
 	verifierFlag(f, &o.verifier)
 	f.BoolVar(&o.reset, "reset", false, "with --vitals and --verifier: let clients reset the device")
@@ -66,7 +68,7 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	if o.reset && o.verifier.IsZero() {
 		return exit.BadInput("--reset needs --verifier: without it anybody on the pods' network could reset the device")
 	}
-	spec, err := readForwarderSpec(o.spec)
+	spec, err := readForwarderSpec(o.spec, o.digest)
 	if err != nil {
 		return exit.BadInput("--spec %s: %w", o.spec, err)
 	}
@@ -213,8 +215,8 @@ func (f forwarderFile) interfaces() (names []string) {
 	return names
 }
 
-func readForwarderSpec(file string) (spec forwarderFile, err error) {
-	if err := readStrictly(file, &spec); err != nil {
+func readForwarderSpec(file, digest string) (spec forwarderFile, err error) {
+	if err := readStrictly(file, digest, &spec); err != nil {
 		return spec, err
 	}
 	if len(spec.interfaces()) < 2 {

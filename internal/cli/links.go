@@ -21,6 +21,7 @@ import (
 // linksOptions are the flags of links.
 type linksOptions struct {
 	plan, output, terminationLog string
+	digest                       string
 	networks                     podNetworks
 }
 
@@ -37,6 +38,7 @@ func newLinks(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.plan, "plan", "", "links.json as the operator wrote it")
+	digestFlag(f, &o.digest, "plan")
 	o.networks.flags(cmd, time.Minute)
 	f.StringVar(&o.output, "output", "", "where to write the completed links.json")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
@@ -46,9 +48,12 @@ func newLinks(s Streams) *cobra.Command {
 }
 
 func completeLinks(ctx context.Context, stderr io.Writer, root fs.FS, o linksOptions) error {
-	links, err := readLinks(o.plan)
+	links, err := readLinks(o.plan, o.digest)
 	if err != nil {
 		return exit.BadInput("--plan %s: %w", o.plan, err)
+	}
+	if o.networks.status == "" { // the pod is on no links
+		return writeLinks(o.output, links)
 	}
 	networks, err := o.networks.read(ctx, root)
 	if err != nil {
@@ -57,7 +62,19 @@ func completeLinks(ctx context.Context, stderr io.Writer, root fs.FS, o linksOpt
 	for _, missing := range mergeLinks(&links, networks, root) {
 		fmt.Fprintf(stderr, "note: %s\n", missing)
 	}
-	out, err := openOutput(nil, o.output)
+	if err := writeLinks(o.output, links); err != nil {
+		return err
+	}
+	message, err := json.Marshal(podPorts(root, networks, linksOf(links)))
+	if err != nil {
+		return exit.NotMeasured("%w", err)
+	}
+	writeTerminationMessage(stderr, o.terminationLog, message) // the operator reads the ports from there
+	return nil
+}
+
+func writeLinks(file string, links plan.Links) error {
+	out, err := openOutput(nil, file)
 	if err == nil {
 		err = out.finish(func(w io.Writer) error {
 			enc := json.NewEncoder(w)
@@ -66,13 +83,8 @@ func completeLinks(ctx context.Context, stderr io.Writer, root fs.FS, o linksOpt
 		})
 	}
 	if err != nil {
-		return exit.NotMeasured("--output %s: %w", o.output, err)
+		return exit.NotMeasured("--output %s: %w", file, err)
 	}
-	message, err := json.Marshal(podPorts(root, networks, linksOf(links)))
-	if err != nil {
-		return exit.NotMeasured("%w", err)
-	}
-	writeTerminationMessage(stderr, o.terminationLog, message) // the operator reads the ports from there
 	return nil
 }
 
@@ -84,8 +96,8 @@ func linksOf(links plan.Links) []launch.Link {
 	return out
 }
 
-func readLinks(file string) (links plan.Links, err error) {
-	if err := readStrictly(file, &links); err != nil {
+func readLinks(file, digest string) (links plan.Links, err error) {
+	if err := readStrictly(file, digest, &links); err != nil {
 		return links, err
 	}
 	if links.Version != plan.LinksVersion {
@@ -119,9 +131,9 @@ func mergeLinks(links *plan.Links, networks []launch.Network, root fs.FS) []stri
 	return missing
 }
 
-// readStrictly reads a JSON document of the operator, and refuses members that this linerate doesn't know instead of dropping them silently.
-func readStrictly(file string, into any) error {
-	text, err := os.ReadFile(file)
+// readStrictly reads a JSON document of the operator, of this digest if it has one, and refuses members that this linerate doesn't know instead of dropping them silently.
+func readStrictly(file, digest string, into any) error {
+	text, err := readHeld(file, digest)
 	if err != nil {
 		return err
 	}

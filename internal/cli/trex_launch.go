@@ -28,6 +28,7 @@ import (
 type trexLaunchOptions struct {
 	links                               []string
 	linksFile, configFile               string
+	linksDigest, extraDigest            string
 	networks                            podNetworks
 	directory, extra, reportFile, speed string
 	heartbeatListen, terminationLog     string
@@ -52,11 +53,13 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.linksFile, "links", "", "file with the list of links, in the order of TRex's ports")
+	digestFlag(f, &o.linksDigest, "links")
 	f.StringArrayVar(&o.links, "link", nil, "a link as NAME=NETWORK, instead of --links; again for each, in the order of TRex's ports")
 	o.networks.flags(cmd, time.Minute)
 	f.StringVar(&o.directory, "directory", "", "TRex's folder (default: looked for in the usual places)")
 	f.StringVar(&o.configFile, "config-file", "/tmp/trex_cfg.yaml", "where to write TRex's configuration")
 	f.StringVar(&o.extra, "extra-config", "", "file with a YAML map that overrides parts of TRex's configuration")
+	digestFlag(f, &o.extraDigest, "extra-config")
 	f.IntVar(&o.decide.Cores, "cores", 0, "threads that send, per pair of ports (default: as many as the pod's CPUs allow)")
 	f.IntVar(&o.decide.MTU, "mtu", 0, "MTU of the ports (default: TRex's own)")
 	f.StringVar(&o.speed, "port-speed", "", "the speed that ports report, such as 25gbps (default: what they detect)")
@@ -141,7 +144,7 @@ func (o trexLaunchOptions) readLinks() ([]launch.Link, error) {
 		return nil, errors.New("--links and --link: give one of them")
 	}
 	if o.linksFile != "" {
-		text, err := os.ReadFile(o.linksFile)
+		text, err := readHeld(o.linksFile, o.linksDigest)
 		if err != nil {
 			return nil, fmt.Errorf("--links: %w", err)
 		}
@@ -177,7 +180,7 @@ func (o *trexLaunchOptions) readSettings() error {
 	if o.extra == "" {
 		return nil
 	}
-	text, err := os.ReadFile(o.extra)
+	text, err := readHeld(o.extra, o.extraDigest)
 	if err != nil {
 		return fmt.Errorf("--extra-config: %w", err)
 	}

@@ -74,12 +74,19 @@ func dutPod(in Input) *corev1.Pod {
 	return pod
 }
 
-// writeLinks is the init container that adds what only the pod knows to links.json.
+// writeLinks is the init container that checks links.json, and adds what only the pod knows.
 func writeLinks(in Input) corev1.Container {
-	c := ourContainer(in, containerLinks, "links", "--plan", folderStatic+"/"+keyLinks,
-		"--network-status", folderPodInfo+"/"+fileStatus, "--output", folderLinerate+"/"+keyLinks)
+	c := checkLinks(in, folderPodInfo+"/"+fileStatus)
+	c.VolumeMounts = append(c.VolumeMounts, readOnly(volumePodInfo, folderPodInfo))
+	return c
+}
+
+// checkLinks is the init container that hands links.json on to the template's containers if it is what the operator wrote. An empty status adds nothing to it.
+func checkLinks(in Input, status string) corev1.Container {
+	arguments := append([]string{"links"}, held("--plan", folderStatic+"/"+keyLinks, linksText(in))...)
+	c := ourContainer(in, containerLinks, append(arguments, "--network-status="+status, "--output", folderLinerate+"/"+keyLinks)...)
 	c.Resources, c.SecurityContext = smallInit(), restricted()
-	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic), readOnly(volumePodInfo, folderPodInfo), {Name: volumeLinks, MountPath: folderLinerate}}
+	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic), {Name: volumeLinks, MountPath: folderLinerate}}
 	return c
 }
 

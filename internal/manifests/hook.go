@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,10 @@ func hook(in Input, template *corev1.PodTemplateSpec, spec *v1alpha1.HookSpec, n
 	}
 	pod := fromTemplate(in, templated(ofThisAttempt(in, name, role), template.ObjectMeta), template.Spec)
 	pod.Spec.ActiveDeadlineSeconds = seconds(deadline)
-	addEnvironment(in, &pod.Spec, readOnly(volumeStatic, folderLinerate))
-	pod.Spec.Volumes = append(pod.Spec.Volumes, linksFiles(in, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
+	addEnvironment(in, &pod.Spec, readOnly(volumeLinks, folderLinerate))
+	checks := checkLinks(in, "")
+	checks.SecurityContext = restrictedBeside(pod.Spec.SecurityContext)
+	pod.Spec.InitContainers = slices.Insert(pod.Spec.InitContainers, 0, checks)
+	pod.Spec.Volumes = append(pod.Spec.Volumes, emptyDir(volumeLinks), linksFiles(in, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
 	return pod
 }

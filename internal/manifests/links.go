@@ -19,12 +19,12 @@ const (
 
 // Links is the ConfigMap that describes the links to an attempt's pods. It must exist before any of them. It is never nil.
 func Links(in Input) *corev1.ConfigMap {
-	data := map[string]string{keyLinks: document(linksDocument(in))}
+	data := map[string]string{keyLinks: linksText(in)}
 	if in.Test.Spec.DUT.Type == v1alpha1.DUTReference && !endsAtDevice(in) {
-		data[keyForwarder] = document(forwarderOf(in))
+		data[keyForwarder] = forwarderText(in, keyForwarder)
 	}
 	if tunnelOf(in) != nil {
-		data[keyForwarder], data[keyFarEnd] = document(gatewayOf(in, 0)), document(gatewayOf(in, 1))
+		data[keyFarEnd] = forwarderText(in, keyFarEnd)
 	}
 	if e, known := engineOf(in.Test); known {
 		maps.Copy(data, e.documents(in))
@@ -35,6 +35,20 @@ func Links(in Input) *corev1.ConfigMap {
 		Immutable:  new(true),
 		Data:       data,
 	}
+}
+
+// linksText is links.json.
+func linksText(in Input) string { return document(linksDocument(in)) }
+
+// forwarderText is the file of a pod of the Reference, by its key.
+func forwarderText(in Input, key string) string {
+	switch {
+	case tunnelOf(in) == nil:
+		return document(forwarderOf(in))
+	case key == keyFarEnd:
+		return document(gatewayOf(in, 1))
+	}
+	return document(gatewayOf(in, 0))
 }
 
 // linksDocument is the Plan's Links document, with the MAC addresses that the operator assigns.

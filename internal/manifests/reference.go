@@ -177,7 +177,7 @@ func reference(in Input, at referencePod) *corev1.Pod {
 	if endsAtDevice(in) {
 		return finishReference(in, at, pod, deviceEnd(in, pod)) // it serves no vital signs
 	}
-	c := ourContainer(in, at.container, "forwarder", "--spec", folderStatic+"/"+at.file)
+	c := ourContainer(in, at.container, append([]string{"forwarder"}, held("--spec", folderStatic+"/"+at.file, forwarderText(in, at.file))...)...)
 	launch := program
 	c.Env = podIdentity()
 	if at.servesVitals {

@@ -71,8 +71,9 @@ const histograms = "--hdrh"
 
 func trexArguments(in Input, g plan.Generator) []string {
 	spec := in.Test.Spec.Generator.TRex
-	arguments := guarded(in, "--links", folderTRex+"/"+fileTRexLinks, "--network-status", folderPodInfo+"/"+fileStatus,
+	arguments := append(held("--links", folderTRex+"/"+fileTRexLinks, document(trexLinks(in, g))), "--network-status", folderPodInfo+"/"+fileStatus,
 		"--cores", strconv.Itoa(resourcesOf(in, g).Cores))
+	arguments = guarded(in, arguments...)
 	if !onDevices(in, g) {
 		arguments = append(arguments, "--kernel")
 	}
@@ -83,7 +84,7 @@ func trexArguments(in Input, g plan.Generator) []string {
 		arguments = append(arguments, "--directory", spec.Directory)
 	}
 	if len(spec.Config) > 0 {
-		arguments = append(arguments, "--extra-config", folderTRex+"/"+fileTRexConfig)
+		arguments = append(arguments, held("--extra-config", folderTRex+"/"+fileTRexConfig, compact(spec.Config))...)
 	}
 	own := slices.Clone(spec.Args)
 	if in.Compiled.Plan.Procedure.Latency != nil && !slices.Contains(own, histograms) {
