@@ -1,7 +1,9 @@
 package collect
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -124,9 +126,15 @@ func (a *asker) answer(t told) observe.Answer {
 	}
 	answer.Numbers = slices.Clone(t.reading.numbers)
 	for i := range answer.Numbers {
-		if n := &answer.Numbers[i]; n.Kind == report.Counter {
+		n := &answer.Numbers[i]
+		if n.Kind == report.Counter {
 			n.After, n.By, n.Epoch, n.Anew = t.after, t.by, a.epoch, a.anew
+		}
+		if notFinite(n.Value) || notFinite(n.Stamp) { // JSON has no such number, so one of them would keep all others from the runner
+			n.Value, n.Stamp, n.Missing = 0, 0, cmp.Or(n.Missing, "what it tells, or of when it is, is no number (NaN or infinite)")
 		}
 	}
 	return answer
 }
+
+func notFinite(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) }

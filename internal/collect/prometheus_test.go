@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -57,6 +58,26 @@ func TestPrometheusTellsASeriesAndHowOldItIs(t *testing.T) {
 	}
 	if n := number(t, a, "value", `instance="dut", sensor="temp2"`); n.Missing != "what it answers is no number (NaN or infinite)" {
 		t.Errorf("%+v: NaN is no number", n)
+	}
+}
+
+// A server that says of one of its samples that it is of an infinite time: that one is no number, and the others reach whoever asks the collector, in JSON.
+func TestASampleOfAnInfiniteTimeKeepsNoOtherFromTheRunner(t *testing.T) {
+	const q = "temperature"
+	vector := func(first, second string) string {
+		return `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"sensor":"a"},"value":[5,"` + first + `"]},{"metric":{"sensor":"b"},"value":[5,"` + second + `"]}]}}`
+	}
+	for _, infinite := range []string{"+Inf", "-Inf", "NaN"} {
+		a := answered(t, query(server(t, map[string]string{q: vector("40", "50"), "timestamp(" + q + "\n)": vector(infinite, "4")}), q), "")
+		if n := number(t, a, "value", `sensor="a"`); n.Missing == "" {
+			t.Errorf("%s: %+v", infinite, n)
+		}
+		if n := number(t, a, "value", `sensor="b"`); n.Value != 50 || n.Missing != "" {
+			t.Errorf("%s: beside it is %+v", infinite, n)
+		}
+		if text, err := json.Marshal(a); err != nil {
+			t.Errorf("%s: %v, and of %d bytes the runner gets none", infinite, err, len(text))
+		}
 	}
 }
 

@@ -91,12 +91,12 @@ func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing str
 			return nil, fmt.Sprintf("the collector tells a name of more than %d bytes", mostName)
 		}
 		source := n.Name + " of " + n.Of
+		if math.IsNaN(n.Value) || math.IsNaN(n.Stamp) || math.Abs(n.Stamp) > mostNumber || math.Abs(n.Value) > mostNumber {
+			n.Missing = cmp.Or(n.Missing, "the collector tells a number that is too large")
+		}
 		if n.Missing != "" {
 			values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, clock: a.At, at: a.At + m.collectorBehind, source: source, missing: n.Missing})
 			continue
-		}
-		if math.IsNaN(n.Value) || math.Abs(n.Value) > mostNumber {
-			return nil, "the collector tells a number that is too large"
 		}
 		clock, within, dated := n.taken(a.At, a.Took)
 		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, within: within, age: max(0, a.At-clock), stamp: n.Stamp,

@@ -252,6 +252,31 @@ func TestANumberThatIsTooLargeIsNone(t *testing.T) {
 	}
 }
 
+// A collector tells a number that is none beside another one: that one is missing, and its name says which; the other stays.
+func TestASampleThatIsNoNumberSilencesNoOther(t *testing.T) {
+	for name, bad := range map[string]observe.Number{
+		"an infinite number":  {Value: math.Inf(1)},
+		"no number":           {Value: math.NaN()},
+		"one that is large":   {Value: -1e301},
+		"of an infinite time": {Value: 1, Stamp: math.Inf(-1)},
+	} {
+		bad.Name, bad.Of, bad.Unit, bad.Kind = "value", "bad", plan.Watts, report.Gauge
+		log := observe.NewLog([]plan.Observer{watts}, setup)
+		for i := range 8 {
+			m := answered(time.Duration(5*i)*time.Second+100*ms, time.Duration(5*i)*time.Second+100*ms, report.Gauge, 200)
+			m.Collected.Answers[0].Numbers = append([]observe.Number{bad}, m.Collected.Answers[0].Numbers...)
+			log.Add(m)
+		}
+		window := log.Window(0, 40*time.Second)
+		if o := find(t, window, "value", "pdu"); o.Mean == nil || *o.Mean != 200 {
+			t.Errorf("%s: beside it the other is %+v", name, o)
+		}
+		if o := find(t, window, "value", "bad"); o.Mean != nil || !strings.Contains(o.Missing, "too large") {
+			t.Errorf("%s: it is %+v", name, o)
+		}
+	}
+}
+
 func TestPowerPerTraffic(t *testing.T) {
 	w := report.Window{
 		Directions: []report.Direction{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -15,11 +16,20 @@ import (
 // answerTimeout is how long an end may take to answer a request that needs no network; other requests have connectTimeout in addition.
 const answerTimeout = 3 * time.Second
 
+// longestAnswer bounds an end's answer, in bytes: the vital signs of a machine with several thousand processors fit in. An end that never ends its answer would fill the runner's memory else.
+const longestAnswer = 1 << 20
+
 // remote is the driver's connection to one end. It is used by one goroutine at a time.
 type remote struct {
 	conn    net.Conn
-	lines   *json.Decoder
+	limited *io.LimitedReader // of conn, for one answer
+	lines   *json.Decoder     // of limited
 	welcome Welcome
+}
+
+func newRemote(conn net.Conn) *remote {
+	limited := &io.LimitedReader{R: conn}
+	return &remote{conn: conn, limited: limited, lines: json.NewDecoder(limited)}
 }
 
 // meet connects to an end and becomes its driver.
@@ -30,7 +40,7 @@ func meet(ctx context.Context, server string, key credential.Key, link, version 
 	if err != nil {
 		return nil, fmt.Errorf("reach the end of link %s at %s: %w", link, server, errors.Join(engine.ErrLost, err))
 	}
-	r := &remote{conn: conn, lines: json.NewDecoder(conn)}
+	r := newRemote(conn)
 	a, err := r.ask(ctx, answerTimeout, request{Do: doHello, Hello: &hello{Version: version, Link: link, Force: force}})
 	if err == nil && a.Welcome == nil {
 		err = fmt.Errorf("%w: it doesn't say who it is", engine.ErrIncompatible)
@@ -58,12 +68,15 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	}
 	var a answer
+	r.limited.N = longestAnswer
 	if _, err = r.conn.Write(append(line, '\n')); err == nil {
 		err = r.lines.Decode(&a)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return answer{}, context.Cause(ctx)
+	case err != nil && r.limited.N <= 0:
+		return answer{}, fmt.Errorf("%w: its answer has more than %d bytes, as no end of linerate's has: look at what listens at its address", engine.ErrLost, longestAnswer)
 	case err != nil:
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	case a.Taken:

@@ -79,8 +79,13 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	text, err := json.Marshal(reading)
+	if err != nil { // else the caller would be answered nothing, and not know why
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(reading) // a caller that is gone needs no answer
+	_, _ = w.Write(text) // a caller that is gone needs no answer
 }
 
 // now returns a reading that is fresh enough, with vital signs of these types.
