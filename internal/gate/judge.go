@@ -62,6 +62,7 @@ func Judge(all []MeasuredSuite, version string) *report.Gate {
 			rows = append(rows, row)
 		}
 	}
+	carryVoid(rows, isBaseline)
 	pairWitnesses(rows)
 	for i, row := range rows {
 		if !isBaseline[i] {
@@ -116,11 +117,19 @@ func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 	case measured < wanted && why == "":
 		why = fmt.Sprintf("%d of %d runs were measured", measured, wanted)
 	}
+	void := voidOf(c)
+	row.Runs, row.Voided = void.runs, void.voided
+	if why == "" && void.voided > measured {
+		why = moreVoid
+	}
 	if row.Outcome == report.Passed && why != "" {
 		row.Outcome = report.Undecided
 	}
 	if row.Outcome != report.Passed {
 		row.Message = why
+	}
+	if void.voided > 0 {
+		row.Message = strings.TrimPrefix(row.Message+"; "+void.String(), "; ")
 	}
 	if c.Message != "" { // whatever the outcome
 		row.Message = strings.TrimPrefix(row.Message+"; "+c.Message, "; ")

@@ -55,6 +55,9 @@ type GateRow struct {
 	Witness string `json:"witness,omitempty"`
 	// Beside says what a witness and its search show together, and which of the two decides.
 	Beside string `json:"beside,omitempty"`
+	// Runs is how many runs were begun, and Voided how many of them don't count: they came to nothing, were suspended, or another try replaced them.
+	Runs   int `json:"runs,omitempty"`
+	Voided int `json:"voided,omitempty"`
 	// Silent: the row decides nothing, as it is a witness that is undecided, and its search decides.
 	Silent bool `json:"silent,omitempty"`
 }
@@ -88,6 +91,13 @@ func (g *Gate) Conclude() {
 		}
 	default:
 		g.Outcome, g.ExitCode, g.Message = Passed, ExitOK, fmt.Sprintf("all criteria are met, in %s", wording.Counted(n, "test"))
+	}
+	runs, voided := 0, 0
+	for _, r := range g.Rows {
+		runs, voided = runs+r.Runs, voided+r.Voided
+	}
+	if voided > 0 { // whoever may void runs could go on until those that are left meet the criteria
+		g.Message += fmt.Sprintf("; %d of %s were void", voided, wording.Counted(runs, "run"))
 	}
 }
 

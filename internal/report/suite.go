@@ -113,6 +113,8 @@ type SuiteRun struct {
 	Goals []GoalFigures `json:"goals,omitempty"`
 	// Repeated is why another try replaces this one although it has figures, which then don't count; empty: its figures count, if it has any.
 	Repeated string `json:"repeated,omitempty"`
+	// Voided is how many runs of this test came to nothing before this one: they were suspended, lost, or ended while they measured.
+	Voided int `json:"voided,omitempty"`
 	// Taken is the earlier suite that measured it, at the times given here; nil: this suite did.
 	Taken *Taken `json:"taken,omitempty"`
 	// Images are what the device's pod ran; empty: it isn't known, or no pod's.

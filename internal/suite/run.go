@@ -66,7 +66,7 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	c, _ := over(t)
 	run := Run{Ended: c.Reason, SuiteRun: report.SuiteRun{
 		Test: t.Name, UID: string(t.UID), Repetition: int(repetition), Retry: int(try) - 1, Reason: c.Reason, Message: wording.Limited(c.Message, maxMessage),
-		Finished: c.LastTransitionTime.UTC(),
+		Finished: c.LastTransitionTime.UTC(), Voided: int(t.Status.LostRuns),
 	}}
 	if at := t.Status.FinishedAt; at != nil {
 		run.Finished = at.UTC()
