@@ -67,7 +67,11 @@ func TestTheRunnerProvesTheAttemptsKeyToOurEngineInPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := runnerJob{plan: &plan.Plan{Engine: c.engine, Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0"}}}, wanted: observe.Want(nil, false), sites: plan.Sites{Key: c.key}}
-			e, err := stl.Dial(t.Context(), c.at, j.engineOptions())
+			options, err := j.engineOptions()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := stl.Dial(t.Context(), c.at, options)
 			if err == nil {
 				defer e.Close() //nolint:errcheck // a test's
 			}
