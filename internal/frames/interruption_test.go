@@ -134,7 +134,7 @@ func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 			from, to := healthy(t, procedure)
 			seen, moments := 0, tier.Times(6, 40)
 			for n := range moments {
-				at := from + (to-from)*time.Duration(3*moments+6*n)/time.Duration(10*moments) // from three tenths on: a search that begins with an outage takes many trials
+				at := from + (to-from)*time.Duration(moments+8*n)/time.Duration(10*moments)
 				long := 1500*time.Millisecond + time.Duration(n%3)*300*time.Millisecond
 				kind := []option{func(*scenario) {}, paced}[n%2]
 				r := scene(procedure, modest, kind, mute(at, at+long, 0, 1)).run(t)
@@ -181,5 +181,16 @@ func TestALoadThatAMuteDeviceLostFailsItsDemand(t *testing.T) {
 				t.Errorf("%s, %q, confirmed %v\n%s", r.Verdict.Outcome, r.Result.NotHeld, r.Result.Confirmed, trace(r))
 			}
 		})
+	}
+}
+
+// TestASearchGoesOnInLargeStepsAfterADeviceWasAway: what came back meanwhile is no limit from which to step up by widths: 1,129 trials it took so.
+func TestASearchGoesOnInLargeStepsAfterADeviceWasAway(t *testing.T) {
+	search := searching(plan.ClassifySequential, 1, 5)
+	from, to := healthy(t, search)
+	at := from + (to-from)*15/100
+	calm := scene(search).run(t)
+	if r := scene(search, mute(at, at+2*time.Second, 0, 1)).run(t); len(r.Windows) > 4*len(calm.Windows) {
+		t.Errorf("%d trials, and %d of a device that stays", len(r.Windows), len(calm.Windows))
 	}
 }

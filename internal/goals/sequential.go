@@ -202,10 +202,10 @@ func (v view) looking() time.Duration {
 	return v.target.trial
 }
 
-// surprises is how many loads look good above where the limit was first seen, or bad below.
-func (v view) surprises(c class) (count int) {
+// surprises is how many loads look good above where a limit was seen, or bad below.
+func (v view) surprises(c class, limit int) (count int) {
 	for _, e := range v.ledger.loads {
-		if e.load < v.grid.top && v.look(e) == c && (e.load > v.first) == (c == lower) {
+		if e.load < v.grid.top && v.look(e) == c && (e.load > limit) == (c == lower) {
 			count++
 		}
 	}
@@ -239,7 +239,7 @@ func (v view) down(hi int) int {
 		limit = v.first
 	}
 	load := min(hi-1, limit-v.target.width/2)
-	if tried := v.surprises(upper); tried > 0 {
+	if tried := v.surprises(upper, v.first); tried > 0 {
 		load = min(load, hi-v.doubled(tried-1))
 	}
 	return v.grid.within(load)
@@ -255,7 +255,11 @@ func (v view) between(lo, hi int) int {
 	case ok && limit+half > lo && limit+half < hi:
 		return limit + half
 	}
-	return min(lo+v.doubled(v.surprises(lower)-1), middle)
+	seen := v.first
+	if ok { // a device that was away in a trial forwarded less there than it carries
+		seen = min(seen, limit)
+	}
+	return min(lo+v.doubled(v.surprises(lower, seen)-1), middle)
 }
 
 // ends are the two loads that matter: lo and hi while they are further than a width apart, and none where nothing looks good, or bad. Closer by, they are lo and hi where trials count that were made there, else as far from the limit as the width lets them be.
