@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // Freeform is a mapping in somebody else's format, such as a pod template. It is stored as it is.
@@ -171,35 +173,11 @@ func structureOf(all []*Freeform) (s structure) {
 	for _, f := range all {
 		s.containers++
 		for _, value := range *f {
-			s.read(value.Raw)
+			is, _ := intake.Measure(value.Raw, intake.Limits{Depth: len(value.Raw) + 1}, nil) // nothing is bounded yet
+			s.depth, s.containers, s.values = max(s.depth, is.Depth+1), s.containers+int(is.Containers), s.values+int(is.Values)
 		}
 	}
 	return s
-}
-
-// read adds a value that is in a Freeform, and so at depth 1.
-func (s *structure) read(json []byte) {
-	depth, inText, escaped := 1, false, false
-	s.values++
-	for _, c := range json {
-		switch {
-		case escaped:
-			escaped = false
-		case inText:
-			escaped, inText = c == '\\', c != '"'
-		case c == '"':
-			inText = true
-		case c == '{' || c == '[':
-			depth++
-			s.depth = max(s.depth, depth)
-			s.containers++
-			s.values++
-		case c == '}' || c == ']':
-			depth--
-		case c == ',':
-			s.values++
-		}
-	}
 }
 
 // fault says that the parts are built of too much, with the way out; empty: they aren't. times is how often the bounds of a LoadTest they may have.

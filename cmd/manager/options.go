@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/retention"
 )
@@ -271,7 +272,7 @@ func (m *jsonMap) String() string {
 
 func (m *jsonMap) Set(text string) error {
 	*m = nil
-	if err := json.Unmarshal([]byte(text), m); err != nil {
+	if err := intake.JSON([]byte(text), m, intake.Small); err != nil {
 		return fmt.Errorf(`write a JSON object of strings, such as {"team":"datapath"}: %w`, err)
 	}
 	return nil

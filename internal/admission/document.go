@@ -2,8 +2,11 @@ package admission
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // maxFile is how much of a file is read: an API server takes no larger request.
@@ -19,12 +22,12 @@ type document struct {
 // split reads a file and parts it at its "---" lines. Documents without content, such as a comment before the first "---", are not
 // counted.
 func split(r io.Reader) ([]document, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	switch {
+	data, err := intake.Text(r, maxFile)
+	switch _, large := errors.AsType[intake.Exceeded](err); {
+	case large:
+		return nil, fmt.Errorf("larger than %d MiB, which no API server takes: split it into several files", maxFile>>20)
 	case err != nil:
 		return nil, err
-	case len(data) > maxFile:
-		return nil, fmt.Errorf("larger than %d MiB, which no API server takes: split it into several files", maxFile>>20)
 	}
 	var documents []document
 	current := document{line: 1}

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,9 +18,9 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // admit takes one decoded document through what an API server does on create, in its order: prune, default, validate.
@@ -55,21 +56,26 @@ func (o *Object) convert() error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(o.content, o.LoadTest)
 }
 
+// limits are what a document may take once it is decoded: an API server takes no object of more than 3 MiB of text.
+var limits = intake.Limits{Bytes: 64 << 20, Memory: 256 << 20}
+
 // decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that appear twice. A key that is merged in (<<) and written as well isn't one.
 func decode(src source, text []byte) (map[string]any, Faults) {
-	read := sigsyaml.YAMLToJSONStrict
-	if src.root != nil {
-		if faults := repeatedKeys(src, src.root); len(faults) > 0 {
-			return nil, faults
-		}
-		read = sigsyaml.YAMLToJSON // which takes merged keys
+	if _, large := errors.AsType[intake.Exceeded](src.unread); large {
+		return nil, Faults{src.fault("", src.unread.Error())}
 	}
-	json, err := read(text)
+	if src.unread != nil {
+		return nil, yamlFaults(src, text, src.unread)
+	}
+	if faults := repeatedKeys(src, src.root); len(faults) > 0 {
+		return nil, faults
+	}
+	json, err := src.tree.JSON(false) // which takes merged keys
 	if err != nil {
 		return nil, yamlFaults(src, text, err)
 	}
 	var content any
-	if err := utiljson.Unmarshal(json, &content); err != nil {
+	if err := intake.By(utiljson.Unmarshal, json, &content, limits); err != nil {
 		return nil, Faults{src.fault("", err.Error())}
 	}
 	object, ok := content.(map[string]any)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake/yamltree"
 )
 
 // Object is a LoadTest or a LoadTestSuite that an API server would accept, with all defaults, and the place where it was found. Exactly one of the two is
@@ -45,6 +46,8 @@ type source struct {
 	document int
 	line     int        // of the file, on which the document begins
 	root     *yaml.Node // nil where the document can't be read
+	tree     yamltree.Tree
+	unread   error // why it can't
 }
 
 // LoadFile is Load of the file of this name, or of stdin where that is "-".
@@ -112,10 +115,8 @@ func newSource(file string, d document, documents int) source {
 	if documents > 1 {
 		src.document = d.number
 	}
-	var root yaml.Node
-	if yaml.Unmarshal(d.text, &root) == nil {
-		src.root = &root
-	}
+	src.tree, src.unread = yamltree.Parse(d.text)
+	src.root = src.tree.Root
 	return src
 }
 

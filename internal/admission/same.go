@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // terms are the fields of a spec that may change in the life of a test or a suite, and don't affect what is measured.
@@ -49,7 +50,7 @@ func specOf(object any) map[string]any {
 	}
 	text, err := json.Marshal(object)
 	if err == nil {
-		err = json.Unmarshal(text, &content)
+		err = intake.JSON(text, &content, limits)
 	}
 	if err != nil { // a template that isn't JSON; no server holds such a thing
 		return map[string]any{"unreadable": err.Error()}

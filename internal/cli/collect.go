@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/collect"
 	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/vitals"
@@ -50,7 +50,7 @@ func credentialsFlag(cmd *cobra.Command, into *string) {
 
 func runCollector(ctx context.Context, s Streams, address, observers, credentials string, verifier credential.Verifier) error {
 	var all []plan.Observer
-	if err := json.Unmarshal([]byte(observers), &all); err != nil {
+	if err := intake.JSON([]byte(observers), &all, intake.Small); err != nil {
 		return exit.BadInput("--observers: %w", err)
 	}
 	if i := slices.IndexFunc(all, func(o plan.Observer) bool { return !o.Asks() || o.Every <= 0 }); i >= 0 {

@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 
 	"github.com/spf13/pflag"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // digestFlag is --FLAG-digest, of the file that --FLAG names.
@@ -16,7 +17,7 @@ func digestFlag(f *pflag.FlagSet, into *string, flag string) {
 
 // readHeld reads a file; with a digest only the file of that digest.
 func readHeld(file, digest string) ([]byte, error) {
-	text, err := os.ReadFile(file)
+	text, err := intake.TextFile(file, intake.Small.Bytes)
 	if err != nil || digest == "" {
 		return text, err
 	}

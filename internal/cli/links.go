@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -137,7 +137,5 @@ func readStrictly(file, digest string, into any) error {
 	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	return dec.Decode(into)
+	return intake.StrictJSON(text, into, intake.Small)
 }

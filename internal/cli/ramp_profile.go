@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/profile"
 )
 
@@ -39,7 +40,7 @@ func rampTraffic(name string) (lanes, error) {
 	case strings.HasSuffix(name, ".py"):
 		return lanes{}, fmt.Errorf("--profile %s: there is no such file, and none of this name that TRex ships: use %s, or export its streams as JSON and give that file", name, shippedProfiles)
 	}
-	text, err := os.ReadFile(name)
+	text, err := intake.TextFile(name, profile.MaxText)
 	if err != nil {
 		return lanes{}, fmt.Errorf("--profile: %w", err)
 	}

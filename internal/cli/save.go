@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
@@ -80,7 +81,7 @@ func (s reportFolder) keepTest(r *report.Report) (digest string, err error) {
 
 // keptTest reads the Report of a suite's test from its file; why says what is wrong with the file, and is empty otherwise.
 func (s reportFolder) keptTest(name, digest string) (r *report.Report, why string) {
-	text, err := os.ReadFile(s.path(name + ".json"))
+	text, err := intake.TextFile(s.path(name+".json"), report.MaxDocument)
 	if err != nil {
 		return nil, "its Report is gone: " + err.Error()
 	}
@@ -123,7 +124,7 @@ func (s reportFolder) suites(stderr io.Writer) (all []*report.Suite, err error) 
 		return nil, exit.BadInput("calibrations of earlier suites: %s: %w", s.dir, err)
 	}
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := intake.TextFile(name, report.MaxDocument)
 		if err != nil {
 			fmt.Fprintf(stderr, "no calibration is reused from %s: %v\n", name, err)
 			continue
@@ -143,7 +144,7 @@ func (s reportFolder) unfinished(name string) (*report.Suite, error) {
 	if s.dir == "" {
 		return nil, nil // without a directory there is none, and that is no error
 	}
-	text, err := os.ReadFile(s.path(suiteFile(name)))
+	text, err := intake.TextFile(s.path(suiteFile(name)), report.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // this is the suite's first run in this directory
 	}

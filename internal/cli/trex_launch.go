@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/internal/aside"
 	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/intake/yamltree"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -184,7 +184,7 @@ func (o *trexLaunchOptions) readSettings() error {
 	if err != nil {
 		return fmt.Errorf("--extra-config: %w", err)
 	}
-	if err := yaml.Unmarshal(text, &o.decide.Extra); err != nil {
+	if err := yamltree.Decode(text, &o.decide.Extra, false); err != nil {
 		return fmt.Errorf("--extra-config %s: %w", o.extra, err)
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // Attachment is an entry of Multus' list of a pod's networks, with the members that the Network Plumbing Working Group's multi-network standard and Multus know.
@@ -89,7 +91,8 @@ func WriteAttachments(all []Attachment) string {
 }
 
 func readJSONForm(annotation string) (all []Attachment, err error) {
-	strict, err := kjson.UnmarshalStrict([]byte(annotation), &all)
+	var strict []error
+	err = intake.By(func(text []byte, into any) (err error) { strict, err = kjson.UnmarshalStrict(text, into); return err }, []byte(annotation), &all, limits)
 	if err != nil {
 		return nil, err
 	}

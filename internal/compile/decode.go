@@ -11,7 +11,11 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
+
+// limits bound what a freeform part takes once it is decoded; the API's own bounds are the ones that are told (v1alpha1.MostFreeform).
+var limits = intake.Limits{Bytes: 4 << 20, Memory: 64 << 20}
 
 // decode decodes a freeform part as Kubernetes' type T, strictly: Kubernetes would silently drop a field that it doesn't know. Nil: something is
 // wrong, and was refused. newCompiler has bounded how deep and how many all values are.
@@ -22,7 +26,8 @@ func decode[T any](c *compiler, path *field.Path, form v1alpha1.Freeform) *T {
 		c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, "it can't be read: "+err.Error()))
 		return nil
 	}
-	unknown, err := kjson.UnmarshalStrict(raw, into)
+	var unknown []error
+	err = intake.By(func(raw []byte, into any) (err error) { unknown, err = kjson.UnmarshalStrict(raw, into); return err }, raw, into, limits)
 	if err != nil {
 		c.errs = append(c.errs, misread[T](path, raw, err))
 		return nil
@@ -50,7 +55,7 @@ func unknownField(path *field.Path, err error) *field.Error {
 // misread is the error of a field that has a value of the wrong type.
 func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
 	var document any
-	if kjson.UnmarshalCaseSensitivePreserveInts(raw, &document) == nil {
+	if intake.By(kjson.UnmarshalCaseSensitivePreserveInts, raw, &document, limits) == nil {
 		if at, why := culprit(path, reflect.TypeFor[T](), document); at != nil {
 			path, err = at, why
 		}
@@ -115,7 +120,7 @@ func unreadable(as reflect.Type, value any) error {
 	if err != nil {
 		return err
 	}
-	return kjson.UnmarshalCaseSensitivePreserveInts(text, reflect.New(as).Interface())
+	return intake.By(kjson.UnmarshalCaseSensitivePreserveInts, text, reflect.New(as).Interface(), limits)
 }
 
 // memberType is the type of a map's values, or of a struct's field by its name in JSON; nil: it has none of this name. The fields of embedded structs count as its own, as the decoder has them.

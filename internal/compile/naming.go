@@ -8,6 +8,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -54,7 +55,7 @@ func imageName(pod *v1alpha1.DUTPodSpec) string {
 		} `json:"spec"`
 	}
 	raw, err := pod.Template.Raw()
-	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(raw, &template) != nil { // as Kubernetes reads it
+	if err != nil || intake.By(kjson.UnmarshalCaseSensitivePreserveInts, raw, &template, limits) != nil { // as Kubernetes reads it
 		return ""
 	}
 	for _, c := range template.Spec.Containers {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
@@ -33,7 +34,7 @@ func (c *compiler) checkStreams() {
 
 func explainJSON(text string) string {
 	var v any
-	err := json.Unmarshal([]byte(text), &v)
+	err := intake.JSON([]byte(text), &v, limits)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("not JSON from byte %d on (%s): write a list of TRex stream objects", syntax.Offset, syntax)
 	}

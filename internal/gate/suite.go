@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -247,7 +248,7 @@ func asMap(from any) (map[string]any, error) {
 		return nil, err
 	}
 	out := map[string]any{}
-	return out, utiljson.Unmarshal(text, &out) // whole numbers stay whole
+	return out, intake.By(utiljson.Unmarshal, text, &out, limits) // whole numbers stay whole
 }
 
 // comparedBy is the metric that all cells of a suite are compared by. A suite with both cells of frames and cells of sessions has none, and the criterion that is added has one metric only.
@@ -317,3 +318,6 @@ func distinct(subjects []*Subject) error {
 	}
 	return nil
 }
+
+// limits are what a test's spec takes once it is decoded, at the most.
+var limits = intake.Limits{Bytes: 4 << 20, Memory: 64 << 20}

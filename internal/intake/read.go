@@ -49,9 +49,13 @@ func TextFileOf(files fs.FS, name string, most int64) (text []byte, err error) {
 	return Text(f, most)
 }
 
-// Documents reads the JSON documents of an input, one after the other, and gives up as soon as they together exceed a limit as values of the type. It decodes nothing.
-func Documents(in io.Reader, limits Limits, into reflect.Type) ([][]byte, error) {
-	text, err := io.ReadAll(io.TeeReader(in, NewMeter(limits, into)))
+// Documents reads the JSON documents of an input, one after the other, and gives up as soon as they together exceed a limit as values of one of the types. It decodes nothing.
+func Documents(in io.Reader, limits Limits, into ...reflect.Type) ([][]byte, error) {
+	meters := make([]io.Writer, len(into))
+	for i, of := range into {
+		meters[i] = NewMeter(limits, of)
+	}
+	text, err := io.ReadAll(io.TeeReader(in, io.MultiWriter(meters...)))
 	if err != nil {
 		return nil, err
 	}

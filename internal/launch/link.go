@@ -6,8 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/linerate-dev/linerate/internal/intake/yamltree"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -39,7 +38,7 @@ func (l Link) interfaceName() string {
 // ParseLinks reads a links file: a YAML or JSON list of Link. Unknown fields are refused.
 func ParseLinks(text []byte) ([]Link, error) {
 	var links []Link
-	if err := yaml.UnmarshalStrict(text, &links); err != nil {
+	if err := yamltree.Decode(text, &links, true); err != nil {
 		return nil, fmt.Errorf("links file: %w", err)
 	}
 	return links, CheckLinks(links)

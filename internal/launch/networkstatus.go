@@ -2,12 +2,13 @@ package launch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // NetworkStatusAnnotation is where Multus writes what it attached to a pod. The pod mounts it as a downward-API file: in an environment
@@ -48,7 +49,7 @@ func ParseNetworkStatus(text []byte) ([]Network, error) {
 			} `json:"pci"`
 		} `json:"device-info"`
 	}
-	if err := json.Unmarshal(text, &entries); err != nil {
+	if err := intake.JSON(text, &entries, intake.Small); err != nil {
 		return nil, fmt.Errorf("network-status: %w", err)
 	}
 	networks := make([]Network, len(entries))
@@ -70,7 +71,7 @@ func AwaitNetworks(ctx context.Context, root fs.FS, file string, limit time.Dura
 	ticker := time.NewTicker(statusPoll)
 	defer ticker.Stop()
 	for {
-		text, err := fs.ReadFile(root, inside(file))
+		text, err := intake.TextFileOf(root, inside(file), intake.Small.Bytes)
 		if err == nil && strings.TrimSpace(string(text)) != "" {
 			return ParseNetworkStatus(text)
 		}

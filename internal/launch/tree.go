@@ -6,6 +6,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // tree reads small files below "/". A missing file reads as empty: which kernel files exist depends on the machine, and Decide says what is missing
@@ -13,7 +15,7 @@ import (
 type tree struct{ fs.FS }
 
 func (t tree) text(name string) string {
-	b, err := fs.ReadFile(t.FS, inside(name))
+	b, err := intake.TextFileOf(t.FS, inside(name), intake.Small.Bytes)
 	if err != nil {
 		return ""
 	}

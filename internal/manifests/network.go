@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // annotationResource is where a NetworkAttachmentDefinition names the device resource of its pods.
@@ -63,7 +63,7 @@ func readPlugins(text string) ([]cniPlugin, error) {
 		cniPlugin
 		Plugins []cniPlugin `json:"plugins"`
 	}
-	if err := json.Unmarshal([]byte(text), &config); err != nil {
+	if err := intake.JSON([]byte(text), &config, intake.Small); err != nil {
 		return nil, err
 	}
 	plugins := config.Plugins

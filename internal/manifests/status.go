@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -51,7 +51,7 @@ func deviceName(device string) string {
 // attachedLinks are the links that Multus reported.
 func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
 	var reported []networkStatus
-	if json.Unmarshal([]byte(pod.Annotations[annotationNetworkStatus]), &reported) != nil || len(reported) == 0 {
+	if intake.JSON([]byte(pod.Annotations[annotationNetworkStatus]), &reported, intake.Small) != nil || len(reported) == 0 {
 		return nil
 	}
 	asked := requestedAttachments(pod)
@@ -76,7 +76,7 @@ func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
 // requestedAttachments are the pod's attachments to the test's links, by its annotation.
 func requestedAttachments(pod *corev1.Pod) []compile.Attachment {
 	var all []compile.Attachment
-	if json.Unmarshal([]byte(pod.Annotations[annotationNetworks]), &all) != nil {
+	if intake.JSON([]byte(pod.Annotations[annotationNetworks]), &all, intake.Small) != nil {
 		return nil
 	}
 	links := strings.Split(pod.Annotations[AnnotationLinks], ",")

@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // PortsVersion is the kind and version of the document Ports; a reader refuses others.
@@ -34,7 +35,7 @@ type LinkPort struct {
 // ReadPorts reads Ports from a termination message.
 func ReadPorts(message string) (Ports, error) {
 	var p Ports
-	if err := json.Unmarshal([]byte(message), &p); err != nil {
+	if err := intake.JSON([]byte(message), &p, intake.Small); err != nil {
 		return Ports{}, fmt.Errorf("physical ports: %w", err)
 	}
 	if p.Version != PortsVersion {

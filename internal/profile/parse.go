@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
@@ -90,12 +91,17 @@ func addedByServer(object map[string]json.RawMessage, kind, member string) bool 
 	return false
 }
 
+// MaxText is how many bytes of streams are read. The largest program of a field engine that a server takes is some kilobytes, and a test has at most maxStreams.
+const MaxText = 16 << 20
+
+var limits = intake.Limits{Bytes: MaxText, Memory: 128 << 20}
+
 // rawStreams takes the list out of its wrapper, if it has one.
 func rawStreams(text []byte) ([]json.RawMessage, error) {
 	const forms = `write a JSON list of TRex stream objects, or {"streams": [...]}`
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
 		var wrapper map[string]json.RawMessage
-		if err := json.Unmarshal(text, &wrapper); err != nil {
+		if err := intake.JSON(text, &wrapper, limits); err != nil {
 			return nil, fmt.Errorf("streams: %w: %s", err, forms)
 		}
 		list, ok := wrapper["streams"]
@@ -105,7 +111,7 @@ func rawStreams(text []byte) ([]json.RawMessage, error) {
 		text = list
 	}
 	var raw []json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
+	if err := intake.JSON(text, &raw, limits); err != nil {
 		return nil, fmt.Errorf("streams: %w: %s", err, forms)
 	}
 	return raw, nil
@@ -113,7 +119,7 @@ func rawStreams(text []byte) ([]json.RawMessage, error) {
 
 func decodeStream(raw json.RawMessage) (stream.Stream, error) {
 	s := stream.Stream{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1}
-	err := json.Unmarshal(raw, &s)
+	err := intake.JSON(raw, &s, limits)
 	if !s.FlowStats.Enabled {
 		s.FlowStats = stream.Flow{} // a server gives back what they would be
 	}
@@ -184,13 +190,13 @@ func checkMembers(path string, raw json.RawMessage) (found Faults) {
 
 func checkInstructions(path string, raw json.RawMessage) (found Faults) {
 	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if err := intake.JSON(raw, &list, limits); err != nil {
 		return Faults{fmt.Errorf("%s: must be a list of instructions", path)}
 	}
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		var kind struct{ Type string }
-		if err := json.Unmarshal(r, &kind); err != nil || !slices.Contains(instructionTypes(), kind.Type) {
+		if err := intake.JSON(r, &kind, limits); err != nil || !slices.Contains(instructionTypes(), kind.Type) {
 			found = append(found, fmt.Errorf("%s.type: %q is not known: use %s", at, kind.Type, quoted(instructionTypes())))
 			continue
 		}
@@ -202,7 +208,7 @@ func checkInstructions(path string, raw json.RawMessage) (found Faults) {
 
 // checkObject finds what is no object, and its unknown and missing members, in the order of their names. A member that is null counts as missing, as with TRex.
 func checkObject(path, kind string, raw json.RawMessage) (object map[string]json.RawMessage, found Faults) {
-	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+	if err := intake.JSON(raw, &object, limits); err != nil || object == nil {
 		return nil, Faults{fmt.Errorf("%s: must be an object", path)}
 	}
 	required, optional := members(kind)

@@ -45,11 +45,11 @@ func Read(in io.Reader) ([]*Report, error) {
 
 func read(in io.Reader, limits intake.Limits) ([]*Report, error) {
 	var reports []*Report
-	err := eachDocument(in, limits, reflect.TypeFor[Report](), func(document []byte) error {
+	err := eachDocument(in, limits, func(document []byte) error {
 		r, err := Decode(document)
 		reports = append(reports, r)
 		return err
-	})
+	}, reflect.TypeFor[Report]())
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func read(in io.Reader, limits intake.Limits) ([]*Report, error) {
 // ReadDocuments reads what Documents wrote as JSON: the reports of tests and of suites, in any order, as strictly as Read.
 func ReadDocuments(in io.Reader) (Documents, error) {
 	var d Documents
-	err := eachDocument(in, limits, reflect.TypeFor[anyDocument](), func(document []byte) error {
+	err := eachDocument(in, limits, func(document []byte) error {
 		if versionOf(document) == SuiteVersion {
 			s, err := ReadSuite(document)
 			d.Suites = append(d.Suites, s)
@@ -68,22 +68,16 @@ func ReadDocuments(in io.Reader) (Documents, error) {
 		r, err := Decode(document)
 		d.Reports = append(d.Reports, r)
 		return err
-	})
+	}, reflect.TypeFor[Report](), reflect.TypeFor[Suite]())
 	if err != nil {
 		return Documents{}, err
 	}
 	return d, nil
 }
 
-// anyDocument has the members of both kinds of documents, to weigh one before its kind is known.
-type anyDocument struct {
-	Suite
-	Report
-}
-
-// eachDocument hands out the documents of an input, one after the other, which together are within the limits as values of the type.
-func eachDocument(in io.Reader, limits intake.Limits, as reflect.Type, read func([]byte) error) error {
-	documents, err := intake.Documents(in, limits, as)
+// eachDocument hands out the documents of an input, one after the other, which together are within the limits as values of each of the types.
+func eachDocument(in io.Reader, limits intake.Limits, read func([]byte) error, as ...reflect.Type) error {
+	documents, err := intake.Documents(in, limits, as...)
 	switch {
 	case err != nil:
 		return err

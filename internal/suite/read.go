@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // Read reads a suite from a file, and validates its cells as LoadTests. The error is admission.Faults: what is wrong with cells, at the lines of template or
@@ -70,7 +70,7 @@ func (m *Matrix) patchAt(cell, axis int) string {
 func depth(raw func() ([]byte, error), path string) (steps int) {
 	text, err := raw()
 	var at any
-	if err != nil || json.Unmarshal(text, &at) != nil {
+	if err != nil || intake.JSON(text, &at, limits) != nil {
 		return 0
 	}
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {

@@ -10,6 +10,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // Content is the LoadTest of a cell's repetition and try, as it is sent to the API server.
@@ -84,7 +85,7 @@ func (m *Matrix) spec(c *Cell) (map[string]any, error) {
 		}
 	}
 	spec := map[string]any{}
-	if err := utiljson.Unmarshal(document, &spec); err != nil { // whole numbers stay whole
+	if err := intake.By(utiljson.Unmarshal, document, &spec, limits); err != nil { // whole numbers stay whole
 		return nil, fmt.Errorf("the patched spec: %w", err)
 	}
 	if c.calibrates {
@@ -92,3 +93,6 @@ func (m *Matrix) spec(c *Cell) (map[string]any, error) {
 	}
 	return spec, nil
 }
+
+// limits are what a run or a test's spec takes once it is decoded, at the most: that of a Report, and of a suite's runs.
+var limits = intake.Limits{Bytes: 32 << 20, Memory: 256 << 20}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -79,7 +80,7 @@ func (r *Run) document() (json.RawMessage, error) {
 // readRun reads what document made, without spaces.
 func readRun(written json.RawMessage) (Run, error) {
 	var run Run
-	if err := json.Unmarshal(written, &run); err != nil {
+	if err := intake.JSON(written, &run, limits); err != nil {
 		return Run{}, err
 	}
 	if again, err := json.Marshal(&run); err != nil || string(again) != string(written) {

@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake/yamltree"
 )
 
 const (
@@ -46,7 +46,7 @@ func kueue(lab Lab) []Finding {
 		return one(Unknown, check, "installed; whether it looks after plain pods can't be read", "kubectl get configmap "+kueueConfig+" -n "+kueueNamespace+" -o yaml: integrations.frameworks must name pod")
 	}
 	var config integrations
-	if err := yaml.Unmarshal([]byte(lab.Kueue.Value), &config); err != nil {
+	if err := yamltree.Decode([]byte(lab.Kueue.Value), &config, false); err != nil {
 		return one(Unknown, check, "installed; its configuration isn't understood: "+err.Error(), kueueConfigMap+": integrations.frameworks must name pod")
 	}
 	if held := config.holdsBack(lab); held != "" {

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/config/crd"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 const (
@@ -198,7 +198,7 @@ func cpuPolicy(ctx context.Context, c rest.Interface, node string) (string, erro
 			CPUManagerPolicy string `json:"cpuManagerPolicy"`
 		} `json:"kubeletconfig"`
 	}
-	if err := json.Unmarshal(text, &answer); err != nil {
+	if err := intake.JSON(text, &answer, intake.Small); err != nil {
 		return "", fmt.Errorf("the kubelet's answer isn't understood: %w", err)
 	}
 	return answer.KubeletConfig.CPUManagerPolicy, nil

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // resourceAnnotation names a network's device resource (Kubernetes Network Custom Resource Definition De-facto Standard, 4.1.1).
@@ -156,7 +156,7 @@ func pluginOf(n unstructured.Unstructured) (string, error) {
 			Type string `json:"type"`
 		} `json:"plugins"`
 	}
-	if err := json.Unmarshal([]byte(text), &config); err != nil {
+	if err := intake.JSON([]byte(text), &config, intake.Small); err != nil {
 		return "", err
 	}
 	if config.Type == "" && len(config.Plugins) > 0 {
