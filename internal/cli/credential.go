@@ -95,7 +95,7 @@ func makeSecret(path string) (credential.Key, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return readSecret(path)
 	}
-	f, err := os.CreateTemp(folder, ".secret-") // which nobody else may read
+	f, err := os.CreateTemp(folder, ".secret-") //nolint:forbidigo // of mode 0600, in a folder of its owner, and linked to its name only where there is none
 	if err != nil {
 		return credential.Key{}, err
 	}

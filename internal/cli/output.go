@@ -3,28 +3,26 @@ package cli
 import (
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
+
+	"github.com/linerate-dev/linerate/internal/outfile"
 )
 
-// output is where a document goes: a stream, or a file that appears complete or not at all, since a half-written document could be taken for
-// a measurement.
+// output is where a document goes: a stream, or a file that appears complete or not at all.
 type output struct {
 	to   io.Writer
-	file *os.File
-	name string
+	file *outfile.File
 }
 
-// openOutput creates a temporary file beside the final one, so that an unwritable place is known before anything is sent. "-" is the stream.
+// openOutput begins a file, so that an unwritable place is known before anything is sent. "-" is the stream.
 func openOutput(stream io.Writer, name string) (*output, error) {
 	if name == "-" {
 		return &output{to: stream}, nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".linerate-*")
+	f, err := outfile.Create(name, outfile.ForAll) // other users may read results
 	if err != nil {
 		return nil, err
 	}
-	return &output{to: f, file: f, name: name}, nil
+	return &output{to: f, file: f}, nil
 }
 
 // finish writes the document and puts the file in its place. Where that fails, no file is left.
@@ -35,24 +33,13 @@ func (o *output) finish(write func(io.Writer) error) error {
 	if o.file == nil {
 		return nil
 	}
-	if err := o.place(); err != nil {
-		return errors.Join(err, os.Remove(o.file.Name()))
-	}
-	return nil
+	return o.file.Place()
 }
 
-// place closes the file, lets others read it, and gives it its name.
-func (o *output) place() error {
-	if err := errors.Join(o.file.Close(), os.Chmod(o.file.Name(), 0o644)); err != nil {
-		return err
-	}
-	return os.Rename(o.file.Name(), o.name)
-}
-
-// discard removes the temporary file of a document that isn't written after all.
+// discard removes the file of a document that isn't written after all.
 func (o *output) discard() error {
 	if o.file == nil {
 		return nil
 	}
-	return errors.Join(o.file.Close(), os.Remove(o.file.Name()))
+	return o.file.Discard()
 }

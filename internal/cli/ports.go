@@ -85,7 +85,7 @@ func writeTerminationMessage(stderr io.Writer, file string, message []byte) {
 	if _, missing := os.Stat(file); missing != nil {
 		return
 	}
-	if err := os.WriteFile(file, message, 0o600); err != nil {
+	if err := writeInPlace(file, message); err != nil {
 		fmt.Fprintf(stderr, "note: %v\n", err)
 	}
 }

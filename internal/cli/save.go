@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/intake"
+	"github.com/linerate-dev/linerate/internal/outfile"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
@@ -30,12 +31,11 @@ func (s reportFolder) prepare() error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil { // other users may read reports
 		return exit.BadInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
 	}
-	probe, err := os.CreateTemp(s.dir, ".writable-*")
+	probe, err := outfile.Create(s.path("report"), outfile.ForAll)
 	if err != nil {
 		return exit.BadInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
 	}
-	_ = probe.Close()
-	return os.Remove(probe.Name())
+	return probe.Discard()
 }
 
 // keep writes the reports as JSON and as one page, and returns the page's path.

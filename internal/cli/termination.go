@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"strings"
 
@@ -28,6 +29,16 @@ func withTermination(file string, err error) error {
 		return err
 	}
 	words := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "")
-	_ = os.WriteFile(file, []byte(words[:min(len(words), mostTerminationMessage)]), 0o600)
+	_ = writeInPlace(file, []byte(words[:min(len(words), mostTerminationMessage)]))
 	return err
+}
+
+// writeInPlace writes into the file that the kubelet mounted, which can't be replaced, and makes none.
+func writeInPlace(file string, message []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(message)
+	return errors.Join(err, f.Close())
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/intake/yamltree"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/machine"
+	"github.com/linerate-dev/linerate/internal/outfile"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -93,7 +94,7 @@ func launchTRex(ctx context.Context, s Streams, o trexLaunchOptions) error {
 	}
 	// Outside of a pod there is no such file, and the message is on stderr anyway.
 	if _, missing := os.Stat(o.terminationLog); missing == nil {
-		_ = os.WriteFile(o.terminationLog, []byte(launch.TerminationMessage(faults)), 0o600)
+		_ = writeInPlace(o.terminationLog, []byte(launch.TerminationMessage(faults)))
 	}
 	return err
 }
@@ -133,7 +134,7 @@ func prepareAndServe(ctx context.Context, s Streams, o trexLaunchOptions) error 
 		_, err := s.Out.Write(text)
 		return err
 	}
-	if err := os.WriteFile(o.configFile, text, 0o600); err != nil {
+	if err := outfile.Write(o.configFile, text, outfile.ForOwner); err != nil {
 		return exit.NotMeasured("write TRex's configuration: %w; name a writable place with --config-file", err)
 	}
 	return o.serve(ctx, s, config)
@@ -258,7 +259,7 @@ func (o trexLaunchOptions) printReport(s Streams, report launch.Report) error {
 	}
 	line = append(line, '\n')
 	if o.reportFile != "" {
-		return os.WriteFile(o.reportFile, line, 0o644) // other users may read it
+		return outfile.Write(o.reportFile, line, outfile.ForAll) // other users may read it
 	}
 	_, err = s.Out.Write(line)
 	return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/outfile"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
@@ -90,7 +91,7 @@ func writeOutputs(o Options, outputs []gateOutput, verdict *report.Gate) error {
 		case out.file == "":
 			_, err = o.Out.Write(text.Bytes())
 		default:
-			err = os.WriteFile(out.file, text.Bytes(), 0o644) // a result, for others to read
+			err = outfile.Write(out.file, text.Bytes(), outfile.ForAll) // a result, for others to read
 		}
 		if err != nil {
 			wrong = append(wrong, exit.NotMeasured("write %s: %w", out.format, err))

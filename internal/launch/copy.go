@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/linerate-dev/linerate/internal/outfile"
 )
 
 // CopyProgram copies an executable to destination, a file or an existing directory, where it keeps its name. It is there whole or not at all.
@@ -19,17 +21,17 @@ func CopyProgram(source, destination string) (written string, err error) {
 		return "", fmt.Errorf("copy: %w", err)
 	}
 	defer func() { _ = in.Close() }()
-	out, err := os.CreateTemp(filepath.Dir(destination), ".copying-*")
+	out, err := outfile.Create(destination, outfile.Program)
 	if err != nil {
 		return "", fmt.Errorf("copy to %s: %w", destination, err)
 	}
-	_, err = io.Copy(out, in)
-	err = errors.Join(err, out.Chmod(0o755), out.Close())
-	if err == nil {
-		err = os.Rename(out.Name(), destination)
+	if _, err = io.Copy(out, in); err != nil {
+		err = errors.Join(err, out.Discard())
+	} else {
+		err = out.Place()
 	}
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("copy to %s: %w", destination, err), os.Remove(out.Name()))
+		return "", fmt.Errorf("copy to %s: %w", destination, err)
 	}
 	return destination, nil
 }

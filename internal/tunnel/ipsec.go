@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/outfile"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/program"
@@ -148,7 +149,7 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 		}
 	}
 	for file, text := range map[string]string{ipsecDaemon: daemonSettings(), ipsecTunnel: g.tunnelSettings()} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := outfile.Write(file, []byte(text), outfile.ForOwner); err != nil {
 			return fmt.Errorf("write %s: %w", file, err)
 		}
 	}
