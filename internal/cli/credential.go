@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // verifierFlag is --verifier.
@@ -73,7 +74,7 @@ func readSecret(path string) (key credential.Key, err error) {
 	case owner != 0 && owner != uint32(os.Geteuid()):
 		return key, fmt.Errorf("%s belongs to user %d, who could drive what it guards: name a file of your own", path, owner)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, mostSecret))
+	text, err := intake.Text(f, mostSecret)
 	if err == nil {
 		err = key.UnmarshalText(bytes.TrimSpace(text))
 	}

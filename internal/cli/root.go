@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/sanitize"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -39,7 +40,8 @@ func MainAs(name string, args []string, s Streams) int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	said := newLossyStderr(s.Err)
 	defer said.Close()
-	s.Err = said
+	s.Err = sanitize.NewWriter(said, terminal(said) != nil)
+	s.Out = sanitize.NewWriter(s.Out, terminal(s.Out) != nil)
 	root, args := rootOf(name, args, s)
 	return execute(ctx, root, args, s)
 }

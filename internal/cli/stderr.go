@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/linerate-dev/linerate/internal/sanitize"
 )
 
 // lossyStderr is stderr for a program that must not wait for its reader: a stopped pager or a paused terminal would otherwise
@@ -55,6 +57,9 @@ func (t *lossyStderr) Close() {
 func terminal(w io.Writer) *os.File {
 	if o, ok := w.(*firstOnly); ok {
 		w = o.out
+	}
+	if o, ok := w.(*sanitize.Writer); ok {
+		w = o.Unwrap()
 	}
 	if t, ok := w.(*lossyStderr); ok {
 		w = t.out

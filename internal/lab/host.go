@@ -59,7 +59,7 @@ const stopGrace = 2 * time.Second
 // it is not, and serves the engine on the listener of file descriptor 3 until standard input ends or the context does. Only
 // main may call it: what it builds isn't removed before the process ends.
 func HostMain(ctx context.Context, open OpenEngine) error {
-	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open)
+	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open) //nolint:forbidigo // its orders come from the process that started it, which gets the answers
 }
 
 func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os.File, open OpenEngine) error {

@@ -36,7 +36,7 @@ func set(st *v1alpha1.LoadTestStatus, v *view, kind string, c *statement) {
 		return
 	}
 	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
-		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(c.message, maxMessage),
+		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(wording.Printable(c.message), maxMessage),
 		ObservedGeneration: v.Test.Generation, LastTransitionTime: metav1.Time{Time: v.Now},
 	})
 }

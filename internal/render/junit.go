@@ -200,10 +200,7 @@ func (d *junitSuites) write(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("write junit: %w", err)
 	}
-	if _, err := fmt.Fprintf(w, "%s%s\n", xml.Header, out); err != nil {
-		return fmt.Errorf("write junit: %w", err)
-	}
-	return nil
+	return writeAll(w, "junit", bytes.NewBufferString(xml.Header+string(out)+"\n"))
 }
 
 func junitSuiteOf(r *report.Report) (junitSuite, error) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/sanitize"
 )
 
 // markdownFormat is for pull requests, jobs' summaries and wikis (GitHub's dialect). Evidence is folded away. Percentages are shares of what all directions can
@@ -143,7 +143,7 @@ func (m *markdown) section(s *section) {
 		m.line(markdownText(words), "\n")
 	}
 	for _, f := range s.facts {
-		m.line(capital(f.Term), ": ", markdownText(cmp.Or(f.Exact, f.Text)), ".\n")
+		m.line(markdownText(capital(f.Term)), ": ", markdownText(cmp.Or(f.Exact, f.Text)), ".\n")
 	}
 	if v := s.verdict; v != nil {
 		m.line("Verdict: **", markdownText(verdictText(*v)), "**\n")
@@ -181,9 +181,5 @@ func sign(t tone) string {
 	return ""
 }
 
-// markdownText makes text of what could be markup: a table's cell or a line must not end early, and no name is a tag, a link or a
-// mention.
-func markdownText(s string) string {
-	return strings.NewReplacer("\\", `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
-		"@", "&#64;", "\r", " ", "\n", " ").Replace(wording.Printable(s, '\r', '\n', '\t'))
-}
+// markdownText is words that may hold anything.
+func markdownText(s string) string { return sanitize.Markdown(s) }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sanitize"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -30,13 +31,18 @@ func textFormat() format {
 			p.gap()
 			p.view(&d.views[i])
 		}
-		return writeAll(w, "text", &p.out)
+		return writeStyled(w, "text", &p.out, p.color)
 	}}
 }
 
 // writeAll writes a whole document at once: an error of linerate never leaves half a document.
 func writeAll(w io.Writer, format string, from *bytes.Buffer) error {
-	if _, err := w.Write(from.Bytes()); err != nil {
+	return writeStyled(w, format, from, false)
+}
+
+// writeStyled is writeAll of what may have colours. No document is written past sanitize.
+func writeStyled(w io.Writer, format string, from *bytes.Buffer, colors bool) error {
+	if _, err := sanitize.NewWriter(w, colors).Write(from.Bytes()); err != nil {
 		return fmt.Errorf("write %s: %w", format, err)
 	}
 	return nil

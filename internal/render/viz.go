@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sanitize"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -67,12 +68,13 @@ func viz(w io.Writer, r *report.Report) error {
 	if err != nil {
 		return fmt.Errorf("viz: %w", err)
 	}
-	enc := json.NewEncoder(w)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(object{{"vars", vars}, {"stats", stats}}); err != nil {
 		return fmt.Errorf("viz: %w", err)
 	}
-	return nil
+	return sanitize.JSON(w, out.Bytes())
 }
 
 // lane is the pair of ports that the viewer knows.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/render"
+	"github.com/linerate-dev/linerate/internal/sanitize"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -71,6 +72,9 @@ func Write(out io.Writer, format string, d render.Document) error {
 
 // TextOptions are those of text for this output: as wide as the terminal, and coloured, where it is one and NO_COLOR doesn't forbid it.
 func TextOptions(out io.Writer) render.TextOptions {
+	if sanitizes, is := out.(*sanitize.Writer); is {
+		out = sanitizes.Unwrap()
+	}
 	f, isFile := out.(*os.File)
 	if !isFile {
 		return render.TextOptions{}

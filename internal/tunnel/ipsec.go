@@ -21,6 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/program"
+	"github.com/linerate-dev/linerate/internal/sanitize"
 )
 
 // ipsecInterface is the end of the tunnel that strongSwan's plugin kernel-libipsec makes, which encrypts in user space.
@@ -156,7 +157,7 @@ func (g Gateway) serveIPsec(ctx context.Context, ready func() error) error {
 	daemon := exec.Command(charon)
 	daemon.Env = append(os.Environ(), "STRONGSWAN_CONF="+ipsecDaemon)
 	words := &program.Words{}
-	daemon.Stderr = io.MultiWriter(os.Stderr, words)
+	daemon.Stderr = io.MultiWriter(sanitize.NewWriter(os.Stderr, false), words) //nolint:forbidigo // the pod's log
 	daemon.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
 	if err := daemon.Start(); err != nil {
 		return fmt.Errorf("start charon: %w", err)

@@ -142,11 +142,17 @@ func Limited(text string, bytes int) string {
 	return strings.ToValidUTF8(text[:bytes-len("…")], "") + "…"
 }
 
+// Hidden says that a character drives a terminal, breaks a line, turns the text after it round, or isn't seen: control characters, Unicode's format characters (Cf, with the bidirectional
+// marks, spaces without width and tags), separators of lines, and what else no font draws.
+func Hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Bidi_Control, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+}
+
 // Printable takes out what would drive a terminal, break a line or turn the text after it round, but for the control characters that are kept: a report, a fault or a pod's last words
 // may come from anywhere.
 func Printable(s string, kept ...rune) string {
 	return strings.Map(func(r rune) rune {
-		if (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)) && !slices.Contains(kept, r) {
+		if Hidden(r) && !slices.Contains(kept, r) {
 			return utf8.RuneError
 		}
 		return r

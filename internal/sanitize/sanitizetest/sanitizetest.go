@@ -1,0 +1,106 @@
+// Package sanitizetest has what hostile documents say, and finds it in output.
+package sanitizetest
+
+import (
+	"bytes"
+	"encoding/csv"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+)
+
+// Words are what somebody may write into a document's texts.
+var Words = []string{
+	"::error::gone", "\n::error file=a::b", "\r::stop-commands::x", "\u00a0::warning::", "x\u2028::error::y", "##[error]red", "##vso[task.complete]", "a ##[group]b",
+	"\x1b[2J\x1b[1;1Hdrawn", "\x1b]0;title\x07", "\u009b2J", "\x7f\x08", "\u202egnp.exe", "\u2066isolated\u2069", "no\u200bwidth\u200d\ufeff\u00ad", "\U000e0041tag", "\u3164",
+	"<img src=x onerror=alert(1)>", "</td></table><script>x()</script>", "[link](https://evil.example)", "![i](http://evil.example/i.png)", "https://evil.example/x", "www.evil.example", "mailto:a@evil.example",
+	"@somebody", "hi @org/team", "a@evil.example", "#123", "owner/repo#45", "GH-7", "`code`", "```\nfence", "| cell | cell |", "~~~", "<details>", "<!--", "]]>", "&lt;b&gt;",
+	"=HYPERLINK(\"http://evil.example\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\"=1",
+}
+
+// Fill writes one after the other into all texts of a value, from the given one on, but those of the named fields.
+func Fill(v reflect.Value, from int, but ...string) {
+	fill(v, &from, but)
+}
+
+func fill(v reflect.Value, next *int, but []string) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			fill(v.Elem(), next, but)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() && !slices.Contains(but, v.Type().Field(i).Name) {
+				fill(v.Field(i), next, but)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			fill(v.Index(i), next, but)
+		}
+	case reflect.String:
+		v.SetString(Words[*next%len(Words)])
+		*next++
+	default:
+	}
+}
+
+var (
+	command  = regexp.MustCompile(`(?m)^[\pZ\s]*::`)
+	legacy   = regexp.MustCompile(`##\pL*\[`)
+	formula  = regexp.MustCompile(`^[ ]*([=+@]|-\D)`)
+	markup   = regexp.MustCompile(`(?i)<(img|script|a |!--)|https?://|www\.|(^|[^\pL\pN_])@[a-z]|@evil\.|#\d|\bGH-\d|\]\(`)
+	elements = regexp.MustCompile(`(?i)<img|<script>x|<!--|onerror=alert\(1\)>`)
+)
+
+// Check finds what must not be in output of a format: "text", "json", "csv", "markdown", "html", "junit", or "" for a message.
+func Check(t *testing.T, what, format string, out []byte) {
+	t.Helper()
+	text := string(bytes.ToValidUTF8(out, []byte("\x00")))
+	for _, r := range text {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) || r == '\u3164' {
+			t.Errorf("%s: %s has the character %U", what, format, r)
+			return
+		}
+	}
+	for _, bad := range []*regexp.Regexp{command, legacy} {
+		if found := bad.FindStringIndex(text); found != nil {
+			t.Errorf("%s: %s commands a runner: %q", what, format, around(text, found))
+		}
+	}
+	switch parts := []string{text}; format {
+	case "csv":
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		find(t, what, format, formula, slices.Concat(rows...))
+	case "markdown":
+		parts[0] = strings.NewReplacer("\\[", "", "\\]", "", "&#8203;", "·", "&#64;", "@").Replace(text)
+		find(t, what, format, markup, parts)
+	case "html", "junit":
+		find(t, what, format, elements, parts)
+	}
+}
+
+// find finds what must not be in any part of the output.
+func find(t *testing.T, what, format string, bad *regexp.Regexp, parts []string) {
+	t.Helper()
+	for _, part := range parts {
+		if found := bad.FindStringIndex(part); found != nil {
+			t.Errorf("%s: %s has %q", what, format, around(part, found))
+		}
+	}
+}
+
+func around(text string, found []int) string {
+	return text[max(0, found[0]-40):min(len(text), found[1]+40)]
+}
