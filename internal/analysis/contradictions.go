@@ -175,7 +175,7 @@ func looksIn(r *report.Report, w report.Window, i int) (all []look) {
 		a, b := in[n].Directions[i], in[n+1].Directions[i]
 		sent, came := b.Sent.Sub(a.Sent), b.Returned.Sub(a.Returned)
 		lasted := (in[n+1].At - in[n].At).Std()
-		if lasted < leastStretch || sent.Packets < leastSent {
+		if lasted < leastStretch || sent.Packets < measure.LeastSent {
 			continue
 		}
 		share := float64(came.Packets+b.ReceiveErrors-a.ReceiveErrors) / float64(sent.Packets)

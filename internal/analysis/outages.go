@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -19,10 +20,8 @@ const (
 	leastSilence = 200 * time.Millisecond
 	// betweenReadings is how much earlier than the first reading that shows it a silence may have begun.
 	betweenReadings = 250 * time.Millisecond
-	// leastSent is how many frames must be sent in a stretch for it to show anything.
-	leastSent = 20
-	// silentShare of what is sent, or comes at best, may come back of an outage, as frames of others do; from carriedShare on the device carries a load, however much it loses of it.
-	silentShare, carriedShare = 1000, 10
+	// carriedShare of what is sent must come back for the device to carry a load, however much it loses of it.
+	carriedShare = 10
 	// longestDelay is how long frames may be under way: what comes back so much later was not lost.
 	longestDelay = 3 * time.Second
 )
@@ -60,18 +59,13 @@ func (s stretch) hears(best float64) bool {
 	if s.sent > 0 {
 		much = min(much, float64(s.sent))
 	}
-	return float64(s.came*silentShare) > much
+	return float64(s.came*measure.SilentShare) > much
 }
 
 // silent says that nothing came back of the stretch, where so many frames a second come at best.
-func (s stretch) silent(best float64) bool { return s.sent >= leastSent && !s.hears(best) }
+func (s stretch) silent(best float64) bool { return s.sent >= measure.LeastSent && !s.hears(best) }
 
-// IsSilent says that of so many frames that were sent nothing came back, but for a few frames of others, where so many come at best in as much time.
-func IsSilent(sent, came int64, best float64) bool {
-	return sent >= leastSent && float64(came*silentShare) <= min(float64(sent), best)
-}
-
-func (s stretch) carried() bool { return s.sent >= leastSent && s.came*carriedShare >= s.sent }
+func (s stretch) carried() bool { return s.sent >= measure.LeastSent && s.came*carriedShare >= s.sent }
 
 // rate is how many frames came back in a second.
 func (s stretch) rate() float64 {
@@ -120,7 +114,7 @@ func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (mo
 		if i >= len(w.Directions) {
 			continue
 		}
-		if d := w.Directions[i]; w.Counts() && d.Returned.Packets >= leastSent && throughout {
+		if d := w.Directions[i]; w.Counts() && d.Returned.Packets >= measure.LeastSent && throughout {
 			most, carried = max(most, d.Intended.PacketsPerSecond), true
 		}
 	}
@@ -183,9 +177,9 @@ func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best
 		if w.Took == 0 || w.Start.Std() < from || (w.Start+w.Duration).Std() > to || i >= len(w.Directions) {
 			continue
 		}
-		if d := w.Directions[i]; IsSilent(d.Sent.Packets, d.Returned.Packets+d.ReceiveErrors, best*w.Took.Std().Seconds()) {
+		if d := w.Directions[i]; measure.IsSilent(d.Sent.Packets, d.Returned.Packets+d.ReceiveErrors, best*w.Took.Std().Seconds()) {
 			seen.trial = true
-			seen.from, seen.to = min(cmp.Or(seen.from, w.Start.Std()), w.Start.Std()), max(seen.to, (w.Start + w.Took).Std())
+			seen.from, seen.to = min(cmp.Or(seen.from, w.Start.Std()), w.Start.Std()), max(seen.to, (w.Start+w.Took).Std())
 		}
 	}
 	return seen
@@ -195,7 +189,7 @@ func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best
 func (s silence) isOutage(r *report.Report, over bool) bool {
 	least := leastOutageOf(r)
 	switch {
-	case s.frames < leastSent:
+	case s.frames < measure.LeastSent:
 		return false
 	case s.sending >= least || s.trial:
 		return true
@@ -276,7 +270,7 @@ func endsWaited(r *report.Report, w report.Window) bool {
 
 // lostBetweenEnds says that most of the datagrams that left the sender neither reached the receiving program nor were dropped by the receiver's own sockets.
 func lostBetweenEnds(d *report.Datagrams) bool {
-	return d != nil && d.Sent >= leastSent && 2*(d.Lost-d.DroppedByReceiver) > d.Sent
+	return d != nil && d.Sent >= measure.LeastSent && 2*(d.Lost-d.DroppedByReceiver) > d.Sent
 }
 
 // stretchesOf are the stretches of direction i between samples; without samples its windows.
@@ -294,7 +288,7 @@ func stretchesOf(r *report.Report, i int) (all []stretch) {
 			if seldom(r) {
 				return nil
 			}
-			s.sent = leastSent // connections have something to send at any time
+			s.sent = measure.LeastSent // connections have something to send at any time
 			if was := a.Directions[i].Sessions; was != nil && sessions.ReceivedBytes > was.ReceivedBytes {
 				s.came = s.sent
 			}

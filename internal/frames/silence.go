@@ -3,8 +3,8 @@ package frames
 import (
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -52,7 +52,7 @@ func (r *run) lookForSilence(readings []engine.Reading) {
 		came := since.Returned.Packets + since.ReceiveErrors
 		now.rate[i] = float64(came) / took.Seconds()
 		now.best[i] = max(now.best[i], now.rate[i])
-		now.silent[i] = analysis.IsSilent(since.Sent.Packets, came, now.best[i]*took.Seconds())
+		now.silent[i] = measure.IsSilent(since.Sent.Packets, came, now.best[i]*took.Seconds())
 		now.close = now.close || now.silent[i] || now.rate[i] < last.rate[i]/2
 		changed = changed || last.silent[i] != now.silent[i]
 		now.kept = now.kept || last.silent[i] && !now.silent[i]
