@@ -22,9 +22,9 @@ const (
 
 // Shares bounds what the passes of one namespace's objects ask of the API server at a time, so that the requests of another namespace's passes find it idle enough:
 //
-//	a a a a a a a a ──▶ 4 of a ──▶ API server        a a a a a a a a ──▶ 1 of a ─┐
-//	                                                                             ├──▶ API server
-//	                                                 b               ──▶ 1 of b ─┘
+//	alone:   passes of a ──▶ 4 requests ──▶ API server
+//	beside:  passes of a ──▶ 1 request ──┬▶ API server
+//	         passes of b ──▶ 1 request ──┘
 //
 // Only requests of passes are bounded that Sharing wraps. It is safe for concurrent use.
 type Shares struct {

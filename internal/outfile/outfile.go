@@ -42,7 +42,7 @@ func Create(name string, mode fs.FileMode) (*File, error) {
 
 // Place gives the file its mode and its name; where that fails, no file is left.
 func (f *File) Place() error {
-	err := errors.Join(f.Chmod(f.mode), f.File.Close())
+	err := errors.Join(f.Chmod(f.mode), f.Close())
 	if err == nil {
 		err = f.folder.Rename(f.temporary, f.name)
 	}
@@ -54,7 +54,7 @@ func (f *File) Place() error {
 
 // Discard removes a file that isn't needed after all.
 func (f *File) Discard() error {
-	return errors.Join(f.File.Close(), f.folder.Remove(f.temporary), f.folder.Close())
+	return errors.Join(f.Close(), f.folder.Remove(f.temporary), f.folder.Close())
 }
 
 // Write writes a whole file.
@@ -63,7 +63,7 @@ func Write(name string, content []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.File.Write(content); err != nil {
+	if _, err := f.Write(content); err != nil {
 		return errors.Join(err, f.Discard())
 	}
 	return f.Place()
