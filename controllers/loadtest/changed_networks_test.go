@@ -34,6 +34,7 @@ func TestANetworkThatChangesTwentyTimesASecondWakesItsTestsOnceASecond(t *testin
 			t.Errorf("the tests of another namespace's network are woken %d times, the last time %s after it changed", woken[other], time.Since(last))
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if n := woken[hostile]; n < 5 || n > 7 {
 			t.Errorf("the tests are woken %d times", n)
 		}
