@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // notAllowedError is a server that the operator's administrator doesn't let External tests use.
@@ -16,12 +17,12 @@ type notAllowedError struct{ why string }
 func (e *notAllowedError) Error() string { return e.why }
 
 // dialAllowed connects to allowed servers only. Each connection is judged by the address that it is about to go to, so a name that resolves to another address the next time is no way around.
-func dialAllowed(texts []string) (func(ctx context.Context, address string) (net.Conn, error), error) {
-	allowed, err := compile.ParseServerRanges(texts)
+func dialAllowed(sites plan.Sites) (dialer, error) {
+	allowed, err := compile.ParseServerRanges(sites.AllowedServers)
 	if err != nil {
 		return nil, fmt.Errorf("allowed servers: %w", err)
 	}
-	dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+	judging := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		resolved, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return fmt.Errorf("address %s: %w", address, err)
@@ -32,6 +33,6 @@ func dialAllowed(texts []string) (func(ctx context.Context, address string) (net
 		return nil
 	}}
 	return func(ctx context.Context, address string) (net.Conn, error) {
-		return dialer.DialContext(ctx, "tcp", address)
+		return judging.DialContext(ctx, "tcp", address)
 	}, nil
 }

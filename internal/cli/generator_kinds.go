@@ -29,9 +29,9 @@ type generatorKind struct {
 
 // generatorKinds are all kinds that can send a Plan's load. No other place in this package lists them.
 var generatorKinds = map[plan.Sender]generatorKind{
-	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     {onThisMachine: nil, reach: reachFrames},
-	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: {onThisMachine: newLabSite, inLab: openSoftware, reach: reachFrames},
-	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: {onThisMachine: newExternalSite, reach: reachFrames},
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     {onThisMachine: nil, reach: reachFrames(dialTRex)},
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: {onThisMachine: newLabSite, inLab: openSoftware, reach: reachFrames(dialWithKey)},
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: {onThisMachine: newExternalSite, reach: reachFrames(dialAllowed)},
 
 	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: {onThisMachine: newSessionsSite, inLab: openEnds, reach: reachSessions},
 }

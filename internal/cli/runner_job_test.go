@@ -27,7 +27,7 @@ func claimed(t *testing.T, server *trextest.Server, uid string, attempt int) err
 		Engine: plan.EngineExternal, Test: plan.Test{UID: uid, Attempt: attempt}, Links: []plan.Link{{Name: "west"}, {Name: "east"}},
 		Generators: []plan.Generator{{Name: "generator-0", Server: server.Address()}},
 	}, sites: plan.Sites{AllowedServers: []string{server.Address()}}, wanted: observe.Want(nil, false)}
-	got, err := reachFrames(t.Context(), j, time.Minute)
+	got, err := reachFrames(dialAllowed)(t.Context(), j, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestARunnerCallsNoServerThatItsAdministratorDoesNotAllow(t *testing.T) {
 			j := runnerJob{plan: &plan.Plan{
 				Engine: plan.EngineExternal, Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0", Server: c.server}},
 			}, sites: plan.Sites{AllowedServers: c.allowed}, wanted: observe.Want(nil, false)}
-			got, err := reachFrames(t.Context(), j, time.Hour)
+			got, err := reachFrames(dialAllowed)(t.Context(), j, time.Hour)
 			defer got.disconnect()
 			switch {
 			case c.refused == "" && err != nil:

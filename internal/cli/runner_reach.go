@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -34,12 +35,28 @@ type generatorAt struct {
 	devices launch.Report // what its launcher reported of its ports
 }
 
-// reachFrames dials all generators at once, each for as long as patience: it may take a moment until a pod that is ready can be reached.
-func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
-	options, err := j.engineOptions()
-	if err != nil {
-		return make(reached, len(j.plan.Generators)), err
+// A dialer makes connections to generators; nil makes plain ones over TCP.
+type dialer func(ctx context.Context, address string) (net.Conn, error)
+
+// dialTRex makes plain connections: TRex asks for no key.
+func dialTRex(plan.Sites) (dialer, error) { return nil, nil }
+
+// dialWithKey proves the attempt's key to our own engine in the test's pods.
+func dialWithKey(sites plan.Sites) (dialer, error) { return plainOr(sites.Key), nil }
+
+// reachFrames reaches generators of frames, by connections of that kind.
+func reachFrames(dial func(plan.Sites) (dialer, error)) func(context.Context, runnerJob, time.Duration) (reachable, error) {
+	return func(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
+		options, err := j.engineOptions(dial)
+		if err != nil {
+			return make(reached, len(j.plan.Generators)), err
+		}
+		return j.reachAll(ctx, options, patience)
 	}
+}
+
+// reachAll dials all generators at once, each for as long as patience: it may take a moment until a pod that is ready can be reached.
+func (j runnerJob) reachAll(ctx context.Context, options stl.Options, patience time.Duration) (reachable, error) {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	all := make(reached, len(j.plan.Generators))
@@ -60,19 +77,13 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 	return all, errors.Join(errs...)
 }
 
-// engineOptions are the options of the connections to generators: our own engine in the test's pods asks for the attempt's key, and TRex can't.
-// They have a user of the test's own, so the generator itself knows whose ports it has, and takes them from an earlier run of the test for this one.
-func (j runnerJob) engineOptions() (o stl.Options, err error) {
+// engineOptions are the options of the connections to generators. They have a user of the test's own, so the generator itself knows whose ports it has, and takes them from an earlier run of the test for this one.
+func (j runnerJob) engineOptions(dial func(plan.Sites) (dialer, error)) (o stl.Options, err error) {
 	o = engineOptions(j.plan, j.wanted)
-	if j.plan.Engine == plan.EngineSoftware {
-		o.Dial = plainOr(j.sites.Key)
-	}
 	if uid := j.plan.Test.UID; uid != "" {
 		o.User, o.Reclaims = trex.UserOfTest+manifests.DigestOfUID(uid), true
 	}
-	if j.plan.GeneratorsRunAlready() {
-		o.Dial, err = dialAllowed(j.sites.AllowedServers)
-	}
+	o.Dial, err = dial(j.sites)
 	return o, err
 }
 

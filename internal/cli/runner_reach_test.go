@@ -54,20 +54,20 @@ func TestTheRunnerProvesTheAttemptsKeyToOurEngineInPods(t *testing.T) {
 	server := trextest.Serve(t, trextest.NewGenerator(trextest.TwoPorts()...))
 	asks := behind(t, key, server.Address())
 	for name, c := range map[string]struct {
-		engine string
-		key    credential.Key
-		at     string
-		want   error
+		dial func(plan.Sites) (dialer, error)
+		key  credential.Key
+		at   string
+		want error
 	}{
-		"our engine":                           {plan.EngineSoftware, key, asks, nil},
-		"our engine of another attempt":        {plan.EngineSoftware, key.For("attempt 2"), asks, credential.ErrRefused},
-		"what poses as our engine":             {plan.EngineSoftware, key, server.Address(), credential.ErrNotAsked},
-		"a TRex, which can't ask":              {plan.EngineTRex, key, server.Address(), nil},
-		"an External server that asks for one": {plan.EngineExternal, key, asks, credential.ErrAsked},
+		"our engine":                           {dialWithKey, key, asks, nil},
+		"our engine of another attempt":        {dialWithKey, key.For("attempt 2"), asks, credential.ErrRefused},
+		"what poses as our engine":             {dialWithKey, key, server.Address(), credential.ErrNotAsked},
+		"a TRex, which can't ask":              {dialTRex, key, server.Address(), nil},
+		"an External server that asks for one": {dialAllowed, key, asks, credential.ErrAsked},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := runnerJob{plan: &plan.Plan{Engine: c.engine, Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0"}}}, wanted: observe.Want(nil, false), sites: plan.Sites{Key: c.key}}
-			options, err := j.engineOptions()
+			j := runnerJob{plan: &plan.Plan{Links: []plan.Link{{Name: "west"}, {Name: "east"}}, Generators: []plan.Generator{{Name: "generator-0"}}}, wanted: observe.Want(nil, false), sites: plan.Sites{Key: c.key, AllowedServers: []string{c.at}}}
+			options, err := j.engineOptions(c.dial)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func (b *Bounds) check(spec *v1alpha1.LoadTestSpec) (errs field.ErrorList) {
 		}
 		within := slices.Concat(benchmarking(), b.Prefixes)
 		if !slices.ContainsFunc(within, func(p netip.Prefix) bool { return contains(p, network) }) {
-			errs = append(errs, field.Forbidden(path.Index(i), fmt.Sprintf("%s is outside of the networks that tests of this cluster may send to (%s): use part of one of those, or have an administrator add it to "+
+			errs = append(errs, field.Invalid(path.Index(i), network.String(), fmt.Sprintf("%s is outside of the networks that tests of this cluster may send to (%s): use part of one of those, or have an administrator add it to "+
 				"the chart's allowedTrafficPrefixes (the operator's option --traffic-prefixes)", network, listOf(within))))
 		}
 	}
@@ -52,7 +52,7 @@ func (b *Bounds) check(spec *v1alpha1.LoadTestSpec) (errs field.ErrorList) {
 	path = specPath().Child("generator", "external", "servers")
 	for i, server := range spec.Generator.External.Servers {
 		if why := b.Servers.refuse(withPort(string(server))); why != "" {
-			errs = append(errs, field.Forbidden(path.Index(i), why))
+			errs = append(errs, field.Invalid(path.Index(i), string(server), why))
 		}
 	}
 	return errs

@@ -40,7 +40,7 @@ func newNight(l *lab) *night {
 func (n *night) start() {
 	n.l.t.Helper()
 	var err error
-	n.r, err = loadtestsuite.NewReconciler(asAccount(n.l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtestsuite.Options{Clock: func() time.Time { return n.now }})
+	n.r, err = loadtestsuite.NewReconciler(asAccount(n.l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtestsuite.Options{Bounds: bounds(n.l.t), Clock: func() time.Time { return n.now }})
 	n.l.must(err)
 }
 
