@@ -250,7 +250,7 @@ func TestAnEndMayTakeSecondsToStop(t *testing.T) {
 					time.Sleep(c.takes)
 					say(end, answer{})
 				})
-				r := &run{places: []Place{{Link: "west"}}, ends: []*remote{{conn: driver, lines: json.NewDecoder(driver)}}}
+				r := &run{places: []Place{{Link: "west"}}, ends: []*remote{newRemote(driver)}}
 				begun := time.Now()
 				err := r.Stop(t.Context())
 				if lost := errors.Is(err, engine.ErrSilent) || errors.Is(err, engine.ErrLost); lost != c.lost || (err == nil) == c.lost {
