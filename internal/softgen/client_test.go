@@ -1,6 +1,7 @@
 package softgen
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -34,7 +35,7 @@ func serve(t *testing.T, server *Server) string {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	ctx, cancel := contextWithCancel(t)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	go func() { served <- server.Serve(ctx, listener) }()
 	t.Cleanup(func() {
 		cancel()

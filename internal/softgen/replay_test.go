@@ -1,104 +1,24 @@
 package softgen
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"os"
-	"path/filepath"
-	"slices"
+	"maps"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/softgen/fakeport"
+	"github.com/linerate-dev/linerate/internal/trex/trextest"
 	"github.com/linerate-dev/linerate/internal/trex/zmtp"
 )
 
-// TestRecordedSessionsReplay sends every request of recorded sessions between TRex's Python client and a TRex server to the software
-// engine, over a real socket and compressed as the client does, and compares the answers: members, types, strings, truths, errors,
-// events and multipliers. What may differ, and why, stands in allowances.
+// TestRecordedSessionsReplay sends every request of recorded sessions with a real TRex to the software engine, over a real socket and compressed as TRex's client does, and compares the answers. What may
+// differ, and why, stands in judge.
 func TestRecordedSessionsReplay(t *testing.T) {
-	judge := newJudge(allowances())
-	t.Run("a fresh server, and the next client of it", func(t *testing.T) {
-		replay := newReplay(t, judge)
-		replay.play(t, "imix", readTrace(t, "imix"))
-		replay.play(t, "64", readTrace(t, "64"))
-	})
-	t.Run("a stolen port, errors and a limited device with a server that others have used", func(t *testing.T) {
-		replay := newReplay(t, judge)
-		replay.prepare(t, readTrace(t, "imix"))
-		replay.prepare(t, readTrace(t, "edges"))
-		replay.play(t, "imix_limited", readTrace(t, "imix_limited"))
-		replay.play(t, "edges", readTrace(t, "edges"))
-	})
-	t.Run("addressing, captures, latency and theft with a server that an earlier client left in use", func(t *testing.T) {
-		replay := newReplay(t, judge)
-		trace := readTrace(t, "l3")
-		left := slices.IndexFunc(trace, func(e exchange) bool { return e.Note == "second client steals port 0 while traffic runs" })
-		replay.prepare(t, trace[:left])
-		replay.play(t, "l3", trace)
-	})
-	for _, a := range judge.allowed {
-		if !a.used {
-			t.Errorf("allowance %q was not needed", a.at)
-		}
-	}
+	trextest.CompareSessions(t, "../trex/testdata", judge(nil), func(t *testing.T, play func(*testing.T, trextest.Subject)) { play(t, subject(t)) })
 }
 
-// exchange is one line of a trace.
-type exchange struct {
-	Note string          `json:"note"`
-	T    float64         `json:"t"`
-	Req  json.RawMessage `json:"req"`
-	Resp json.RawMessage `json:"resp"`
-}
-
-func readTrace(t *testing.T, name string) []exchange {
-	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", "traces", name+".jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	plain, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var trace []exchange
-	lines := bufio.NewScanner(plain)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var e exchange
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			t.Fatal(err)
-		}
-		trace = append(trace, e)
-	}
-	if len(trace) == 0 || lines.Err() != nil {
-		t.Fatalf("trace %s: %d lines, %v", name, len(trace), lines.Err())
-	}
-	return trace
-}
-
-// replay is a server with two ports, and a client that speaks a recorded client's lines.
-type replay struct {
-	judge  *judge
-	clock  *fakeport.Manual
-	ports  []*fakeport.Port
-	client *zmtp.Client
-	zipper zipper
-	// names says what a recorded handle is called here, by the parameter that carries it.
-	names map[string]map[string]any
-	// told is what a session was told, there and here.
-	told map[string]*story
-}
-
-type story struct{ recorded, heard []any }
-
-func newReplay(t *testing.T, judge *judge) *replay {
+// subject is a server with two ports whose clock goes when it is asked to.
+func subject(t *testing.T) trextest.Subject {
 	t.Helper()
 	clock := fakeport.NewManual(700 * time.Second)
 	west, east := fakeport.NewPair(clock,
@@ -114,9 +34,9 @@ func newReplay(t *testing.T, judge *judge) *replay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &replay{
-		judge: judge, clock: clock, ports: []*fakeport.Port{west, east}, client: dial(t, server),
-		names: map[string]map[string]any{"api_h": {}, "handler": {}, "capture_id": {}}, told: map[string]*story{},
+	return trextest.Subject{
+		Client: dial(t, server), Wait: clock.Advance,
+		Receive: func(port int, frame []byte) { []*fakeport.Port{west, east}[port].Deliver(frame) },
 	}
 }
 
@@ -131,141 +51,72 @@ func dial(t *testing.T, server *Server) *zmtp.Client {
 	return client
 }
 
-// prepare brings the server where the recorded one was, as another session.
-func (r *replay) prepare(t *testing.T, trace []exchange) {
-	t.Helper()
-	judge := r.judge
-	r.judge = nil
-	r.play(t, "before", trace)
-	r.judge = judge
-}
-
-func (r *replay) play(t *testing.T, name string, trace []exchange) {
-	t.Helper()
-	r.told = map[string]*story{}
-	last, sent := 0.0, 0
-	for i, e := range trace {
-		if e.Req == nil {
-			continue
-		}
-		if last != 0 && e.T > last {
-			r.clock.Advance(time.Duration((e.T - last) * float64(time.Second)))
-		}
-		if last = e.T; e.Note == "after the duration has run out" {
-			r.clock.Advance(4 * time.Second) // this trace has no times
-		}
-		r.exchange(t, name, i, e)
-		sent++
+// judge knows where the software engine differs from a real TRex: always, and in what is compared.
+func judge(also trextest.Reasons) *trextest.Judge {
+	const (
+		ours         = "ours: tells the software engine from TRex"
+		machine      = "another machine, another build"
+		readings     = "ours: what a measurement wants to know of a reading"
+		surroundings = "ours: what another run must have had, too, for its figures to be compared with these"
+		absent       = "the software engine has no such thing"
+		dynamic      = "as many as the delays that were seen"
+	)
+	different := trextest.Reasons{
+		"get_version/result/engine":                       ours,
+		"get_version/result/engine_version":               ours,
+		"get_version/result/product":                      ours,
+		"get_version/result/b*":                           machine,
+		"api_sync_v2/result/api_h":                        "random",
+		"acquire/result":                                  "random",
+		"get_system_info/result/uptime":                   machine,
+		"get_system_info/result/ports/*/driver":           machine,
+		"get_system_info/result/ports/*/path":             ours,
+		"get_system_info/result/ports/*/nic":              surroundings,
+		"get_system_info/result/ports/*/firmware":         surroundings,
+		"get_system_info/result/ports/*/receive_drops":    surroundings,
+		"get_system_info/result/ports/*/pause_frames":     surroundings,
+		"get_system_info/result/ports/*/stamps":           surroundings,
+		"get_system_info/result/ports/*/receive_queues":   surroundings,
+		"get_system_info/result/processors":               surroundings,
+		"get_system_info/result/kernel":                   surroundings,
+		"get_system_info/result/hypervisor":               surroundings,
+		"get_system_info/result/tuning":                   surroundings,
+		"get_system_info/result/allowed":                  surroundings,
+		"get_system_info/result/ports/*/description":      "TRex knows no interface name here",
+		"get_system_info/result/ports/*/hw_mac":           "TRex lists the ports in no order",
+		"get_supported_cmds/result/*":                     "another order, and fewer",
+		"get_port_status/result/attr/link/flaps":          readings,
+		"get_port_stats/result/ts":                        readings,
+		"get_port_stats/result/ts_width":                  readings,
+		"get_port_stats/result/behind":                    readings,
+		"get_port_stats/result/damaged":                   readings,
+		"get_port_stats/result/send_drops":                readings,
+		"get_port_stats/result/stray_packets":             readings,
+		"get_port_stats/result/stray_bytes":               readings,
+		"get_port_stats/result/kernel":                    readings,
+		"get_port_stats/result/queue_full":                readings,
+		"get_port_stats/result/peer_full":                 readings,
+		"get_port_stats/result/sending":                   readings,
+		"get_port_stats/result/waited":                    readings,
+		"get_port_stats/result/waiting":                   readings,
+		"get_port_stats/result/link_flaps":                readings,
+		"get_global_stats/result/stolen":                  readings,
+		"get_global_stats/result/stolen_ts":               readings,
+		"get_port_xstats_names/result/xstats_names/*":     "another driver's names",
+		"get_port_xstats_values/result/xstats_values/*":   "another driver's names",
+		"get_utilization/result/cpu/*":                    "a port has its own threads, and no history is kept",
+		"get_pgid_stats/result/latency/*/lat/histogram/*": dynamic,
+		"get_port_status/error/specific_err":              "TRex's text has control characters, or the place in its own buffer",
 	}
-	for session, s := range r.told {
-		if diff := cmp.Diff(s.recorded, s.heard); diff != "" && r.judge != nil {
-			t.Errorf("%s: session %s was told of other events (-recorded +heard):\n%s", name, session, diff)
-		}
+	missing := trextest.Reasons{
+		"get_utilization/result/cpu/*/history/*":          "no history is kept",
+		"get_pgid_stats/result/latency/*/lat/histogram/*": dynamic,
+		"get_system_info/result/ports/*/rx/caps/3":        "no tagged packet groups",
+		"get_supported_cmds/result/*":                     "another order, and fewer",
+		"get_port_xstats_names/result/xstats_names/*":     "another driver's names",
+		"get_port_xstats_values/result/xstats_values/*":   "another driver's names",
+		"get_utilization/result/mbuf_stats/cpu-socket-0":  absent,
 	}
-	t.Logf("%s: %d requests", name, sent)
-}
-
-func (r *replay) exchange(t *testing.T, name string, line int, e exchange) {
-	t.Helper()
-	requests, recorded := asList(t, e.Req), asList(t, e.Resp)
-	for i, request := range requests {
-		r.rename(request)
-		r.deliver(request, recorded[i])
-	}
-	heard := asList(t, r.ask(t, request(e.Req, requests)))
-	if len(heard) != len(recorded) {
-		t.Fatalf("%s line %d: %d answers, recorded %d", name, line+1, len(heard), len(recorded))
-	}
-	for i, one := range requests {
-		method := textOf(one["method"])
-		r.learn(method, one, recorded[i], heard[i])
-		if method == "get_async_events" || r.judge == nil {
-			continue
-		}
-		for _, problem := range r.judge.compare(method, recorded[i], heard[i]) {
-			t.Errorf("%s line %d: %s", name, line+1, problem)
-		}
-	}
-}
-
-// request is the recorded request with our names in it, in its own form.
-func request(recorded json.RawMessage, with []map[string]any) any {
-	if kindOf(recorded) == "array" {
-		return with
-	}
-	return with[0]
-}
-
-// ask sends one request compressed and wants the answer so.
-func (r *replay) ask(t *testing.T, request any) json.RawMessage {
-	t.Helper()
-	text, err := json.Marshal(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := r.client.Do(t.Context(), r.zipper.zip(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inside, zipped := unzip(answer, 1<<24)
-	if !zipped {
-		t.Fatalf("a compressed request was answered with %q", answer)
-	}
-	return inside
-}
-
-// rename puts our handles in the place of the recorded ones.
-func (r *replay) rename(request map[string]any) {
-	parameters, _ := request["params"].(map[string]any)
-	if _, ok := parameters["session_id"]; ok && r.judge == nil {
-		parameters["session_id"] = 1
-	}
-	for parameter, names := range r.names {
-		if ours, ok := names[textOf(parameters[parameter])]; ok && parameters != nil {
-			parameters[parameter] = ours
-		}
-	}
-}
-
-// learn remembers what we call a handle, and keeps events for later.
-func (r *replay) learn(method string, request, recorded, heard map[string]any) {
-	there, _ := recorded["result"].(map[string]any)
-	here, _ := heard["result"].(map[string]any)
-	switch method {
-	case "api_sync_v2":
-		r.names["api_h"][textOf(there["api_h"])] = here["api_h"]
-	case "acquire":
-		r.names["handler"][textOf(recorded["result"])] = heard["result"]
-	case "capture":
-		if there["capture_id"] != nil {
-			r.names["capture_id"][textOf(there["capture_id"])] = here["capture_id"]
-		}
-	case "get_async_events":
-		session := textOf(request["params"].(map[string]any)["session_id"])
-		if r.told[session] == nil {
-			r.told[session] = &story{}
-		}
-		s := r.told[session]
-		recordedEvents, _ := there["data"].([]any)
-		heardEvents, _ := here["data"].([]any)
-		s.recorded, s.heard = append(s.recorded, recordedEvents...), append(s.heard, heardEvents...)
-	}
-}
-
-// deliver puts the frames on the wire that the recorded capture got.
-func (r *replay) deliver(request, recorded map[string]any) {
-	result, _ := recorded["result"].(map[string]any)
-	frames, _ := result["pkts"].([]any)
-	if textOf(request["method"]) != "capture" {
-		return
-	}
-	for _, f := range frames {
-		var frame struct {
-			Binary []byte
-			Port   int
-		}
-		text, _ := json.Marshal(f)
-		_ = json.Unmarshal(text, &frame)
-		r.ports[frame.Port].Deliver(frame.Binary)
-	}
+	maps.Copy(different, also)
+	return trextest.NewJudge(different, missing)
 }

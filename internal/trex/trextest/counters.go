@@ -3,9 +3,13 @@ package trextest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 // getPortStats adds up, as TRex does, frames without room and damaged frames.
@@ -14,7 +18,7 @@ func (g *Generator) getPortStats(p *port, _ Call) (any, error) {
 	return object{
 		"opackets": good.sent, "obytes": good.sentBytes, "oerrors": p.sendErrors,
 		"ipackets": good.received, "ibytes": good.receivedBytes, "ierrors": p.receiveErrors + p.damaged,
-		"m_cpu_util": 25.0, "m_total_tx_pps": p.rate,
+		"m_cpu_util": wire.Float(25), "m_total_tx_pps": wire.Float(p.rate),
 	}, nil
 }
 
@@ -93,32 +97,64 @@ func (g *Generator) getActiveFlows(Call) (any, error) {
 	return object{"ids": object{"flow_stats": stats, "latency": latency}}, nil
 }
 
-// getFlowStats pretends that each flow came back whole, in 34 µs.
-func (g *Generator) getFlowStats(Call) (any, error) {
-	flows, latency := object{}, object{"g": nil}
+// getFlowStats pretends that each flow came back whole, in 34 µs. There is nothing about flows that the server doesn't have, and no latency of those that didn't send.
+func (g *Generator) getFlowStats(c Call) (any, error) {
+	var params struct {
+		Flows []uint32 `json:"pgids"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	var versions, flows object
+	latency := object{"g": nil}
 	for index, p := range g.ports {
-		for _, s := range p.streams {
-			if !s.FlowStats.Enabled {
+		for id, s := range p.streams {
+			flow := s.FlowStats.StreamID
+			if !s.FlowStats.Enabled || len(params.Flows) > 0 && !slices.Contains(params.Flows, flow) {
 				continue
 			}
-			id, own, other := fmt.Sprint(s.FlowStats.StreamID), fmt.Sprint(index), fmt.Sprint(p.ForwardsTo)
-			by := func(later float64) int64 { return int64(s.Mode.Rate.Value * math.Max(0, p.sending+later)) }
-			sent := by(0)
-			flows[id] = object{"tp": object{own: sent}, "rp": object{other: sent}, "tb": object{own: 64 * sent}}
-			if s.FlowStats.RuleType == "latency" {
-				lat := object{"average": 34.0, "total_min": 3, "total_max": 8976, "last_max": 40, "jit": 5, "histogram": object{"0": 1, "30": sent}}
-				if g.Histograms {
-					timed := sent
-					if p.state == stateTX {
-						timed = by(g.HistogramsLater.Seconds())
-					}
-					lat["hdrh"] = hdrOf(timed)
-				}
-				latency[id] = object{"lat": lat}
+			if flows == nil {
+				versions, flows = object{}, object{}
+			}
+			name, sent := fmt.Sprint(flow), p.sentOf(s, 0)
+			versions[name] = p.versions[id]
+			flows[name] = object{
+				"tp": g.countedAt(index, sent), "tb": g.countedAt(index, 64*sent),
+				"rp": g.countedAt(p.ForwardsTo, sent), "rb": g.countedAt(p.ForwardsTo, 64*sent),
+			}
+			if s.FlowStats.RuleType == "latency" && sent > 0 {
+				latency[name] = object{"lat": g.latencyOf(p, s, sent)}
 			}
 		}
 	}
-	return object{"ver_id": object{}, "flow_stats": flows, "latency": latency}, nil
+	return object{"ver_id": versions, "flow_stats": flows, "latency": latency}, nil
+}
+
+// sentOf is how many frames of a stream the port has sent, or will have sent later.
+func (p *port) sentOf(s stream.Stream, later time.Duration) int64 {
+	return int64(s.Mode.Rate.Value * math.Max(0, p.sending+later.Seconds()))
+}
+
+// countedAt is a counter of a flow that one port counts and the others don't.
+func (g *Generator) countedAt(index int, count int64) object {
+	counts := object{}
+	for other := range g.ports {
+		counts[fmt.Sprint(other)] = 0
+	}
+	counts[fmt.Sprint(index)] = count
+	return counts
+}
+
+func (g *Generator) latencyOf(p *port, s stream.Stream, sent int64) object {
+	lat := object{"average": wire.Float(34), "total_min": 3, "total_max": 8976, "last_max": 40, "jit": 5, "histogram": object{"0": 1, "30": sent}}
+	if g.Histograms {
+		timed := sent
+		if p.state == stateTX {
+			timed = p.sentOf(s, g.HistogramsLater)
+		}
+		lat["hdrh"] = hdrOf(timed)
+	}
+	return lat
 }
 
 // hdrOf is the histogram of a TRex with --hdrh for that many frames that took 34 µs, one in a hundred of them 80 µs: 1 µs to 10 s in three digits.
@@ -134,6 +170,12 @@ func hdrOf(frames int64) string {
 	return string(text)
 }
 
+// queue is the events that a session hasn't heard of.
+type queue struct {
+	events []event
+	next   int // sequence number
+}
+
 type event struct {
 	Name     string `json:"name"`
 	Type     int    `json:"type"`
@@ -143,15 +185,29 @@ type event struct {
 
 func (g *Generator) register(session uint32) {
 	if _, known := g.queues[session]; !known {
-		g.queues[session] = nil
+		g.queues[session] = &queue{events: []event{}}
 	}
 }
 
 func (g *Generator) tell(kind int, data object) {
-	for session := range g.queues {
-		g.queues[session] = append(g.queues[session], event{Name: "trex-event", Type: kind, Sequence: g.sequence, Data: data})
+	for _, q := range g.queues {
+		q.events = append(q.events, event{Name: "trex-event", Type: kind, Sequence: q.next, Data: data})
+		q.next++
 	}
-	g.sequence++
+}
+
+// Events of a port's traffic. Those of the port's profile have numbers that are ofProfile higher.
+const (
+	trafficStarted  = 0
+	trafficStopped  = 1
+	trafficFinished = 4
+	ofProfile       = 10
+)
+
+// tellTraffic tells of a port's only profile, and of the port.
+func (g *Generator) tellTraffic(kind, index int) {
+	g.tell(kind+ofProfile, object{"port_id": index, "profile_id": "_"})
+	g.tell(kind, object{"port_id": index})
 }
 
 func (g *Generator) getEvents(c Call) (any, error) {
@@ -162,10 +218,8 @@ func (g *Generator) getEvents(c Call) (any, error) {
 		return nil, err
 	}
 	g.register(params.Session)
-	events := g.queues[params.Session]
-	g.queues[params.Session] = nil
-	if events == nil {
-		events = []event{}
-	}
+	q := g.queues[params.Session]
+	events := q.events
+	q.events = []event{}
 	return object{"data": events}, nil
 }

@@ -41,6 +41,7 @@ func (g *Generator) capture(c Call) (any, error) {
 		return object{"pending": 0, "pkts": frames, "start_ts": g.clock()}, nil
 	case "stop":
 		k.active = false
+		return object{"pkt_count": len(k.frames), "endpoint": ""}, nil
 	case "remove":
 		delete(g.captures, params.ID)
 	}
@@ -94,6 +95,13 @@ func (g *Generator) capturing(index int) bool {
 		}
 	}
 	return false
+}
+
+// Receive has a port receive a frame.
+func (g *Generator) Receive(index int, frame []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.receive(index, frame)
 }
 
 // receive counts a frame and shows it to the captures.

@@ -1,6 +1,7 @@
 package trextest
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -59,8 +60,8 @@ type Generator struct {
 	ports    map[int]*port
 	captures map[int]*capture
 	nextID   int
-	queues   map[uint32][]event
-	sequence int
+	queues   map[uint32]*queue
+	versions int // of flows, counted up whenever a stream is added that has one
 	methods  map[string]AnswerFunc
 	crashes  []string
 	global   map[string]any
@@ -81,8 +82,8 @@ func (g *Generator) boot(ports []Port) {
 	g.handle = token()
 	g.ports = map[int]*port{}
 	g.captures = map[int]*capture{}
-	g.queues = map[uint32][]event{}
-	g.global = map[string]any{"m_cpu_util": 12.5, "m_rx_cpu_util": 1.5, "m_total_queue_full": 0, "m_total_queue_drop": 0}
+	g.queues = map[uint32]*queue{}
+	g.global = map[string]any{"m_cpu_util": wire.Float(12.5), "m_rx_cpu_util": wire.Float(1.5), "m_total_queue_full": 0, "m_total_queue_drop": 0, "m_total_alloc_error": 0}
 	for _, p := range ports {
 		g.ports[p.Index] = newPort(p)
 	}
@@ -112,9 +113,7 @@ func (g *Generator) Crashes() []string {
 func (g *Generator) Steal(index int, user string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p := g.ports[index]
-	p.owner, p.session, p.handler = user, rand.Uint32()|1, token()
-	g.tell(5, map[string]any{"port_id": index, "who": user, "session_id": p.session, "force": true})
+	g.give(g.ports[index], user, rand.Uint32()|1)
 }
 
 // SetLink changes a port's link. A port that works at layer 3 then forgets its next hop's MAC.
@@ -124,10 +123,7 @@ func (g *Generator) SetLink(index int, up bool) {
 	if p := g.ports[index]; p.linkDown == up {
 		p.linkDown, p.unresolved = !up, p.unresolved || !p.layer2
 	}
-	g.tell(8, object{"port_id": index, "attr": object{
-		"link": object{"up": up}, "speed": g.ports[index].SpeedGbps, "fc": object{"mode": g.ports[index].pauseMode},
-		"promiscuous": object{"enabled": g.ports[index].promiscuous}, "multicast": object{"enabled": false}, "rx_filter_mode": "hw", "vxlan_fs": []int{},
-	}})
+	g.tell(8, object{"port_id": index, "attr": g.ports[index].attributes()})
 }
 
 // AddEvent puts an event into every session's queue.
@@ -185,6 +181,9 @@ func (g *Generator) Answer(c Call) (any, error) {
 	if !ok {
 		return nil, &wire.Error{Code: wire.CodeUnknownMethod, Message: fmt.Sprintf("Method %s not registered", c.Method)}
 	}
+	if !bytes.HasPrefix(bytes.TrimSpace(c.Params), []byte("{")) {
+		return nil, refuse("JSON-RPC2 params should be object in TRex case ")
+	}
 	if err := g.verifyHandle(c); err != nil {
 		return nil, err
 	}
@@ -204,7 +203,7 @@ func (g *Generator) verifyHandle(c Call) error {
 		Handle *string `json:"api_h"`
 	}{}
 	if err := c.Into(&p); err != nil || p.Handle == nil {
-		return &wire.Error{Code: wire.CodeParams, Message: "Bad parameters for method", Specific: "field 'api_h' value is null"}
+		return badParameters("field 'api_h' value is null")
 	}
 	if *p.Handle != g.handle {
 		return refuse("API verification failed - API handler provided mismatch for class: 'STL'")
@@ -217,6 +216,11 @@ func (g *Generator) indexes() []int { return slices.Sorted(maps.Keys(g.ports)) }
 // refuse is TRex's error for every refused call.
 func refuse(format string, args ...any) error {
 	return &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf(format, args...)}
+}
+
+// badParameters is TRex's error for parameters that it can't read.
+func badParameters(format string, args ...any) error {
+	return &wire.Error{Code: wire.CodeParams, Message: "Bad parameters for method", Specific: fmt.Sprintf(format, args...)}
 }
 
 // token is a random string of eight characters, as handlers are.

@@ -3,6 +3,9 @@ package trextest
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 type object = map[string]any
@@ -24,7 +27,7 @@ func (g *Generator) table() map[string]AnswerFunc {
 		"set_port_attr":          g.onPort(g.setPortAttr),
 		"set_l2":                 g.onPort(g.setL2),
 		"set_l3":                 g.onPort(g.setL3),
-		"set_vlan":               g.onPort(g.ok),
+		"set_vlan":               g.onPort(g.setVLAN),
 		"conf_ipv6":              g.onPort(g.confIPv6),
 		"add_stream":             g.onOwned(g.addStream),
 		"remove_all_streams":     g.onOwned(g.removeAllStreams),
@@ -44,17 +47,36 @@ func (g *Generator) table() map[string]AnswerFunc {
 		"get_active_pgids":       g.getActiveFlows,
 		"get_pgid_stats":         g.getFlowStats,
 		"get_async_events":       g.getEvents,
-		"capture":                g.capture,
-		"push_pkts":              g.onPort(g.pushPackets),
+		"get_async_results": func(Call) (any, error) {
+			return nil, &wire.Error{Code: wire.CodeNoResult, Message: "No results for request"}
+		}, // no call is deferred
+		"capture":   g.capture,
+		"push_pkts": g.onPort(g.pushPackets),
 	}
 }
 
 // onPort finds the call's port.
 func (g *Generator) onPort(method func(*port, Call) (any, error)) AnswerFunc {
 	return func(c Call) (any, error) {
+		var params struct {
+			Port any `json:"port_id"`
+		}
+		if err := c.Into(&params); err != nil {
+			return nil, err
+		}
+		switch params.Port.(type) {
+		case nil:
+			return nil, badParameters("field 'port_id' value is null")
+		case string:
+			return nil, badParameters("error at offset: 0 - 'port_id' is 'string', expecting 'byte'")
+		}
 		p, ok := g.ports[c.Port()]
 		if !ok {
-			return nil, refuse("invalid port id - should be: %v", g.indexes())
+			var ids []string
+			for _, index := range slices.Backward(g.indexes()) {
+				ids = append(ids, string(rune(index))) // TRex writes numbers of bytes as characters
+			}
+			return nil, refuse("invalid port id - should be: %s", strings.Join(ids, " "))
 		}
 		return method(p, c)
 	}
@@ -106,20 +128,23 @@ func (g *Generator) apiSync(c Call) (any, error) {
 }
 
 func (g *Generator) getSystemInfo(Call) (any, error) {
-	ports := []object{}
+	ports, software := []object{}, false
 	for _, index := range slices.Backward(g.indexes()) { // in no particular order, says the protocol
 		p := g.ports[index]
+		software = software || p.Virtual
 		ports = append(ports, object{
 			"index": index, "driver": p.Driver, "description": "Unknown", "pci_addr": "N/A", "numa": -1, "hw_mac": p.MAC,
 			"stack": "legacy", "is_virtual": p.Virtual, "is_fc_supported": !p.Virtual, "is_prom_supported": true,
-			"rx": object{"caps": []string{"flow_stats", "latency", "rx_bytes"}, "counters": 1023}, "supp_speeds": []int{},
+			"rx": object{"caps": []string{"flow_stats", "latency", "rx_bytes", "tpg"}, "counters": 1023}, "supp_speeds": []int{},
 		})
 	}
-	return object{"hostname": "lab", "uptime": "Nov 05 2025 @ 10:00:00", "dp_core_count": 1, "core_type": "Simulated", "port_count": len(ports), "ports": ports}, nil
+	return object{
+		"hostname": "lab", "uptime": "Nov 05 2025 @ 10:00:00", "dp_core_count": 1, "core_type": "Simulated", "advanced_per_stream_stats": software, "port_count": len(ports), "ports": ports,
+	}, nil
 }
 
 func (g *Generator) getUtilization(Call) (any, error) {
-	return object{"cpu": []object{{"history": []int{12, 10}, "ports": []int{0, 1}}}, "mbuf_stats": object{}}, nil
+	return object{"cpu": []object{{"history": slices.Repeat([]int{12, 10}, 10), "ports": []int{0, 1}}}, "mbuf_stats": object{}}, nil
 }
 
 func (g *Generator) crash(what string) error {

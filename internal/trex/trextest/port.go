@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 // Port states, as get_port_status names them.
@@ -22,21 +23,24 @@ type port struct {
 	linkDown    bool
 	service     bool
 	promiscuous bool
+	multicast   bool
 	pauseMode   int
 	nextHop     string // MAC
 	layer2      bool   // it is an address of its own, and no link event makes the port forget it
 	unresolved  bool   // it is not known, or was forgotten
 	local, peer string // IPv4
+	tags        []int  // of VLANs
 	profile     bool   // the default profile exists
 	streams     map[int]stream.Stream
 	raw         map[int]json.RawMessage
+	versions    map[int]int // of the streams' flows
 	state       string
 
 	rate         float64 // packets per second of all streams together
 	mean         float64 // mean frame, FCS included
 	starts, ends float64 // times of the server's schedule
 	left         float64 // frames of its finite streams that aren't sent yet
-	sending      float64 // seconds since its start for which it has sent
+	sending      float64 // seconds for which it has sent its streams
 	room, roomAt float64 // frames that the device has room for above its limit, at this time of the server's clock
 
 	sent, sentBytes, received, receivedBytes float64
@@ -46,7 +50,7 @@ type port struct {
 }
 
 func newPort(p Port) *port {
-	n := &port{Port: p, owner: p.Owner, state: stateIdle, pauseMode: 3, room: p.Holds, nextHop: p.Neighbor, layer2: true, unresolved: p.Neighbor == "", streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}}
+	n := &port{Port: p, tags: []int{}, owner: p.Owner, state: stateIdle, pauseMode: 3, room: p.Holds, nextHop: p.Neighbor, layer2: true, unresolved: p.Neighbor == "", streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}, versions: map[int]int{}}
 	if p.Virtual {
 		n.pauseMode = -1
 	}
@@ -77,10 +81,16 @@ func (g *Generator) acquire(p *port, c Call) (any, error) {
 		}
 		return p.handler, nil
 	}
-	p.owner, p.session, p.handler = params.User, params.Session, token()
 	g.register(params.Session)
-	g.tell(5, object{"port_id": p.Index, "who": p.owner, "session_id": p.session, "force": params.Force})
+	g.give(p, params.User, params.Session)
 	return p.handler, nil
+}
+
+// give makes a session the owner of a port. The event says whether another one was, and not whether the client forced it.
+func (g *Generator) give(p *port, user string, session uint32) {
+	taken := p.owner != ""
+	p.owner, p.session, p.handler = user, session, token()
+	g.tell(5, object{"port_id": p.Index, "who": user, "session_id": session, "force": taken})
 }
 
 func (g *Generator) release(p *port, _ Call) (any, error) {
@@ -113,22 +123,32 @@ func (g *Generator) getPortStatus(p *port, c Call) (any, error) {
 	if params.Profile != "" && params.Profile != "*" && !p.profile {
 		return nil, g.crash("get_port_status of an unknown profile")
 	}
-	profiles := object{}
-	if p.profile {
-		profiles["_"] = p.state
+	attributes := p.attributes()
+	attributes["vlan"] = object{"tags": p.tags}
+	ipv4 := object{"state": p.addressState()}
+	if p.local != "" {
+		ipv4["src"], ipv4["dst"] = p.local, p.peer
+	}
+	attributes["layer_cfg"] = object{
+		"ether": object{"src": p.MAC, "dst": p.nextHop, "state": p.destinationState()}, "ipv4": ipv4, "ipv6": object{"enabled": false},
+	}
+	status := object{"owner": p.owner, "state": p.state, "service": p.service, "attr": attributes}
+	if params.Profile != "" {
+		status["state_profile"] = object{"_": p.state}
+	}
+	return status, nil
+}
+
+// attributes are those that an event has, too.
+func (p *port) attributes() object {
+	filter := "hw"
+	if p.service {
+		filter = "all"
 	}
 	return object{
-		"owner": p.owner, "state": p.state, "state_profile": profiles, "service": p.service,
-		"attr": object{
-			"speed": p.SpeedGbps, "link": object{"up": !p.linkDown}, "fc": object{"mode": p.pauseMode},
-			"promiscuous": object{"enabled": p.promiscuous}, "vlan": object{"tags": []int{}},
-			"layer_cfg": object{
-				"ether": object{"src": p.MAC, "dst": p.nextHop, "state": p.destinationState()},
-				"ipv4":  object{"src": p.local, "dst": p.peer, "state": p.addressState()},
-				"ipv6":  object{"enabled": false},
-			},
-		},
-	}, nil
+		"speed": wire.Float(p.SpeedGbps), "link": object{"up": !p.linkDown}, "fc": object{"mode": p.pauseMode},
+		"promiscuous": object{"enabled": p.promiscuous}, "multicast": object{"enabled": p.multicast}, "rx_filter_mode": filter, "vxlan_fs": []int{},
+	}
 }
 
 func (p *port) destinationState() string {
@@ -167,6 +187,7 @@ func (g *Generator) setPortAttr(p *port, c Call) (any, error) {
 	var params struct {
 		Attr struct {
 			Promiscuous *struct{ Enabled bool }
+			Multicast   *struct{ Enabled bool }
 			FlowControl *struct{ Mode int } `json:"flow_ctrl_mode"`
 		}
 	}
@@ -175,6 +196,9 @@ func (g *Generator) setPortAttr(p *port, c Call) (any, error) {
 	}
 	if params.Attr.Promiscuous != nil {
 		p.promiscuous = params.Attr.Promiscuous.Enabled
+	}
+	if params.Attr.Multicast != nil {
+		p.multicast = params.Attr.Multicast.Enabled
 	}
 	if params.Attr.FlowControl != nil {
 		if p.Virtual {
@@ -210,6 +234,17 @@ func (g *Generator) setL3(p *port, c Call) (any, error) {
 	if params.MAC != "" {
 		p.nextHop = params.MAC
 	}
+	return object{}, nil
+}
+
+func (g *Generator) setVLAN(p *port, c Call) (any, error) {
+	var params struct {
+		Tags []int `json:"vlan"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	p.tags = append([]int{}, params.Tags...)
 	return object{}, nil
 }
 

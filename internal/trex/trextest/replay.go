@@ -1,9 +1,7 @@
 package trextest
 
 import (
-	"bufio"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,22 +10,12 @@ import (
 )
 
 // Replay plays a recording's requests to a server, each at its time since the recording began, and returns what both answered about ports, heading by heading. It waits by time.Sleep, so it belongs into
-// a bubble of testing/synctest. Ask puts a request to the server, with an api_h and a handler that it knows.
-func Replay(t testing.TB, path string, ask func(Call) (json.RawMessage, *wire.Error)) []Replayed {
+// a bubble of testing/synctest. The judge compares the answers. Ask puts a request to the server, with an api_h and a handler that it knows; without an answer it has done before what is asked.
+func Replay(t testing.TB, path string, judge *Judge, ask func(Call) (json.RawMessage, *wire.Error)) []Replayed {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	r := replay{t: t, began: time.Now(), ask: ask}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		r.line(lines.Bytes())
-	}
-	if lines.Err() != nil || len(r.parts) == 0 {
-		t.Fatalf("%s: %d parts, %v", path, len(r.parts), lines.Err())
+	r := replay{t: t, began: time.Now(), judge: judge, ask: ask}
+	for _, l := range readLines(t, path) {
+		r.line(l)
 	}
 	return r.parts
 }
@@ -55,6 +43,7 @@ type PortAnswer struct {
 type replay struct {
 	t     testing.TB
 	began time.Time
+	judge *Judge
 	ask   func(Call) (json.RawMessage, *wire.Error)
 	parts []Replayed
 	ahead float64 // by how much the server's clock is ahead of the recorded one
@@ -62,52 +51,37 @@ type replay struct {
 	last  map[int][2]PortAnswer
 }
 
-func (r *replay) line(text []byte) {
-	var head struct {
-		Note string
-		At   float64 `json:"t"`
-		Took float64 `json:"dt"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		r.t.Fatal(err)
-	}
-	exchanges, err := parseLine(text)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+func (r *replay) line(l recordedLine) {
+	exchanges := l.exchanges(r.t)
 	reading := len(exchanges) > 0 && strings.HasPrefix(exchanges[0].Method, "get_") // a note beside it is about it alone
-	if head.Note != "" && !reading || len(r.parts) == 0 {
-		r.parts = append(r.parts, Replayed{Note: head.Note})
+	if l.Note != "" && !reading || len(r.parts) == 0 {
+		r.parts = append(r.parts, Replayed{Note: l.Note})
 		r.base, r.last = r.last, map[int][2]PortAnswer{}
 	}
-	time.Sleep(time.Duration((head.At-head.Took)*float64(time.Second)) - time.Since(r.began))
+	time.Sleep(time.Duration((l.At-l.Took)*float64(time.Second)) - time.Since(r.began))
 	for _, e := range exchanges {
 		r.exchange(e)
 	}
 }
 
-// exchange puts one request to the server and compares the answers: an answer where the recorded server refused, or the other way round, is an error.
+// exchange puts one request to the server and compares the answers.
 func (r *replay) exchange(e Exchange) {
 	heard, refused := r.ask(Call{e.Method, r.moved(e.Params)})
-	if (refused == nil) != (e.Error == nil) {
-		r.t.Errorf("%s %s: recorded %s %v, heard %s %v", e.Method, e.Params, e.Result, e.Error, heard, refused)
+	if refused != nil || e.Error != nil {
+		r.t.Fatalf("%s %s: recorded %s %v, heard %s %v", e.Method, e.Params, e.Result, e.Error, heard, refused)
+	}
+	if heard == nil {
 		return
 	}
-	if refused != nil {
-		return
+	for _, problem := range r.judge.Compare(e.Method+"/result", numbered(r.t, e.Result), numbered(r.t, heard)) {
+		r.t.Errorf("%v after the beginning, port %d: %s", time.Since(r.began), e.Port(), problem)
 	}
 	switch e.Method {
 	case "ping", "start_traffic":
-		var recorded, now struct {
-			TS         float64
-			Multiplier float64
-		}
+		var recorded, now struct{ TS float64 }
 		r.decode(e.Result, &recorded)
 		r.decode(heard, &now)
 		r.ahead = now.TS - recorded.TS
-		if now.Multiplier != recorded.Multiplier {
-			r.t.Errorf("%s %s: multiplier %v, recorded %v", e.Method, e.Params, now.Multiplier, recorded.Multiplier)
-		}
 	case "get_port_stats", "get_port_status":
 		r.point(e, heard)
 	}

@@ -106,7 +106,7 @@ func (g *Generator) end() {
 	for _, index := range g.indexes() {
 		if p := g.ports[index]; p.state == stateTX && (g.schedule >= p.ends-sliver || p.left < 0.5) {
 			g.rest(p)
-			g.tell(4, object{"port_id": index})
+			g.tellTraffic(trafficFinished, index)
 		}
 	}
 }

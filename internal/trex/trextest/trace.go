@@ -1,10 +1,12 @@
 package trextest
 
 import (
-	"bufio"
+	"compress/gzip"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -18,51 +20,70 @@ type Exchange struct {
 	Error  *wire.Error
 }
 
-// ReadTrace reads a recording: a JSON object on each line with "req" and "resp", single or batches; lines without are headings.
-func ReadTrace(t testing.TB, path string) []Exchange {
+// recordedLine is a line of a recording: requests and answers, single or batches, or a heading alone.
+type recordedLine struct {
+	Note     string
+	At       float64         `json:"t"`  // when the answer had come, in seconds of some clock; 0: unknown
+	Took     float64         `json:"dt"` // how long the answer took, in seconds
+	Request  json.RawMessage `json:"req"`
+	Response json.RawMessage `json:"resp"`
+}
+
+// readLines reads a recording, a JSON object on each line, compressed if its name says so.
+func readLines(t testing.TB, path string) (lines []recordedLine) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	var exchanges []Exchange
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		more, err := parseLine(lines.Bytes())
-		if err != nil {
+	var text io.Reader = f
+	if filepath.Ext(path) == ".gz" {
+		if text, err = gzip.NewReader(f); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		exchanges = append(exchanges, more...)
 	}
-	if lines.Err() != nil || len(exchanges) == 0 {
-		t.Fatalf("%s: %d exchanges, %v", path, len(exchanges), lines.Err())
+	for d := json.NewDecoder(text); ; {
+		var l recordedLine
+		err := d.Decode(&l)
+		switch {
+		case err == nil:
+			lines = append(lines, l)
+		case errors.Is(err, io.EOF) && len(lines) > 0:
+			return lines
+		default:
+			t.Fatalf("%s, after %d lines: %v", path, len(lines), err)
+		}
 	}
-	return exchanges
 }
 
-func parseLine(line []byte) ([]Exchange, error) {
-	var l struct {
-		Request  json.RawMessage `json:"req"`
-		Response json.RawMessage `json:"resp"`
+// ReadTrace reads a recording's calls.
+func ReadTrace(t testing.TB, path string) (all []Exchange) {
+	t.Helper()
+	for _, l := range readLines(t, path) {
+		all = append(all, l.exchanges(t)...)
 	}
-	if err := json.Unmarshal(line, &l); err != nil || l.Request == nil {
-		return nil, err
+	return all
+}
+
+func (l recordedLine) exchanges(t testing.TB) []Exchange {
+	t.Helper()
+	if l.Request == nil {
+		return nil
 	}
 	requests, _, err := wire.ParseRequests(l.Request)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	responses, err := wire.ParseResponses(l.Response)
 	if err != nil || len(responses) != len(requests) {
-		return nil, fmt.Errorf("%d answers to %d requests: %w", len(responses), len(requests), err)
+		t.Fatalf("%d answers to %d requests: %v", len(responses), len(requests), err)
 	}
 	exchanges := make([]Exchange, len(requests))
 	for i, r := range requests {
 		exchanges[i] = Exchange{Call{r.Method, r.Params}, responses[i].Result, responses[i].Error}
 	}
-	return exchanges, nil
+	return exchanges
 }
 
 // Trace answers as the recorded server did: each call by the next unused answer to the same method with the same parameters, leaving

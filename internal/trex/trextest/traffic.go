@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/trex/wire"
@@ -21,16 +23,34 @@ func (g *Generator) addStream(p *port, c Call) (any, error) {
 	if err := json.Unmarshal(params.Stream, &s); err != nil {
 		return nil, err
 	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(params.Stream, &members); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"enabled", "self_start", "flags", "isg", "next_stream_id", "mode", "packet", "vm", "flow_stats"} {
+		if members[name] == nil {
+			return nil, refuse("field '%s' value is null", name)
+		}
+	}
+	rates := []string{"pps", "bps_L1", "bps_L2", "percentage"}
 	_, exists := p.streams[params.ID]
-	switch {
+	switch size := len(s.Packet.Binary); {
 	case p.state == stateTX:
 		return nil, refuse("command 'add_stream' cannot be executed on current state: 'TX on profile_id(_).")
-	case exists:
-		return nil, refuse("stream %d already exists in profile_id(_)", params.ID)
-	case s.VM.Instructions == nil:
-		return nil, refuse("field 'instructions' value is null")
+	case !slices.Contains(rates, s.Mode.Rate.Type):
+		return nil, refuse("field 'type' can only be one of ['%s']", strings.Join(rates, "' ,'"))
 	case s.Mode.Rate.Value <= 0:
 		return nil, refuse("Rate value should be positive.")
+	case size < 14 || size > 9238:
+		return nil, refuse("Bad packet size provided: %d. Should be between 14 and 9238", size)
+	case s.VM.Instructions == nil:
+		return nil, refuse("field 'instructions' value is null")
+	case exists:
+		return nil, refuse("stream %d already exists in profile_id(_)", params.ID)
+	}
+	if s.FlowStats.Enabled {
+		g.versions++
+		p.versions[params.ID] = g.versions
 	}
 	p.streams[params.ID], p.raw[params.ID] = s, params.Stream
 	p.profile, p.state = true, stateStreams
@@ -50,7 +70,7 @@ func (g *Generator) removeAllStreams(p *port, c Call) (any, error) {
 	if params.Profile != "*" { // with "*" it does nothing, and reports success
 		clear(p.streams)
 		clear(p.raw)
-		p.state = stateIdle
+		p.state, p.sending = stateIdle, 0
 	}
 	return object{}, nil
 }
@@ -63,13 +83,20 @@ func (g *Generator) getAllStreams(p *port, _ Call) (any, error) {
 	return object{"profiles": object{"_": streams}}, nil
 }
 
-// rates are the streams' own packets per second: of those that are scaled, and of latency streams, which are not.
-func (p *port) rates() (scaled, fixed float64) {
+// loads are the streams' own loads: of those that are scaled, and of latency streams, which are not. The unit is a multiplier's: of "percentage", it is bits per second of layer 1.
+func (p *port) loads(unit string) (scaled, fixed float64) {
 	for _, s := range p.streams {
+		load, frame := s.Mode.Rate.Value, float64(len(s.Packet.Binary)+4)
+		switch unit {
+		case "bps":
+			load *= 8 * frame
+		case "bpsl1", "percentage":
+			load *= 8 * (frame + 20)
+		}
 		if s.FlowStats.Enabled && s.FlowStats.RuleType == "latency" {
-			fixed += s.Mode.Rate.Value
+			fixed += load
 		} else {
-			scaled += s.Mode.Rate.Value
+			scaled += load
 		}
 	}
 	return scaled, fixed
@@ -88,11 +115,12 @@ func (g *Generator) validate(p *port, _ Call) (any, error) {
 	if !p.profile {
 		return nil, g.crash("validate of an unknown profile")
 	}
-	scaled, fixed := p.rates()
-	return object{
-		"rate":  object{"max_pps": scaled + fixed, "min_pps": fixed, "max_line_util": wire.Float(math.Inf(1))},
-		"graph": object{"expected_duration": -1, "events_count": 0, "events": []object{}},
-	}, nil
+	rate := object{}
+	for name, unit := range map[string]string{"pps": "pps", "bps_l1": "bpsl1", "bps_l2": "bps"} {
+		scaled, fixed := p.loads(unit)
+		rate["max_"+name], rate["min_"+name] = wire.Float(scaled+fixed), wire.Float(fixed)
+	}
+	return object{"rate": rate, "graph": object{"expected_duration": -1}}, nil
 }
 
 type order struct {
@@ -105,19 +133,35 @@ type order struct {
 	At       float64 `json:"start_at_ts"`
 }
 
-// load is the rate in packets per second that an order asks for, and the factor on the streams' rates.
+func readOrder(c Call) (o order, err error) {
+	if err := c.Into(&o); err != nil {
+		return order{}, err
+	}
+	if o.Mul.Value == 0 {
+		return order{}, badParameters("multiplier can't be zero")
+	}
+	return o, nil
+}
+
+// load is the rate in packets per second that an order asks for, and the factor on the streams' rates: infinite if all are latency streams, which no factor changes.
 func (p *port) load(o order) (rate, factor float64, err error) {
-	scaled, fixed := p.rates()
-	switch o.Mul.Type {
+	scaled, fixed := p.loads(o.Mul.Type)
+	switch wanted := o.Mul.Value; o.Mul.Type {
 	case "raw":
-		return scaled*o.Mul.Value + fixed, o.Mul.Value, nil
-	case "pps":
-		if o.Mul.Value < fixed {
-			return 0, 0, refuse("current stream configuration enforces a minimum rate of '%v' pps", fixed)
-		}
-		rate, factor = o.Mul.Value, (o.Mul.Value-fixed)/scaled
+		factor = wanted
+	case "percentage":
+		wanted *= p.SpeedGbps * 1e9 / 100
+		fallthrough
 	default:
-		return 0, 0, refuse("the simulated server doesn't know multipliers of type '%s'", o.Mul.Type)
+		if wanted < fixed {
+			return 0, 0, refuse("current stream configuration enforces a minimum rate of '%v' %s", fixed, map[bool]string{true: "pps", false: "bps"}[o.Mul.Type == "pps"])
+		}
+		factor = (wanted - fixed) / scaled
+	}
+	packets, fixedPackets := p.loads("pps")
+	rate = fixedPackets
+	if packets > 0 {
+		rate += factor * packets
 	}
 	if bits := rate * (p.meanFrame() + 20) * 8; bits > p.SpeedGbps*1e9*1.0001 {
 		return 0, 0, refuse("Expected L1 B/W: '%.3g Gbps' exceeds port line rate: '%v Gbps'", bits/1e9, p.SpeedGbps)
@@ -136,8 +180,8 @@ func (p *port) needsDestination() bool {
 }
 
 func (g *Generator) startTraffic(p *port, c Call) (any, error) {
-	var o order
-	if err := c.Into(&o); err != nil {
+	o, err := readOrder(c)
+	if err != nil {
 		return nil, err
 	}
 	switch {
@@ -156,19 +200,19 @@ func (g *Generator) startTraffic(p *port, c Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.sending, p.ends = 0, math.Inf(1)
+	p.ends = math.Inf(1)
 	if o.Duration > 0 {
 		p.ends = g.schedule + o.Duration + g.endsLate()
 	}
 	p.starts = max(g.schedule, g.schedule+o.At-now)
 	p.rate, p.mean, p.state, p.left = rate, p.meanFrame(), stateTX, p.burst()
-	g.tell(0, object{"port_id": p.Index})
+	g.tellTraffic(trafficStarted, p.Index)
 	return object{"multiplier": wire.Float(factor), "ts": now}, nil
 }
 
 func (g *Generator) updateTraffic(p *port, c Call) (any, error) {
-	var o order
-	if err := c.Into(&o); err != nil {
+	o, err := readOrder(c)
+	if err != nil {
 		return nil, err
 	}
 	if p.state != stateTX {
@@ -185,7 +229,7 @@ func (g *Generator) updateTraffic(p *port, c Call) (any, error) {
 func (g *Generator) stopTraffic(p *port, _ Call) (any, error) {
 	if p.state == stateTX {
 		g.rest(p)
-		g.tell(1, object{"port_id": p.Index})
+		g.tellTraffic(trafficStopped, p.Index)
 	}
 	return object{}, nil
 }
