@@ -45,7 +45,7 @@ func TestResultsTellWhetherTargetsAreMet(t *testing.T) {
 	}
 	for what, spoil := range map[string]func(*results){
 		"requests": func(r *results) {
-			r.requests[request{byRunners, "get configmaps"}] = &asked{took: make([]time.Duration, 1)}
+			r.requests[request{byRunners, "create configmaps"}] = &asked{took: make([]time.Duration, 1)}
 		},
 		"no runner": func(r *results) { delete(r.requests, request{byRunners, "update configmaps"}) },
 		"a pass":    func(r *results) { r.passes[carrying] = passesOf(200*time.Millisecond, 10) },

@@ -84,9 +84,11 @@ func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan
 		return nil, err
 	}
 	test, attempt := testOf(pod), int32(measured.Test.Attempt)
+	progress := manifests.ProgressName(test, attempt)
 	return configmaps.Claim(ctx, configmaps.Options{
-		Client: api.ConfigMaps(pod.Namespace), Progress: of.Progress(manifests.ProgressName(test, attempt)), Report: of.Original(manifests.OriginalName(test, attempt)),
-		Attempt: measured.Test.Attempt, Pod: pod.Name, UID: string(pod.UID),
+		Client: api.ConfigMaps(pod.Namespace), Progress: of.Progress(progress), Report: of.Original(manifests.OriginalName(test, attempt)),
+		Successor: func(run int) metav1.ObjectMeta { return of.Successor(progress, run) },
+		Attempt:   measured.Test.Attempt, Pod: pod.Name, UID: string(pod.UID),
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -29,11 +30,12 @@ import (
 
 // runnerOptions are the flags of runner.
 type runnerOptions struct {
-	plan, namespace, progress, report string
-	labels, owner                     string
-	kubeconfig, terminationLog        string
-	patience, grace, insist           time.Duration
-	verbose                           bool
+	plan, earlier               string
+	namespace, progress, report string
+	labels, owner               string
+	kubeconfig, terminationLog  string
+	patience, grace, insist     time.Duration
+	verbose                     bool
 }
 
 // claimTimeout is how long the runner tries at its start to get its ConfigMaps from the API server.
@@ -56,6 +58,7 @@ func newRunner(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.plan, "plan", "", "directory with "+delivery.KeyPlan+" and "+delivery.KeySites+", and "+delivery.KeyBaseline+" where there is a baseline")
+	f.StringVar(&o.earlier, "earlier", "", "directory with the "+delivery.KeyProgress+" that a lost runner left, where there was one: it says how far the run had come")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the ConfigMaps")
 	f.StringVar(&o.progress, "progress", "", "ConfigMap for the Progress, which the runner makes if it isn't there")
 	f.StringVar(&o.report, "report", "", "ConfigMap for the Report, likewise")
@@ -118,10 +121,23 @@ func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
+	earlier, err := o.readEarlier()
+	if err != nil {
+		log.Warn("how far an earlier run had come can't be read", "error", err)
+	}
 	bounded, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.namespace), Progress: run.Progress(o.progress), Report: run.Original(o.report),
-		Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
+		Successor: func(number int) metav1.ObjectMeta { return run.Successor(o.progress, number) },
+		Attempt:   p.Test.Attempt, Earlier: earlier, Pod: pod, UID: uid, Log: log})
+}
+
+// readEarlier is what an earlier runner had told when this one's pod began; nil: nothing, or nobody says where.
+func (o runnerOptions) readEarlier() (*delivery.Progress, error) {
+	if o.earlier == "" {
+		return nil, nil
+	}
+	return delivery.ReadProgress(os.DirFS(o.earlier))
 }
 
 // ofRun is the run's labels and owner, from --labels and --owner.

@@ -2,9 +2,13 @@ package delivery
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // KeyProgress is the key of a Progress in its ConfigMap, as text: kubectl shows it.
@@ -58,6 +62,18 @@ func DecodeProgress(data map[string]string) (*Progress, error) {
 		return nil, fmt.Errorf("%s: %w", KeyProgress, err)
 	}
 	return p, nil
+}
+
+// ReadProgress is DecodeProgress of a directory that the ConfigMap is mounted at, which is empty where there was none.
+func ReadProgress(dir fs.FS) (*Progress, error) {
+	text, err := intake.TextFileOf(dir, KeyProgress, mostProgress)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // no runner has written yet, which is no error
+	}
+	if err != nil {
+		return nil, err
+	}
+	return DecodeProgress(map[string]string{KeyProgress: string(text)})
 }
 
 // TrimProgress is the part of a ConfigMap's data that DecodeProgress needs, to save memory: a text that is too long is cut, but still too long.

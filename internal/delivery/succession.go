@@ -12,25 +12,18 @@ import (
 // ErrFenced means that another runner has replaced this one, or the test has gone on without it. What this runner measures no longer counts.
 var ErrFenced = errors.New("another runner has taken over")
 
-// Succeed is the first Progress of a runner; earlier is what an earlier runner left, nil if there was none. An earlier runner of the same attempt was lost,
-// whatever it wrote. If it is of a later attempt, this runner must stop (ErrFenced). If earlier is this runner's own, an answer to its first write got
-// lost.
-func Succeed(earlier *Progress, mine Progress) (Progress, error) {
-	mine.Run = 1
-	switch {
-	case earlier == nil || earlier.Attempt < mine.Attempt:
-		return mine, nil
-	case earlier.Attempt > mine.Attempt:
-		return Progress{}, fmt.Errorf("%w: the test is in attempt %d, and this is a runner of attempt %d", ErrFenced, earlier.Attempt, mine.Attempt)
+// Succeed is mine, the first Progress of a runner, with what became of the runs before it. Earlier is what one of them left, as far as is known; nil: nothing.
+func Succeed(earlier *Progress, mine Progress) Progress {
+	heard := 0
+	if earlier != nil && earlier.Attempt == mine.Attempt && earlier.Run < mine.Run {
+		heard = earlier.Run
+		mine.LostRuns = append(slices.Clone(earlier.LostRuns), fmt.Sprintf("run %d in pod %s was lost in phase %s at %d %%; it was last heard of at %s",
+			earlier.Run, earlier.Runner, earlier.Phase, earlier.Percent, earlier.At.UTC().Format(time.RFC3339)))
 	}
-	if earlier.RunnerUID == mine.RunnerUID {
-		mine.Run, mine.LostRuns = earlier.Run, slices.Clone(earlier.LostRuns)
-		return mine, nil
+	for run := max(heard+1, mine.Run-mostLostRuns); run < mine.Run; run++ {
+		mine.LostRuns = append(mine.LostRuns, fmt.Sprintf("run %d was lost, and how far it had come isn't known", run))
 	}
-	mine.Run = earlier.Run + 1
-	mine.LostRuns = append(slices.Clone(earlier.LostRuns), fmt.Sprintf("run %d in pod %s was lost in phase %s at %d %%; it was last heard of at %s",
-		earlier.Run, earlier.Runner, earlier.Phase, earlier.Percent, earlier.At.UTC().Format(time.RFC3339)))
-	return mine, nil
+	return mine
 }
 
 // How often a Progress is written, which costs the API server and every watcher.

@@ -27,6 +27,7 @@ const (
 	roleLinks          = "links"
 	roleProgress       = "progress"
 	roleReport         = "report"
+	roleRun            = "run"
 )
 
 // runnerRole is the role of the test's runner.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -28,9 +29,10 @@ const (
 	runnerRetries      = 3
 	runnerGraceSeconds = 30 // to stop traffic and write what there is
 	folderPlan         = folderLinerate + "/plan"
+	folderEarlier      = folderLinerate + "/earlier"
 )
 
-// OfRun is the part of a run's metadata that the two ConfigMaps which its runner creates, in the operator's own namespace, need.
+// OfRun is the part of a run's metadata that the ConfigMaps which its runner creates, in the operator's own namespace, need.
 type OfRun struct {
 	// Labels are those by which the operator finds them.
 	Labels map[string]string
@@ -44,6 +46,11 @@ func (r OfRun) Progress(name string) metav1.ObjectMeta { return r.document(name,
 
 // Original is the metadata of the Report.
 func (r OfRun) Original(name string) metav1.ObjectMeta { return r.document(name, roleReport) }
+
+// Successor is the metadata of the marker by which a successor takes the number of its run, beside the Progress of this name.
+func (r OfRun) Successor(progress string, run int) metav1.ObjectMeta {
+	return r.document(fmt.Sprintf("%s-run-%d", strings.TrimSuffix(progress, "-progress"), run), roleRun)
+}
 
 func (r OfRun) document(name, role string) metav1.ObjectMeta {
 	meta := metav1.ObjectMeta{Name: name, Labels: over(r.Labels, map[string]string{v1alpha1.LabelRole: role})}
@@ -107,7 +114,7 @@ func runnerJob(in Input) *batchv1.Job {
 // rest of a scheduling period would void the window that it measures.
 func runnerPod(in Input) corev1.PodSpec {
 	spec := newPod(in, metav1.ObjectMeta{}).Spec
-	c := ourContainer(in, "runner", "runner", "--plan", folderPlan, "--namespace", in.Settings.Namespace,
+	c := ourContainer(in, "runner", "runner", "--plan", folderPlan, "--earlier", folderEarlier, "--namespace", in.Settings.Namespace,
 		"--progress", ProgressName(in.Test, in.Attempt), "--report", OriginalName(in.Test, in.Attempt),
 		"--labels", labels.Set(ofThisRun(in, "", runnerRole(in)).Labels).String(), "--owner", PlanName(in.Test, in.Attempt)+"/$(PLAN_UID)")
 	c.Env = []corev1.EnvVar{
@@ -119,11 +126,17 @@ func runnerPod(in Input) corev1.PodSpec {
 		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(250), corev1.ResourceMemory: mebi(128)},
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(512)},
 	}
-	c.VolumeMounts = []corev1.VolumeMount{readOnly("plan", folderPlan)}
+	c.VolumeMounts = []corev1.VolumeMount{readOnly("plan", folderPlan), readOnly("earlier", folderEarlier)}
 	spec.Containers = []corev1.Container{c}
-	spec.Volumes = []corev1.Volume{{Name: "plan", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-		LocalObjectReference: corev1.LocalObjectReference{Name: PlanName(in.Test, in.Attempt)},
-	}}}}
+	spec.Volumes = []corev1.Volume{
+		{Name: "plan", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: PlanName(in.Test, in.Attempt)},
+		}}},
+		// A runner's account reads no ConfigMaps. What an earlier runner had told by the time that this pod began, the kubelet reads.
+		{Name: "earlier", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: ProgressName(in.Test, in.Attempt)}, Optional: new(true),
+		}}},
+	}
 	spec.ActiveDeadlineSeconds = nil // the Job has the deadline
 	spec.TerminationGracePeriodSeconds = new(int64(runnerGraceSeconds))
 	spec.ServiceAccountName = cmp.Or(in.Settings.RunnerAccount, DefaultRunnerAccount)

@@ -170,7 +170,7 @@ func (m *midway) asRunner(name string, write func(*corev1.ConfigMap)) {
 		kept.ObjectMeta = of.Original(name)
 	}
 	kept.Namespace = releaseNamespace
-	missing := c.Get(m.Context(), m.there(name), &kept)
+	missing := m.client.Get(m.Context(), m.there(name), &kept) // runners read none
 	must(m.T, client.IgnoreNotFound(missing))
 	write(&kept)
 	if kept.Annotations == nil {

@@ -196,7 +196,7 @@ func (r *rig) heartbeat(t *testing.T, address string) {
 	r.writeDocuments(t, p, sites)
 }
 
-// makeObjects makes what is there before the runner: a namespace of the test's own, and a Role for the two ConfigMaps that it makes.
+// makeObjects makes what is there before the runner: a namespace of the test's own, and a Role for the ConfigMaps that it makes.
 func (r *rig) makeObjects(t *testing.T) {
 	t.Helper()
 	ctx, meta := t.Context(), func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
@@ -207,7 +207,7 @@ func (r *rig) makeObjects(t *testing.T) {
 	r.namespace = ns.Name
 	rules := []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}},
-		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"t-progress", "t-report"}, Verbs: []string{"get", "update"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"t-progress", "t-report", "t-run-2", "t-run-3"}, Verbs: []string{"update"}},
 	}
 	if _, err := cluster.RbacV1().Roles(r.namespace).Create(ctx, &rbacv1.Role{ObjectMeta: meta("t-runner"), Rules: rules}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -272,6 +272,20 @@ func (r *rig) progress(t *testing.T) *delivery.Progress {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// left is a directory with what the lost runner's Progress says, as a kubelet mounts it into its successor's pod.
+func (r *rig) left(t *testing.T) string {
+	t.Helper()
+	data, err := delivery.EncodeProgress(*r.progress(t))
+	dir := t.TempDir()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, delivery.KeyProgress), []byte(data[delivery.KeyProgress]), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // await waits until the cluster knows of this phase from this runner.

@@ -53,7 +53,7 @@ func TestARunnerThatIsKilled(t *testing.T) {
 	r.await(t, "a", "Ramping")
 	_ = first.cmd.Process.Kill()
 	first.wait(t)
-	if code := r.start(t, "b").wait(t); code != 0 {
+	if code := r.start(t, "b", "--earlier", r.left(t)).wait(t); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	got, e := r.report(t)
@@ -75,7 +75,7 @@ func TestARunnerThatIsReplacedWhileItLives(t *testing.T) {
 		t.Errorf("the first one's exit code is %d", code)
 	}
 	words, err := os.ReadFile(first.lastWords)
-	if err != nil || !strings.Contains(string(words), "another runner has taken over: pod pod-b") {
+	if err != nil || !strings.Contains(string(words), "another runner has taken over: run 2 of attempt 1 has begun") {
 		t.Errorf("its last words are %q, %v", words, err)
 	}
 	if code := second.wait(t); code != 0 {

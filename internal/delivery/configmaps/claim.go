@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,13 +17,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
-// Claim writes this runner into the Progress' ConfigMap, which fences every earlier runner. It tries until ctx ends, since a restarting API server is away for a
-// moment. Its errors are ErrReported, delivery.ErrFenced, or the API server's last.
+// Claim makes this runner the run's, and fences every earlier runner. It tries until ctx ends, since a restarting API server is away for a moment. Its errors are
+// ErrReported, delivery.ErrFenced, or the API server's last.
 func Claim(ctx context.Context, o Options) (*Sink, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Sink{options: o, changed: make(chan struct{}, 1), report: unmade(o.Report)}
+	s := &Sink{options: o, changed: make(chan struct{}, 1), progress: o.Progress, report: o.Report}
 	err := persist(ctx, func(ctx context.Context) error {
 		err := s.claim(ctx)
 		if err != nil {
@@ -35,116 +37,152 @@ func Claim(ctx context.Context, o Options) (*Sink, error) {
 	return s, nil
 }
 
-// claim creates the Progress. If there is one, an earlier runner wrote it: it may have written a final Report, and otherwise this runner replaces it.
+// claim creates the Progress. If there is one, an earlier runner may have written a final Report, and otherwise this runner takes over.
 func (s *Sink) claim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	s.progress = unmade(s.options.Progress)
-	err := s.claimAfter(ctx, nil)
+	s.progress.ResourceVersion = ""
+	s.succeed(1)
+	err := s.writeProgress(ctx, s.first)
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	if s.report, err = s.read(ctx, s.options.Report); err != nil {
-		return err
-	}
-	if e, written := delivery.ReadEnvelope(s.report.Annotations); written && e.Final && e.Attempt == s.options.Attempt {
+	if _, err := s.try(ctx, s.document(s.options.Report)); finalStands(err) {
 		return ErrReported
-	}
-	if s.progress, err = s.read(ctx, s.options.Progress); err != nil {
+	} else if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
-	earlier, err := delivery.DecodeProgress(s.progress.Data)
+	run, err := s.takeNumber(ctx)
 	if err != nil {
 		return err
 	}
-	return s.claimAfter(ctx, earlier)
+	s.succeed(run)
+	return s.putProgress(ctx, s.first)
 }
 
-// claimAfter writes this runner's first Progress, over the version of the Progress that was last read.
-func (s *Sink) claimAfter(ctx context.Context, earlier *delivery.Progress) error {
-	first, err := delivery.Succeed(earlier, delivery.Progress{
-		Attempt: s.options.Attempt, Runner: s.options.Pod, RunnerUID: s.options.UID, At: time.Now().UTC(), Phase: "Preparing"})
+// succeed prepares the first Progress of the run with this number.
+func (s *Sink) succeed(run int) {
+	s.first = delivery.Succeed(s.options.Earlier, delivery.Progress{
+		Attempt: s.options.Attempt, Run: run, Runner: s.options.Pod, RunnerUID: s.options.UID, At: time.Now().UTC(), Phase: "Preparing"})
+	s.written, s.triedAt = s.first, time.Now()
+}
+
+// mostRuns is far above the number of pods that a runner's Job makes, and the runners' policy admits no more.
+const mostRuns = 98
+
+// takeNumber is the number of this runner's run: 1 if it made the Progress itself, and its answer got lost. Otherwise it takes the first number that nobody has, by its
+// marker, which stays.
+func (s *Sink) takeNumber(ctx context.Context) (int, error) {
+	if own, err := s.made(ctx, s.document(s.options.Progress)); err != nil || own {
+		return 1, err
+	}
+	for run := 2; run <= mostRuns; run++ {
+		marker := s.document(s.options.Successor(run))
+		_, err := s.options.Client.Create(ctx, marker, metav1.CreateOptions{FieldManager: s.manager()})
+		if err == nil {
+			return run, nil
+		}
+		if !apierrors.IsAlreadyExists(err) {
+			return 0, err
+		}
+		if own, err := s.made(ctx, marker); err != nil || own {
+			return run, err
+		}
+	}
+	return 0, fmt.Errorf("%d runs of the attempt began before this one", mostRuns)
+}
+
+// Each runner is a field manager of its own: the API server remembers who made a document, by the labels that nobody changed since.
+const managers = "linerate-runner/"
+
+func (s *Sink) manager() string { return managers + s.options.UID }
+
+// made says whether a document that stands was made by this runner, and by no other one.
+func (s *Sink) made(ctx context.Context, document *corev1.ConfigMap) (bool, error) {
+	stands, err := s.try(ctx, document)
 	if err != nil {
-		return err
+		return false, err
 	}
-	s.first, s.written, s.triedAt = first, first, time.Now()
-	return s.update(ctx, first)
+	return !slices.ContainsFunc(stands.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
+		return strings.HasPrefix(f.Manager, managers) && f.Manager != s.manager()
+	}), nil
 }
 
-// unmade is a document that doesn't exist yet.
-func unmade(meta metav1.ObjectMeta) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: *meta.DeepCopy()}
+// document is one of the run's documents, without its content, signed with this runner's name.
+func (s *Sink) document(meta metav1.ObjectMeta) *corev1.ConfigMap {
+	d := &corev1.ConfigMap{ObjectMeta: *meta.DeepCopy()}
+	d.Annotations = map[string]string{delivery.AnnotationRunner: delivery.Signature(s.options.Pod, s.options.UID)}
+	return d
 }
 
-// read reads a document, which may be unmade.
-func (s *Sink) read(ctx context.Context, meta metav1.ObjectMeta) (*corev1.ConfigMap, error) {
-	kept, err := s.options.Client.Get(ctx, meta.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return unmade(meta), nil
-	}
-	return kept, err
-}
-
-// write creates a document, or updates an existing one over the version that it has.
+// write creates a document, or replaces an existing one over the version that it has.
 func (s *Sink) write(ctx context.Context, document *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	if document.ResourceVersion == "" {
-		return s.options.Client.Create(ctx, document, metav1.CreateOptions{})
+		return s.options.Client.Create(ctx, document, metav1.CreateOptions{FieldManager: s.manager()})
 	}
-	return s.options.Client.Update(ctx, document, metav1.UpdateOptions{})
+	return s.options.Client.Update(ctx, document, metav1.UpdateOptions{FieldManager: s.manager()})
 }
 
-// sign puts this runner's name under a document.
-func (s *Sink) sign(document *corev1.ConfigMap) {
-	if document.Annotations == nil {
-		document.Annotations = map[string]string{}
-	}
-	document.Annotations[delivery.AnnotationRunner] = delivery.Signature(s.options.Pod, s.options.UID)
+// try is what would become of a document, of whatever version, if this runner replaced it: it has the version that stands now. Nothing is written.
+func (s *Sink) try(ctx context.Context, document *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	document = document.DeepCopy()
+	document.ResourceVersion = ""
+	return s.options.Client.Update(ctx, document, metav1.UpdateOptions{FieldManager: s.manager(), DryRun: []string{metav1.DryRunAll}})
 }
 
-// update writes a Progress over the version that was last read.
-func (s *Sink) update(ctx context.Context, p delivery.Progress) error {
-	data, err := delivery.EncodeProgress(p)
+// renew learns the version that stands of a document, after an answer got lost or somebody else wrote. A successor makes its marker before it writes, and this runner looks
+// for the marker after it learned the version. So a write over that version never replaces what a successor wrote.
+func (s *Sink) renew(ctx context.Context, meta *metav1.ObjectMeta) error {
+	stands, err := s.try(ctx, s.document(*meta))
 	if err != nil {
 		return err
 	}
-	next := s.progress.DeepCopy()
-	next.Data = data
-	s.sign(next)
-	stored, err := s.write(ctx, next)
-	if err == nil {
-		s.progress = stored
+	if err := s.fenced(ctx); err != nil {
+		return err
+	}
+	meta.ResourceVersion = stands.ResourceVersion
+	return nil
+}
+
+// fenced is delivery.ErrFenced if the next run of the attempt has begun.
+func (s *Sink) fenced(ctx context.Context) error {
+	next := s.first.Run + 1
+	_, err := s.options.Client.Create(ctx, s.document(s.options.Successor(next)), metav1.CreateOptions{FieldManager: s.manager(), DryRun: []string{metav1.DryRunAll}})
+	if apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("%w: run %d of attempt %d has begun", delivery.ErrFenced, next, s.options.Attempt)
 	}
 	return err
 }
 
-// putProgress updates the Progress. If somebody else wrote meanwhile, it finds out who: if it was this runner (an answer got lost), or no runner, it tries once
-// more.
+// writeProgress writes a Progress over the version that is known.
+func (s *Sink) writeProgress(ctx context.Context, p delivery.Progress) error {
+	data, err := delivery.EncodeProgress(p)
+	if err != nil {
+		return err
+	}
+	next := s.document(s.progress)
+	next.Data = data
+	stored, err := s.write(ctx, next)
+	if err == nil {
+		s.progress.ResourceVersion = stored.ResourceVersion
+	}
+	return err
+}
+
+// putProgress writes a Progress. If another version than the known one stands, and no successor has begun, it tries once more.
 func (s *Sink) putProgress(ctx context.Context, p delivery.Progress) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	err := s.update(ctx, p)
+	err := s.writeProgress(ctx, p)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		if err = s.renew(ctx, &s.progress); err == nil {
+			err = s.writeProgress(ctx, p)
+		}
+	}
 	if apierrors.IsNotFound(err) {
 		return fmt.Errorf("%w: ConfigMap %s is gone, and so is the test", delivery.ErrFenced, s.options.Progress.Name)
 	}
-	if !apierrors.IsConflict(err) {
-		return err
-	}
-	current, err := s.options.Client.Get(ctx, s.options.Progress.Name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	if other, err := delivery.DecodeProgress(current.Data); err != nil || other != nil && other.RunnerUID != s.options.UID {
-		return fencedBy(other, err)
-	}
-	s.progress = current
-	return s.update(ctx, p)
-}
-
-func fencedBy(other *delivery.Progress, err error) error {
-	if err != nil {
-		return fmt.Errorf("%w, and what it wrote can't be read: %w", delivery.ErrFenced, err)
-	}
-	return fmt.Errorf("%w: pod %s, run %d of attempt %d", delivery.ErrFenced, other.Runner, other.Run, other.Attempt)
+	return err
 }
 
 // The pause between tries grows up to mostPause.

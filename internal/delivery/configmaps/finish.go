@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -56,35 +59,51 @@ func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 	return nil
 }
 
-// putReport tries once. If that fails, it reads what the ConfigMap has, to decide whether to try again.
+// putReport tries once. If another version of the Report stands than the known one, it finds out which, to decide whether to try again.
 func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotations map[string]string, final bool) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	next := s.report.DeepCopy()
-	next.Data, next.BinaryData = nil, data
-	s.sign(next)
+	next := s.document(s.report)
+	next.BinaryData = data
 	maps.Copy(next.Annotations, annotations)
 	if final {
 		next.Immutable = &final
 	}
 	_, err := s.write(ctx, next)
-	if err == nil {
-		return nil
-	}
-	if apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%w: ConfigMap %s is gone, and so is the test", delivery.ErrFenced, s.options.Report.Name)
-	}
-	current, unread := s.read(ctx, s.options.Report)
-	if unread != nil {
+	case !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !finalStands(err):
 		return err
 	}
-	s.report = current
-	stands, written := delivery.ReadEnvelope(current.Annotations)
-	switch {
-	case written && stands.Digest == annotations[delivery.AnnotationDigest]:
-		return nil // it is this Report: only the answer got lost
-	case written && stands.Final && stands.Attempt >= s.options.Attempt:
-		return fmt.Errorf("%w, of another run: %s", ErrReported, stands.Digest)
+	switch stands := s.renew(ctx, &s.report); {
+	case finalStands(stands) && final:
+		return s.sameStands(ctx, next)
+	case finalStands(stands):
+		return ErrReported
+	case stands != nil && !apierrors.IsNotFound(stands):
+		return stands
 	}
 	return err
+}
+
+// sameStands is nil if the final Report that stands is this one, and only the answer got lost: it may be replaced by itself.
+func (s *Sink) sameStands(ctx context.Context, final *corev1.ConfigMap) error {
+	_, err := s.try(ctx, final)
+	if finalStands(err) {
+		return fmt.Errorf("%w, of another run", ErrReported)
+	}
+	return err
+}
+
+// finalStands says whether the API server refuses a write since the ConfigMap is immutable, as final Reports are. The runners' policy, too, answers that something is
+// Invalid, but names no field.
+func finalStands(err error) bool {
+	status, is := errors.AsType[*apierrors.StatusError](err)
+	if !is || !apierrors.IsInvalid(err) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool {
+		return c.Type == metav1.CauseTypeForbidden && (c.Field == "immutable" || c.Field == "binaryData")
+	})
 }

@@ -3,10 +3,14 @@
 // written after it, and tried until it is written.
 //
 //	runner ── Post ─▶ the latest ── Keep ─▶ …-progress      every write carries the resourceVersion of the one before:
-//	       ── Finish ────────────────────▶ …-report        whoever writes between them has taken over (delivery.ErrFenced)
+//	       ── Finish ────────────────────▶ …-report        who finds another version and …-run-2 has a successor (delivery.ErrFenced)
+//	its successor ───────────────────────▶ …-run-2         a marker, made before the successor writes
 //
 // The attempt's first runner creates the ConfigMaps, and so needs no other objects. Each write is signed with the runner's pod and its UID, without which the runners'
 // admission policy refuses it.
+//
+// A runner reads no ConfigMap: in the operator's namespace are the keys of all attempts, and a right to read can't be held to a run's own names. What it has to know of a
+// document it learns from what the API server answers to a dry run: the version that stands, who made it, and whether it is immutable.
 package configmaps
 
 import (
@@ -25,10 +29,9 @@ import (
 // ErrReported means that a final Report of this attempt exists already, and nothing is left to do.
 var ErrReported = errors.New("a final report of this attempt stands already")
 
-// Client is the part of client-go's ConfigMapInterface that is needed: it creates, reads and updates ConfigMaps of one namespace.
+// Client is the part of client-go's ConfigMapInterface that is needed: it creates and updates ConfigMaps of one namespace.
 type Client interface {
 	Create(ctx context.Context, object *corev1.ConfigMap, options metav1.CreateOptions) (*corev1.ConfigMap, error)
-	Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.ConfigMap, error)
 	Update(ctx context.Context, object *corev1.ConfigMap, options metav1.UpdateOptions) (*corev1.ConfigMap, error)
 }
 
@@ -37,7 +40,11 @@ type Options struct {
 	Client Client
 	// Progress and Report are the metadata with which the two ConfigMaps are created: names, labels and owners.
 	Progress, Report metav1.ObjectMeta
-	Attempt          int
+	// Successor is the metadata of the marker of the run with this number, from 2.
+	Successor func(run int) metav1.ObjectMeta
+	Attempt   int
+	// Earlier is the Progress of an earlier runner as it was when this one began; nil: none is known. It only says how far the lost run had come.
+	Earlier *delivery.Progress
 	// Pod is the runner's pod, UID its UID: they fence other runners, and sign each document.
 	Pod, UID string
 	Log      *slog.Logger
@@ -47,8 +54,8 @@ type Options struct {
 type Sink struct {
 	options  Options
 	first    delivery.Progress
-	progress *corev1.ConfigMap // as it was last written
-	report   *corev1.ConfigMap // as it was last read; without a version it doesn't exist, as far as is known
+	progress metav1.ObjectMeta // with the version that was last written; without one it doesn't exist, as far as is known
+	report   metav1.ObjectMeta // likewise
 	changed  chan struct{}     // something was posted
 
 	mutex  sync.Mutex

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
@@ -23,7 +25,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// server keeps ConfigMaps as an API server does: with resource versions, immutability, and bad days.
+// server keeps ConfigMaps as an API server does: with resource versions, field managers, immutability, dry runs, and bad days.
 type server struct {
 	mutex   sync.Mutex
 	stored  map[string]*corev1.ConfigMap
@@ -34,7 +36,9 @@ type server struct {
 	down    bool // refuses everything
 	deny    bool // knows nobody who may write
 	deaf    bool // takes what is written, and its answer is lost
+	unfit   bool // has a policy that finds each document Invalid
 	slow    time.Duration
+	before  func() // is called before each request
 }
 
 func newServer() *server {
@@ -43,22 +47,8 @@ func newServer() *server {
 
 var errAway = errors.New("connection refused")
 
-func (s *server) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.ConfigMap, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.asked++
-	if s.down {
-		return nil, errAway
-	}
-	cm, found := s.stored[name]
-	if !found {
-		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, name)
-	}
-	return cm.DeepCopy(), nil
-}
-
-func (s *server) Create(ctx context.Context, next *corev1.ConfigMap, _ metav1.CreateOptions) (*corev1.ConfigMap, error) {
-	return s.write(ctx, next, func(_ *corev1.ConfigMap, found bool) error {
+func (s *server) Create(ctx context.Context, next *corev1.ConfigMap, o metav1.CreateOptions) (*corev1.ConfigMap, error) {
+	return s.write(ctx, next, o.FieldManager, o.DryRun, func(_ *corev1.ConfigMap, found bool) error {
 		if found {
 			return apierrors.NewAlreadyExists(schema.GroupResource{Resource: "configmaps"}, next.Name)
 		}
@@ -66,8 +56,8 @@ func (s *server) Create(ctx context.Context, next *corev1.ConfigMap, _ metav1.Cr
 	})
 }
 
-func (s *server) Update(ctx context.Context, next *corev1.ConfigMap, _ metav1.UpdateOptions) (*corev1.ConfigMap, error) {
-	return s.write(ctx, next, func(current *corev1.ConfigMap, found bool) error { return refusal(next, current, found) })
+func (s *server) Update(ctx context.Context, next *corev1.ConfigMap, o metav1.UpdateOptions) (*corev1.ConfigMap, error) {
+	return s.write(ctx, next, o.FieldManager, o.DryRun, func(current *corev1.ConfigMap, found bool) error { return refusal(next, current, found) })
 }
 
 // refusal is why an update isn't taken.
@@ -75,16 +65,31 @@ func refusal(next, current *corev1.ConfigMap, found bool) error {
 	switch {
 	case !found:
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, next.Name)
-	case next.ResourceVersion != current.ResourceVersion:
+	case next.ResourceVersion != "" && next.ResourceVersion != current.ResourceVersion:
 		return apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, next.Name, errors.New("changed"))
-	case current.Immutable != nil && *current.Immutable:
-		return apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, next.Name, nil)
+	}
+	if current.Immutable == nil || !*current.Immutable {
+		return nil
+	}
+	var fields field.ErrorList
+	if next.Immutable == nil || !*next.Immutable {
+		fields = append(fields, field.Forbidden(field.NewPath("immutable"), "field is immutable when `immutable` is set"))
+	}
+	if !reflect.DeepEqual(next.BinaryData, current.BinaryData) {
+		fields = append(fields, field.Forbidden(field.NewPath("binaryData"), "field is immutable when `immutable` is set"))
+	}
+	if len(fields) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, next.Name, fields)
 	}
 	return nil
 }
 
-// write stores what isn't refused.
-func (s *server) write(ctx context.Context, next *corev1.ConfigMap, refused func(current *corev1.ConfigMap, found bool) error) (*corev1.ConfigMap, error) {
+// write stores what isn't refused, or says what it would store.
+func (s *server) write(ctx context.Context, next *corev1.ConfigMap, manager string, dryRun []string,
+	refused func(current *corev1.ConfigMap, found bool) error) (*corev1.ConfigMap, error) {
+	if s.before != nil {
+		s.before()
+	}
 	if s.slow > 0 {
 		select {
 		case <-time.After(s.slow):
@@ -95,8 +100,8 @@ func (s *server) write(ctx context.Context, next *corev1.ConfigMap, refused func
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.asked++
-	s.writes = append(s.writes, time.Since(s.begin))
-	switch current, found := s.stored[next.Name]; {
+	current, found := s.stored[next.Name]
+	switch {
 	case s.down:
 		return nil, errAway
 	case s.deny:
@@ -106,14 +111,34 @@ func (s *server) write(ctx context.Context, next *corev1.ConfigMap, refused func
 			return nil, err
 		}
 	}
-	s.version++
+	if s.unfit {
+		err := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, next.Name, nil)
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "a Report is report.json.gz"}}
+		return nil, err
+	}
 	kept := next.DeepCopy()
-	kept.ResourceVersion = strconv.Itoa(100 + s.version)
-	s.stored[next.Name] = kept
+	kept.ManagedFields = managed(current, manager)
+	if len(dryRun) == 0 {
+		s.version++
+		s.writes = append(s.writes, time.Since(s.begin))
+		kept.ResourceVersion = strconv.Itoa(100 + s.version)
+		s.stored[next.Name] = kept
+	} else if found {
+		kept.ResourceVersion = current.ResourceVersion
+	}
 	if s.deaf {
 		return nil, errAway
 	}
 	return kept.DeepCopy(), nil
+}
+
+// managed is who owns fields of a document that somebody replaces: who made it, as its labels stay, and who replaces it, as its content changes.
+func managed(current *corev1.ConfigMap, manager string) []metav1.ManagedFieldsEntry {
+	by := []metav1.ManagedFieldsEntry{{Manager: manager}}
+	if current == nil || current.ManagedFields[0].Manager == manager {
+		return by
+	}
+	return append(current.ManagedFields[:1:1], by...)
 }
 
 func (s *server) set(change func(*server)) {
@@ -156,7 +181,8 @@ func claim(t *testing.T, s *server, uid string) *configmaps.Sink {
 }
 
 func options(s *server, uid string) configmaps.Options {
-	return configmaps.Options{Client: s, Progress: document("t-progress"), Report: document("t-report"), Attempt: 1, Pod: "pod-" + uid, UID: uid}
+	return configmaps.Options{Client: s, Progress: document("t-progress"), Report: document("t-report"), Attempt: 1,
+		Successor: func(run int) metav1.ObjectMeta { return document(fmt.Sprintf("t-run-%d", run)) }, Pod: "pod-" + uid, UID: uid}
 }
 
 // document is what a run says of one of its documents.
@@ -396,19 +422,19 @@ func TestAnotherRunner(t *testing.T) {
 			}
 		})
 	})
-	t.Run("that isn't one, but a person's annotation, changes nothing", func(t *testing.T) {
+	t.Run("that isn't one, but a person with an annotation, changes nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			sink := claim(t, s, "a")
-			s.stored["t-progress"].Annotations, s.stored["t-progress"].ResourceVersion = map[string]string{"note": "x"}, "7"
+			s.stored["t-progress"].Annotations["note"], s.stored["t-progress"].ResourceVersion = "x", "7"
 			stop := keep(t.Context(), sink)
 			sink.Post(delivery.Progress{Phase: "Ramping"})
 			time.Sleep(11 * time.Second)
 			if err := stop(); err != nil {
 				t.Error(err)
 			}
-			if cm := s.stored["t-progress"]; cm.Annotations["note"] != "x" || s.progress(t).Phase != "Ramping" {
-				t.Errorf("got %+v", cm)
+			if p := s.progress(t); p.Phase != "Ramping" || p.Run != 1 {
+				t.Errorf("got %+v", p)
 			}
 		})
 	})

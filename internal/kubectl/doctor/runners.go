@@ -58,10 +58,7 @@ func toGuard(r Right) bool { return r.Resource == disruptionBudgets }
 
 // writing is whether runners are there, and may write what a test's result is made from.
 func (r Runs) writing() []Finding {
-	d := duty{"runners", "all runners have", "config/rbac/runner_*.yaml", []consequence{
-		{oneOf("create", "update"), Fail, "no run's Report is written, and tests end without a figure"},
-		{oneOf("get"), Warn, "a runner that follows a lost one can't take over from it, and its test ends without a figure"},
-	}}
+	d := duty{"runners", "all runners have", "config/rbac/runner_*.yaml", []consequence{{oneOf("create", "update"), Fail, "no run's Report is written, and tests end without a figure"}}}
 	findings := append(r.account(d), r.missing(r.Runner, d)...)
 	if len(findings) == 0 {
 		return one(OK, d.check, fmt.Sprintf("they have ServiceAccount %s, which may %s in its namespace", r.Runner, inWords(r.Runner.Rights)), "")
