@@ -24,7 +24,7 @@ func replay(t *testing.T, trace string, change ...func(*trex.Options)) (*trex.Cl
 func as111(o *trex.Options) { o.User, o.Session = "a", 111 }
 
 func TestARecordedServerDescribesItself(t *testing.T) {
-	c, _ := replay(t, "l3.jsonl")
+	c, _ := replay(t, "l3.jsonl.gz")
 	info, err := c.SystemInfo(t.Context())
 	must(t, err)
 	if info.CoreType != "AMD EPYC" || info.Hostname != "lab" || !info.Software || len(info.Ports) != 2 {
@@ -51,12 +51,12 @@ func TestARecordedServerDescribesItself(t *testing.T) {
 }
 
 func TestRecordedRefusals(t *testing.T) {
-	c, _ := replay(t, "edges.jsonl", as111)
+	c, _ := replay(t, "edges.jsonl.gz", as111)
 	if _, err := c.PortStatus(t.Context(), 9); err == nil {
 		t.Error("port 9 exists")
 	}
 	must(t, c.Acquire(t.Context(), 0, true))
-	taken := as[*trex.TakenError](t, acquireAs(t, "edges.jsonl", "b", 333))
+	taken := as[*trex.TakenError](t, acquireAs(t, "edges.jsonl.gz", "b", 333))
 	if taken.Owner != "a" || taken.SameUser {
 		t.Errorf("taken %+v", taken)
 	}
@@ -72,7 +72,7 @@ func acquireAs(t *testing.T, trace, user string, session uint32) error {
 func every[T any](t *testing.T, method string, check func(v T)) {
 	t.Helper()
 	seen := 0
-	for _, trace := range []string{"edges.jsonl", "l3.jsonl", "imix_limited.jsonl", "settings.jsonl"} {
+	for _, trace := range []string{"edges.jsonl.gz", "l3.jsonl.gz", "imix_limited.jsonl.gz", "settings.jsonl"} {
 		for _, e := range trextest.ReadTrace(t, filepath.Join("testdata", trace)) {
 			if e.Method != method || e.Error != nil {
 				continue
@@ -160,7 +160,7 @@ func TestEveryRecordedAnswerIsUnderstood(t *testing.T) {
 }
 
 func TestARecordedRunIsReadRight(t *testing.T) {
-	c, _ := replay(t, "edges.jsonl", as111)
+	c, _ := replay(t, "edges.jsonl.gz", as111)
 	must(t, c.Acquire(t.Context(), 0, true))
 	events, err := c.Events(t.Context())
 	if err != nil || len(events) == 0 {
@@ -181,7 +181,7 @@ func TestARecordedRunIsReadRight(t *testing.T) {
 }
 
 func TestRecordedStreamsComeBackWhole(t *testing.T) {
-	c, _ := replay(t, "l3.jsonl")
+	c, _ := replay(t, "l3.jsonl.gz")
 	streams, err := c.Streams(t.Context(), 0)
 	must(t, err)
 	if len(streams) != 3 || streams[2].FlowStats.RuleType != "latency" || len(streams[1].Packet.Binary) != 60 {
@@ -191,7 +191,7 @@ func TestRecordedStreamsComeBackWhole(t *testing.T) {
 
 func TestRecordedStateErrors(t *testing.T) {
 	refusals := map[string]int{}
-	for _, e := range trextest.ReadTrace(t, "testdata/edges.jsonl") {
+	for _, e := range trextest.ReadTrace(t, "testdata/edges.jsonl.gz") {
 		if e.Error == nil {
 			continue
 		}
@@ -263,7 +263,7 @@ func FuzzEvent(f *testing.F) {
 // TestARecordedServerCountsBytesWithFCS: each frame of 60 bytes that it was given to send is one of 64 in its ports' counters, where it leaves and where it arrives. So whoever reads them adds no FCS.
 func TestARecordedServerCountsBytesWithFCS(t *testing.T) {
 	last, compared := map[int]trex.PortStats{}, 0
-	for _, e := range trextest.ReadTrace(t, filepath.Join("testdata", "l3.jsonl")) {
+	for _, e := range trextest.ReadTrace(t, filepath.Join("testdata", "l3.jsonl.gz")) {
 		switch e.Method {
 		case "add_stream":
 			var given struct {

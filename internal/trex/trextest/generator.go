@@ -219,8 +219,8 @@ func refuse(format string, args ...any) error {
 }
 
 // badParameters is TRex's error for parameters that it can't read.
-func badParameters(format string, args ...any) error {
-	return &wire.Error{Code: wire.CodeParams, Message: "Bad parameters for method", Specific: fmt.Sprintf(format, args...)}
+func badParameters(words string) error {
+	return &wire.Error{Code: wire.CodeParams, Message: "Bad parameters for method", Specific: words}
 }
 
 // token is a random string of eight characters, as handlers are.
