@@ -212,7 +212,8 @@ func TestARunnersTokenReadsNothing(t *testing.T) {
 		for what, try := range tries {
 			_, err := try()
 			wrongGuess := apierrors.IsConflict(err) || finalAnswer(err)
-			if !apierrors.IsForbidden(err) && !(strings.HasPrefix(what, "replace it") && wrongGuess) {
+			refusedAsAGuess := strings.HasPrefix(what, "replace it") && wrongGuess
+			if !apierrors.IsForbidden(err) && !refusedAsAGuess {
 				t.Errorf("%s, to %s: %v; it should be forbidden", name, what, err)
 				continue
 			}
