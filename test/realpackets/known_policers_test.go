@@ -40,10 +40,15 @@ func policers() (list []policer) {
 	for _, byBytes := range []bool{true, false} {
 		for _, depth := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
 			for _, procedure := range []string{plan.TypeRamp, plan.TypeSearch, plan.TypeMaximumOfferedLoad} {
-				list = append(list, policer{byBytes: byBytes, depth: depth, procedure: procedure, committed: 2_000 + rand.Int64N(3_001)})
+				for _, byDefault := range []bool{false, true} {
+					p := policer{byBytes: byBytes, depth: depth, procedure: procedure, byDefault: byDefault, committed: 2_000 + rand.Int64N(3_001)}
+					if byDefault && procedure == plan.TypeRamp {
+						p.committed = 1_500 + rand.Int64N(1_001) // reached within a minute and a half of the ten minutes' staircase
+					}
+					list = append(list, p)
+				}
 			}
 		}
-		list = append(list, policer{byBytes: byBytes, depth: time.Second, procedure: plan.TypeSearch, byDefault: true, committed: 2_000 + rand.Int64N(3_001)}) // the only procedure that takes little more than a minute by default
 	}
 	return list
 }
@@ -69,7 +74,10 @@ func TestKnownAnswersOfPolicers(t *testing.T) {
 func (p policer) title() string { return fmt.Sprintf("%s, %s, %s", p.counts(), p.depth, p.settings()) }
 
 func (p policer) settings() string {
-	if p.byDefault {
+	switch {
+	case p.byDefault && p.procedure == plan.TypeRamp:
+		return "Ramp, by default but for its end at saturation" // else it takes eleven minutes
+	case p.byDefault:
 		return p.procedure + ", by default"
 	}
 	return p.procedure
@@ -137,7 +145,11 @@ func (p policer) yaml() string {
 		plan.TypeMaximumOfferedLoad: "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 12kpps, warmupDuration: 1s, trialDuration: 5s, trials: 1}}",
 	}[p.procedure]
 	if p.byDefault {
-		procedure = "{type: Search, search: {minRate: 500pps, maxRate: 12kpps, goals: [{name: NDR}]}}"
+		procedure = map[string]string{
+			plan.TypeRamp:               "{ramp: {targetRate: 12kpps, stopAtSaturation: true}}",
+			plan.TypeSearch:             "{type: Search, search: {minRate: 500pps, maxRate: 12kpps, goals: [{name: NDR}]}}",
+			plan.TypeMaximumOfferedLoad: "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 12kpps}}",
+		}[p.procedure]
 	}
 	return fmt.Sprintf(`apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
