@@ -43,7 +43,7 @@ func policers() (list []policer) {
 				for _, byDefault := range []bool{false, true} {
 					p := policer{byBytes: byBytes, depth: depth, procedure: procedure, byDefault: byDefault, committed: 2_000 + rand.Int64N(3_001)}
 					if byDefault && procedure == plan.TypeRamp {
-						p.committed = 1_500 + rand.Int64N(1_001) // reached within a minute and a half of the ten minutes' staircase
+						p.committed = 1_500 + rand.Int64N(1_001) // reached within half a minute of the ten minutes' staircase
 					}
 					list = append(list, p)
 				}
@@ -146,7 +146,7 @@ func (p policer) yaml() string {
 	}[p.procedure]
 	if p.byDefault {
 		procedure = map[string]string{
-			plan.TypeRamp:               "{ramp: {targetRate: 12kpps, stopAtSaturation: true}}",
+			plan.TypeRamp:               "{ramp: {targetRate: 40kpps, stopAtSaturation: true}}",
 			plan.TypeSearch:             "{type: Search, search: {minRate: 500pps, maxRate: 12kpps, goals: [{name: NDR}]}}",
 			plan.TypeMaximumOfferedLoad: "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 12kpps}}",
 		}[p.procedure]
