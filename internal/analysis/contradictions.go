@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -19,6 +20,8 @@ const (
 	leastChange = 0.01
 	// leastTimes is how often it must, as a single loss has many reasons.
 	leastTimes = 2
+	// leastOverloadChange is by how much less it must carry of the same overload, as what comes back of more than a device carries scatters.
+	leastOverloadChange = 0.2
 	// sameLoad is by how much less a load may be than one that was carried, and reading by how much more as it was read: frames of a load that is more may be lost at any time.
 	sameLoad, reading = 0.005, 0.001
 	// leastStretch is how long a stretch of a window must last to be looked at by itself: readings are some milliseconds off.
@@ -49,10 +52,15 @@ func (l look) contradicts(carried look) bool {
 	return l.lossy && carried.clean && l.offered() >= less && l.offered() <= more && l.received() <= (1-leastChange)*carried.received()
 }
 
-// Contradictions are the directions in which the device carried a load at one time, and at another lost frames of as much or less.
+// carriesLess says that clearly less came back of an overload than in another stretch of the same overload.
+func (l look) carriesLess(other look) bool {
+	return l.lossy && other.lossy && math.Abs(l.offered()/max(1, other.offered())-1) <= sameLoad && l.received() <= (1-leastOverloadChange)*other.received()
+}
+
+// Contradictions are the directions in which the device carried a load at one time, and at another lost frames of as much or less; or in which clearly less came back of the same overload at another time.
 func Contradictions(r *report.Report) (all []report.Contradiction) {
 	p := report.PlanOf(r)
-	if p.Sessions != nil || p.Procedure.Type == plan.TypeBackToBack {
+	if p.Sessions != nil {
 		return nil
 	}
 	for i, d := range p.Directions {
@@ -66,21 +74,16 @@ func Contradictions(r *report.Report) (all []report.Contradiction) {
 
 // contradictionOf is how a direction's looks contradict each other; nil: they don't.
 func contradictionOf(r *report.Report, i int, looks []look) *report.Contradiction {
-	var carried, lost []look
-	for _, l := range looks {
-		against := slices.DeleteFunc(slices.Clone(looks), func(o look) bool { return !o.contradicts(l) })
-		if len(against) >= leastTimes {
-			carried, lost = append(carried, l), append(lost, against...)
+	contradicts := look.contradicts
+	carried, lost := opposed(looks, contradicts)
+	if len(carried) == 0 {
+		contradicts = look.carriesLess
+		if carried, lost = opposed(looks, contradicts); len(carried) < leastTimes { // once a queue may have emptied
+			return nil
 		}
 	}
-	if len(carried) == 0 {
-		return nil
-	}
-	began := func(a, b look) int { return cmp.Compare(a.Start, b.Start) }
-	slices.SortFunc(lost, began)
-	lost = slices.CompactFunc(lost, func(a, b look) bool { return a.Start == b.Start })
 	most := slices.MaxFunc(carried, func(a, b look) int { return cmp.Compare(a.OfferedPacketsPerSecond, b.OfferedPacketsPerSecond) })
-	least := slices.MinFunc(slices.DeleteFunc(slices.Clone(lost), func(l look) bool { return !l.contradicts(most) }), func(a, b look) int {
+	least := slices.MinFunc(slices.DeleteFunc(slices.Clone(lost), func(l look) bool { return !contradicts(l, most) }), func(a, b look) int {
 		return cmp.Compare(a.ReceivedPacketsPerSecond, b.ReceivedPacketsPerSecond)
 	})
 	c := &report.Contradiction{Carried: most.Look, Lost: least.Look, Times: len(lost)}
@@ -89,6 +92,18 @@ func contradictionOf(r *report.Report, i int, looks []look) *report.Contradictio
 		c.Burst = burstOf(r, i, looks)
 	}
 	return c
+}
+
+// opposed are the looks that several others contradict, and those others, both in the order of time.
+func opposed(looks []look, contradicts func(l, carried look) bool) (carried, lost []look) {
+	for _, l := range looks {
+		against := slices.DeleteFunc(slices.Clone(looks), func(o look) bool { return !contradicts(o, l) })
+		if len(against) >= leastTimes {
+			carried, lost = append(carried, l), append(lost, against...)
+		}
+	}
+	slices.SortFunc(lost, func(a, b look) int { return cmp.Compare(a.Start, b.Start) })
+	return carried, slices.CompactFunc(lost, func(a, b look) bool { return a.Start == b.Start })
 }
 
 // kindOf is what tells stretches that lost frames from those that carried as much, both in the order of time: what came before, or the time. spent says that a bucket explains them.
@@ -147,7 +162,7 @@ func looksOf(r *report.Report, i int) (all []look) {
 		if w.Took > 0 {
 			ended = 0 // as it does after a trial
 		}
-		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged && w.Phase != report.WarmUp && w.Phase != report.AtLoad
+		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged && !slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.BackToBack}, w.Phase) // a buffer takes a burst, and not a trial
 		for _, l := range looksIn(r, w, i) {
 			l.before = before
 			before = min(before, l.offered())
@@ -170,19 +185,15 @@ func longestSettle(r *report.Report) time.Duration {
 // looksIn are the stretches between the samples of a window, or the window as a whole where there are no samples in it.
 func looksIn(r *report.Report, w report.Window, i int) (all []look) {
 	whole, limit := wholeLook(w, i), report.PlanOf(r).Procedure.MaxLossRatio.Float()
-	in := samplesIn(r, w)
-	for n := range max(0, len(in)-1) {
-		a, b := in[n].Directions[i], in[n+1].Directions[i]
-		sent, came := b.Sent.Sub(a.Sent), b.Returned.Sub(a.Returned)
-		lasted := (in[n+1].At - in[n].At).Std()
-		if lasted < leastStretch || sent.Packets < measure.LeastSent {
+	for _, s := range cut(samplesIn(r, w), i) {
+		if s.lasted() < leastStretch || s.sent < measure.LeastSent {
 			continue
 		}
-		share := float64(came.Packets+b.ReceiveErrors-a.ReceiveErrors) / float64(sent.Packets)
-		if sent.Bytes > 0 && b.ReceiveErrors == a.ReceiveErrors {
-			share = min(share, float64(came.Bytes)/float64(sent.Bytes))
+		share := float64(s.came) / float64(s.sent)
+		if s.sentBytes > 0 && s.damaged == 0 {
+			share = min(share, float64(s.cameBytes)/float64(s.sentBytes))
 		}
-		l := look{Look: report.Look{Window: w.Number, Start: in[n].At, Duration: plan.Duration(lasted), OfferedPacketsPerSecond: int64(float64(sent.Packets) / lasted.Seconds())}, bytes: float64(came.Bytes) / lasted.Seconds()}
+		l := look{Look: report.Look{Window: w.Number, Start: plan.Duration(s.from), Duration: plan.Duration(s.lasted()), OfferedPacketsPerSecond: int64(float64(s.sent) / s.lasted().Seconds())}, bytes: float64(s.cameBytes) / s.lasted().Seconds()}
 		l.ReceivedPacketsPerSecond = int64(l.offered() * min(1, share))
 		l.clean, l.lossy = 1-share <= max(limit, 0.002) && share <= 1+leastChange, 1-share > max(limit, leastChange)
 		all = append(all, l)
@@ -225,7 +236,7 @@ func contradictionIn(r *report.Report, direction string) *report.Contradiction {
 // contradicted says that the device lost frames of a direction's answer, or of less, at another time.
 func contradicted(r *report.Report, d report.Direction) bool {
 	c := contradictionIn(r, d.Name())
-	return c != nil && float64(c.Lost.OfferedPacketsPerSecond) <= (1+reading)*float64(d.Offered.PacketsPerSecond) && float64(c.Lost.ReceivedPacketsPerSecond) <= (1-leastChange)*float64(d.Received.PacketsPerSecond)
+	return c != nil && c.Limits(d)
 }
 
 // onlyInBursts is the conclusion of a search that held its limit right after an overload, with the reason that more was carried after a lower load.
@@ -262,7 +273,11 @@ func contradictionSentences(r *report.Report) string {
 
 func contradictionSentence(r *report.Report, c report.Contradiction) string {
 	since := func(l report.Look) string { return sinceTraffic(r, report.Interruption{Start: l.Start}) }
-	carried := fmt.Sprintf("%s carried %s for %s (window %d, %s)", c.Direction, wording.PacketRate(c.Carried.OfferedPacketsPerSecond), roundly(c.Carried.Duration), c.Carried.Window, since(c.Carried))
+	load := wording.PacketRate(c.Carried.OfferedPacketsPerSecond)
+	if c.Carried.ReceivedPacketsPerSecond < int64((1-leastChange)*float64(c.Carried.OfferedPacketsPerSecond)) {
+		load = wording.PacketRate(c.Carried.ReceivedPacketsPerSecond) + " of " + load
+	}
+	carried := fmt.Sprintf("%s carried %s for %s (window %d, %s)", c.Direction, load, roundly(c.Carried.Duration), c.Carried.Window, since(c.Carried))
 	lost := fmt.Sprintf("frames of %s (%s came back, window %d, %s)", wording.PacketRate(c.Lost.OfferedPacketsPerSecond), wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), c.Lost.Window, since(c.Lost))
 	switch c.Kind {
 	case report.LoadBefore:

@@ -45,31 +45,21 @@ func Outages(r *report.Report) (all []report.Interruption) {
 	return all
 }
 
-// stretch is what a direction sent and got back from one moment of a run to another.
-type stretch struct {
-	from, to          time.Duration
-	asked, sent, came int64
-	// back is how much of what was sent came back later.
-	back int64
-}
-
 // hears says that frames of the test came back in the stretch, where so many a second come at best.
 func (s stretch) hears(best float64) bool {
-	much := best * (s.to - s.from).Seconds()
-	if s.sent > 0 {
-		much = min(much, float64(s.sent))
-	}
-	return float64(s.came*measure.SilentShare) > much
+	return measure.Hears(s.sent, s.came, best*s.lasted().Seconds())
 }
 
 // silent says that nothing came back of the stretch, where so many frames a second come at best.
-func (s stretch) silent(best float64) bool { return s.sent >= measure.LeastSent && !s.hears(best) }
+func (s stretch) silent(best float64) bool {
+	return measure.IsSilent(s.sent, s.came, best*s.lasted().Seconds())
+}
 
 func (s stretch) carried() bool { return s.sent >= measure.LeastSent && s.came*carriedShare >= s.sent }
 
 // rate is how many frames came back in a second.
 func (s stretch) rate() float64 {
-	return float64(s.came) / max(s.to-s.from, time.Millisecond).Seconds()
+	return float64(s.came) / max(s.lasted(), time.Millisecond).Seconds()
 }
 
 // outageOf is the outage of a direction; nil: there was none.
@@ -271,66 +261,4 @@ func endsWaited(r *report.Report, w report.Window) bool {
 // lostBetweenEnds says that most of the datagrams that left the sender neither reached the receiving program nor were dropped by the receiver's own sockets.
 func lostBetweenEnds(d *report.Datagrams) bool {
 	return d != nil && d.Sent >= measure.LeastSent && 2*(d.Lost-d.DroppedByReceiver) > d.Sent
-}
-
-// stretchesOf are the stretches of direction i between samples; without samples its windows.
-func stretchesOf(r *report.Report, i int) (all []stretch) {
-	if len(r.Samples) < 2 {
-		return windowsAsStretches(r, i)
-	}
-	for n := range len(r.Samples) - 1 {
-		a, b := r.Samples[n], r.Samples[n+1]
-		if i >= len(a.Directions) || i >= len(b.Directions) {
-			return nil
-		}
-		s := stretch{from: a.At.Std(), to: b.At.Std(), asked: b.Directions[i].IntendedPacketsPerSecond}
-		if sessions := b.Directions[i].Sessions; sessions != nil {
-			if seldom(r) {
-				return nil
-			}
-			s.sent = measure.LeastSent // connections have something to send at any time
-			if was := a.Directions[i].Sessions; was != nil && sessions.ReceivedBytes > was.ReceivedBytes {
-				s.came = s.sent
-			}
-			all = append(all, s)
-			continue
-		}
-		s.sent, s.came = since(a, b, i)
-		s.back = cameLater(r.Samples[n+1:], i, b.At.Std()+longestDelay)
-		all = append(all, s)
-	}
-	return all
-}
-
-// since is what a direction sent, and how much came back, between two samples.
-func since(a, b report.Sample, i int) (sent, came int64) {
-	from, to := a.Directions[i], b.Directions[i]
-	return to.Sent.Packets - from.Sent.Packets, to.Returned.Packets + to.ReceiveErrors - from.Returned.Packets - from.ReceiveErrors
-}
-
-// cameLater is by how much more came back than was sent after the first of these samples, until a moment: frames that were under way then.
-func cameLater(samples []report.Sample, i int, until time.Duration) (most int64) {
-	for _, s := range samples[1:] {
-		if s.At.Std() > until {
-			break
-		}
-		sent, came := since(samples[0], s, i)
-		most = max(most, came-sent)
-	}
-	return most
-}
-
-// windowsAsStretches are the windows of a Report without samples.
-func windowsAsStretches(r *report.Report, i int) (all []stretch) {
-	for _, w := range r.Windows {
-		if i >= len(w.Directions) {
-			return nil
-		}
-		d := w.Directions[i]
-		s := stretch{from: w.Start.Std(), to: (w.Start + w.Duration).Std(), asked: d.Intended.PacketsPerSecond, sent: d.Sent.Packets, came: d.Returned.Packets + d.ReceiveErrors}
-		if s.sent > 0 {
-			all = append(all, s)
-		}
-	}
-	return all
 }

@@ -94,7 +94,9 @@ func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
-	result.ShownFor = plan.Duration(shownFor(r, c))
+	if why == "" { // what was not held is claimed for no time at all
+		result.ShownFor = plan.Duration(shownFor(r, c))
+	}
 	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c), together(r, c)
 	if len(c.Bursts) == len(result.Directions) {
 		result.Directions = slices.Clone(result.Directions)

@@ -14,6 +14,9 @@ import (
 // A device may save up rate that is not used, as a policer does in its bucket, and carry more than its committed rate until that is spent. A limit that was held right after an overload holds for as long
 // as one likes. A lower bound was only seen for a while, as nothing empties a device that loses nothing.
 
+// ofOverloads are the reasons of answers that are what came back of more than the device carries.
+var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated}
+
 // shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer, or where it lost frames of as much at another time; 0: something does, or the answer is no load that is carried.
 func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	w := r.Windows[c.Window]
@@ -28,16 +31,21 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	if slices.ContainsFunc(of.Directions, func(d report.Direction) bool { return contradicted(r, d) }) {
 		return lasted
 	}
-	switch r.Plan.Procedure.Type {
-	case plan.TypeSoak, plan.TypeBackToBack, plan.TypeFrameLoss: // their answers are shares and frames
-		return 0
+	for i, d := range c.Directions { // each may have a window of its own
+		if d.Window == procedure.None {
+			continue
+		}
+		if own := r.Windows[d.Window]; i < len(own.Directions) && contradicted(r, own.Directions[i]) {
+			return min(lasted, own.Duration.Std())
+		}
 	}
+	open := slices.ContainsFunc(c.CriticalLoads, func(l *report.CriticalLoad) bool { return l != nil && l.High == "" })
 	switch {
-	case measure.OfSessions(w) || c.Reason == report.LoadHeld:
+	case measure.OfSessions(w):
 		return 0
 	case c.ShownFor > 0:
 		return c.ShownFor
-	case c.Reason == report.MaximumOffered, (c.Saturated || c.Reason == report.BurstsOnly) && c.Confirmed:
+	case slices.Contains(ofOverloads, c.Reason) && !open, (c.Saturated || c.Reason == report.BurstsOnly) && c.Confirmed:
 		return 0
 	}
 	for _, d := range c.Directions {

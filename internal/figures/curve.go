@@ -107,11 +107,14 @@ var curveMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool 
 	return m.Name != PacketsPerSecond && m.Name != LossRatio && m.Name != OfferedPacketsPerSecond
 })
 
-// OfWindow are the figures of one window: what was sent, what came back and what was lost at its load, in each direction and in all together. They are confirmed, or were not held, as the whole curve is.
+// OfWindow are the figures of one window: what was sent, what came back and what was lost at its load, in each direction and in all together. They are confirmed, were not held, or are shown for the window's time alone, as the whole curve is.
 func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.Figure {
 	result := report.Result{Measured: true, Confirmed: curve.Confirmed, Reason: report.CurveMeasured, Window: w.Number, Directions: w.Directions}
 	if curve.NotHeld != "" {
 		result.Reason = curve.Reason
+	}
+	if curve.ShownFor > 0 {
+		result.ShownFor = w.Duration
 	}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	result.Total = &total

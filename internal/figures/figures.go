@@ -4,6 +4,7 @@ package figures
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/measure"
@@ -98,7 +99,7 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
 	for _, d := range r.Result.Directions {
 		all = append(all, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
-			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), shownFor: shownFor(r.Result, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d), sessions: d.Sessions, limit: limitOf(d)})...)
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), shownFor: shownFor(r, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
 		var bursts *report.BackToBackFrames
@@ -112,11 +113,12 @@ func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
 }
 
 // shownFor is for how long a direction was seen to do what the result says; 0: the result is limited in time for another direction's sake, and this one's own limit holds for as long as one likes.
-func shownFor(result report.Result, d report.Direction) plan.Duration {
-	if d.Limit != nil && d.Limit.Saturated && d.Limit.Confirmed && !result.Saturated {
+func shownFor(r *report.Report, d report.Direction) plan.Duration {
+	contradicted := slices.ContainsFunc(r.Contradictions, func(c report.Contradiction) bool { return c.Limits(d) })
+	if d.Limit != nil && d.Limit.Saturated && d.Limit.Confirmed && !r.Result.Saturated && !contradicted {
 		return 0
 	}
-	return result.ShownFor
+	return r.Result.ShownFor
 }
 
 // everyLineRateKnown says that all directions have a line rate to take a percentage of.

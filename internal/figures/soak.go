@@ -41,6 +41,8 @@ func ofSoak(metric Metric, result report.Result, m measured) report.Figure {
 		f.Confirmed = !l.Extrapolated && result.NotHeld == ""
 		if f.Low = at(l.Low); l.High != "" {
 			f.High = at(l.High)
+		} else {
+			f.ShownFor = m.shownFor
 		}
 		if len(result.NearGenerators) > 0 {
 			f.Reason = report.NearGenerators

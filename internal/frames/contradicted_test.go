@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/unitstest"
 )
 
 // later lets the device have another limit from a moment on.
@@ -34,14 +35,17 @@ func TestADeviceThatChangesWhileItIsMeasured(t *testing.T) {
 		says      string
 		limited   bool // the figure is limited in time
 	}{
-		"a hold of a device that becomes slower":                  {constantLoad("8kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
-		"a hold of a device that becomes slower late in a window": {constantLoad("8kpps"), later(sim.LaterLimit{From: 43 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
-		"a hold of a device that becomes faster":                  {constantLoad("12kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 16 * kpps}), report.Faster, "the device carried more later", true},
-		"a hold of a device that is slow now and then":            {constantLoad("8kpps"), alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), report.NowAndThen, "at one time and not at another", true},
-		"a hold that a bucket carries for a while":                {constantLoad("12kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up", true},
-		"a ramp of a device that becomes slower at its top":       {onRamp(func(*plan.Ramp) {}), later(sim.LaterLimit{From: 27 * time.Second, Limit: 7 * kpps}), report.Slower, "the device carried less later", false},
-		"a ramp of a policer":                                     {target("40kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up, 50,000 frames", false},
-		"a curve of a policer":                                    {frameLoss, onDevice(func(d *sim.Device) { d.Burst = 2 * time.Second }), report.LoadBefore, "as a policer does whose bucket holds 20,000 frames", true},
+		"a hold of a device that becomes slower":                     {constantLoad("8kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
+		"a hold of a device that becomes slower late in a window":    {constantLoad("8kpps"), later(sim.LaterLimit{From: 43 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
+		"a hold of a device that becomes faster":                     {constantLoad("12kpps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 16 * kpps}), report.Faster, "the device carried more later", true},
+		"a hold of a device that is slow now and then":               {constantLoad("8kpps"), alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), report.NowAndThen, "at one time and not at another", true},
+		"an overload of a device that becomes slower":                {constantLoad("12500pps"), later(sim.LaterLimit{From: 25 * time.Second, Limit: 6 * kpps}), report.Slower, "carried 10.00 Kpps of 12.50 Kpps", true},
+		"all that can be offered, as a device becomes slower":        {maximumOfferedLoad(3), later(sim.LaterLimit{From: 12 * time.Second, Limit: 6 * kpps}), report.Slower, "the device carried less later", true},
+		"all that can be offered, to a device that is slow at times": {maximumOfferedLoad(3), alternating(4*time.Second, 2*time.Second, 10*kpps, 5*kpps), report.NowAndThen, "at one time and not at another", true},
+		"a hold that a bucket carries for a while":                   {constantLoad("12kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up", true},
+		"a ramp of a device that becomes slower at its top":          {onRamp(func(*plan.Ramp) {}), later(sim.LaterLimit{From: 27 * time.Second, Limit: 7 * kpps}), report.Slower, "the device carried less later", false},
+		"a ramp of a policer":                                        {target("40kpps"), onDevice(func(d *sim.Device) { d.Burst = 5 * time.Second }), report.Slower, "it spent what it had saved up, 50,000 frames", false},
+		"a curve of a policer":                                       {frameLoss, onDevice(func(d *sim.Device) { d.Burst = 2 * time.Second }), report.LoadBefore, "as a policer does whose bucket holds 20,000 frames", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := scene(c.procedure, c.device).run(t)
@@ -122,6 +126,7 @@ func TestALeastBoundIsNotMetByWhatTheDeviceCarriedForAWhile(t *testing.T) {
 		"even later it carries that":      {slower, atLeast("5900"), report.Passed},
 		"it never carried that":           {slower, atLeast("8500"), report.DidFail},
 		"it is slower than that at times": {alternating(10*time.Second, 4*time.Second, 10*kpps, 7*kpps), atLeast("7500"), report.Undecided},
+		"overloaded, it became slower":    {func(s *scenario) { s.plan.Procedure.ConstantLoad.Rate = unitstest.Rate("12500pps"); slower(s) }, atLeast("6500"), report.Undecided},
 		"it became faster":                {later(sim.LaterLimit{From: 0, Limit: 7 * kpps}, sim.LaterLimit{From: 15 * time.Second, Limit: 12 * kpps}), atLeast("6500"), report.Passed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,9 @@ func TestADeviceThatDiesPassesInNoProcedure(t *testing.T) {
 					}
 					if res := r.Result; r.Ending == report.Completed && (res.NotHeld == "" || res.Saturated) {
 						t.Errorf("%s after %s: %s, %q, saturated %v: %s\n%s", way, at, res.Reason, res.NotHeld, res.Saturated, res.Message, trace(r))
+					}
+					if shown := slices.ContainsFunc(r.Figures, func(f report.Figure) bool { return f.ShownFor > 0 }); r.Result.NotHeld != "" && (shown || r.Result.ShownFor > 0 || strings.Contains(r.Result.Message, "is shown for")) {
+						t.Errorf("%s after %s: what was not held is shown for %s: %s", way, at, r.Result.ShownFor.Std(), r.Result.Message)
 					}
 				}
 			}

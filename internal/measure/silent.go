@@ -9,5 +9,14 @@ const (
 
 // IsSilent says that of so many frames that were sent nothing came back, but for a few frames of others. best is how many come back in as much time at best.
 func IsSilent(sent, came int64, best float64) bool {
-	return sent >= LeastSent && float64(came*SilentShare) <= min(float64(sent), best)
+	return sent >= LeastSent && !Hears(sent, came, best)
+}
+
+// Hears says that more than a few frames of others came back, of what was sent now or before. best is how many come back in as much time at best.
+func Hears(sent, came int64, best float64) bool {
+	most := best
+	if sent > 0 {
+		most = min(most, float64(sent))
+	}
+	return float64(came*SilentShare) > most
 }
