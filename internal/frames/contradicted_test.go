@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -73,6 +74,54 @@ func TestALeastBoundIsNotMetByALimitOfTrialsAfterPauses(t *testing.T) {
 	r := scene(search, atLeast, later(sim.LaterLimit{From: ends, Limit: 100 * kpps})).run(t)
 	if r.Verdict.Outcome != report.Undecided || r.Result.ShownFor == 0 {
 		t.Errorf("%s, shown for %s: %+v\n%s", r.Result.Message, r.Result.ShownFor.Std(), r.Verdict, trace(r))
+	}
+}
+
+// TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes, whichever procedure asks: one that becomes slower in the middle, is slow every other two seconds, or becomes so in one direction only. A BackToBack's rate is of its first trial alone.
+func TestADeviceThatChangesMeetsNoLeastBoundThatItMissesAtTimes(t *testing.T) {
+	atLeast := criterion(plan.Criterion{Name: "carries", Metric: "PacketsPerSecond", Direction: "Each", Min: "7700"})
+	for name, procedure := range eachProcedure {
+		if name == "BackToBack" {
+			continue
+		}
+		from, to := healthy(t, procedure)
+		slower := []sim.LaterLimit{{From: (from + to) / 2, Limit: 5 * kpps}}
+		for kind, device := range map[string]option{
+			"slower from the middle":       later(slower...),
+			"slower in one direction":      func(s *scenario) { s.world.Directions[0].Device.Later = slower },
+			"slow every other two seconds": alternating(4*time.Second, 2*time.Second, 10*kpps, 5*kpps),
+			"loses 99 % of all from the middle on": onDevice(func(d *sim.Device) {
+				d.Trouble = sim.Trouble{From: (from + to) / 2, To: forever, Loss: units.One * 99 / 100}
+			}),
+		} {
+			if r := scene(procedure, atLeast, device).run(t); r.Verdict.Outcome == report.Passed {
+				t.Errorf("%s, %s: %+v\n%s", name, kind, r.Verdict.Criteria, r.Result.Message)
+			}
+		}
+	}
+}
+
+// TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts: a device that was slow for a while, as a goal's load was held, carried as much as another goal's load was. The first goal claims no limit below that.
+func TestAGoalIsNotRefutedByLossThatAnotherGoalsLoadContradicts(t *testing.T) {
+	search := searching(plan.ClassifySequential, 1, 5)
+	var held []report.Window
+	for _, w := range scene(search).run(t).Windows {
+		if w.Phase == report.Confirm {
+			held = append(held, w)
+		}
+	}
+	for n, w := range held {
+		r := scene(search, onDevice(func(d *sim.Device) {
+			d.Trouble = sim.Trouble{From: w.Start.Std(), To: w.Start.Std() + 4*time.Second, Loss: units.One * 6 / 10}
+		})).run(t)
+		for _, g := range r.Result.Goals {
+			of, _ := r.ForGoal(g.Name)
+			for _, f := range figures.OfAnswer(of, figures.PacketsPerSecond) {
+				if limit := map[bool]float64{true: 20_000, false: 10_000}[f.Direction == report.AllDirections]; f.High != "" && f.High.Float() < 0.99*limit {
+					t.Errorf("slow as load %d of %d is held: %s claims %s to %s of %s: %s", n+1, len(held), g.Name, f.Low, f.High, f.Direction, g.Result.Message)
+				}
+			}
+		}
 	}
 }
 

@@ -33,6 +33,8 @@ const (
 	heldMost       = 20 // windows for each goal
 	leastHeld      = time.Second
 	mostHeld       = 5 * time.Second
+	// clearlyMore is how many times as much must be forwarded at another time for a device not to be the same.
+	clearlyMore = 1.1
 )
 
 // steady is what windows that began with nothing saved up show of a goal's lower bound. The windows are indexes into the history, None: there is none.
@@ -57,6 +59,8 @@ type holder struct {
 	held      int           // windows so far
 	// directions is how many there are.
 	directions int
+	// fromNothing are the windows that began with nothing saved up, as far as what was forwarded in them is concerned.
+	fromNothing []int
 	// carried is the latest window in which a lower bound was carried, and carriedIn the directions that began it with nothing saved up.
 	carried   int
 	carriedIn []int
@@ -87,6 +91,7 @@ func (s Search) holdLowerBounds(c *course, history []report.Window, next int) {
 			h.carriedIn = nil
 		}
 	}
+	h.withdraw(c.steady)
 }
 
 // shown says that the latest load that was held shows this goal's bound, too: as much came back of it as the goal asks for.
@@ -112,6 +117,31 @@ func (v verdict) limiting() (all []int) {
 		if of.Saturated {
 			all = append(all, d)
 		}
+	}
+	return all
+}
+
+// withdraw leaves open what refutes a goal's bound if another window shows the contrary, which began with nothing saved up, too: more was forwarded, or as much lost nothing. The device was not the same both times.
+func (h *holder) withdraw(all []steady) {
+	for i, s := range all {
+		if !s.refuted {
+			continue
+		}
+		lost := h.history[s.lost]
+		j := slices.IndexFunc(h.fromNothing, func(n int) bool {
+			carried := h.history[n].Load >= lost.Load && !slices.ContainsFunc(h.every(), func(d int) bool { return surelyLost(h.history[n], d, h.plan.Goals[i]) > 0 })
+			return carried || h.forwarded(n, h.every()) > lost.Load.Float()*clearlyMore
+		})
+		if j >= 0 {
+			all[i] = steady{carried: procedure.None, lost: procedure.None, unknown: fmt.Sprintf("right after an overload the device lost frames at one time (window %d), and carried more at another (window %d)", lost.Number, h.history[h.fromNothing[j]].Number)}
+		}
+	}
+}
+
+// every is all directions.
+func (h *holder) every() (all []int) {
+	for d := range h.directions {
+		all = append(all, d)
 	}
 	return all
 }
@@ -231,6 +261,9 @@ func (h *holder) play(phase report.Phase, load units.Ratio, lasts time.Duration,
 	window = h.next
 	h.next++
 	h.held++
+	if w := h.history[window]; len(w.Directions) >= h.directions && w.Counts() && h.emptyAt(h.every(), loadOf(h.forwarded(window, h.every()))) {
+		h.fromNothing = append(h.fromNothing, window)
+	}
 	h.follow(h.history[window])
 	return window, true
 }
