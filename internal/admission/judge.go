@@ -32,10 +32,12 @@ func (s *Server) admit(src source, content map[string]any) (Object, Faults) {
 	if err != nil {
 		return Object{}, Faults{src.fault("", err.Error())}
 	}
+	unquoted := r.quote(src, content)
 	meta, faults := r.metadata(src, content)
 	faults = append(faults, r.prune(src, content)...)
 	defaulting.Default(content, r.structural)
 	faults = append(faults, r.faults(src, content, r.validate(content, meta))...)
+	faults = append(faults, unquoted.unless(faults)...)
 	if len(faults) > 0 {
 		return Object{}, faults
 	}
@@ -109,11 +111,11 @@ const GeneratedSuffix = "local"
 
 // metadata reads the object's metadata strictly, and gives a name to an object that asks for one.
 func (s *resource) metadata(src source, content map[string]any) (*metav1.ObjectMeta, Faults) {
-	faults := quoteLabels(src, content)
 	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(content, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		return nil, append(faults, src.fault("metadata", "metadata is not understood: "+err.Error()))
+		return nil, Faults{misreadMetadata(src, err)}
 	}
+	var faults Faults
 	for _, name := range unknown {
 		faults = append(faults, src.fault(name, s.unknownField(name)))
 	}
@@ -141,7 +143,7 @@ func (s *resource) prune(src source, content map[string]any) Faults {
 	return faults
 }
 
-// validate checks metadata, schema and list types, and the rules unless the schema's errors make them pointless.
+// validate checks metadata, schema and list types, and the rules unless the schema's errors, or metadata that can't be read (nil), make them pointless.
 func (s *resource) validate(content map[string]any, meta *metav1.ObjectMeta) field.ErrorList {
 	var errs field.ErrorList
 	if meta != nil {
@@ -149,7 +151,7 @@ func (s *resource) validate(content map[string]any, meta *metav1.ObjectMeta) fie
 	}
 	errs = append(errs, apiservervalidation.ValidateCustomResource(nil, content, s.openAPI)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, content)...)
-	if blocksRules(errs) {
+	if meta == nil || blocksRules(errs) {
 		return errs
 	}
 	broken, _ := s.rules.Validate(context.Background(), nil, s.structural, content, nil, celconfig.RuntimeCELCostBudget)

@@ -138,7 +138,8 @@ func TestFaults(t *testing.T) {
 		{"a field in the wrong place", minimal + "  targetRate: 1kpps\n", "spec.targetRate is not a field of LoadTest: did you mean spec.procedure.ramp.targetRate?"},
 		{"a field that resembles none", minimal + "  colour: blue\n", "here can be activeDeadline, baseline, criteria, dut, generator, keepPods, links, observers, procedure, reportRetention, schedulingDeadline, sharedPort, stop, suspend, traffic, ttlAfterFinished"},
 		{"an unknown field of the metadata", strings.Replace(minimal, "{name: x}", "{name: x, lables: {}}", 1), "x.yaml:3: metadata.lables is not a field"},
-		{"metadata of the wrong type", strings.Replace(minimal, "{name: x}", "{name: [x]}", 1), "x.yaml:3: metadata is not understood"},
+		{"metadata of the wrong type", strings.Replace(minimal, "{name: x}", "{name: [x]}", 1), "x.yaml:3: metadata.name is no text: such as {name: router"},
+		{"a list for metadata", strings.Replace(minimal, "{name: x}", "[x]", 1), "x.yaml:3: metadata is no mapping: such as {name: router"},
 		{"a label's value with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {team: a, linerate.dev/product: VPP 25.06}}", 1),
 			`x.yaml:3: metadata.labels[linerate.dev/product] is "VPP 25.06": a label's value has at most 63 letters, digits, dashes, underscores and dots`},
 		{"a label's name with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {my team: a}}", 1), `x.yaml:3: metadata.labels[my team] is "a": a label's name`},
@@ -150,7 +151,7 @@ func TestFaults(t *testing.T) {
 		{"a misspelt kind of linerate's", minimal + "---\n" + strings.Replace(minimal, "LoadTest", "LoadTset", 1), `kind is "LoadTset": only LoadTest`},
 		{"another kind", strings.Replace(minimal, "LoadTest", "Pod", 1), `x.yaml:2: kind is "Pod": only LoadTest or LoadTestSuite is understood here`},
 		{"two of one name", minimal + "---\n" + minimal, `x.yaml:10 (document 2): metadata.name is "x", as in document 1`},
-		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n", "spec.procedure.ramp.targetRate is 5: must be of type string, not integer"},
+		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n", `spec.procedure.ramp.targetRate is "5": write a rate`},
 		{"a value of another case", minimal + "  traffic: {profile: imix}\n", "did you mean IMIX?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -159,6 +160,42 @@ func TestFaults(t *testing.T) {
 				t.Errorf("got  %v\nwant …%s…", err, c.want)
 			}
 		})
+	}
+}
+
+// TestWordsThatYAMLReadsAsNumbersOrTruth are told with the quotes that mend them, wherever text has to stand, and beside all else that is wrong.
+func TestWordsThatYAMLReadsAsNumbersOrTruth(t *testing.T) {
+	text := head + `metadata:
+  name: 1e3
+  annotations: {a: 0x1f}
+spec:
+  dut: {type: Device}
+  links:
+  - {name: no, lineRate: 1gbps}
+  - {name: y, lineRate: fast, network: 1_2}
+  procedure: {maxLossRatio: 0.001, ramp: {rampDuration: 60}}
+`
+	want := []string{
+		`4: metadata.name is 1000: YAML reads 1e3 as a number, and only text can stand here: write it in quotes, "1e3"`,
+		`5: metadata.annotations[a] is 31: YAML reads 0x1f as a number, and only text can stand here: write it in quotes, "0x1f"`,
+		`9: spec.links[0].name is false: YAML reads no as true or false, and only text can stand here: write it in quotes, "no"`,
+		`10: spec.links[1].lineRate is "fast": write a line rate in bits per second, such as 100mbps, 1gbps or 25gbps`,
+		`10: spec.links[1].name is true: YAML reads y as true or false, and only text can stand here: write it in quotes, "y"`,
+		`10: spec.links[1].network is "1_2": `,
+		`11: spec.procedure.ramp.rampDuration is "60": write a duration with its unit, such as 500ms, 30s, 10m or 1h30m`,
+		`11: spec.procedure.maxLossRatio is 0.001: YAML reads 0.001 as a number, and only text can stand here: write it in quotes, "0.001"`,
+	}
+	_, err := newServer(t).Load("x.yaml", strings.NewReader(text))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), "x.yaml:"+w) {
+			t.Errorf("there is no %s", w)
+		}
+	}
+	if got := len(faultsOf(t, err)); got != len(want) {
+		t.Errorf("%d faults, want %d:\n%v", got, len(want), err)
 	}
 }
 

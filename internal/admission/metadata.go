@@ -1,11 +1,14 @@
 package admission
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
-	"go.yaml.in/yaml/v3"
 	metavalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -41,41 +44,26 @@ func validateLabels(labels map[string]string, at *field.Path) field.ErrorList {
 // anyName leaves the name to the schema's rule, which lets less through than the server's own check and says so in fewer words.
 func anyName(string, bool) []string { return nil }
 
-// quoteLabels finds values of labels and annotations that YAML reads as something else than text, and makes them text, so that all that is wrong with the metadata is found.
-func quoteLabels(src source, content map[string]any) (faults Faults) {
-	meta, _ := content["metadata"].(map[string]any)
-	for _, member := range []string{"labels", "annotations"} {
-		values, _ := meta[member].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			value := values[name]
-			switch value.(type) {
-			case string, map[string]any, []any:
-				continue
-			case nil:
-				values[name] = "" // as a server takes it
-				continue
-			}
-			place := field.NewPath("metadata", member).Key(name).String()
-			written := src.written(place, fmt.Sprint(value))
-			faults = append(faults, src.fault(place, fmt.Sprintf("%s is %v: YAML reads %s as %s, and only text can stand here: write it in quotes, %q", place, value, written, typeName(value), written)))
-			values[name] = written
-		}
+// misreadMetadata is the fault of metadata in which a value has a shape that it can't have: a mapping for a name.
+func misreadMetadata(src source, err error) Fault {
+	mismatch, is := errors.AsType[*json.UnmarshalTypeError](err)
+	if !is {
+		return src.fault("metadata", "metadata is not understood: "+err.Error())
 	}
-	return faults
+	place := strings.TrimSuffix("metadata."+mismatch.Field, ".")
+	return src.fault(place, fmt.Sprintf("%s is no %s: such as {name: router, labels: {team: core}}", place, shapeOf(mismatch.Type)))
 }
 
-// typeName is what YAML takes an unquoted scalar for.
-func typeName(value any) string {
-	if _, is := value.(bool); is {
-		return "true or false"
+// shapeOf is what a file writes for a Go type of metadata.
+func shapeOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "text"
+	case reflect.Slice:
+		return "list"
+	case reflect.Map, reflect.Struct:
+		return "mapping"
+	default:
+		return t.String()
 	}
-	return "a number"
-}
-
-// written is a scalar as it stands in the file; otherwise where that isn't known.
-func (s source) written(place, otherwise string) string {
-	if node := s.at(parsePath(place)...).root; node != nil && node.Kind == yaml.ScalarNode {
-		return node.Value
-	}
-	return otherwise
 }
