@@ -86,7 +86,9 @@ func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 		if len(wrong) > 0 {
 			continue
 		}
-		for _, one := range unpack(src, content) {
+		all, wrong := unpack(src, content)
+		faults = append(faults, wrong...)
+		for _, one := range all {
 			if other, is := one.other(); is {
 				beside = append(beside, other)
 				continue

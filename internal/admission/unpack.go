@@ -15,20 +15,26 @@ type packed struct {
 	content map[string]any
 }
 
-// unpack are the objects of a document: those of a List, as kubectl get writes it, or the document itself.
-func unpack(src source, content map[string]any) []packed {
+// unpack are the objects of a document: those of a List, as kubectl get writes it, and of Lists in it, or the document itself.
+func unpack(src source, content map[string]any) (all []packed, faults Faults) {
 	kind, _ := content["kind"].(string)
-	items, isList := content["items"].([]any)
-	if !isList || kind != "List" && kind != v1alpha1.LoadTestKind+"List" && kind != v1alpha1.LoadTestSuiteKind+"List" {
-		return []packed{{src, content}}
+	if kind != "List" && kind != v1alpha1.LoadTestKind+"List" && kind != v1alpha1.LoadTestSuiteKind+"List" {
+		return []packed{{src, content}}, nil
 	}
-	var all []packed
+	items, _ := content["items"].([]any)
+	if len(items) == 0 {
+		return nil, Faults{src.fault("items", fmt.Sprintf("the %s has no items: write LoadTests there", kind))}
+	}
 	for i, item := range items {
-		if object, ok := item.(map[string]any); ok {
-			all = append(all, packed{src.at("items", fmt.Sprint(i)), object})
+		object, ok := item.(map[string]any)
+		if !ok {
+			faults = append(faults, src.fault(fmt.Sprintf("items[%d]", i), fmt.Sprintf("items[%d] is %s: an item is a whole object, such as a LoadTest", i, quoted(item))))
+			continue
 		}
+		inner, wrong := unpack(src.at("items", fmt.Sprint(i)), object)
+		all, faults = append(all, inner...), append(faults, wrong...)
 	}
-	return all
+	return all, faults
 }
 
 // at is the source of a part of the document.
