@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
@@ -23,20 +24,28 @@ type programCheck struct {
 	trims     int
 }
 
-func checkProgram(s stream.Stream) error {
+func checkProgram(s stream.Stream) (found Faults) {
 	if s.VM.Cache > maxCache {
-		return fmt.Errorf("vm.cache: %d is more than %d", s.VM.Cache, maxCache)
+		found = append(found, fmt.Errorf("vm.cache: %d is more than %d", s.VM.Cache, maxCache))
 	}
 	check := programCheck{frame: s.Packet.Binary, variables: map[string]int{}, ranges: map[string]stream.Instruction{}}
 	for i, instruction := range s.VM.Instructions {
-		if err := check.instruction(instruction); err != nil {
-			return fmt.Errorf("vm.instructions[%d].%w", i, err)
+		wrong := len(found)
+		for _, err := range []error{check.instruction(instruction), checkNextVar(s.VM.Instructions, i)} {
+			if err != nil {
+				found = append(found, fmt.Errorf("vm.instructions[%d].%w", i, err))
+			}
 		}
-		if err := checkNextVar(s.VM.Instructions, i); err != nil {
-			return fmt.Errorf("vm.instructions[%d].%w", i, err)
+		if len(found) > wrong && defines(instruction) {
+			return found // what follows may name the variable
 		}
 	}
-	return nil
+	return found
+}
+
+// defines says that an instruction makes a variable.
+func defines(i stream.Instruction) bool {
+	return slices.Contains([]string{"flow_var", "flow_var_rand_limit", "tuple_flow_var"}, i.Type)
 }
 
 func (c *programCheck) instruction(i stream.Instruction) error {

@@ -34,6 +34,9 @@ func (c *programCheck) write(i stream.Instruction) error {
 func (c *programCheck) sizeOf(name string) (int, error) {
 	size, ok := c.variables[name]
 	if !ok {
+		if len(c.variables) == 0 {
+			return 0, fmt.Errorf("name: no variable %q is defined before this, nor any other", name)
+		}
 		return 0, fmt.Errorf("name: no variable %q is defined before this (there are: %s)", name, quoted(slices.Sorted(maps.Keys(c.variables))))
 	}
 	return size, nil

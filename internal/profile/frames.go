@@ -12,10 +12,8 @@ import (
 // checksums right. The MAC addresses are the template's, which the port replaces unless the stream's flags say otherwise. Programs that
 // draw random values, chain variables by next_var or count a list down can't be foretold and are refused.
 func FirstFrames(s stream.Stream, n int) ([][]byte, error) {
-	for _, check := range []func(stream.Stream) error{checkPlace, checkProgram} {
-		if err := check(s); err != nil {
-			return nil, fmt.Errorf("first frames of a stream: %w", err)
-		}
+	if err := append(checkTemplate("stream", s), checkProgram(s)...).orNil(); err != nil {
+		return nil, fmt.Errorf("first frames of a stream: %w", err)
 	}
 	m := machine{}
 	for at, i := range s.VM.Instructions {

@@ -2,10 +2,13 @@ package profile
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -31,23 +34,24 @@ func ParseStreams(text []byte) ([]stream.Stream, error) {
 	}
 	streams, found := make([]stream.Stream, len(raw)), Faults(nil)
 	for i, r := range raw {
-		path := fmt.Sprintf("streams[%d]", i)
-		if wrong := checkMembers(path, r); len(wrong) > 0 {
-			found = append(found, wrong...)
-			continue
+		path := placeOf(i)
+		wrong := checkMembers(path, r)
+		if streams[i], err = decodeStream(r); err != nil && len(wrong) == 0 {
+			wrong = Faults{fmt.Errorf("%s: %w", path, err)}
 		}
-		if streams[i], err = decodeStream(r); err != nil {
-			found = append(found, decodeError(path, err))
-		}
+		found = append(found, append(wrong, checkStream(path, streams[i], wrong)...)...)
 	}
 	if len(found) > 0 {
 		return nil, found
 	}
-	if err := link(streams); err != nil {
-		return nil, err
+	if unlinked := link(streams); len(unlinked) > 0 {
+		return nil, unlinked
 	}
-	return streams, CheckStreams(streams)
+	return streams, checkTogether(streams).orNil()
 }
+
+// placeOf is how errors name a stream of the list.
+func placeOf(stream int) string { return fmt.Sprintf("streams[%d]", stream) }
 
 // Faults are all that is wrong with streams, in the order in which it stands there.
 type Faults []error
@@ -117,6 +121,7 @@ func rawStreams(text []byte) ([]json.RawMessage, error) {
 	return raw, nil
 }
 
+// decodeStream reads what can be read of a stream; of values that can't, checkMembers says more than the error.
 func decodeStream(raw json.RawMessage) (stream.Stream, error) {
 	s := stream.Stream{Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1}
 	err := intake.JSON(raw, &s, limits)
@@ -129,12 +134,74 @@ func decodeStream(raw json.RawMessage) (stream.Stream, error) {
 	return s, err
 }
 
-// decodeError says a JSON error in the words of the document.
-func decodeError(path string, err error) error {
-	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s.%s: a %s can't stand here (wanted: %s)", path, mismatch.Field, mismatch.Value, mismatch.Type)
+// formOf is what the object of a kind, or the instruction of a type, is decoded into.
+func formOf(kind string) any {
+	switch kind {
+	case "":
+		return &stream.Stream{}
+	case "packet":
+		return &stream.Packet{}
+	case "mode":
+		return &stream.Mode{}
+	case "rate":
+		return &stream.Rate{}
+	case "flow_stats":
+		return &stream.Flow{}
+	case "vm":
+		return &stream.VM{}
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return &stream.Instruction{}
+}
+
+// holdsObjects says that a member's value is looked at on its own.
+func holdsObjects(member string) bool {
+	return slices.Contains([]string{"packet", "mode", "rate", "flow_stats", "vm", "instructions"}, member)
+}
+
+// checkValue refuses a value that a stream can't hold.
+func checkValue(kind, member string, value json.RawMessage) error {
+	object, err := json.Marshal(map[string]json.RawMessage{member: value})
+	if err == nil {
+		err = intake.JSON(object, formOf(kind), limits)
+	}
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s can't stand here: write %s", inWords(mismatch.Value), wanted(mismatch.Type))
+	}
+	if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
+		return fmt.Errorf("not base64 from byte %d on: write the frame's bytes as standard base64", int64(at))
+	}
+	return err
+}
+
+// inWords is a JSON value as its decoder names it: "string", "number -1".
+func inWords(value string) string {
+	kind, rest, _ := strings.Cut(value, " ")
+	words := map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "an object"}
+	if rest != "" {
+		return rest
+	}
+	return words[kind]
+}
+
+// wanted is the form of the values that a Go type holds.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a text"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "the frame's bytes as a text in base64"
+		}
+		return "a list of whole numbers"
+	case reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)>>(64-t.Bits()))
+	default:
+		return "a whole number"
+	}
 }
 
 // members are the names that an object may have; those after "|" only may, the others must be there.
@@ -167,7 +234,7 @@ func instructionTypes() []string {
 	}
 }
 
-// checkMembers finds unknown and missing members of a stream, at every depth. Values of a wrong type are left to the decoder.
+// checkMembers finds unknown and missing members of a stream, and values that can't stand where they do, at every depth.
 func checkMembers(path string, raw json.RawMessage) (found Faults) {
 	s, found := checkObject(path, "", raw)
 	for _, name := range []string{"packet", "mode", "flow_stats", "vm"} {
@@ -212,6 +279,7 @@ func checkObject(path, kind string, raw json.RawMessage) (object map[string]json
 		return nil, Faults{fmt.Errorf("%s: must be an object", path)}
 	}
 	required, optional := members(kind)
+	readable := intake.JSON(raw, formOf(kind), limits) == nil
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		switch {
 		case addedByServer(object, kind, name):
@@ -219,6 +287,10 @@ func checkObject(path, kind string, raw json.RawMessage) (object map[string]json
 			found = append(found, fmt.Errorf("%s.%s: no such member: it can have %s", path, name, strings.Join(slices.Concat(required, optional), ", ")))
 		case string(object[name]) == "null":
 			delete(object, name)
+		case !readable && !holdsObjects(name):
+			if err := checkValue(kind, name, object[name]); err != nil {
+				found = append(found, fmt.Errorf("%s.%s: %w", path, name, err))
+			}
 		}
 	}
 	for _, name := range required {
@@ -230,22 +302,22 @@ func checkObject(path, kind string, raw json.RawMessage) (object map[string]json
 }
 
 // link resolves chains that are written by name into positions.
-func link(streams []stream.Stream) error {
+func link(streams []stream.Stream) (found Faults) {
 	for i := range streams {
 		s := &streams[i]
 		if s.Next == "" {
 			continue
 		}
-		at := slices.IndexFunc(streams, func(o stream.Stream) bool { return o.Name == s.Next })
-		if at < 0 {
-			return fmt.Errorf("streams[%d].next: no stream has the name %q", i, s.Next)
+		next := slices.IndexFunc(streams, func(o stream.Stream) bool { return o.Name == s.Next })
+		switch {
+		case next < 0:
+			found = append(found, fmt.Errorf("%s.next: no stream has the name %q", placeOf(i), s.Next))
+		case s.NextStreamID != unlinkedStreamID && s.NextStreamID != next+1:
+			found = append(found, fmt.Errorf("%s.next: %q is stream %d, and next_stream_id says %d: leave one out", placeOf(i), s.Next, next+1, s.NextStreamID))
 		}
-		if s.NextStreamID != -1 && s.NextStreamID != at+1 {
-			return fmt.Errorf("streams[%d].next: %q is stream %d, and next_stream_id says %d: leave one out", i, s.Next, at+1, s.NextStreamID)
-		}
-		s.NextStreamID = at + 1
+		s.NextStreamID = next + 1
 	}
-	return nil
+	return found
 }
 
 func quoted(words []string) string { return strings.Join(words, ", ") }

@@ -138,9 +138,12 @@ func TestParseStreamsRefuses(t *testing.T) {
 		{"no packet", object("packet", ""), head + "packet: missing"},
 		{"no mode", object("mode", "null"), head + "mode: missing"},
 		{"no rate", object("mode", `{"type":"continuous"}`), head + "mode.rate: missing"},
-		{"a text for a flag", object("enabled", `"yes"`), head + "enabled: a string can't stand here"},
-		{"a text for a rate", object("mode", `{"type":"continuous","rate":{"type":"pps","value":"1"}}`), head + "mode.rate.value: a string can't stand here"},
-		{"a packet that isn't base64", object("packet", `{"binary":"=!"}`), "streams[0]: illegal base64"},
+		{"a text for a flag", object("enabled", `"yes"`), head + "enabled: a text can't stand here: write true or false"},
+		{"a text for a rate", object("mode", `{"type":"continuous","rate":{"type":"pps","value":"1"}}`), head + "mode.rate.value: a text can't stand here: write a number"},
+		{"a packet that isn't base64", object("packet", `{"binary":"=!"}`), head + "packet.binary: not base64 from byte 0 on: write the frame's bytes"},
+		{"a port beyond 16 bits", object("vm", tuple(`"ip_min":1,"ip_max":1,"port_min":1,"port_max":65536`)), head + "vm.instructions[0].port_max: 65536 can't stand here: write a whole number from 0 to 65535"},
+		{"a text for an offset", object("vm", program(`{"type":"fix_checksum_ipv4","pkt_offset":"14"}`)), head + "vm.instructions[1].pkt_offset: a text can't stand here: write a whole number"},
+		{"a write where nothing is defined", object("vm", `{"instructions":[{"type":"write_flow_var","name":"x","pkt_offset":20,"is_big_endian":true}]}`), head + `vm.instructions[0].name: no variable "x" is defined before this, nor any other`},
 
 		{"a frame too short", object("packet", `{"binary":"AAAA"}`), head + "packet.binary: a frame of 3 bytes (without FCS) is outside 14 to 9238"},
 		{"a frame too long", object("packet", `{"binary":"`+strings.Repeat("AAAA", 3080)+`"}`), head + "packet.binary: a frame of 9240 bytes"},
@@ -285,8 +288,40 @@ func TestAllFaultsOfStreamsAreTold(t *testing.T) {
 		}
 	}
 	_, err := ParseStreams([]byte("[" + strings.TrimSuffix(strings.Repeat(object("core_id", "3", "flags", "9")+",", 30), ",") + "]"))
-	if err == nil || !strings.HasSuffix(err.Error(), "; streams: 20 faults more") || !strings.Contains(err.Error(), "streams[9].core_id: 3") {
+	if err == nil || !strings.HasSuffix(err.Error(), "; streams: 50 faults more") || !strings.Contains(err.Error(), "streams[4].flags: 9") {
 		t.Error(err)
+	}
+}
+
+// TestFaultsOfEveryKindAreToldTogether: members that don't exist, values of a wrong form and values that a server refuses, of one stream and of several; and no fault that only follows from another.
+func TestFaultsOfEveryKindAreToldTogether(t *testing.T) {
+	text := "[" + strings.Join([]string{
+		object("alpha", "2", "isg", `"x"`, "core_id", "0", "mode", `{"type":"fast","rate":{"type":"ppz","value":-1}}`),
+		object("packet", `{"binary":"!!"}`, "flags", "9", "mode", `{"type":"continuous","beta":1,"rate":{"type":5,"value":"1"}}`),
+		object("vm", program(`{"type":"write_flow_var","name":"v","pkt_offset":99,"is_big_endian":true}`, `{"type":"fix_checksum_ipv4","pkt_offset":3}`)),
+		object("next_stream_id", "7"),
+	}, ",") + "]"
+	want := []string{
+		"streams[0].alpha: ", "streams[0].isg: ", "streams[0].core_id: ", "streams[0].mode.rate.type: ", "streams[0].mode.rate.value: ", "streams[0].mode.type: ",
+		"streams[1].packet.binary: ", "streams[1].mode.beta: ", "streams[1].mode.rate.type: ", "streams[1].mode.rate.value: ", "streams[1].flags: ",
+		"streams[2].vm.instructions[1].pkt_offset: ", "streams[2].vm.instructions[2].pkt_offset: ",
+	}
+	_, err := ParseStreams([]byte(text))
+	found, _ := errors.AsType[Faults](err)
+	if len(found) != len(want) {
+		t.Fatalf("%d faults, want %d: %v", len(found), len(want), err)
+	}
+	for i, f := range found {
+		if !strings.HasPrefix(f.Error(), want[i]) {
+			t.Errorf("fault %d is %s, want %s", i, f, want[i])
+		}
+	}
+	if _, err := ParseStreams([]byte("[7]")); err == nil || err.Error() != "streams[0]: must be an object" {
+		t.Errorf("no object: %v", err)
+	}
+	chains := "[" + object("next_stream_id", "7") + "," + object("next_stream_id", "1") + "]"
+	if _, err := ParseStreams([]byte(chains)); err == nil || !strings.Contains(err.Error(), "streams[0].next_stream_id: 7") || !strings.Contains(err.Error(), "streams[1].next_stream_id: 1") {
+		t.Errorf("chains: %v", err)
 	}
 }
 
@@ -316,6 +351,7 @@ func TestStreamsWhosePathCannotBeProven(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"MPLS":               {"[" + object("packet", frame(0x88, 0x47)) + "]", "streams[0].packet.binary: the frame's type 0x8847 is neither IPv4 nor IPv6"},
 		"ARP beside traffic": {"[" + good + "," + object("packet", frame(8, 6)) + "]", "streams[1].packet.binary: the frame's type 0x0806"},
+		"a cut IP header":    {"[" + object("packet", `{"binary":"`+base64.StdEncoding.EncodeToString(ip[:24])+`"}`) + "]", "streams[0].packet.binary: the frame ends within its IP header"},
 		"several TTLs":       {"[" + ttl + "]", "streams[0].vm.instructions[1].pkt_offset: the program writes the TTL"},
 		"nothing wrong":      {"[" + good + "]", ""},
 	} {

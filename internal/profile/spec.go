@@ -170,6 +170,8 @@ func checkProvable(s stream.Stream) error {
 	switch {
 	case kind == etherIPv4 && len(s.Packet.Binary) >= ip+ipv4Bytes, kind == etherIPv6 && len(s.Packet.Binary) >= ip+ipv6Bytes:
 		return nil
+	case kind == etherIPv4, kind == etherIPv6:
+		return fmt.Errorf("packet.binary: the frame ends within its IP header, and the path can't be proven for such: give the whole header, or leave the stream out")
 	}
-	return fmt.Errorf("packet.binary: the frame's type %#04x is neither IPv4 nor IPv6 with a whole header, and the path can't be proven for others: leave the stream out", kind)
+	return fmt.Errorf("packet.binary: the frame's type %#04x is neither IPv4 nor IPv6, and the path can't be proven for others: leave the stream out", kind)
 }
