@@ -288,7 +288,7 @@ func (t *tally) wrong() string {
 		return fmt.Sprintf("%d of %d frames arrived on %s more than once; check for a loop or a second path between %s and %s", t.repeated, t.sent, to, from, to)
 	case t.wrongTTL > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with TTL %d instead of %d (%s forwarding); check the device's mode%s",
-			t.wrongTTL, t.sent, to, t.sawTTL, t.wantTTL, t.forwarding, t.moreHops())
+			t.wrongTTL, t.sent, to, t.sawTTL, t.wantTTL, t.forwarding, t.otherDevice())
 	case t.wrongMAC > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with %s", t.wrongMAC, t.sent, to, t.example)
 	case t.otherHosts > 0:
@@ -302,11 +302,15 @@ func (t *tally) wrong() string {
 	return ""
 }
 
-// moreHops says how a path of several routers is tested, where the TTL looks like one.
-func (t *tally) moreHops() string {
-	hops := t.device.Routers() + t.wantTTL - t.sawTTL
-	if t.forwarding != plan.L3 || hops < 1 {
-		return ", and that nothing else stands in the path"
+// otherDevice says how a device is tested that lowers the TTL as the frames show.
+func (t *tally) otherDevice() string {
+	switch hops := t.device.Routers() + t.wantTTL - t.sawTTL; {
+	case t.forwarding == plan.L3 && hops > 0:
+		return fmt.Sprintf(", and what else stands in the path: if %d routers are under test, write dut.hops: %d", hops, hops)
+	case t.forwarding == plan.L3 && hops == 0:
+		return ": if it replaces MACs and leaves the TTL, write dut.forwarding: MACRewrite"
+	case hops == 1:
+		return ": if it routes, write dut.forwarding: L3"
 	}
-	return fmt.Sprintf(", and what else stands in the path: if %d routers are under test, write dut.hops: %d", hops, hops)
+	return ", and that nothing else stands in the path"
 }
