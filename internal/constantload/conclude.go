@@ -30,7 +30,7 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 		if said.Reason == report.ReachedTarget && slices.ContainsFunc(whole.Directions, c.mayLoseMore) {
 			said.Reason = report.Inconclusive
 		}
-		said.Sentence = fmt.Sprintf("%s per direction was held for %s in %s", c.plan.Rate, whole.Duration.Std().Round(time.Millisecond), o.sentence(whole, history[o.worst]))
+		said.Sentence = fmt.Sprintf("%s at %s per direction, in %s", whole.Duration.Std().Round(time.Millisecond), c.plan.Rate, o.sentence(whole, history[o.worst]))
 	case len(o.void) > 0:
 		said.Sentence = o.voidSentence()
 	}

@@ -101,7 +101,7 @@ func TestADeviceOfAKnownLimit(t *testing.T) {
 		says   []string
 	}{
 		"carries the load": {Limited(30_000), nil, report.ReachedTarget, 2, "0", []string{
-			"20kpps per direction was held for 50s in 5 windows that count", "west→east: all 1000000 frames came back", "the load was offered in full"}},
+			"50s at 20kpps per direction, in 5 windows that count", "west→east: all 1000000 frames came back", "the load was offered in full"}},
 		"carries three quarters of it": {Limited(15_000), nil, report.LoadHeld, 2, "0.25", []string{
 			"west→east: 250000 of 1000000 frames did not come back: 25 % lost", "the most in window 2: 25 % west→east"}},
 		"loses frames in one window": {func(n int, asked float64) (float64, float64) { return asked, asked * (1 - float64(n/4%2)/10) },
@@ -148,10 +148,10 @@ func TestAHoldIsConfirmedForAsLongAsItWasAskedForOnly(t *testing.T) {
 		says  string
 	}{
 		"two windows of five": {[]Edit{Void("link west was down", 2, 3)}, "only 30s of 50s could be judged, as window 3 says nothing about the device (link west was down)",
-			"held for 30s in 3 windows that count"},
+			"30s at 20kpps per direction, in 3 windows that count"},
 		"more comes back one way than was sent": {[]Edit{Void("link west was down", 2, 3), more}, "only 30s of 50s", "(window 3: link west was down), and 100000 frames missing there are not counted"},
-		"all windows but one":                   {[]Edit{Void("link west was down", 1, 2, 3, 4)}, "only 10s of 50s", "held for 10s in 1 window that counts"},
-		"the last window":                       {[]Edit{Void("the window lasted 12s instead of 10s", 5)}, "only 40s of 50s", "held for 40s in 4 windows"},
+		"all windows but one":                   {[]Edit{Void("link west was down", 1, 2, 3, 4)}, "only 10s of 50s", "10s at 20kpps per direction, in 1 window that counts"},
+		"the last window":                       {[]Edit{Void("the window lasted 12s instead of 10s", 5)}, "only 40s of 50s", "40s at 20kpps per direction, in 4 windows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := held()
@@ -207,7 +207,7 @@ func TestAHoldThatEndedEarly(t *testing.T) {
 	p := held()
 	history, _ := CarryOut(t, p, Limited(15_000))
 	c := p.Conclude(history[:3])
-	if c.Finished || c.Reason != report.LoadHeld || !strings.Contains(c.Sentence, "held for 20s in 2 windows") {
+	if c.Finished || c.Reason != report.LoadHeld || !strings.Contains(c.Sentence, "20s at 20kpps per direction, in 2 windows") {
 		t.Errorf("%+v", c)
 	}
 	if c := p.Conclude(history[:1]); c.Reason != report.NotMeasured || c.Window != procedure.None || c.Sentence != "" {
