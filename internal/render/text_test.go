@@ -26,6 +26,17 @@ func TestTheTableSumsItsDirections(t *testing.T) {
 	}
 }
 
+// A path that the run ended for is told once, and the other direction's beside it.
+func TestAPathThatIsNotProvenIsToldOnce(t *testing.T) {
+	r := reporttest.PathNotProven()
+	r.Path[0].Message, r.Message = "the device has no route to 48.0.0.1", "the path west→east is not proven: the device has no route to 48.0.0.1"
+	r.Path[1] = report.PathCheck{From: "east", To: "west", Sent: 8, Message: "the device has no route to 16.0.0.1"}
+	text := string(rendered(t, "text", r))
+	if strings.Count(text, "48.0.0.1") != 1 || strings.Count(text, "path east→west not proven: the device has no route to 16.0.0.1") != 1 {
+		t.Error(text)
+	}
+}
+
 // Loss that reads as within the limit, though more than that may be lost, is shown with both ends.
 func TestLossThatEdgesMayHideIsShownAsAnInterval(t *testing.T) {
 	for most, want := range map[units.Ratio]bool{units.One / 2000: false, units.One / 500: true} {

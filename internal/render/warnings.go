@@ -82,10 +82,12 @@ func resultWarnings(r *report.Report) []string {
 	return append(out, outvotedWarnings(r)...)
 }
 
+// pathWarnings say which paths are not proven, but for the one that the run's message tells of.
 func pathWarnings(r *report.Report) []string {
 	var out []string
 	for _, p := range r.Path {
-		if !p.Proven {
+		isTold := p.Message != "" && strings.Contains(r.Message, p.Message)
+		if !p.Proven && !isTold {
 			out = append(out, fmt.Sprintf("path %s not proven: %s", wording.Direction(p.From, p.To), cmp.Or(p.Message, fmt.Sprintf("%d of %d marked frames came back", p.Received, p.Sent))))
 		}
 	}
