@@ -54,6 +54,32 @@ type LoadTestSuiteStatus struct {
 	// storedRuns are the digests of the ended tests' results that the operator stored: after a restart it believes no others.
 	// +optional
 	StoredRuns *StoredRuns `json:"storedRuns,omitempty"`
+
+	// begun are the tests that aren't over and whose first run has begun. So runs whose LoadTest is deleted are counted, though another one is made.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1024
+	Begun []BegunTest `json:"begun,omitempty"`
+}
+
+// BegunTest is a test of a suite whose first run has begun.
+type BegunTest struct {
+	// test is the LoadTest's name.
+	// +kubebuilder:validation:MaxLength=253
+	Test string `json:"test"`
+
+	// uid is the LoadTest's; empty: it was deleted.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	UID string `json:"uid,omitempty"`
+
+	// runs are how many runs the LoadTest has begun.
+	// +optional
+	Runs int32 `json:"runs,omitempty"`
+
+	// deleted are how many runs earlier LoadTests of this name had begun, which were deleted.
+	// +optional
+	Deleted int32 `json:"deleted,omitempty"`
 }
 
 // StoredRuns have the digests of the ConfigMaps in which the results of a suite's ended tests are stored (NAME-suite-runs-…): whoever edits the namespace may change these.

@@ -230,7 +230,7 @@ func (r *Reconciler) readRun(ctx context.Context, observed *observation, test *v
 		return suite.Run{}, err
 	}
 	defer giveBack()
-	run := suite.RunOf(test, w.Repetition, w.Try, document, fault)
+	run := suite.RunOf(test, w.Repetition, w.Try, document, fault).AfterDeleted(&observed.Suite.Status, test)
 	text, err := json.Marshal(run.SuiteRun)
 	if err != nil {
 		return suite.Run{}, err

@@ -117,19 +117,13 @@ func rowOf(m MeasuredSuite, judged suite.Judged, number int) report.GateRow {
 	case measured < wanted && why == "":
 		why = fmt.Sprintf("%d of %d runs were measured", measured, wanted)
 	}
-	void := voidOf(c)
-	row.Runs, row.Voided = void.runs, void.voided
-	if why == "" && void.voided > measured {
-		why = moreVoid
-	}
+	void := c.Void()
+	row.Runs, row.Voided = void.Runs, void.Voided
 	if row.Outcome == report.Passed && why != "" {
 		row.Outcome = report.Undecided
 	}
 	if row.Outcome != report.Passed {
 		row.Message = why
-	}
-	if void.voided > 0 {
-		row.Message = strings.TrimPrefix(row.Message+"; "+void.String(), "; ")
 	}
 	if c.Message != "" { // whatever the outcome
 		row.Message = strings.TrimPrefix(row.Message+"; "+c.Message, "; ")

@@ -189,7 +189,7 @@ func completeCondition(v *view, s *step) *statement {
 
 func passedCondition(v *view, s *step) *statement {
 	if s.ending != nil && s.ending.report != nil {
-		return verdictOf(s.ending)
+		return countVoid(verdictOf(s.ending), v.was.LostRuns+v.newlyLost())
 	}
 	reason, notYet, never := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
 	if len(v.spec.Criteria) == 0 {
@@ -208,6 +208,14 @@ func passedCondition(v *view, s *step) *statement {
 
 // noFigureNoCriteria is Passed's message for a test that ended without a figure and has no criteria.
 const noFigureNoCriteria = "spec.criteria is empty, and nothing was measured that could be judged"
+
+// countVoid adds to a verdict how many runs came to nothing before the one that is judged: whoever suspends runs could choose the one that counts.
+func countVoid(verdict *statement, lost int32) *statement {
+	if lost > 0 && verdict.reason != v1alpha1.ReasonNoCriteria {
+		verdict.message = wording.JoinNonEmpty("; ", verdict.message, fmt.Sprintf("%d of %d runs of this test were void", lost, lost+1))
+	}
+	return verdict
+}
 
 // verdictOf is the criteria's judgement. Only a whole measurement has one.
 func verdictOf(e *ending) *statement {

@@ -87,6 +87,22 @@ func TestAnInvalidSpecIsToldAsPeopleWould(t *testing.T) {
 	}
 }
 
+// Whoever suspends a test again and again may choose the run that counts: the verdict says so.
+func TestAVerdictSaysHowManyRunsOfTheTestWereVoid(t *testing.T) {
+	for lost, words := range map[int32]string{0: "", 1: "; 1 of 2 runs of this test were void", 40: "; 40 of 41 runs of this test were void"} {
+		w := newWorld(t, reference)
+		w.test.Status.LostRuns = lost
+		r := w.toRun()
+		w.measure(r)
+		w.finish(r, report.Completed)
+		w.settle()
+		got := w.message(v1alpha1.ConditionPassed)
+		if w.says("Passed").Reason != v1alpha1.ReasonCriteriaMet || !strings.HasSuffix(got, words) || strings.Contains(got, "void") != (lost > 0) {
+			t.Errorf("after %d runs that came to nothing the verdict is %q", lost, got)
+		}
+	}
+}
+
 // Without criteria there is never a verdict; that there is a result is said only when there is one.
 func TestWithoutCriteriaNoResultIsPromised(t *testing.T) {
 	const notYet, nothing = "spec.criteria is empty: what is measured gets no verdict", "spec.criteria is empty, and nothing was measured that could be judged"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/figures"
@@ -149,6 +150,7 @@ func (v *view) computeCell(number int) report.SuiteCell {
 	out.Images, out.Message = imagesOf(figures)
 	out.Message = wording.JoinNonEmpty("; ", out.Message, severalEnvironments(v.evidence(number)))
 	out.Message = wording.JoinNonEmpty("; ", out.Message, vain)
+	out.Message = wording.JoinNonEmpty("; ", out.Message, out.Void().String())
 	if out.Calibration = c.calibrates; out.Calibration { // it isn't judged
 		out.Identity, out.Message = v.Matrix.identities[number], wording.JoinNonEmpty("; ", takenFrom(figures), out.Message)
 		return out
@@ -160,6 +162,7 @@ func (v *view) computeCell(number int) report.SuiteCell {
 	awaited := v.awaited(number)
 	if awaited == "" {
 		out.Verdict = v.verdict(number)
+		v.doubtChosenRuns(number, &out)
 		return out
 	}
 	out.Verdict = &report.Verdict{Outcome: report.Undecided}
@@ -167,6 +170,24 @@ func (v *view) computeCell(number int) report.SuiteCell {
 		out.Message = wording.JoinNonEmpty("; ", out.Message, awaited)
 	}
 	return out
+}
+
+// doubtChosenRuns makes a passed cell undecided of which more runs are void than count, or whose baseline is such a cell: whoever voids runs chooses those that count.
+func (v *view) doubtChosenRuns(number int, c *report.SuiteCell) {
+	if c.Verdict.Outcome != report.Passed {
+		return
+	}
+	why := ""
+	if c.IsMostlyVoid() {
+		why = report.MostlyVoid
+	} else if base, name := v.baselineOf(number); v.lookup() == nil && name != "" && base >= 0 && base != number && slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative) {
+		if baseline := v.cell(base); baseline.IsMostlyVoid() {
+			why = "of the baseline " + report.MostlyVoid
+		}
+	}
+	if why != "" {
+		c.Verdict.Outcome, c.Message = report.Undecided, wording.JoinNonEmpty("; ", c.Message, why)
+	}
 }
 
 // representsRepetition says whether a run stands for its repetition: of its tries that is the last one with figures or, if none has any, the last one.

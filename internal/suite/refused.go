@@ -18,7 +18,7 @@ func Refused(o Observed, d Decision, refusal string) Decision {
 	d.Status = *d.Status.DeepCopy()
 	d.Status.Table = nil
 	words := fmt.Sprintf("; %s (%s): is the CustomResourceDefinition of the manager's version installed? ConfigMap %s has the table",
-		refusalWords, wording.Limited(refusal, 1024), ReportName(o.Suite.Name))
+		refusalWords, wording.Limited(wording.Printable(refusal), 1024), ReportName(o.Suite.Name))
 	c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionComplete)
 	if c == nil {
 		return d

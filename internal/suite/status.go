@@ -33,7 +33,7 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 	if s.invalid == "" {
 		v.progress(&st, s)
 	} else {
-		st.Summary = wording.Limited(s.invalid, maxSummary)
+		st.Summary = wording.Limited(wording.Printable(s.invalid), maxSummary)
 	}
 	if document != nil && document.Err == nil {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: document.Annotations[delivery.AnnotationDigest]}
@@ -44,8 +44,9 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 			st.RunsDigest = v.Sheets.Digest()
 		}
 	}
+	st.Begun = v.begun()
 	if s.complete { // that digest is of all
-		st.StoredRuns = nil
+		st.StoredRuns, st.Begun = nil, nil
 	}
 	setConditions(&st, v, s)
 	return st
@@ -90,7 +91,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 
 // set sets a condition. Its time changes with its status only.
 func (v *view) set(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
-	c.Message, c.ObservedGeneration = wording.Limited(c.Message, maxConditionMessage), v.Suite.Generation
+	c.Message, c.ObservedGeneration = wording.Limited(wording.Printable(c.Message), maxConditionMessage), v.Suite.Generation
 	c.LastTransitionTime = metav1.Time{Time: v.Now}
 	meta.SetStatusCondition(&st.Conditions, c)
 }
@@ -135,9 +136,10 @@ func withoutCriteria(v *view, s *step) string {
 func (v *view) verdictOfAll() metav1.Condition {
 	counts, first := map[v1alpha1.SuiteVerdict]int{}, map[v1alpha1.SuiteVerdict]string{}
 	var verdicts []*report.Verdict
+	measured := report.Suite{}
 	for i := v.Matrix.calibrations; i < len(v.Matrix.Cells); i++ {
 		row := v.row(i)
-		verdicts = append(verdicts, v.cell(i).Verdict)
+		verdicts, measured.Cells = append(verdicts, v.cell(i).Verdict), append(measured.Cells, v.cell(i))
 		verdict := row.Verdict
 		if verdict == "" {
 			verdict, row.Message = v1alpha1.VerdictUndecided, "nothing was measured"
@@ -148,6 +150,7 @@ func (v *view) verdictOfAll() metav1.Condition {
 	}
 	failed, open := counts[v1alpha1.VerdictFailed], counts[v1alpha1.VerdictUndecided]
 	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed], len(v.Matrix.Cells)-v.Matrix.calibrations, failed, open)
+	tally = wording.JoinNonEmpty("; ", tally, measured.Void().Count())
 	switch {
 	case failed > 0 && !report.FailedTogether(verdicts):
 		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+amongSoMany+"; "+first[v1alpha1.VerdictFailed])

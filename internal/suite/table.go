@@ -57,7 +57,7 @@ func (v *view) row(number int) v1alpha1.SuiteRow {
 		words = append(words, criteriaWords(c.Verdict)...)
 	}
 	words = append(words, runWords(&c)...)
-	row.Message = wording.Limited(strings.Join(words, "; "), maxRowMessage)
+	row.Message = wording.Limited(wording.Printable(strings.Join(words, "; ")), maxRowMessage)
 	return row
 }
 

@@ -147,7 +147,7 @@ func (w *world) pass() Decision {
 		case len(d.Read) > 0:
 			for _, wanted := range d.Read {
 				t := w.tests[wanted.Name]
-				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, w.reportOf(t), "")
+				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, w.reportOf(t), "").AfterDeleted(&w.suite.Status, t)
 			}
 		case len(d.Store) > 0:
 			if !w.store(d) {
