@@ -215,18 +215,22 @@ func (r redfish) temperatures(ctx context.Context, c chassisResource) ([]observe
 // sensors are those of one kind that have a reading.
 type sensors struct {
 	name, unit string
-	names      []string // of all that there are, with a reading or without one, so that each keeps its name
+	named      map[string]int // how many there are of each name, with a reading or without one, so that each keeps its name
 	numbers    []observe.Number
 }
 
 // add adds a sensor's reading, if it has one and is of something that is there. The second of a name is NAME (2).
 func (s *sensors) add(named string, is status, reading *float64) {
+	if s.named == nil {
+		s.named = map[string]int{}
+	}
 	named = oneLine(named)
 	of := named
-	for n := 2; slices.Contains(s.names, of); n++ {
+	for n := s.named[named] + 1; s.named[of] > 0; n++ { // a sensor may be called NAME (2) itself
 		of = fmt.Sprintf("%s (%d)", named, n)
+		s.named[named] = n
 	}
-	s.names = append(s.names, of)
+	s.named[of] = max(s.named[of], 1)
 	if reading == nil || is.State != "" && is.State != "Enabled" {
 		return
 	}

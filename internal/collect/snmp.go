@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -230,12 +231,25 @@ func (a snmp) read(v gosnmp.SnmpPDU) (*big.Rat, error) {
 	case gosnmp.Gauge32, gosnmp.Integer, gosnmp.Uinteger32, gosnmp.TimeTicks:
 		return new(big.Rat).SetInt(gosnmp.ToBigInt(v.Value)), nil
 	case gosnmp.OpaqueFloat, gosnmp.OpaqueDouble, gosnmp.OctetString: // some agents have numbers as text, or as floats
-		if number, ok := new(big.Rat).SetString(text(v.Value)); ok {
+		if number, ok := decimal(text(v.Value)); ok {
 			return number, nil
 		}
 	default: // addresses, and the like
 	}
 	return nil, fmt.Errorf("object %s is a %s that is no number", a.object.OID, v.Type)
+}
+
+// mostDigits is how long a number as text may be: a long one, or one with a large exponent, takes seconds and megabytes to compute with.
+const mostDigits = 64
+
+var plainNumber = regexp.MustCompile(`^[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]{1,3})?$`)
+
+// decimal is the number of a text.
+func decimal(text string) (*big.Rat, bool) {
+	if len(text) > mostDigits || !plainNumber.MatchString(text) {
+		return nil, false
+	}
+	return new(big.Rat).SetString(text)
 }
 
 func text(value any) string {

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // The bounds of an answer over HTTP, in bytes.
@@ -26,6 +28,9 @@ const (
 	mostAnswer = 4 << 20
 	mostHeader = 64 << 10
 )
+
+// ofAnswers are the limits of what an answer is decoded into, of which 16 series or 64 sensors are followed.
+var ofAnswers = intake.Limits{Bytes: mostAnswer, Memory: 64 << 20, Elements: 16 << 10, Depth: 32}
 
 // The keys of a Secret that is shown over HTTP; those of type kubernetes.io/basic-auth and kubernetes.io/tls are called so.
 const (
@@ -135,7 +140,15 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = answer.Body.Close()
 		return nil, fmt.Errorf("%s: %s", answer.Status, w.secret.shown())
 	}
-	answer.Body = &bounded{ReadCloser: answer.Body, left: mostAnswer}
+	text, err := io.ReadAll(&bounded{ReadCloser: answer.Body, left: mostAnswer})
+	_ = answer.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	if err := intake.Check(text, nil, ofAnswers); err != nil { // who asks decodes it as JSON, if it is a page as nothing
+		return nil, err
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(text))
 	return answer, nil
 }
 

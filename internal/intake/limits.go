@@ -49,6 +49,10 @@ func tooDeep(most int) error {
 	return Exceeded(fmt.Sprintf("it is nested more than %d deep, which no document of linerate's is: give what linerate wrote", most))
 }
 
+func twice(name string) error {
+	return Exceeded(fmt.Sprintf("an object in it has two members %s, of which readers may take one or the other: give what linerate wrote", wording.Limited(fmt.Sprintf("%q", name), 80)))
+}
+
 func tooHeavy(most, bytes int64) error {
 	return Exceeded(fmt.Sprintf("its first %s bytes take more than %s of memory once they are decoded, which no document of linerate's does: give what linerate wrote",
 		wording.Count(bytes), mebibytes(most)))

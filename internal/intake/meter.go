@@ -32,6 +32,7 @@ type Meter struct {
 	next  *shape
 	name  []byte
 	named bool
+	spare []map[string]bool
 }
 
 // frame is an open list or object.
@@ -39,7 +40,13 @@ type frame struct {
 	shape *shape
 	// counts: its elements or members count as elements. object: it has members.
 	counts, object bool
+	// seen are the bits of a struct's members so far; names are a map's.
+	seen  [mostBits / 64]uint64
+	names map[string]bool
 }
+
+// mostBits is of how many members of a struct it is found that they are there twice, more than any of linerate's has.
+const mostBits = 128
 
 // longestName is how much of a member's name is kept: no field's name is longer, however it is written.
 const longestName = 1024
@@ -134,7 +141,7 @@ func (m *Meter) read(c byte) error {
 		return nil
 	case ':':
 		if len(m.open) > 0 && m.named {
-			m.next, m.named = m.top().shape.member(m.name), false
+			return m.member()
 		}
 		return nil
 	}
@@ -156,6 +163,63 @@ func (m *Meter) read(c byte) error {
 		}
 	}
 	return nil
+}
+
+// member takes a member's name, whose value follows. A second one of the name is refused: decoders differ in which of the two counts, so whoever looked at the document, or signed it, may have read another one.
+func (m *Meter) member() error {
+	top := m.top()
+	s := top.shape
+	m.next, m.named = nil, false
+	switch {
+	case s == nil || s.raw || m.inRaw > 0:
+		return nil
+	case s.members != nil:
+		name := unquoted(m.name)
+		of, known := s.members[folded(name)]
+		if m.next = of.shape; !known || of.bit >= mostBits {
+			return nil
+		}
+		word, bit := of.bit/64, uint64(1)<<(of.bit%64)
+		if top.seen[word]&bit != 0 {
+			return twice(name)
+		}
+		top.seen[word] |= bit
+		return nil
+	}
+	if m.next = s.element; len(m.name) == longestName {
+		return nil
+	}
+	if top.names == nil {
+		top.names = m.noNames()
+	}
+	name := unquoted(m.name)
+	if top.names[name] {
+		return twice(name)
+	}
+	top.names[name] = true
+	return nil
+}
+
+// noNames is an empty set of names: one that an object had which is closed, or a new one.
+func (m *Meter) noNames() map[string]bool {
+	n := len(m.spare)
+	if n == 0 {
+		return map[string]bool{}
+	}
+	names := m.spare[n-1]
+	m.spare = m.spare[:n-1]
+	return names
+}
+
+// fewNames is up to how many names a set had that is used again: to empty a large one takes long.
+const fewNames = 64
+
+// reuse keeps the names' set of an object that is closed.
+func (m *Meter) reuse(names map[string]bool) {
+	if names != nil && len(names) <= fewNames {
+		clear(names)
+		m.spare = append(m.spare, names)
+	}
 }
 
 // value adds what a value takes that begins here.
@@ -199,6 +263,7 @@ func (m *Meter) close() {
 	if m.inRaw == len(m.open) {
 		m.inRaw = 0
 	}
+	m.reuse(m.top().names)
 	m.open = m.open[:len(m.open)-1]
 	m.begun, m.named = true, false
 	if len(m.open) == 0 {

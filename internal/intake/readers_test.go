@@ -74,7 +74,6 @@ var exceptions = map[string]string{
 	"internal/collect":         "answers and credentials up to a bound of each observer's reader",
 	"internal/iperf3":          "a message's length is checked before it is read",
 	"internal/reset":           "an answer up to a bound",
-	"internal/sessions":        "lines of the other end, up to a bound",
 	"internal/softgen":         "a request's size is checked before it is read, and what it unpacks to",
 	"internal/trex":            "an answer's size is checked before it is read, and what it unpacks to",
 	"internal/tunnel":          "a line of the other gateway, up to a bound",

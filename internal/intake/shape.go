@@ -21,7 +21,13 @@ type shape struct {
 	raw     bool
 	element *shape
 	// members are those of a struct, by their folded names; nil: it is none.
-	members map[string]*shape
+	members map[string]member
+}
+
+// member is a struct's. Bit is its own among those of the struct, of which mostBits have one.
+type member struct {
+	shape *shape
+	bit   int
 }
 
 // What grows has up to its size too much, and its last smaller copy besides. What any value becomes: an interface's content, and a map with a group of eight entries.
@@ -82,7 +88,7 @@ func newShape(of reflect.Type, begun map[reflect.Type]*shape) *shape {
 		s.own = genericMap
 		s.each, s.element = growth*int64(of.Key().Size()+of.Elem().Size())+mapBytes, newShape(of.Elem(), begun)
 	case reflect.Struct:
-		s.members = map[string]*shape{}
+		s.members = map[string]member{}
 		s.addMembers(of, begun)
 	default: // a plain value, which its holder has room for
 	}
@@ -106,24 +112,18 @@ func (s *shape) addMembers(of reflect.Type, begun map[reflect.Type]*shape) {
 			if name == "" {
 				name = f.Name
 			}
-			s.members[folded(name)] = newShape(f.Type, begun)
+			s.members[folded(name)] = member{newShape(f.Type, begun), len(s.members)}
 		}
 	}
 }
 
-// member is the shape of an object's member, whose name is as it is written between its quotes.
-func (s *shape) member(written []byte) *shape {
-	switch {
-	case s == nil || s.raw:
-		return nil
-	case s.members == nil:
-		return s.element
-	}
+// unquoted is a name that is written so between its quotes; as it is written where that isn't JSON, which the decoder says.
+func unquoted(written []byte) string {
 	name := string(written)
-	if strings.IndexByte(name, '\\') >= 0 && json.Unmarshal([]byte(`"`+name+`"`), &name) != nil {
-		return nil // it isn't JSON, which the decoder says
+	if strings.IndexByte(name, '\\') < 0 || json.Unmarshal([]byte(`"`+name+`"`), &name) != nil {
+		return string(written)
 	}
-	return s.members[folded(name)]
+	return name
 }
 
 // folded is a name as encoding/json compares it with names of fields, which it finds in any case.

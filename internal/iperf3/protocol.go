@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // state is a message about the test, one byte on the control connection (iperf3's src/iperf_api.h).
@@ -205,7 +207,7 @@ func (t Test) parameters() parameters {
 // parseParameters is the test that a client asks for, and the client's name of itself.
 func parseParameters(document []byte) (Test, string, error) {
 	p := parameters{Parallel: 1}
-	if err := json.Unmarshal(document, &p); err != nil {
+	if err := intake.JSON(document, &p, intake.Limits{Bytes: mostParameters, Memory: 16 * mostParameters, Depth: 8}); err != nil {
 		return Test{}, "", fmt.Errorf("%w: the test's parameters: %w", ErrProtocol, err)
 	}
 	t := Test{
@@ -284,7 +286,7 @@ func (r streamResult) lasted() time.Duration {
 // parseResults reads the other side's results of the streams with these numbers. It is an error unless each stream is there once, with all its members.
 func parseResults(document []byte, ids []int) (map[int]streamResult, results, error) {
 	var r results
-	if err := json.Unmarshal(document, &r); err != nil {
+	if err := intake.JSON(document, &r, intake.Limits{Bytes: mostResults, Memory: 4 * mostResults, Depth: 16}); err != nil {
 		return nil, r, fmt.Errorf("%w: the other side's result: %w", ErrProtocol, err)
 	}
 	of := map[int]streamResult{}

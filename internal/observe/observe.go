@@ -285,7 +285,7 @@ func (b *book) add(v value) {
 		b.lacks[v.source] = v.missing
 	}
 	s := b.find(v.name, v.of)
-	if s == nil && b.plan.Asks() && len(b.series) >= mostAsked {
+	if s == nil && (len(b.series) >= b.mostSeries() || max(len(v.name), len(v.of)) > mostName) {
 		return
 	}
 	if s == nil {
@@ -303,6 +303,17 @@ func (b *book) add(v value) {
 	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: at, Value: v.number, Age: plan.Duration(v.age)}), v.step, v.stamp
 	s.clocks, s.within = append(s.clocks, v.clock), append(s.within, v.within)
 	s.asked = append(s.asked, askedSample{v.question, v.dated, v.epoch, v.anew})
+}
+
+// mostRead is of how many series an observer of machines is followed: those of a machine with many processors, sensors or interfaces, of several machines.
+const mostRead = 1024
+
+// mostSeries is of how many series an observer is followed. Whoever is asked may make up others each time.
+func (b *book) mostSeries() int {
+	if b.plan.Asks() {
+		return mostAsked
+	}
+	return mostRead
 }
 
 // note notes when a number was none.

@@ -20,6 +20,7 @@ import (
 	"unicode"
 
 	"github.com/linerate-dev/linerate/internal/credential"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // Path is where a reset is asked for, by POST.
@@ -102,7 +103,7 @@ func Ask(ctx context.Context, address string, key credential.Key) (done Done, er
 	case answer.StatusCode != http.StatusOK:
 		return done, fmt.Errorf("ask %s to reset the device: it answered %s: %.200q", address, short(answer.Status), body)
 	}
-	if err := json.Unmarshal(body, &done); err != nil {
+	if err := intake.JSON(body, &done, intake.Limits{Bytes: mostAnswer, Memory: 16 * mostAnswer, Depth: 4}); err != nil {
 		return Done{}, fmt.Errorf("ask %s to reset the device: its answer can't be read: %w", address, err)
 	}
 	if done.Version != Version {

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,26 +12,53 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/intake"
 )
 
 // answerTimeout is how long an end may take to answer a request that needs no network; other requests have connectTimeout in addition.
 const answerTimeout = 3 * time.Second
 
-// longestAnswer bounds an end's answer, in bytes: the vital signs of a machine with several thousand processors fit in. An end that never ends its answer would fill the runner's memory else.
-const longestAnswer = 1 << 20
+// longestLine bounds a request and an answer, in bytes: the vital signs of a machine with several thousand processors fit in. An end that never ends its answer would fill the runner's memory else.
+const longestLine = 1 << 20
+
+// ofLines are the limits of a request or an answer: a line of two-byte elements would become a thousand times as much memory.
+var ofLines = intake.Limits{Bytes: longestLine, Memory: 16 << 20, Depth: 16}
+
+// lines are a peer's requests or answers, each a line of JSON.
+type lines struct {
+	limited *io.LimitedReader // of the connection, for one line
+	in      *bufio.Reader     // of limited
+}
+
+func newLines(conn io.Reader) *lines {
+	limited := &io.LimitedReader{R: conn}
+	return &lines{limited, bufio.NewReader(limited)}
+}
+
+// errLong is the error of a line that has more bytes than any request or answer.
+var errLong = fmt.Errorf("it has more than %d bytes", longestLine)
+
+// next reads a line, and decodes it within bounds.
+func (l *lines) next(into any) error {
+	l.limited.N = longestLine
+	line, err := l.in.ReadBytes('\n')
+	switch {
+	case err != nil && l.limited.N <= 0:
+		return errLong
+	case err != nil:
+		return err
+	}
+	return intake.JSON(line, into, ofLines)
+}
 
 // remote is the driver's connection to one end. It is used by one goroutine at a time.
 type remote struct {
 	conn    net.Conn
-	limited *io.LimitedReader // of conn, for one answer
-	lines   *json.Decoder     // of limited
+	answers *lines // of conn
 	welcome Welcome
 }
 
-func newRemote(conn net.Conn) *remote {
-	limited := &io.LimitedReader{R: conn}
-	return &remote{conn: conn, limited: limited, lines: json.NewDecoder(limited)}
-}
+func newRemote(conn net.Conn) *remote { return &remote{conn: conn, answers: newLines(conn)} }
 
 // meet connects to an end and becomes its driver.
 func meet(ctx context.Context, server string, key credential.Key, link, version string, force bool) (*remote, error) {
@@ -68,15 +96,15 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	}
 	var a answer
-	r.limited.N = longestAnswer
 	if _, err = r.conn.Write(append(line, '\n')); err == nil {
-		err = r.lines.Decode(&a)
+		err = r.answers.next(&a)
 	}
+	_, heavy := errors.AsType[intake.Exceeded](err)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return answer{}, context.Cause(ctx)
-	case err != nil && r.limited.N <= 0:
-		return answer{}, fmt.Errorf("%w: its answer has more than %d bytes, as no end of linerate's has: look at what listens at its address", engine.ErrLost, longestAnswer)
+	case errors.Is(err, errLong) || heavy:
+		return answer{}, fmt.Errorf("%w: its answer is none that an end of linerate's gives, look at what listens at its address: %w", engine.ErrLost, err)
 	case err != nil:
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	case a.Taken:

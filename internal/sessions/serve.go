@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -100,20 +99,15 @@ type program struct {
 // at is the ends' own clock.
 func (s *server) at() time.Duration { return time.Since(s.began) }
 
-// longestLine bounds a driver's request.
-const longestLine = 1 << 20
-
 // serveDriver serves one driver's connection. When it ends, for whatever reason, the end drops all connections of the test.
 func (s *server) serveDriver(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	limited := &io.LimitedReader{R: conn}
-	lines := json.NewDecoder(limited)
+	requests := newLines(conn)
 	next := func() (r request, err error) { // a driver that is silent for too long is an error
-		limited.N = longestLine
 		if err := conn.SetReadDeadline(time.Now().Add(DriverSilence)); err != nil {
 			return r, err
 		}
-		err = lines.Decode(&r)
+		err = requests.next(&r)
 		return r, err
 	}
 	first, err := next()

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"strconv"
 
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
@@ -163,7 +165,7 @@ func encode(requests []wire.Request) ([]byte, error) {
 
 // distribute gives each call its answer.
 func (c *Client) distribute(calls []*call, requests []wire.Request, answer []byte) error {
-	responses, err := wire.ParseResponses(answer)
+	responses, err := parse(answer, len(requests))
 	if err == nil {
 		err = matching(requests, responses)
 	}
@@ -175,6 +177,24 @@ func (c *Client) distribute(calls []*call, requests []wire.Request, answer []byt
 		k.err = c.outcome(k, responses[i])
 	}
 	return nil
+}
+
+// The most that an answer may become: all streams of a full port are some 30 MB of text.
+const (
+	mostText   = 64 << 20
+	mostMemory = 256 << 20
+)
+
+// parse reads the answers to so many requests, the envelope of each. A server may answer with millions of empty ones.
+func parse(answer []byte, requests int) ([]wire.Response, error) {
+	var envelope reflect.Type
+	if envelope = reflect.TypeFor[wire.Response](); bytes.HasPrefix(bytes.TrimSpace(answer), []byte("[")) {
+		envelope = reflect.TypeFor[[]wire.Response]()
+	}
+	if _, err := intake.Measure(answer, intake.Limits{Bytes: mostText, Memory: mostMemory}, envelope); err != nil {
+		return nil, fmt.Errorf("answer to %d requests: %w", requests, err)
+	}
+	return wire.ParseResponses(answer)
 }
 
 // matching makes sure that each answer answers its request. An error of the envelope has a null id.
@@ -200,7 +220,7 @@ func (c *Client) outcome(k *call, r wire.Response) error {
 	if k.result == nil {
 		return nil
 	}
-	if err := json.Unmarshal(r.Result, k.result); err != nil {
+	if err := intake.JSON(r.Result, k.result, intake.Limits{Bytes: mostText, Memory: mostMemory}); err != nil {
 		return fmt.Errorf("%s%s: answer can't be read: %w", k.method, onPort(k.port), err)
 	}
 	return nil

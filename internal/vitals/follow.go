@@ -2,7 +2,6 @@ package vitals
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/credential"
+	"github.com/linerate-dev/linerate/internal/intake"
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
@@ -24,6 +24,9 @@ const (
 	askTimeout = time.Second            // a late answer does no harm: the clock in it says when it was read
 	mostAnswer = 1 << 20                // bytes: several thousand processors
 )
+
+// ofAnswers are the limits of an answer: two bytes of it could become a hundred of memory.
+var ofAnswers = intake.Limits{Bytes: mostAnswer, Memory: 16 << 20, Depth: 16}
 
 // Follower asks a machine for its vital signs, again and again, until it is closed. Newest returns the last answer without waiting.
 type Follower struct {
@@ -131,7 +134,7 @@ func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
 	case answer.StatusCode != http.StatusOK:
 		return r, fmt.Errorf("it answered %s: %.200q", answer.Status, body)
 	}
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := intake.JSON(body, &r, ofAnswers); err != nil {
 		return Reading{}, fmt.Errorf("its answer can't be read: %w", err)
 	}
 	if r.Version != Version {

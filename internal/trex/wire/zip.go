@@ -15,7 +15,7 @@ const magic = 0xABE85CEA
 const headerSize = 8
 
 // MaxInflated bounds the decompressed size of a message: the length in it comes from the peer, and may be wrong.
-const MaxInflated = 128 << 20
+const MaxInflated = 64 << 20
 
 // Compress compresses and frames b. A server compresses its answer exactly if the request was compressed.
 func Compress(b []byte) []byte {

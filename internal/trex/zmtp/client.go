@@ -10,7 +10,7 @@ import (
 )
 
 // maxReply bounds a reply's bytes. TRex doesn't limit its replies; all streams of a full port are some 30 MB.
-const maxReply = 128 << 20
+const maxReply = 64 << 20
 
 // ErrClosed is what Do returns, without having sent anything, once the connection was closed: by Close, by an earlier error or by the peer.
 var ErrClosed = errors.New("zeromq connection closed")
