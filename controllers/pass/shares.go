@@ -13,9 +13,12 @@ import (
 const (
 	// mostAsked is how many requests the passes of a namespace's objects have under way at most: an API server that answers in 10 ms then answers 400 of them a second.
 	mostAsked = 4
-	// mostBeside is how many while another namespace asks, too, or did in the last asksFor.
-	mostBeside = 1
-	asksFor    = time.Second
+	// mostBeside is how many while another namespace asks, too, or did in the last asksFor, once it has no credit left. Credit is for most requests of one test's beginning, and a request's comes back in creditEvery: so who asks
+	// seldom waits for nobody, and who asks all the time has none.
+	mostBeside  = 1
+	asksFor     = time.Second
+	mostCredit  = 8
+	creditEvery = 2 * time.Second
 	// mostTried is how many of these are dry runs: whoever writes the objects decides what they cost, and one that has two thousand faults takes a quarter of a second of a processor.
 	mostTried = 1
 )
@@ -23,8 +26,8 @@ const (
 // Shares bounds what the passes of one namespace's objects ask of the API server at a time, so that the requests of another namespace's passes find it idle enough:
 //
 //	alone:   passes of a ──▶ 4 requests ──▶ API server
-//	beside:  passes of a ──▶ 1 request ──┬▶ API server
-//	         passes of b ──▶ 1 request ──┘
+//	beside:  passes of a ──▶ 1 request ───────────────────────────┬▶ API server
+//	         passes of b ──▶ 4 requests, until 8 were asked, then 1 ┘
 //
 // Only requests of passes are bounded that Sharing wraps. It is safe for concurrent use.
 type Shares struct {
@@ -34,10 +37,17 @@ type Shares struct {
 	released chan struct{}
 }
 
-// share is what a namespace has under way, of these dry runs, and waits to ask; last is when a request of its began or ended.
+// share is what a namespace has under way, of these dry runs, and waits to ask; last is when a request of its began or ended. Used is how much of its credit it had used at a time.
 type share struct {
 	asked, tried, waiting int
 	last                  time.Time
+	used                  float64
+	usedAt                time.Time
+}
+
+// usedNow is how much of the credit is used now, as some came back meanwhile.
+func (s *share) usedNow() float64 {
+	return max(0, s.used-time.Since(s.usedAt).Seconds()/creditEvery.Seconds())
 }
 
 // NewShares makes shares that nobody uses.
@@ -83,6 +93,7 @@ func (s *Shares) take(ctx context.Context, namespace string, dryRun bool) error 
 			return context.Cause(ctx)
 		}
 	}
+	mine.used, mine.usedAt = min(mostCredit, mine.usedNow()+1), time.Now()
 	mine.count(1, dryRun)
 	return nil
 }
@@ -102,8 +113,10 @@ func (s *Shares) may(namespace string, mine *share, dryRun bool) bool {
 		switch {
 		case name == namespace:
 		case other.asked+other.waiting > 0 || time.Since(other.last) < asksFor:
-			most = mostBeside
-		default:
+			if mine.usedNow() > mostCredit-1 {
+				most = mostBeside
+			}
+		case other.usedNow() == 0:
 			delete(s.of, name)
 		}
 	}
