@@ -13,6 +13,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/linerate-dev/linerate/internal/sanitize"
 )
 
 func main() {
@@ -21,17 +23,18 @@ func main() {
 
 // run returns the exit code: 0 after an orderly end, 2 for wrong flags, 1 for any other error.
 func run(ctx context.Context, args []string, env func(string) (string, bool), out, stderr io.Writer) int {
-	options, err := parse(args, env, stderr)
+	words := sanitize.NewWriter(stderr, false)
+	options, err := parse(args, env, words)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		fmt.Fprintln(stderr, "manager:", err) //nolint:errcheck // there is no other place to report it
+		fmt.Fprintln(words, "manager:", err) //nolint:errcheck // there is no other place to report it
 		return 2
 	case options.version:
 		_, err = fmt.Fprintln(out, versionLine())
 	default:
-		log := slog.New(quietEnd{slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: options.LogLevel}), ctx})
+		log := slog.New(quietEnd{logTo(stderr, options.LogLevel), ctx})
 		err = manage(ctx, options, log)
 	}
 	if err != nil {
@@ -39,6 +42,11 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), ou
 		return 1
 	}
 	return 0
+}
+
+// logTo is a log of a JSON document on each line.
+func logTo(out io.Writer, level slog.Leveler) slog.Handler {
+	return slog.NewJSONHandler(sanitize.JSONLines{Out: out}, &slog.HandlerOptions{Level: level})
 }
 
 // manage runs the manager until the context ends, and then until running reconciles have finished.

@@ -14,8 +14,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// statusOf is the whole status after a step: it follows from the last status, what is observed, and the step.
+// statusOf is the whole status after a step: it follows from the last status, what is observed, and the step. Runners, pods and nodes have their words in it, which must drive no terminal of who looks.
 func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
+	st := decidedStatus(v, s)
+	wording.PrintableTexts(&st)
+	return st
+}
+
+func decidedStatus(v *view, s *step) v1alpha1.LoadTestStatus {
 	st := *v.was.DeepCopy()
 	st.ObservedGeneration = v.Test.Generation
 	if s.over {

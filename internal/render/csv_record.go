@@ -52,6 +52,15 @@ func (r record) seconds(column string, d plan.Duration) record {
 	return r
 }
 
+// figure sets a number that is text in the document; what is none is a text like others.
+func (r record) figure(column string, n report.Number) record {
+	if _, err := strconv.ParseFloat(string(n), 64); err != nil {
+		return r.text(column, string(n))
+	}
+	r[column] = string(n)
+	return r
+}
+
 // number sets a number exactly as the Report has it, if there is one.
 func (r record) number(column string, v *float64) record {
 	if v != nil {
@@ -184,8 +193,7 @@ func (r record) medianLatency(m report.LatencyMedian) record {
 // latencyFigure sets a figure of latency of one run, which lies between two numbers.
 func (r record) latencyFigure(f report.Figure) record {
 	r.latency(f.Metric, f.Direction, *f.At, f.FrameSize).text("reason", f.Missing)
-	r["observed_least"], r["observed_most"] = string(f.Low), string(f.High)
-	return r
+	return r.figure("observed_least", f.Low).figure("observed_most", f.High)
 }
 
 // sessions sets what the connections of these directions did. What was sent again is a count, and its share and the round trip are figures: only where they are the path's.

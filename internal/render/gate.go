@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -150,11 +152,21 @@ func moreWords(n int, noun string) string {
 	return fmt.Sprintf("and %s more: the formats json and junit have all", wording.Counted(n, noun))
 }
 
+// objectName is the name of an object in a command, without what no such name has: between backticks nothing else is made harmless.
+func objectName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return utf8.RuneError
+	}, name)
+}
+
 // gatePlaces say where what was measured can be looked at.
 func gatePlaces(g *report.Gate) []string {
 	var out []string
 	for _, s := range g.Suites[:min(len(g.Suites), gateMissing)] {
-		words := fmt.Sprintf("`kubectl linerate report suite/%s -n %s`", s.Name, s.Namespace)
+		words := fmt.Sprintf("`kubectl linerate report suite/%s -n %s`", objectName(s.Name), objectName(s.Namespace))
 		if !s.Finished.IsZero() {
 			words += " (" + s.Started.UTC().Format("2006-01-02 15:04") + " to " + s.Finished.UTC().Format("2006-01-02 15:04 UTC") + ")"
 		}

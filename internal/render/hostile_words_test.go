@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 	"github.com/linerate-dev/linerate/internal/sanitize/sanitizetest"
 )
@@ -24,6 +25,32 @@ func TestNoFormatSaysWhatAHostileReportWantsItTo(t *testing.T) {
 					t.Errorf("%s: %v", format, err)
 				}
 				sanitizetest.Check(t, s.Name, format, out.Bytes())
+			}
+		}
+	}
+}
+
+// Nor does a suite's document, or what is made of several: a gate's judgement, a table, a comparison, a trend.
+func TestNoDocumentOfSeveralTestsSaysWhatAHostileOneWantsItTo(t *testing.T) {
+	for from := 0; from < len(sanitizetest.Words); from += 7 {
+		hostile := func(v any) {
+			sanitizetest.Fill(reflect.ValueOf(v), from, append([]string{"Kind", "Judgement", "Witness", "Metric"}, closed...)...)
+		}
+		night, gate, table, comparison, trend := reporttest.Night(), &report.Gate{}, &report.Table{}, &report.Comparison{}, &report.Trend{}
+		for _, v := range []any{gate, table, comparison, trend} {
+			sanitizetest.Make(reflect.ValueOf(v))
+		}
+		gate.Suites = []*report.Suite{reporttest.Night()}
+		for _, v := range []any{night, gate, table, comparison, trend} {
+			hostile(v)
+		}
+		for kind, d := range map[Kind]Document{Tests: OfTests(report.Documents{Suites: []*report.Suite{night}}), Gate: OfGate(gate), Table: OfTable(table), Comparison: OfComparison(comparison), Trend: OfTrend(trend)} {
+			for _, format := range Formats(kind) {
+				var out bytes.Buffer
+				if err := Write(&out, format, d, TextOptions{Width: 60 + from}); err != nil && format != "viz" {
+					t.Errorf("%s as %s: %v", kind, format, err)
+				}
+				sanitizetest.Check(t, string(kind), format, out.Bytes())
 			}
 		}
 	}

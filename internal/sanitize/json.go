@@ -40,3 +40,14 @@ func escape(b *bytes.Buffer, r rune) {
 	}
 	fmt.Fprintf(b, `\u%04x`, r)
 }
+
+// JSONLines takes JSON, a whole line with each Write, and writes it as JSON does: a log's records.
+type JSONLines struct{ Out io.Writer }
+
+// Write implements io.Writer.
+func (l JSONLines) Write(line []byte) (int, error) {
+	if err := JSON(l.Out, line); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}

@@ -3,6 +3,7 @@ package wording
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,4 +158,31 @@ func Printable(s string, kept ...rune) string {
 		}
 		return r
 	}, s)
+}
+
+// PrintableTexts makes all texts of what a pointer points to Printable.
+func PrintableTexts(of any) { printableTexts(reflect.ValueOf(of).Elem()) }
+
+func printableTexts(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			printableTexts(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				printableTexts(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			printableTexts(v.Index(i))
+		}
+	case reflect.String:
+		if s := v.String(); strings.ContainsFunc(s, Hidden) {
+			v.SetString(Printable(s))
+		}
+	default: // a number, or a map of names that the API server has checked
+	}
 }

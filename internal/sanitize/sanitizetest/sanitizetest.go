@@ -22,6 +22,40 @@ var Words = []string{
 	"=HYPERLINK(\"http://evil.example\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\"=1",
 }
 
+// Make gives a value one of each thing that it may have: what pointers point to, an element of each list and map.
+func Make(v reflect.Value) { grow(v, 16) }
+
+func grow(v reflect.Value, deep int) {
+	if deep == 0 {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() && v.CanSet() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		grow(v.Elem(), deep-1)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() && v.Type() != reflect.TypeFor[time.Time]() {
+				grow(v.Field(i), deep-1)
+			}
+		}
+	case reflect.Slice:
+		if v.Len() == 0 && v.CanSet() {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		}
+		for i := range v.Len() {
+			grow(v.Index(i), deep-1)
+		}
+	case reflect.Map:
+		if v.Type() == reflect.TypeFor[map[string]string]() && v.CanSet() {
+			v.Set(reflect.ValueOf(map[string]string{"of.somebody/else": strings.Join(Words, " ")}))
+		}
+	default:
+	}
+}
+
 // Fill writes one after the other into all texts of a value, from the given one on, but those of the named fields.
 func Fill(v reflect.Value, from int, but ...string) {
 	fill(v, &from, but)
