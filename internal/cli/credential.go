@@ -114,13 +114,29 @@ func makeSecret(path string) (credential.Key, error) {
 	return readSecret(path)
 }
 
+// warnOpen says of a server without a verifier who may use it, and for what.
+func warnOpen(stderr io.Writer, v credential.Verifier, address, use, instead string) {
+	if v.IsZero() {
+		fmt.Fprintf(stderr, "note: %s can %s: %s\n", callers(address), use, instead)
+	}
+}
+
+// callers are who reaches an address.
+func callers(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && (ip.IsLoopback() || host == "localhost") {
+		return "any user and program of this machine"
+	}
+	return "whoever reaches " + address
+}
+
 // guardedBy is the verifier of a server that people start by hand: the one of its flag, or that of the secret in a file.
 func guardedBy(stderr io.Writer, v credential.Verifier, file, address string) (credential.Verifier, error) {
 	if !v.IsZero() {
 		return v, nil
 	}
 	if file == "" {
-		fmt.Fprintf(stderr, "note: whoever reaches %s can make this machine send: --secret-file keeps others out\n", address)
+		warnOpen(stderr, v, address, "make this machine send", "--secret-file keeps others out")
 		return v, nil
 	}
 	file, err := secretPath(file)

@@ -122,6 +122,7 @@ func serveVitalsMeanwhile(ctx context.Context, stderr io.Writer, o forwarderOpti
 		unread(err)
 		return &telling
 	}
+	warnOpen(stderr, o.verifier, l.Addr().String(), openVitals, closedVitals)
 	server := &vitals.Server{Limits: limitsOf(spec.Spec), Verifier: o.verifier}
 	if spec.Tunnel == nil { // else the other gateway has the other links
 		counters, err := forwarder.OpenCounters(nil, spec.Spec)

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/linerate-dev/linerate/internal/credential"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/iperf3"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
@@ -201,6 +202,7 @@ func (o iperf3Options) serve(ctx context.Context, s Streams) error {
 		return exit.BadInput("--listen: %w", err)
 	}
 	fmt.Fprintf(s.Err, "serving iperf3 clients at %s; Ctrl-C ends\n", l.Address())
+	warnOpen(s.Err, credential.Verifier{}, fmt.Sprint(l.Address()), "make this machine send, as iperf3's protocol asks for no proof", "--listen ADDRESS:PORT serves one network alone, such as 127.0.0.1:5201 this machine")
 	var mu sync.Mutex // a result at a time
 	server := iperf3.Server{Most: o.most, Longest: o.longest, Interval: time.Duration(o.interval), Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
 		mu.Lock()

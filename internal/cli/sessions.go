@@ -100,6 +100,7 @@ func serveSessions(ctx context.Context, stderr io.Writer, o sessionsOptions) err
 		return exit.BadInput("--listen %s: %w", o.listen, err)
 	}
 	fmt.Fprintf(stderr, "end of link %s on interface %s answers on %s; Ctrl-C ends\n", o.link, o.iface, l.Addr())
+	warnOpen(stderr, o.verifier, l.Addr().String(), "make this machine send and give "+o.iface+" addresses and routes", "--verifier answers runners of an attempt alone")
 	return sessions.Ends{{Link: o.link, Interface: o.iface, Product: product(), SlowReader: o.slowReader, Log: logger(stderr, true)}}.Serve(ctx, o.verifier.Listen(l, credential.Control))
 }
 

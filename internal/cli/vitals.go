@@ -18,6 +18,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/vitals"
 )
 
+// What whoever calls may do where vital signs are served without a verifier, and how to keep others out.
+const (
+	openVitals   = "read how busy this machine is"
+	closedVitals = "--verifier answers runners of an attempt alone"
+)
+
 func newVitals(s Streams) *cobra.Command {
 	var address, terminationLog string
 	var verifier credential.Verifier
@@ -34,6 +40,7 @@ func newVitals(s Streams) *cobra.Command {
 			l, err := listenVitals(cmd.Context(), address, nil)
 			if err == nil {
 				fmt.Fprintf(s.Err, "serving vital signs at %s\n", l.Addr())
+				warnOpen(s.Err, verifier, l.Addr().String(), openVitals, closedVitals)
 				err = serveVitals(cmd.Context(), l, &vitals.Server{Verifier: verifier})
 			}
 			return withTermination(terminationLog, err)
