@@ -24,20 +24,8 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 	if r.Plan.Procedure.Type == plan.TypeConstantLoad && c.Whole != nil {
 		lasted = c.Whole.Duration.Std()
 	}
-	of := w
-	if c.Whole != nil {
-		of = *c.Whole
-	}
-	if slices.ContainsFunc(of.Directions, func(d report.Direction) bool { return contradicted(r, d) }) {
-		return lasted
-	}
-	for i, d := range c.Directions { // each may have a window of its own
-		if d.Window == procedure.None {
-			continue
-		}
-		if own := r.Windows[d.Window]; i < len(own.Directions) && contradicted(r, own.Directions[i]) {
-			return min(lasted, own.Duration.Std())
-		}
+	if at, is := contradictedFor(r, c, w, lasted); is {
+		return at
 	}
 	open := slices.ContainsFunc(c.CriticalLoads, func(l *report.CriticalLoad) bool { return l != nil && l.High == "" })
 	switch {
@@ -54,6 +42,25 @@ func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
 		}
 	}
 	return lasted
+}
+
+// contradictedFor is for how long an answer was seen in which the device lost frames of as much at another time, in some direction.
+func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, lasted time.Duration) (time.Duration, bool) {
+	if c.Whole != nil {
+		w = *c.Whole
+	}
+	if slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return contradicted(r, d) }) {
+		return lasted, true
+	}
+	for i, d := range c.Directions { // each may have a window of its own
+		if d.Window == procedure.None {
+			continue
+		}
+		if own := r.Windows[d.Window]; i < len(own.Directions) && contradicted(r, own.Directions[i]) {
+			return min(lasted, own.Duration.Std()), true
+		}
+	}
+	return 0, false
 }
 
 // shownForSentence says for how long the answer is shown; empty: the procedure's own sentence does, or the answer holds for as long as one likes.
