@@ -139,5 +139,20 @@ func tableOf(rows []*row) string {
 	}
 	return fmt.Sprintf("%d rows: %d within 1 %%, %d in time, %d true bounds or no figure for a reason that is told, %d wrong or not found. %s: %s.\n\n"+
 		"| question | limit, in packets/s and direction | said of each direction or load | worst | the device counted (the Report) | outcome | took | machine |\n|---|---:|---|---:|---|---|---:|---|\n%s\n",
-		len(rows), count[within1], count[inTime], count["true"], wrong, distinct(measured), distinct(trexes), strings.Join(lines, "\n"))
+		len(rows), count[within1], count[inTime], count["true"], wrong, distinct(measuredTogether(measured)), distinct(trexes), strings.Join(lines, "\n"))
+}
+
+// measuredTogether joins sentences of where rows come from that differ in linerate's commit alone.
+func measuredTogether(sentences []string) []string {
+	commits := map[[2]string][]string{}
+	for _, s := range sentences {
+		day, rest, _ := strings.Cut(s, ", with linerate ")
+		commit, machine, _ := strings.Cut(rest, ", on ")
+		commits[[2]string{day, machine}] = append(commits[[2]string{day, machine}], commit)
+	}
+	var joined []string
+	for where, these := range commits {
+		joined = append(joined, fmt.Sprintf("%s, with linerate %s, on %s", where[0], strings.Join(slices.Compact(slices.Sorted(slices.Values(these))), ", "), where[1]))
+	}
+	return joined
 }
