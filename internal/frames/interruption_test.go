@@ -158,6 +158,29 @@ func TestADeviceThatIsAwayForAWhileIsSeenInEachProcedure(t *testing.T) {
 	}
 }
 
+// A generator begins 0.2 s after it is asked to, as the software engine does. The first reading then had nothing sent, and the second was a second later: frames seemed to be under way for that long, and a device that was away
+// for 1.5 s from the end of a trial on was given a limit.
+func TestADeviceThatIsAwayIsSeenThoughItsGeneratorBeginsLater(t *testing.T) {
+	late := onGenerator(func(g *sim.Generator) { g.Paced, g.StartTakes = true, 200*time.Millisecond })
+	search := searching(plan.ClassifySequential, 1, 5)
+	from, _ := healthy(t, search)
+	seen := 0
+	for n := range tier.Times(6, 200) {
+		at := from + 2600*time.Millisecond + time.Duration(n)*30*time.Millisecond // the highest load is over, of which nothing may come back
+		r := scene(search, late, mute(at, at+1500*time.Millisecond, 0, 1)).run(t)
+		if sentMeanwhile(r, at, at+1500*time.Millisecond) < 700*time.Millisecond {
+			continue
+		}
+		seen++
+		if r.Result.NotHeld == "" || r.Result.Saturated {
+			t.Errorf("away for 1.5 s after %s: %s, %q: %s", at, r.Result.Reason, r.Result.NotHeld, r.Result.Message)
+		}
+	}
+	if seen == 0 {
+		t.Error("the device was away only while nothing was sent")
+	}
+}
+
 // sentMeanwhile is for how long frames were sent between two moments.
 func sentMeanwhile(r *report.Report, from, to time.Duration) (all time.Duration) {
 	for _, w := range r.Windows {

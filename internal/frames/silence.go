@@ -53,6 +53,9 @@ func (r *run) lookForSilence(readings []engine.Reading) {
 		now.rate[i] = float64(came) / took.Seconds()
 		now.best[i] = max(now.best[i], now.rate[i])
 		now.silent[i] = measure.IsSilent(since.Sent.Packets, came, now.best[i]*took.Seconds())
+		if since.Sent.Packets < measure.LeastSent && came == 0 {
+			now.silent[i] = last.silent[i] // a generator begins a while after it was asked to, and a pause ends no silence
+		}
 		now.close = now.close || now.silent[i] || now.rate[i] < last.rate[i]/2
 		changed = changed || last.silent[i] != now.silent[i]
 		now.kept = now.kept || last.silent[i] && !now.silent[i]
