@@ -154,7 +154,7 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 		r.announceLatestEnd()
 	}
 	r.Driving = true
-	r.drive.quiet.begin()
+	r.awaitFirstFrames()
 	r.drive.until = time.Now().Add(lasts + StartsWithin)
 	middles := make([]time.Time, len(r.gens))
 	barrier := newBarrier(len(r.gens))

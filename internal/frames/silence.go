@@ -26,11 +26,15 @@ type quiet struct {
 	close    bool             // a direction is silent, or hears less than before: look again soon
 }
 
-// begin says that traffic begins after these readings: all directions are silent until its first frames are back.
-func (q *quiet) begin() {
+// awaitFirstFrames says that traffic begins after these readings: all directions are silent until its first frames are back. How long that takes is seen from here on.
+func (r *run) awaitFirstFrames() {
+	q := &r.drive.quiet
 	q.close = true
 	for i := range q.silent {
 		q.silent[i] = true
+	}
+	if q.readings != nil && !q.kept {
+		r.Report.Samples, q.kept = append(r.Report.Samples, q.sample), true
 	}
 }
 
