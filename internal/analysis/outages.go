@@ -77,6 +77,7 @@ func outageOf(r *report.Report, i int) *report.Interruption {
 	var found *report.Interruption
 	for _, gap := range gaps(r, stretches, most, best) {
 		silence := silenceOf(r, i, gap, delay, best)
+		silence.possible = longestAway(stretches, gap)
 		over := gap[len(gap)-1] != stretches[len(stretches)-1]
 		if !silence.isOutage(r, over) {
 			continue
@@ -135,7 +136,7 @@ func gaps(r *report.Report, stretches []stretch, most int64, best float64) (all 
 type silence struct {
 	// from and to are when its first frame and its last one were sent; sending is for how long frames were sent meanwhile.
 	from, to, sending time.Duration
-	// possible is for how long the device may have been away: with the pauses before and after, in which nothing was sent.
+	// possible is for how long the device may have been away.
 	possible time.Duration
 	frames   int64
 	// trial says that no frame of a whole trial came back, however long that took: it was waited for.
@@ -145,7 +146,6 @@ type silence struct {
 // silenceOf is the part of a gap of direction i in which frames were sent that should have come back within it. What was sent so late that it may be under way still, by the longest delay that a device can have by the run, isn't counted.
 func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best float64) (seen silence) {
 	from, to := gap[0].from, gap[len(gap)-1].to
-	seen.possible = to - from + betweenReadings
 	see := func(begin, end time.Duration) {
 		if end > begin {
 			if seen.to == 0 {
@@ -173,6 +173,18 @@ func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best
 		}
 	}
 	return seen
+}
+
+// longestAway is for how long the device may have been away at a gap: in the pauses of the gap, in which nothing was sent, and in the stretches before and after it as far as frames were lost there.
+func longestAway(stretches, gap []stretch) time.Duration {
+	away := gap[len(gap)-1].to - gap[0].from
+	for _, s := range stretches {
+		if besides := s.to == gap[0].from || s.from == gap[len(gap)-1].to; !besides || s.sent <= s.came {
+			continue
+		}
+		away += time.Duration(float64(s.to-s.from) * float64(s.sent-s.came) / float64(s.sent))
+	}
+	return away + betweenReadings
 }
 
 // isOutage says that so much was seen of an outage that it is one. A run that ends with a silence has no end of it.
