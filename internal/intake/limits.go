@@ -50,7 +50,7 @@ func tooDeep(most int) error {
 }
 
 func twice(name string) error {
-	return Exceeded(fmt.Sprintf("an object in it has two members %s, of which readers may take one or the other: give what linerate wrote", wording.Limited(fmt.Sprintf("%q", name), 80)))
+	return Exceeded(fmt.Sprintf("an object in it has two members %s, of which readers may take one or the other: give it once", wording.Limited(fmt.Sprintf("%q", name), 80)))
 }
 
 func tooHeavy(most, bytes int64) error {
