@@ -28,8 +28,8 @@ type acceptedPods struct {
 type podShape [sha256.Size]byte
 
 const (
-	// acceptedFor is for how long a dry run's acceptance counts.
-	acceptedFor = time.Minute
+	// acceptedFor is for how long a dry run's acceptance counts: longer than a run of a minute, after which the next test of a suite asks for the same pods.
+	acceptedFor = 2 * time.Minute
 	// mostAccepted is how many shapes of pods are remembered of a namespace.
 	mostAccepted = 128
 )

@@ -43,7 +43,7 @@ func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
 	}{
 		"another test's, like it":                  {test: named("lab", "64b"), image: "i:1", want: true},
 		"its own, in another attempt":              {test: known, image: "i:1", want: true},
-		"a minute later":                           {test: named("lab", "64b"), image: "i:1", after: time.Minute},
+		"two minutes later":                        {test: named("lab", "64b"), image: "i:1", after: 2 * time.Minute},
 		"another image":                            {test: named("lab", "64b"), image: "i:2"},
 		"another namespace":                        {test: named("other", "64b"), image: "i:1"},
 		"beside one that nobody tried":             {test: named("lab", "64b"), image: "i:1", beside: podOf(named("lab", "64b"), "j:1"), want: true},
