@@ -77,9 +77,8 @@ func outageOf(r *report.Report, i int) *report.Interruption {
 	var found *report.Interruption
 	for _, gap := range gaps(r, stretches, most, best) {
 		silence := silenceOf(r, i, gap, delay, best)
-		silence.possible = longestAway(stretches, gap)
 		over := gap[len(gap)-1] != stretches[len(stretches)-1]
-		if !silence.isOutage(r, over) {
+		if !silence.isOutage(r, over, longestAway(stretches, gap)) {
 			continue
 		}
 		if found == nil {
@@ -136,9 +135,7 @@ func gaps(r *report.Report, stretches []stretch, most int64, best float64) (all 
 type silence struct {
 	// from and to are when its first frame and its last one were sent; sending is for how long frames were sent meanwhile.
 	from, to, sending time.Duration
-	// possible is for how long the device may have been away.
-	possible time.Duration
-	frames   int64
+	frames            int64
 	// trial says that no frame of a whole trial came back, however long that took: it was waited for.
 	trial bool
 }
@@ -175,20 +172,21 @@ func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best
 	return seen
 }
 
-// longestAway is for how long the device may have been away at a gap: in the pauses of the gap, in which nothing was sent, and in the stretches before and after it as far as frames were lost there.
+// longestAway bounds the time that the device was away at a gap. The device may have been away in the whole gap, with its pauses. It may also have been away in the stretch before the gap and in the one after it: each counts by its
+// share of lost frames.
 func longestAway(stretches, gap []stretch) time.Duration {
-	away := gap[len(gap)-1].to - gap[0].from
+	begin, end := gap[0].from, gap[len(gap)-1].to
+	away := end - begin + betweenReadings
 	for _, s := range stretches {
-		if besides := s.to == gap[0].from || s.from == gap[len(gap)-1].to; !besides || s.sent <= s.came {
-			continue
+		if adjacent := s.to == begin || s.from == end; adjacent && s.sent > s.came {
+			away += time.Duration(float64(s.lasted()) * float64(s.sent-s.came) / float64(s.sent))
 		}
-		away += time.Duration(float64(s.to-s.from) * float64(s.sent-s.came) / float64(s.sent))
 	}
-	return away + betweenReadings
+	return away
 }
 
-// isOutage says that so much was seen of an outage that it is one. A run that ends with a silence has no end of it.
-func (s silence) isOutage(r *report.Report, over bool) bool {
+// isOutage says that a silence is an outage. Over says that frames came back after the silence, and away bounds the time that the device was away.
+func (s silence) isOutage(r *report.Report, over bool, away time.Duration) bool {
 	least := leastOutageOf(r)
 	switch {
 	case s.frames < measure.LeastSent:
@@ -198,7 +196,7 @@ func (s silence) isOutage(r *report.Report, over bool) bool {
 	case report.PlanOf(r).Sessions != nil: // which send at any time
 		return false
 	}
-	return s.sending >= leastSilence && (s.possible >= least || !over)
+	return s.sending >= leastSilence && (away >= least || !over)
 }
 
 // sendingIn are the parts of a stretch in which frames were sent: of trials, and bursts, it is known from when until when; a load that is held is sent all the time.

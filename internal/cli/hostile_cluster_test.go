@@ -25,17 +25,17 @@ func hostileCluster(t *testing.T, from int) *httptest.Server {
 	}
 	ended := []metav1.Condition{condition(v1alpha1.ConditionComplete, metav1.ConditionTrue), condition(v1alpha1.ConditionPassed, metav1.ConditionFalse), condition(v1alpha1.ConditionStalled, metav1.ConditionTrue)}
 	hostile := func(v any) { sanitizetest.Fill(reflect.ValueOf(v), from, "Type", "Kind", "APIVersion", "Status") }
+	fill := func(meta *metav1.ObjectMeta, status any, conditions *[]metav1.Condition) {
+		sanitizetest.Make(reflect.ValueOf(status))
+		*conditions = ended
+		hostile(status)
+		hostile(meta)
+	}
 	var test v1alpha1.LoadTest
-	sanitizetest.Make(reflect.ValueOf(&test.Status))
-	test.Status.Conditions = ended
-	hostile(&test.Status)
-	hostile(&test.ObjectMeta)
+	fill(&test.ObjectMeta, &test.Status, &test.Status.Conditions)
 	test.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestKind}
 	var suite v1alpha1.LoadTestSuite
-	sanitizetest.Make(reflect.ValueOf(&suite.Status))
-	suite.Status.Conditions = ended
-	hostile(&suite.Status)
-	hostile(&suite.ObjectMeta)
+	fill(&suite.ObjectMeta, &suite.Status, &suite.Status.Conditions)
 	suite.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestSuiteKind}
 	resources := metav1.APIResourceList{GroupVersion: v1alpha1.GroupVersion.String(), APIResources: []metav1.APIResource{
 		{Name: "loadtests", Kind: v1alpha1.LoadTestKind, Namespaced: true, Verbs: metav1.Verbs{"get", "list", "watch", "patch", "create"}},

@@ -33,8 +33,8 @@ func (r *run) awaitFirstFrames() {
 	for i := range q.silent {
 		q.silent[i] = true
 	}
-	if q.readings != nil && !q.kept {
-		r.Report.Samples, q.kept = append(r.Report.Samples, q.sample), true
+	if q.readings != nil {
+		q.keep(r.Report, q.readings, q.sample)
 	}
 }
 

@@ -179,11 +179,8 @@ func (c *Client) distribute(calls []*call, requests []wire.Request, answer []byt
 	return nil
 }
 
-// The most that an answer may become: all streams of a full port are some 30 MB of text.
-const (
-	mostText   = 64 << 20
-	mostMemory = 256 << 20
-)
+// ofAnswers are the limits of an answer: all streams of a full port are some 30 MB of text.
+var ofAnswers = intake.Limits{Bytes: 64 << 20, Memory: 256 << 20}
 
 // parse reads the answers to so many requests, the envelope of each. A server may answer with millions of empty ones.
 func parse(answer []byte, requests int) ([]wire.Response, error) {
@@ -191,7 +188,7 @@ func parse(answer []byte, requests int) ([]wire.Response, error) {
 	if envelope = reflect.TypeFor[wire.Response](); bytes.HasPrefix(bytes.TrimSpace(answer), []byte("[")) {
 		envelope = reflect.TypeFor[[]wire.Response]()
 	}
-	if _, err := intake.Measure(answer, intake.Limits{Bytes: mostText, Memory: mostMemory}, envelope); err != nil {
+	if _, err := intake.Measure(answer, ofAnswers, envelope); err != nil {
 		return nil, fmt.Errorf("answer to %d requests: %w", requests, err)
 	}
 	return wire.ParseResponses(answer)
@@ -220,7 +217,7 @@ func (c *Client) outcome(k *call, r wire.Response) error {
 	if k.result == nil {
 		return nil
 	}
-	if err := intake.JSON(r.Result, k.result, intake.Limits{Bytes: mostText, Memory: mostMemory}); err != nil {
+	if err := intake.JSON(r.Result, k.result, ofAnswers); err != nil {
 		return fmt.Errorf("%s%s: answer can't be read: %w", k.method, onPort(k.port), err)
 	}
 	return nil

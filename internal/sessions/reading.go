@@ -1,0 +1,53 @@
+package sessions
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+)
+
+// What an end may say in words, and how many counters of a network card it may have. A window's readings are kept until its end, so they have no more than the test asks for.
+const (
+	mostWords    = 4 << 10
+	mostCounters = 64
+)
+
+// check refuses a reading with more in it than an end of a test of so many connections has.
+func (r *Reading) check(connections int) error {
+	words, many := 0, 0
+	if s := r.Sending; s != nil {
+		words, many = len(s.Broken), len(s.Datagrams)
+	}
+	if s := r.Receiving; s != nil {
+		words, many = words+len(s.Broken), max(many, len(s.Streams))
+	}
+	if w := r.Waits; w != nil {
+		words += len(w.Program)
+	}
+	if d := r.Drops; d != nil {
+		words += len(d.Interface) + len(d.Unread)
+		for name := range d.Counters {
+			words += len(name)
+		}
+		if len(d.Counters) > mostCounters {
+			return fmt.Errorf("%w: it tells %d counters of its interface, and an end of linerate's has %d at most", engine.ErrLost, len(d.Counters), mostCounters)
+		}
+	}
+	switch {
+	case many > connections:
+		return fmt.Errorf("%w: it tells of %d streams, and the test has %d connections", engine.ErrLost, many, connections)
+	case words > mostWords:
+		return fmt.Errorf("%w: its reading has %d bytes of words, and an end of linerate's has %d at most", engine.ErrLost, words, mostWords)
+	}
+	return nil
+}
+
+// counters are readings without vital signs, which observers have by now.
+func counters(of []Reading) []Reading {
+	kept := slices.Clone(of)
+	for i := range kept {
+		kept[i].Vitals, kept[i].Signs, kept[i].Asked = nil, nil, nil
+	}
+	return kept
+}
