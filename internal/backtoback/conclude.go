@@ -168,6 +168,11 @@ func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Dur
 	case f == nil:
 		return "no search for the longest burst without loss was finished"
 	}
+	return longestWithoutLoss(of, f) + b.buffer(f)
+}
+
+// longestWithoutLoss says how long a direction's bursts were that lost nothing, and the rate that they were sent at.
+func longestWithoutLoss(of side, f *report.BackToBackFrames) string {
 	least, most := f.Searches[0].Clean, f.Searches[0].Clean
 	for _, s := range f.Searches {
 		least, most = min(least, s.Clean), max(most, s.Clean)
@@ -187,19 +192,24 @@ func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Dur
 	if of.trial.UnderOffered() {
 		said += fmt.Sprintf(" of %s asked for, so that at that rate shorter ones lose frames", wording.PacketRate(of.trial.Intended.PacketsPerSecond))
 	}
+	return said
+}
+
+// buffer says how much the device holds while it forwards, or why that is unknown.
+func (b BackToBack) buffer(f *report.BackToBackFrames) string {
 	switch {
 	case f.ForwardedPacketsPerSecond == "":
-		return said + "; how fast the device forwards meanwhile, and so how much it holds, is unknown: the trial was no longer than such a burst, or brought no more frames"
+		return "; how fast the device forwards meanwhile, and so how much it holds, is unknown: the trial was no longer than such a burst, or brought no more frames"
 	case f.Buffer.Low == "" && !b.plan.Throughput.IsZero():
-		return said + fmt.Sprintf("; the throughput given, %s, isn't below that, so what the device holds is unknown", b.plan.Throughput)
+		return fmt.Sprintf("; the throughput given, %s, isn't below that, so what the device holds is unknown", b.plan.Throughput)
 	case f.Buffer.Low == "":
-		return said + "; what the device forwards meanwhile isn't below that, so what it holds is unknown"
+		return "; what the device forwards meanwhile isn't below that, so what it holds is unknown"
 	}
 	held, until := rounded(f.Buffer.Low), ""
 	if high := rounded(f.Buffer.High); !f.Timed && f.Buffer.High != "" && high != held {
 		held, until = held+" to "+high, " to "+microsecondsText(f.BufferMicroseconds.High)
 	}
-	return said + fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", wording.RoundedPacketRate(f.ForwardedPacketsPerSecond.Float()), held, microsecondsText(f.BufferMicroseconds.Low)+until)
+	return fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", wording.RoundedPacketRate(f.ForwardedPacketsPerSecond.Float()), held, microsecondsText(f.BufferMicroseconds.Low)+until)
 }
 
 func rounded(n report.Number) string { return wording.Count(int64(math.Round(n.Float()))) }
