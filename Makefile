@@ -7,17 +7,17 @@ LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)$(shell git diff --quiet HEAD -- . ':!docs' 2>/dev/null; [ $$? -ne 1 ] || echo -dirty)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
-PACKETS := /(internal/(softgen|forwarder|lab|netspace|sessions)|test/(realpackets|delivery|e2e|impaired|burstiness))(/|$$)
+PACKETS := /(internal/(engine/softgen|device/(forwarder|lab)|host/netspace|run/sessions)|test/(packets/(realpackets|delivery|burstiness)|cluster/e2e|rigs/impaired))(/|$$)
 # Packages of which a few tests have all that happens at the same time: several generators asked at once, what is told while something else is done, one server of many. The race detector has
 # these tests (TOGETHER); all tests of the packages, these too, go without: what they compute for long is one goroutine's.
-FEW := ./internal/admission ./internal/cli ./internal/frames
+FEW := ./internal/compile/admission ./internal/cli ./internal/run/frames
 TOGETHER := ^(TestAServerCanBeUsedByManyAtOnce|TestAGeneratorPerLink|TestReplicasSendTheirSharesAndStartTogether|TestADecidedTrialThatCannotBeStopped|TestTheCurveOfADevice|TestEachDirectionIsMeasuredByItself|TestNoLoadBeforeThePathIsProven|TestAResetKeepsATrialFromSpoilingTheNext|TestTraces|TestVerify|TestStderrNeverBlocks|TestTheRunnerPollsTheDevicesNode|TestOnlyObservedNodesArePolled|TestTheProgramsOfAFileRunInOrder|TestAFailedTeardownIsPrinted|TestTheRunnerResetsTheDevice|TestAPodThatCannotResetSaysWhy|TestAnInterruptedSetupIsAnInterrupt|TestIperf3PrintsBothSides|TestIperf3SaysWhatIsWrong|TestPortsThatTheOperatorDoesNotKnowAreNoted|TestHowLongAReportMayStillBeWritten)$$
 # The other packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow. What is in hack is nobody's
 # to run but a contributor's: the full tier has it with the race detector.
-SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)|^./internal/(admission|cli|frames)$$')
+SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(api/(chart|operator)|rigs/fabric/plugins)|^./internal/(compile/admission|cli|run/frames)$$')
 # Tests of those packages that go without: what one goroutine computes for long, as 128 MiB unpacked, and a thousand tests tried and judged.
 SIMULATED := ^(TestABaselineIsReadAsFarAsItsBound|TestALineFromWhatIsKeptIsTheSame|TestHowLongTestsWaitToBeginThoughItIsTheirTurn|TestAQuotaOnLoadTestsIsNotRunInto|TestRefusedTestsKeepNoOthersFromBeingMade)$$
-# Tests of test/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
+# Tests of test/api/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
 RUNNING := ^(TestASuiteWithCachesAndWatches|TestTheNextOperatorTakesOver|TestTwoTestsThatAreHalfPlacedBothFinish|TestTwoTestsAreNeverOnOnePort)$$
 # The race detector is in C, and all else does without.
 RACE := CGO_ENABLED=1 $(GO) test -race
@@ -56,48 +56,48 @@ test-code: export GOGC := 400
 test-code: export GOMEMLIMIT := 2GiB
 test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (9 minutes)
 	$(GO) list -export -f '' ./... >/dev/null
-	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) $(FEW) ./test/operator >/dev/null
+	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) $(FEW) ./test/api/operator >/dev/null
 	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
 # The engine's threads that send (real-time ones, or at nice -20) would leave no processor to sessions, whose packets an ordinary program sends: so these are before the engine. The last are one after another.
 # Of tests that are parallel most of the time is waiting, so there may be more than processors.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 4 minutes)
-	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/sessions/...
-	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/softgen/... ./internal/lab/... ./internal/netspace/... ./internal/forwarder/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets
+	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/run/sessions/...
+	$(RACE) -vet=off -count=1 -timeout 10m -parallel 4 ./internal/engine/softgen/... ./internal/device/lab/... ./internal/host/netspace/... ./internal/device/forwarder/...
+	$(GO) test -vet=off -count=1 -p 1 -timeout 10m -parallel 6 ./test/packets/burstiness ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets
 
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
 	$(RACE) -vet=off -count=1 -timeout 20m -run '$(TOGETHER)|^TestScripts$$/^(ramp|servers|trex_launch)$$' $(FEW)
-	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./deviceplugin
+	cd test/rigs/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./deviceplugin
 
 test-plain: kube
-	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/operator$$' | sort) <($(GO) list $(SHARING) | sort))
+	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/api/operator$$' | sort) <($(GO) list $(SHARING) | sort))
 	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./controllers/loadtest ./controllers/loadtestsuite ./controllers/turns
-	cd test/fabric/plugins && $(GO) test -vet=off -count=1 -timeout 20m ./cni ./linerate-vf ./linerate-vf-plugin
+	cd test/rigs/fabric/plugins && $(GO) test -vet=off -count=1 -timeout 20m ./cni ./linerate-vf ./linerate-vf-plugin
 
 # What waits for the operator's own times comes first, so that nothing else waits for it.
 test-running: compiler kube
-	$(RACE) -vet=off -count=1 -timeout 20m -run '$(RUNNING)' ./test/operator
+	$(RACE) -vet=off -count=1 -timeout 20m -run '$(RUNNING)' ./test/api/operator
 
 # The operator's tests are one after the other, each waiting for its API server: three parts are beside each other, each with a server of its own. They are one program.
 test-operator-a: operator-tests
-	cd test/operator && ../../bin/operator.test -test.timeout 20m -test.run '^TestA[STWn]' -test.skip '$(RUNNING)'
+	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^TestA[STWn]' -test.skip '$(RUNNING)'
 
 test-operator-b: operator-tests
-	cd test/operator && ../../bin/operator.test -test.timeout 20m -test.run '^TestA[^STWn]' -test.skip '$(RUNNING)'
+	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^TestA[^STWn]' -test.skip '$(RUNNING)'
 
 test-operator-c: operator-tests
-	cd test/operator && ../../bin/operator.test -test.timeout 20m -test.run '^Test[^A]' -test.skip '$(RUNNING)'
+	cd test/api/operator && ../../../bin/operator.test -test.timeout 20m -test.run '^Test[^A]' -test.skip '$(RUNNING)'
 
 operator-tests: kube
-	$(GO) test -vet=off -c -o bin/operator.test ./test/operator
+	$(GO) test -vet=off -c -o bin/operator.test ./test/api/operator
 
 test-api: compiler kube ## Run the API and the operator against a real API server (2 minutes)
-	$(RACE) -count=1 ./test/apiserver ./test/manifests ./test/operator/...
+	$(RACE) -count=1 ./test/api/apiserver ./test/api/manifests ./test/api/operator/...
 
 test-chart: kube ## Test the chart, by Helm's own library, against a real API server (1 minute)
-	cd test/chart && $(GO) test -vet=off -count=1 -timeout 15m ./...
+	cd test/api/chart && $(GO) test -vet=off -count=1 -timeout 15m ./...
 
 # The tests build it themselves if they must, but then unheard, and beside tests that keep time.
 kube:
@@ -129,7 +129,7 @@ demo-down: ## Remove the demo's cluster (some seconds)
 	$(GO) run ./hack/demo down
 
 e2e: packages kube-cluster ## Run the gate's scene in a real cluster: both kinds of engine pod, a queue, a killed runner (as root; 3 minutes)
-	$(GO) test -vet=off -count=1 -timeout 20m ./test/e2e ./test/e2e/box ./test/e2e/rig ./test/e2e/trex
+	$(GO) test -vet=off -count=1 -timeout 20m ./test/cluster/e2e ./test/cluster/e2e/box ./test/cluster/e2e/rig ./test/cluster/e2e/trex
 
 image: ## Pack the container image into linerate.tar, with nothing but Go (1 minute)
 	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'
@@ -148,8 +148,8 @@ rehearse: ## Full tier: run the release workflow's own steps, with stand-ins for
 
 lint: ## Lint, with the architecture's import arrows (1 minute, the first time 7)
 	$(GO) run -modfile=go.tools.mod $(LINT) run --allow-parallel-runners ./...
-	cd test/chart && $(GO) run -modfile=../../go.tools.mod $(LINT) run --allow-parallel-runners -c ../../.golangci.yml ./...
-	cd test/fabric/plugins && $(GO) run -modfile=../../../go.tools.mod $(LINT) run --allow-parallel-runners -c ../../../.golangci.yml ./...
+	cd test/api/chart && $(GO) run -modfile=../../../go.tools.mod $(LINT) run --allow-parallel-runners -c ../../../.golangci.yml ./...
+	cd test/rigs/fabric/plugins && $(GO) run -modfile=../../../../go.tools.mod $(LINT) run --allow-parallel-runners -c ../../../../.golangci.yml ./...
 	$(GO) run -modfile=go.actionlint.mod github.com/rhysd/actionlint/cmd/actionlint examples/ci/github-actions.yaml .github/workflows/*.yml
 
 generate: ## Regenerate deep copies, the CRD, docs/api.md, the documents' schemas, the manager's role and the chart's copies (5 seconds, the first time 1 minute)
@@ -168,45 +168,45 @@ check-all: ## Run the full tier, part by part, and publish its tables in docs/me
 # The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.
 
 known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/measured/known-answers.md; AGAIN=n repetitions (as root; 90 minutes)
-	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/measured/known-answers.md
+	$(FULL) -timeout 120m ./test/packets/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/measured/known-answers.md
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, sessions' figures against known ones, with real packets (as root; 44 minutes)
-	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets ./internal/iperf3
-	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/sessions
+	$(FULL) -p 1 -timeout 60m -skip '^(TestKnownAnswers.*|TestModes.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/packets/burstiness ./test/packets/delivery ./test/rigs/impaired ./test/packets/realpackets ./internal/run/iperf3
+	$(FULL) -timeout 20m -run '^(TestLossOf|TestManyStreams|TestRoundTripOf|TestGoodputOf|TestAWeakReceiverOf)' -v ./internal/run/sessions
 
 modes: devices ## Full tier: measure each real device made of Linux, into docs/measured/modes.md (as root; 36 minutes)
-	$(FULL) -timeout 90m ./test/realpackets -run '^TestModes' -v -table $(CURDIR)/docs/measured/modes.md
+	$(FULL) -timeout 90m ./test/packets/realpackets -run '^TestModes' -v -table $(CURDIR)/docs/measured/modes.md
 
 neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times, and sessions through a Reference (as root; 12 minutes)
-	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)
-	$(FULL) -timeout 20m ./internal/sessions -run '^TestABusyLoopIsNoWeakDeviceOfSessions$$' -v -neighbours 5
+	$(FULL) -timeout 60m ./test/packets/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)
+	$(FULL) -timeout 20m ./internal/run/sessions -run '^TestABusyLoopIsNoWeakDeviceOfSessions$$' -v -neighbours 5
 
 blind-gates: ## Full tier: judge releases blind, into docs/measured/gate.md; GATES=n of each kind (as root; 18 minutes)
-	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/measured/gate.md
+	$(FULL) -timeout 90m ./test/packets/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/measured/gate.md
 
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
-	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/fabric/incluster
+	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/rigs/fabric/incluster
 
 scenes: packages devices kube-cluster ## Full tier: everything that is played in a cluster: modes, floods, grids, sessions, lives, queues, suites, gates, tenants, upgrades (as root; 42 minutes)
-	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/e2e
+	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/cluster/e2e
 
 faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/measured/reliability.md (as root; 30 minutes)
-	$(FULL) -timeout 90m ./test/faults -run '^TestFaults$$' -v -table docs/measured/reliability.md
+	$(FULL) -timeout 90m ./test/cluster/faults -run '^TestFaults$$' -v -table docs/measured/reliability.md
 
 soak: packages kube-cluster ## Full tier: the same test SOAK=n times in a row, into docs/measured/reliability.md (as root; 14 minutes)
-	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -soak $(SOAK) -table docs/measured/reliability.md
+	$(FULL) -timeout 60m ./test/cluster/faults -run '^TestSoak$$' -v -soak $(SOAK) -table docs/measured/reliability.md
 
 lives: kube ## Full tier: the life of every sample, the kind replaced under stored objects, and an upgrade in the middle of a run, a hostile tenant, at a real API server; the image by its Dockerfile (6 minutes)
-	$(FULL) -timeout 10m ./test/apiserver -run '^TestTheKindIsReplacedUnderStoredObjects$$'
-	$(FULL) -timeout 30m ./test/operator -run '^(TestEveryLife|TestAHostileTenantTakesNoMemory)$$'
-	cd test/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
+	$(FULL) -timeout 10m ./test/api/apiserver -run '^TestTheKindIsReplacedUnderStoredObjects$$'
+	$(FULL) -timeout 30m ./test/api/operator -run '^(TestEveryLife|TestAHostileTenantTakesNoMemory)$$'
+	cd test/api/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
 
 properties: ## Full tier: procedures, lives, suites and queues against many more histories, and the whole tables of docs/measured/statistics.md (8 minutes)
-	$(FULL) -timeout 30m ./internal/backtoback ./internal/comparison ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/frames ./internal/lifecycle ./internal/losscurve ./internal/maximumload ./internal/measure ./internal/queue ./internal/ramp ./internal/search ./internal/soak ./internal/suite ./internal/verify
+	$(FULL) -timeout 30m ./internal/procedure/backtoback ./internal/result/comparison ./internal/procedure/constantload ./internal/procedure/eachdirection ./internal/procedure/frameloss ./internal/run/frames ./internal/cluster/lifecycle ./internal/procedure/losscurve ./internal/procedure/maximumload ./internal/measure ./internal/cluster/queue ./internal/procedure/ramp ./internal/procedure/search ./internal/procedure/soak ./internal/cluster/suite ./internal/result/verify
 
 # The other way is measured also where the first failed.
 four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/measured/four-systems.md (as root; 15 minutes)
-	@failed=0; for way in ./test/realpackets ./test/e2e; do \
+	@failed=0; for way in ./test/packets/realpackets ./test/cluster/e2e; do \
 	$(FULL) -timeout 30m $$way -run '^TestFourSystems$$' -v -table $(CURDIR)/docs/measured/four-systems.md || failed=1; \
 	done; exit $$failed
 
@@ -216,12 +216,12 @@ published-loadtests: build ## Full tier: play the suites of the published loadte
 
 e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kueue, which it builds (as root; 5 minutes, the first time 7)
 	@$(GO) run ./hack/kube kueue >/dev/null
-	$(GO) test -vet=off -count=1 -timeout 20m -tags full,kueue -run '^TestKueue$$' -v ./test/e2e
+	$(GO) test -vet=off -count=1 -timeout 20m -tags full,kueue -run '^TestKueue$$' -v ./test/cluster/e2e
 
 race: compiler kube ## Full tier: the race detector for what the gate tests without it (as root; 15 minutes)
 	$(RACE) -vet=off -count=1 -timeout 60m $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)' | sort) <($(GO) list $(SHARING) | sort))
 	$(RACE) -vet=off -count=1 -timeout 60m -run '$(SIMULATED)' $(SHARING)
-	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
+	cd test/rigs/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
 # $(BENCH) is -all, or -trex DIR. Who isn't installed stands in the tables with that.
 bench: senders ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/measured/speed.md; BENCH=-all has all axes (as root; 5 minutes)

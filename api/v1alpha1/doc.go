@@ -11,7 +11,7 @@
 // (self.?type.orValue('unsaid'), a word that no enum has). An operand of || that can't be evaluated, such as duration('soon'), counts only where no
 // other operand is true: a rule about two durations compares them first, and leaves text that isn't a duration to the rule for that. A rule stands at
 // the smallest object that has all fields it reads, unless that object's default would break it (dut: {} has no type). BenchmarkRules in
-// internal/admission shows what all of them cost.
+// internal/compile/admission shows what all of them cost.
 //
 // +kubebuilder:object:generate=true
 // +groupName=linerate.dev

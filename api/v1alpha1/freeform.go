@@ -7,7 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/linerate-dev/linerate/internal/intake"
+	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
 // Freeform is a mapping in somebody else's format, such as a pod template. It is stored as it is.

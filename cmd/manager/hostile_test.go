@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/sanitize/sanitizetest"
+	"github.com/linerate-dev/linerate/test/rigs/sanitizetest"
 )
 
 // Names and messages of others are in the manager's log, which people read on terminals and runners of CI print.

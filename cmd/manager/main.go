@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/linerate-dev/linerate/internal/sanitize"
+	"github.com/linerate-dev/linerate/internal/host/sanitize"
 )
 
 func main() {

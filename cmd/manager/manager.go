@@ -22,9 +22,9 @@ import (
 	"github.com/linerate-dev/linerate/controllers/loadtest"
 	"github.com/linerate-dev/linerate/controllers/loadtestsuite"
 	"github.com/linerate-dev/linerate/controllers/pass"
-	"github.com/linerate-dev/linerate/internal/credential"
-	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/internal/retention"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/retention"
+	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/linerate-dev/linerate/internal/cluster/retention"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/retention"
 )
 
 func environment(variables map[string]string) func(string) (string, bool) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/config/crd"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 func rootSchema(t *testing.T, text []byte) apiextensionsv1.JSONSchemaProps {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/retention"
+	"github.com/linerate-dev/linerate/internal/cluster/retention"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
 )
 
 // Whoever may create objects in a namespace may put our labels on them, and 1.5 MiB into each. So the caches keep of every object only what the operator reads, up to a

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
 )
 
 // However many passes read documents, and however large these are, they take no more together than there is.

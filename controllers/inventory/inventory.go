@@ -16,9 +16,9 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
-	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // Inventory reads what the cluster has. It works as it is with a client without a cache; Watch gives it caches. It is safe for concurrent use.

@@ -22,8 +22,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/controllers/pass"
-	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/internal/retention"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/retention"
 )
 
 var configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
 // acceptedPods remembers which pods the API server accepted lately in a dry run. Tests of a suite, of a gate, or of one lab ask for the same pods again and again, under other

@@ -15,7 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
 // deletesByUID deletes no object that has another UID than the one that is asked for, as an API server does and the fake client doesn't.

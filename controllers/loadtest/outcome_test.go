@@ -10,7 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/pass"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
 func TestATestWhoseNameIsTakenIsLookedAtAgain(t *testing.T) {

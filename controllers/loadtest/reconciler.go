@@ -1,4 +1,4 @@
-// Package loadtest carries LoadTests through their lives in a cluster: it observes, lets internal/lifecycle decide, and applies the
+// Package loadtest carries LoadTests through their lives in a cluster: it observes, lets internal/cluster/lifecycle decide, and applies the
 // decision.
 //
 //	API server ──watch──▶ caches ──▶ observe ──▶ lifecycle.Decide ──▶ apply ──▶ API server
@@ -28,10 +28,10 @@ import (
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/controllers/turns"
 	"github.com/linerate-dev/linerate/controllers/wires"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
-	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // Options are what the operator was started with.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
-	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // refusedTry is what the API server refused of a test's objects in a dry run. The same objects aren't tried again before that is due, whatever wakes the test: a pod with two thousand faults costs the API server a

@@ -20,7 +20,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/controllers/pass"
-	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
 // apply carries out a decision, in the order of its fields: a test's measurement is stored before the test may be deleted. After a failure half-way the

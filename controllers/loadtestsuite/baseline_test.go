@@ -15,9 +15,9 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 func TestWhichSuitesServeAsBaseline(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
 )
 
 // isOf says whether a LoadTest has the suite as its controller, by kind and UID: an owner of another kind may be given any UID.

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // mostRecent is how many Reports are kept, and mostRecentMemory how many bytes of memory they may take together.

@@ -1,4 +1,4 @@
-// Package loadtestsuite makes the LoadTests of suites, one for each cell and repetition, and keeps what they measured: it observes, lets internal/suite decide,
+// Package loadtestsuite makes the LoadTests of suites, one for each cell and repetition, and keeps what they measured: it observes, lets internal/cluster/suite decide,
 // and applies the decision.
 package loadtestsuite
 
@@ -15,9 +15,9 @@ import (
 	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/controllers/metrics"
 	"github.com/linerate-dev/linerate/controllers/pass"
-	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
 )
 
 // Options are what the operator was started with.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/inventory"
-	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
 // fullCaches has tests of which some run, with two pods that hold devices each, and the rest are complete; and 100 nodes.

@@ -21,8 +21,8 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/inventory"
-	"github.com/linerate-dev/linerate/internal/admission"
-	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
 )
 
 // lineLab is what the caches have of a lab with two nodes, which have devices for one LoadTest each. Each change has a version of its own.

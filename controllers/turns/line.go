@@ -1,4 +1,4 @@
-// Package turns decides whose turn it is where several tests want the same devices: it computes ("draws") internal/queue's line from the caches, answers each test that
+// Package turns decides whose turn it is where several tests want the same devices: it computes ("draws") internal/cluster/queue's line from the caches, answers each test that
 // asks, and wakes the tests whose turn changed.
 package turns
 
@@ -16,10 +16,10 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/inventory"
 	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/queue"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
-	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 // Line is the queue of all tests for devices. It is drawn again from the caches when something changed that it depends on, once for all tests

@@ -15,8 +15,8 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/cluster/queue"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 // always has a line drawn, however good the last one is.

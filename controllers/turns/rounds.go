@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
-	"github.com/linerate-dev/linerate/internal/queue"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/queue"
 )
 
 // turnsRemembered is for how long the turns of a namespace without LoadTests in line are remembered.

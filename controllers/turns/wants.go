@@ -11,8 +11,8 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/inventory"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
 // wanted is what an attempt of a test wants, and the networks from which that follows. It is never changed.

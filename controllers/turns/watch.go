@@ -24,7 +24,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/inventory"
 	"github.com/linerate-dev/linerate/controllers/pass"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
 // drawPause is the shortest time between two drawings that no pass waits for: changes come in bursts. longestDrawPause is the longest one.

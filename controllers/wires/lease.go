@@ -14,7 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
 // Each wire that a test holds has a Lease, in one namespace for all operators of the cluster. Names are unique, so no second test can claim the wire, even across a restart

@@ -15,7 +15,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
 )
 
 // Leases are the Leases of wires. Their client need not have a cache; Watch gives them caches. They are safe for concurrent use once they are set

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
 )
 
 // entry is what is read of a line of the API server's audit log (audit.k8s.io/v1, Event).

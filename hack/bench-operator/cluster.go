@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/test/operator/kube"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/test/api/operator/kube"
 )
 
 const (
@@ -64,7 +64,7 @@ func startCluster(ctx context.Context, dir string, o options) (*cluster, error) 
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return nil, err
 	}
-	crds := []string{"config/crd/bases", "test/operator/testdata/network-attachment-definitions.yaml"}
+	crds := []string{"config/crd/bases", "test/api/operator/testdata/network-attachment-definitions.yaml"}
 	var err error
 	c.environment, c.stop, err = kube.StartWith(crds, func(server *envtest.APIServer) {
 		server.Configure().Set("audit-policy-file", policy).Set("audit-log-path", c.auditLog).Set("audit-log-maxsize", "16384")

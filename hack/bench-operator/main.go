@@ -31,8 +31,8 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/linerate-dev/linerate/test/operator/kube"
-	"github.com/linerate-dev/linerate/test/published"
+	"github.com/linerate-dev/linerate/test/api/operator/kube"
+	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
 // options are the flags.

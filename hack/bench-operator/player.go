@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/host/pause"
 )
 
 // player plays the scheduler, the kubelets and Multus for all pods, and the runners in theirs. Each pod is bound, gets its networks, runs,

@@ -11,7 +11,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/host/processors"
 )
 
 // Where all programs share a machine, each makes the others slower, above all the one that plays nodes and people. So the results say how much processor time each

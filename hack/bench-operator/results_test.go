@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/test/published"
+	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
 // passesOf are so many passes, each of which took so long.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // A minute's run goes through all phases in their order, and never back.

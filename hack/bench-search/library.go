@@ -12,7 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/linerate-dev/linerate/internal/goals"
+	"github.com/linerate-dev/linerate/internal/procedure/goals"
 )
 
 const version = "1.2.1"

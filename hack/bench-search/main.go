@@ -21,8 +21,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/goals"
-	"github.com/linerate-dev/linerate/test/published"
+	"github.com/linerate-dev/linerate/internal/procedure/goals"
+	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
 // options are the flags.

@@ -7,9 +7,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/pause"
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
-	"github.com/linerate-dev/linerate/test/burstiness"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/test/packets/burstiness"
 )
 
 // roomForArrivals is how many frames are recorded at most: 64 MiB of times.

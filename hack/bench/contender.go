@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 )
 
 // contender is something that sends.

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
 )
 
 // flood is more than any machine sends, in packets/s.

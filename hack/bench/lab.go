@@ -10,8 +10,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
-	reference "github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/netif"
+	reference "github.com/linerate-dev/linerate/internal/device/forwarder"
+	"github.com/linerate-dev/linerate/internal/host/netif"
 )
 
 // lab is a generator and a device, each in a network namespace without a name: it ends with the last process in it.

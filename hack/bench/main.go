@@ -20,8 +20,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/awake"
-	"github.com/linerate-dev/linerate/test/published"
+	"github.com/linerate-dev/linerate/internal/host/awake"
+	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
 // options are the flags; the defaults take five minutes.

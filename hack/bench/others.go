@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/host/processors"
 )
 
 // kernelThread is PF_KTHREAD in a task's flags (kernel: include/linux/sched.h).

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/pause"
-	"github.com/linerate-dev/linerate/internal/processors"
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/processors"
 )
 
 // pace is how well the engine kept a rate, second by second.

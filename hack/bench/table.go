@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/linerate-dev/linerate/test/burstiness"
+	"github.com/linerate-dev/linerate/test/packets/burstiness"
 )
 
 // results are all that a run found out.

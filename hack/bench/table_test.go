@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
-	"github.com/linerate-dev/linerate/test/burstiness"
-	"github.com/linerate-dev/linerate/test/published"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
+	"github.com/linerate-dev/linerate/test/packets/burstiness"
+	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

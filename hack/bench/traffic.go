@@ -6,10 +6,10 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/profile"
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
-	"github.com/linerate-dev/linerate/internal/softgen/fieldengine"
-	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/document/profile"
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/fieldengine"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

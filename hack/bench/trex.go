@@ -12,10 +12,10 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	launcher "github.com/linerate-dev/linerate/internal/launch"
-	"github.com/linerate-dev/linerate/internal/pause"
-	"github.com/linerate-dev/linerate/internal/trex"
-	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	launcher "github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
 // trexIn is the TRex in a folder, as in a pod without SR-IOV: it drives kernel interfaces through AF_PACKET, with one thread. It sends the streams that the engine is given.

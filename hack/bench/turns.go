@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/pause"
-	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/processors"
 )
 
 const (

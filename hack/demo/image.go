@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/hack/image/pack"
-	"github.com/linerate-dev/linerate/test/fabric/incluster"
+	"github.com/linerate-dev/linerate/test/rigs/fabric/incluster"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/test/fabric"
-	"github.com/linerate-dev/linerate/test/fabric/incluster"
+	"github.com/linerate-dev/linerate/test/rigs/fabric"
+	"github.com/linerate-dev/linerate/test/rigs/fabric/incluster"
 )
 
 const (

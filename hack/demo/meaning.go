@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // codeOf is what the demo ends with after a test. It shows what linerate does, and is no gate: whatever the verdict is, the demo has worked where the test was

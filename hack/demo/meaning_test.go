@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // ended is the Report of a trial that ended so, and was judged so; no outcome: it has no criterion.

@@ -11,9 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/render"
-	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // reportsDir is where "make run" keeps its Reports, too.

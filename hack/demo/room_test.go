@@ -12,13 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/queue"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
-	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/internal/queue"
-	"github.com/linerate-dev/linerate/internal/suite"
-	"github.com/linerate-dev/linerate/test/fabric"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
+	"github.com/linerate-dev/linerate/test/rigs/fabric"
 )
 
 // The scheduler places one pod after the other, each where it fits, and knows nothing of those that come: wherever it puts them, the others must find room. That is so even on a machine

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
 )
 
 func TestFreeName(t *testing.T) {

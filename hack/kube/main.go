@@ -1,6 +1,6 @@
 // Kube builds the parts of Kubernetes that tests need a real one of, and prints the directory that holds them:
 //
-//	KUBEBUILDER_ASSETS=$(go run ./hack/kube) go test ./test/apiserver    # the API server and etcd
+//	KUBEBUILDER_ASSETS=$(go run ./hack/kube) go test ./test/api/apiserver    # the API server and etcd
 //	go run ./hack/kube cluster                                           # all that nodes with pods on them need
 //	go run ./hack/kube kueue                                             # Kueue, for labs that share their nodes by it
 //

@@ -50,7 +50,7 @@ var parts = []part{
 	},
 	{
 		// The Helm that the chart is tested with, from what those tests are compiled from.
-		name: "helm", folder: "../../test/chart", module: "helm.sh/helm/v4", pkg: "helm.sh/helm/v4/cmd/helm",
+		name: "helm", folder: "../../test/api/chart", module: "helm.sh/helm/v4", pkg: "helm.sh/helm/v4/cmd/helm",
 		ldflags: "-s -w -X helm.sh/helm/v4/internal/version.version=%s", usually: "a minute and a half",
 	},
 }

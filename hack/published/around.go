@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // around is what a vital sign was before the traffic, during it and after it, in each run.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // powerRun is a suite whose one cell was measured twice, as its document is on one machine: without what was seen while nothing was sent, which is in the Reports beside it.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/statistics"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // readSuite is the document of a suite in a file; nil: there is no such file.

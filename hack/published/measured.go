@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // measuredFile has all figures of the pages that linerate measured, so that a page can be written again although the suites' documents, which are large, are gone.

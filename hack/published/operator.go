@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/awake"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/awake"
 )
 
 // operator measures in a cluster, in which suites go on by themselves: what is played in pieces is suspended between them.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // cluster stands in for linerate's verbs of kubectl and for kubectl: what it has is a suite's document without Reports, and the Reports of its tests.

@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/linerate-dev/linerate/test/published"
+	"github.com/linerate-dev/linerate/test/pages/published"
 )
 
 // page is one of docs/measured/published: what was published, figure by figure, beside what linerate measured, and all cells of linerate's suites.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/tunnel"
+	"github.com/linerate-dev/linerate/internal/device/tunnel"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // way is how suites are measured: on this machine, or by the operator of a cluster.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // scripted is a way that does as a test says, and remembers what was asked of it.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/surprise"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/surprise"
 )
 
 // surprising is what goes against expectation within a suite, or between two.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units/unitstest"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
 // carried is a suite of one cell, in which a device in a mode carried so much.

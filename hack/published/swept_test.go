@@ -3,11 +3,11 @@ package main
 import (
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/units/unitstest"
+	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
 // What came back of an overload is no load that lost little.

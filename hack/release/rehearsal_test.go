@@ -82,7 +82,7 @@ func TestTheWorkflowsStepsMakeARelease(t *testing.T) {
 		folder := t.TempDir()
 		helm := func(args ...string) string {
 			cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "helm.sh/helm/v4/cmd/helm"}, args...)...)
-			cmd.Dir = filepath.Join(project, "test/chart")
+			cmd.Dir = filepath.Join(project, "test/api/chart")
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("helm %q: %v\n%s", args, err, out)

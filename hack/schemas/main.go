@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/cli"
-	"github.com/linerate-dev/linerate/internal/kubectl"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/cli/kubectl"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // document is a kind of document, with all of its versions that are read.

@@ -18,12 +18,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 const root = "../../"
@@ -76,8 +76,8 @@ func validate(schemas map[string]*jsonschema.Resolved, in io.Reader, seen map[st
 func TestEveryDocumentThatIsStoredHereIsValid(t *testing.T) {
 	schemas, seen := published(t), map[string]int{}
 	for _, pattern := range []string{
-		"internal/render/testdata/gate.json", "internal/render/testdata/heatmap.json", "internal/render/testdata/one-direction.json", "internal/render/testdata/rfc2544.json", "internal/render/testdata/search.json", "internal/render/testdata/table-*.json", "internal/history/testdata/*.json", "internal/kubectl/testdata/list.json",
-		"test/compatibility/testdata/v1alpha1/reports/*.json.gz", "test/compatibility/testdata/v1alpha1/plans/*.json.gz", "test/e2e/testdata/*/report.json",
+		"internal/render/testdata/gate.json", "internal/render/testdata/heatmap.json", "internal/render/testdata/one-direction.json", "internal/render/testdata/rfc2544.json", "internal/render/testdata/search.json", "internal/render/testdata/table-*.json", "internal/result/history/testdata/*.json", "internal/cli/kubectl/testdata/list.json",
+		"test/pages/compatibility/testdata/v1alpha1/reports/*.json.gz", "test/pages/compatibility/testdata/v1alpha1/plans/*.json.gz", "test/cluster/e2e/testdata/*/report.json",
 	} {
 		files, err := filepath.Glob(root + pattern)
 		if err != nil || len(files) == 0 {

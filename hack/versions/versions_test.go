@@ -27,7 +27,7 @@ func TestTheProject(t *testing.T) {
 	for _, f := range files {
 		found[f.path] = len(f.versions) > 0
 	}
-	for _, path := range []string{"go.mod", "go.tools.mod", "go.actionlint.mod", "hack/kube/kubernetes/go.mod", "test/chart/go.mod"} {
+	for _, path := range []string{"go.mod", "go.tools.mod", "go.actionlint.mod", "hack/kube/kubernetes/go.mod", "test/api/chart/go.mod"} {
 		if !found[path] {
 			t.Errorf("%s wasn't found, or requires nothing", path)
 		}

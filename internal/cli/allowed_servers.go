@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // notAllowedError is a server that the operator's administrator doesn't let External tests use.

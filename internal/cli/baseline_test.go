@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/analysis"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/cluster/suite"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/analysis"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

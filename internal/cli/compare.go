@@ -3,11 +3,11 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/arguments"
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/cli/arguments"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
 	"github.com/linerate-dev/linerate/internal/render"
-	"github.com/linerate-dev/linerate/internal/sidebyside"
+	"github.com/linerate-dev/linerate/internal/result/history"
 )
 
 func newCompare(s Streams) *cobra.Command {

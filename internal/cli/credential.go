@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/linerate-dev/linerate/internal/credential"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/intake"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/intake"
+	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
 // verifierFlag is --verifier.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/credential"
+	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
 func TestAServersSecretIsMadeOnceAndForItsOwnerAlone(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"net"
 	"syscall"
 
-	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
 // claims are names that this process holds until it ends: abstract sockets, which the kernel removes with the process and

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
 func TestVirtualFunctionsOfOnePortAreClaimedWithIt(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate-dev/linerate/internal/credential"
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/forwarder"
-	"github.com/linerate-dev/linerate/internal/pause"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/signs"
-	"github.com/linerate-dev/linerate/internal/tunnel"
-	"github.com/linerate-dev/linerate/internal/vitals"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/device/forwarder"
+	"github.com/linerate-dev/linerate/internal/device/tunnel"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/signs"
+	"github.com/linerate-dev/linerate/internal/pod/vitals"
 )
 
 // forwarderOptions are the flags of forwarder.

@@ -7,10 +7,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/lab"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/tunnel"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/device/lab"
+	"github.com/linerate-dev/linerate/internal/device/tunnel"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // device is what forwards in user space.

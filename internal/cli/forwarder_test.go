@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/device/forwarder"
 )
 
 func TestSettingsThatFailedAreOneLine(t *testing.T) {

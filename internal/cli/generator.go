@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/linerate-dev/linerate/internal/aside"
-	"github.com/linerate-dev/linerate/internal/credential"
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/lab"
-	"github.com/linerate-dev/linerate/internal/signs/here"
-	"github.com/linerate-dev/linerate/internal/softgen"
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
-	"github.com/linerate-dev/linerate/internal/softgen/throttle"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/device/lab"
+	"github.com/linerate-dev/linerate/internal/engine/softgen"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/engine/softgen/throttle"
+	"github.com/linerate-dev/linerate/internal/host/aside"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/host/signs/here"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/collect"
-	"github.com/linerate-dev/linerate/internal/lab"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/device/lab"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/pod/collect"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
 // generatorKind says how generators of one engine and one kind of traffic are started and reached: on this machine, and from a runner's pod.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/credential"
-	"github.com/linerate-dev/linerate/internal/pause"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/host/pause"
 )
 
 const (

@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/credential"
-	"github.com/linerate-dev/linerate/internal/trex"
-	"github.com/linerate-dev/linerate/internal/trex/stream"
-	"github.com/linerate-dev/linerate/internal/trex/trextest"
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
 // A run's guard stops its traffic when the run is gone without a word, and nothing of others: neither does a run that has ended by itself need it.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/linerate-dev/linerate/internal/intake"
+	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
 // digestFlag is --FLAG-digest, of the file that --FLAG names.

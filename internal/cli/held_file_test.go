@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/cli"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // An editor of the namespace made the ConfigMap again before the pod mounted it: each program that reads a file of it refuses it, before it does anything, and its termination message says what to do.

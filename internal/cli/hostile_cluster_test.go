@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/sanitize/sanitizetest"
+	"github.com/linerate-dev/linerate/test/rigs/sanitizetest"
 )
 
 // hostileCluster answers as an API server does in which all texts are somebody else's, also those of errors and warnings.

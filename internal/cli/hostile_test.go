@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/render"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
-	"github.com/linerate-dev/linerate/internal/sanitize/sanitizetest"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
+	"github.com/linerate-dev/linerate/test/rigs/sanitizetest"
 )
 
 // hostileReport is a file of a Report that linerate reads, with all its texts somebody else's.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/iperf3"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/run/iperf3"
 )
 
 // iperf3Server is a server on this machine, for as long as the test lasts.

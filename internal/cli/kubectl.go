@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/kubectl"
+	"github.com/linerate-dev/linerate/internal/cli/kubectl"
 )
 
 // newKubectl is `linerate kubectl`: the verbs for LoadTests in a cluster.

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/device/lab"
 )
 
 // newLabHost is the hidden verb of the child process that holds a run's namespaces and engine on this machine.

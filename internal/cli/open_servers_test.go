@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/credential"
+	"github.com/linerate-dev/linerate/internal/host/credential"
 )
 
 // until ends what is going on once something was said.

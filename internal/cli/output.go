@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/linerate-dev/linerate/internal/outfile"
+	"github.com/linerate-dev/linerate/internal/host/outfile"
 )
 
 // output is where a document goes: a stream, or a file that appears complete or not at all.

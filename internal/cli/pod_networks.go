@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/pod/launch"
 )
 
 // podNetworks is where a pod's verbs learn from Multus which interfaces the pod was given.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 func TestAPodReportsItsPhysicalPorts(t *testing.T) {

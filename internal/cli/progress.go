@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/linerate-dev/linerate/internal/progress"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/render/progress"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
 // quietEvery is how often progress is printed where stderr is no terminal.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
 func ramping(elapsed time.Duration, step int, asked, sent int64) runner.Progress {

@@ -8,14 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/engine/sim"
-	"github.com/linerate-dev/linerate/internal/frames"
-	"github.com/linerate-dev/linerate/internal/procedures"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
 	"github.com/linerate-dev/linerate/internal/render"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/result/verify"
+	"github.com/linerate-dev/linerate/internal/run/frames"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/verify"
+	"github.com/linerate-dev/linerate/test/rigs/sim"
 )
 
 // rampOver is the Report of a ramp that is asked for by a command line, over a device in memory. A reading of the generator's counters takes so long.

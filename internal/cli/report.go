@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/arguments"
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/cli/arguments"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/render"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sidebyside"
+	"github.com/linerate-dev/linerate/internal/result/history"
 )
 
 func newReport(s Streams) *cobra.Command {

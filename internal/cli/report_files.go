@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/history"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sidebyside"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/history"
 )
 
 // reportFiles reads Reports from files and directories. It counts the files that it skipped because they hold no Report, and names them once at the end.

@@ -18,14 +18,14 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/internal/observe"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/delivery/configmaps"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+	"github.com/linerate-dev/linerate/internal/run/runner"
 )
 
 // runnerOptions are the flags of runner.

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/credential"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
-	"github.com/linerate-dev/linerate/internal/observe"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/trex/trextest"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
 // behind passes on to a server who proves the key, as a generator in a pod answers, and returns where.

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/intake"
-	"github.com/linerate-dev/linerate/internal/outfile"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/intake"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/outfile"
 	"github.com/linerate-dev/linerate/internal/render"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 // reportFolder is the directory of --save, where a run's Reports are kept. The zero reportFolder keeps nothing.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 func named(name string, ending report.Ending) *report.Report {

@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sessions"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/run/sessions"
 )
 
 func TestTheReportNamesNodesAndPodsOfTheEnds(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/linerate-dev/linerate/internal/sanitize"
+	"github.com/linerate-dev/linerate/internal/host/sanitize"
 )
 
 // lossyStderr is stderr for a program that must not wait for its reader: a stopped pager or a paused terminal would otherwise

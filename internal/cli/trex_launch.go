@@ -15,13 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/aside"
-	"github.com/linerate-dev/linerate/internal/credential"
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/intake/yamltree"
-	"github.com/linerate-dev/linerate/internal/launch"
-	"github.com/linerate-dev/linerate/internal/machine"
-	"github.com/linerate-dev/linerate/internal/outfile"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/document/intake/yamltree"
+	"github.com/linerate-dev/linerate/internal/host/aside"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/outfile"
+	"github.com/linerate-dev/linerate/internal/pod/launch"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/cli"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // signalled is a TRex that asks the launcher to stop as soon as it runs, and ends as TRex does.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/linerate-dev/linerate/internal/trex/trextest"
-	"github.com/linerate-dev/linerate/internal/trex/wire"
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
+	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
 // trexServers makes scripted TRex servers for the scripts: "trex KIND" sets $TREX to one's address. Kinds: good, newer (another API

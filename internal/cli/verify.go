@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/arguments"
-	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sidebyside"
-	"github.com/linerate-dev/linerate/internal/verify"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/cli/arguments"
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/verify"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 func newVerify(s Streams) *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/linerate-dev/linerate/internal/intake"
+	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
 // Attachment is an entry of Multus' list of a pod's networks, with the members that the Network Plumbing Working Group's multi-network standard and Multus know.

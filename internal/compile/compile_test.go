@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/goals"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/profile"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/profile"
+	"github.com/linerate-dev/linerate/internal/procedure/goals"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/units/unitstest"
+	"github.com/linerate-dev/linerate/test/rigs/unitstest"
 )
 
 const links = "  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"

@@ -11,7 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/intake"
+	"github.com/linerate-dev/linerate/internal/document/intake"
 )
 
 // limits bound what a freeform part takes once it is decoded; the API's own bounds are the ones that are told (v1alpha1.MostFreeform).

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // readDirections reads the directions, with their default, and checks that the device can carry them.

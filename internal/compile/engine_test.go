@@ -10,8 +10,8 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/config/crd"
-	"github.com/linerate-dev/linerate/internal/admission"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // enginesOfTheSchema are what spec.generator.engine may be.

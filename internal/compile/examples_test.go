@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -8,8 +8,8 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/intake"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/intake"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // naming is the run's name, and its row and column in a table of many.

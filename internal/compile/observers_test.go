@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	generator "github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/observe"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/signs"
+	"github.com/linerate-dev/linerate/internal/host/signs"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
 )
 
 // Criteria may name the series that observers have, and no others: a demand that nothing can meet would be found out after hours of traffic.

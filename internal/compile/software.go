@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // software is linerate's own engine, in pods of the test's own or on one machine.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // spread are the same load under both layouts.

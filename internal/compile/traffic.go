@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // traffic is what the compiler asks about a kind of traffic, whatever engine sends it. What an engine can't do, the engine refuses.
 type traffic interface {
 	// defaultLabel names the test's column in a table of many, unless it has a label for that.
 	defaultLabel(spec *v1alpha1.TrafficSpec) string
-	// throughput is the metric by which such tests are compared where the user names none. internal/figures.ThroughputOf is the same for a Report.
+	// throughput is the metric by which such tests are compared where the user names none. internal/result/figures.ThroughputOf is the same for a Report.
 	throughput() v1alpha1.Metric
 	// whyNotCounted is why this traffic doesn't have a metric, and which to use instead; empty: it has.
 	whyNotCounted(metric v1alpha1.Metric) string

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/document/plan"
 )
 
 // TestEachKindOfTrafficIsInTheList: an engine whose traffic nobody knows would have no load, and one that no engine sends is never measured.

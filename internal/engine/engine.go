@@ -1,5 +1,5 @@
 // Package engine says what a traffic generator can do, in the words of the runner. internal/engine/stl implements it over TRex's RPC,
-// for TRex and for the software engine alike; internal/engine/sim implements it in memory for tests.
+// for TRex and for the software engine alike; test/rigs/sim implements it in memory for tests.
 //
 // An Engine is one generator process with its ports. It is used by one goroutine at a time unless a method says otherwise. Every
 // method honours its context's deadline and returns a wrapped, typed error. No method retries a call that changes the generator's state, except a common start that
@@ -12,10 +12,10 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/signs"
-	"github.com/linerate-dev/linerate/internal/transit"
-	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/host/signs"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
 // The ways in which a generator fails that the runner decides on.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // OverdueAfter is how long after it was sent a datagram counts as lost where no later one arrived to show that. One that arrives even later is no longer lost.

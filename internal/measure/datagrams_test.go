@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // datagramSpan is a window of a second in which streams were sent so many datagrams of 1000 bytes, and of each came the others.

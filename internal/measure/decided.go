@@ -6,10 +6,10 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // Stop is what ends a trial before its time: more than Above of all frames that a direction is to send in Planned are surely lost, so that the rest of the

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // grantedWait is how long the threads that carry frames may wait for a processor in a window, all together, before that explains any loss: generators may send batches of as much of their load, so

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // beside is a second in which napi/east-12 waited for processor 1, which sh had for 48 %, and a thread of the ends' for as long.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/measure"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // A window of 1.5 s in which 15 000 frames were sent: each millisecond of waiting may cost ten.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // Drops are the counters of what an end's own network card and kernel had dropped by a moment, since each counter began: only differences mean something.

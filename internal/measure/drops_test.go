@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // ended is what both ends of span's direction said: nothing was dropped, but for what a change adds to what east said last.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // Where the device is an end itself, what that end costs is the device's, and what the generator's end costs stays the generator's.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // A gap is a time between two readings that is so much longer than usual in its window, and longer than a moment: nobody saw how evenly the

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/transit"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
 // fillLatency fills in what stamps showed of a direction's latency.

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // TestLatencyOfWindowsTogether: a percentile of several windows is the longest of theirs, and isn't told where one of them doesn't tell it.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // The windows are those of TestQuality: 15 000 frames in 1.5 s are 10 000 packets/s, or 5.12 Mb/s at layer 2.

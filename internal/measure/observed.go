@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // vital is a series of an observer.

@@ -3,7 +3,7 @@ package measure
 import (
 	"fmt"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // Sizes are the lengths of a direction's frames, in bytes with FCS; the zero value: unknown, and nothing is checked against them.

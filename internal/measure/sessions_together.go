@@ -3,7 +3,7 @@ package measure
 import (
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // CombineSessions is the sessions of one direction in several windows: counters and times are added up, so goodput is all that was received in all the time; nil: some window has none.

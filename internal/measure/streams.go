@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

@@ -3,7 +3,7 @@ package procedure
 import (
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // The bounds of SettleAfterTrials.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/transit"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/transit"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // atLoadWords say what the table of latency by load is.

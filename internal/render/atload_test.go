@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 func TestLatencyByLoad(t *testing.T) {

@@ -3,8 +3,8 @@ package render
 import (
 	"math"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // burstsWords say what the table of bursts holds.

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 func TestBurstsTable(t *testing.T) {

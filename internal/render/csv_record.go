@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // record is a row, by its columns' names.

@@ -1,8 +1,8 @@
 package render
 
 import (
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // curve draws what came back over what was sent, a mark per window, and where the device saturates. Its axes are of different lengths:

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // eachDirectionWords say what the figures are of directions that were found one after another, and what all of them are at once; empty: they weren't.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // drawing is a picture in SVG, as the page's template writes it: shapes with classes, whose looks are the style sheet's.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // environmentFacts are what another run must have had, too, for its figures to be compared with these: generators and their machines, ports, the device's machine.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/surprise"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/surprise"
 )
 
 // Kind is a kind of document.

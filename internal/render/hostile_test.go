@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // filled sets every number in a value, as deep as it goes, and leaves what is a time, so that the document stays a possible one.

@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
-	"github.com/linerate-dev/linerate/internal/sanitize/sanitizetest"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
+	"github.com/linerate-dev/linerate/test/rigs/sanitizetest"
 )
 
 // closed are texts that a document isn't one without, or that a format needs.

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // parsed is the page as a browser would read it.

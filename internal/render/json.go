@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sanitize"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/sanitize"
 )
 
 // jsonFormat is the documents themselves, for programs and for linerate, which reads Reports and suites again. Several are one after the other.

@@ -6,9 +6,9 @@ import (
 	"io"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // FuzzRead reads anything, and renders what it took for a report: neither may panic.

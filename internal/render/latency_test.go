@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // withLatency is a Report whose first direction has frames that were timed: half within so many nanoseconds, and all within twice that.

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sanitize"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/sanitize"
 )
 
 // markdownFormat is for pull requests, jobs' summaries and wikis (GitHub's dialect). Evidence is folded away. Percentages are shares of what all directions can

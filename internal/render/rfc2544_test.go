@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/history"
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/history"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // benchmarked are Reports of one device at three frame sizes, a search's, a frame loss curve, and one that has no place in RFC 2544's forms.

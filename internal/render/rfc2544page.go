@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // benchmarkPage is an RFC2544 as the page's template writes it.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // gateStrips is of how many rows of a gate at most each run is drawn where there is no page for all, and stripRuns of how many runs of a side: a comment must hold them.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/losscurve"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure/losscurve"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // soakWords say what the table of critical loads holds.

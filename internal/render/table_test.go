@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // published is the table that PC Engines APU6 was published with, both directions summed over ports of 1 Gb/s.

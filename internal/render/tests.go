@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/figures"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // viewOfReports has a line for each test in one table, and each test's evidence: the answer, its figures per direction, the verdict and every reason to

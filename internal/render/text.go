@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sanitize"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/sanitize"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // TextOptions says how text is laid out. The zero value is for files and pipes: 100 characters, no colour.

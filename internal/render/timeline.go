@@ -3,9 +3,9 @@ package render
 import (
 	"cmp"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // timeline draws what happened against time: the three rates, the loss of each window, the generator's CPU, one above the other; of sessions goodput.go has the panels.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // viewOfTrend has a table of each series, oldest first.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // trendDrawing draws a series over time. Its axis doesn't begin at 0, as a change of a percent must be seen; it says so, and never shows less

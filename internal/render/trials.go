@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 	"github.com/linerate-dev/linerate/internal/units"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // trialsDrawing draws a search's trials: what each lost, at which load. Loads stand side by side in ascending order, each as wide as it has trials, as most are close to the bounds; a line

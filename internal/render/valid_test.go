@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
 )
 
 // Debian's tidy is of before HTML allowed a div that groups terms of a dl, and takes SVG's title for a page's: it is shown the page without the ones and with another name for the others.
@@ -70,7 +70,7 @@ var validTime = regexp.MustCompile(`^(PT\d+(\.\d{1,3})?S|\d{4}-\d\d-\d\d[T ]\d\d
 // Each page that is stored is the newest, as other tests hold.
 func TestEveryPageThatIsStoredIsValid(t *testing.T) {
 	stored, err := filepath.Glob("testdata/*.html")
-	more, _ := filepath.Glob("../history/testdata/*.html")
+	more, _ := filepath.Glob("../result/history/testdata/*.html")
 	if err != nil || len(stored) < 10 || len(more) < 8 {
 		t.Fatalf("%d and %d pages, %v", len(stored), len(more), err)
 	}

@@ -3,7 +3,7 @@ package render
 import (
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/document/report"
 )
 
 // view is what one document says to people, whatever it is written as: made once for each kind of document, and written by each format in its own way.

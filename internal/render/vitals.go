@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // vitalsTable has what each series of the Plan's observers was in the windows that the result's figures are of, which criteria are judged by, and idle before and after

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/sanitize"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/sanitize"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
 )
 
 // warnings are the reasons to doubt a figure, or to look twice, most serious first.
@@ -165,7 +165,7 @@ func burstWarnings(r *report.Report) []string {
 	return out
 }
 
-// What the host of a virtual machine takes of a processor's time is shown from this share on, on average or in the worst second. Below it, known answers stay within a percent (internal/awake has the
+// What the host of a virtual machine takes of a processor's time is shown from this share on, on average or in the worst second. Below it, known answers stay within a percent (internal/host/awake has the
 // measurements).
 const (
 	stolenPercent      = 1

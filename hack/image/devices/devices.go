@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/hack/image/pack"
-	"github.com/linerate-dev/linerate/internal/tunnel"
+	"github.com/linerate-dev/linerate/internal/device/tunnel"
 )
 
 // The devices.

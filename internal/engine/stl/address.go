@@ -7,7 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex/neighbor"
+	"github.com/linerate-dev/linerate/internal/engine/trex/neighbor"
 )
 
 // Address gives a port its addresses and its next hop. Without addresses it keeps those of the server's configuration; a next hop of theirs that isn't resolved is resolved.

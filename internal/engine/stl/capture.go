@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
 )
 
 // captureLimit bounds the frames that the server keeps for a capture.

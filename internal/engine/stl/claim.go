@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
 )
 
 // cleanupTime bounds undoing what a failed call left half done.

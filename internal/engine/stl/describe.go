@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
 )
 
 // destination is where a port's frames go. A TRex whose port works at layer 3 forgets it whenever the port's link goes down or up, and then refuses to start; so it is looked after before each start.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
-	"github.com/linerate-dev/linerate/internal/trex/wire"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

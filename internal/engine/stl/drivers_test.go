@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex/trextest"
+	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
 func (l lab) readEdge(t *testing.T) engine.PortCounters {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
 )
 
 // fault is an error with a sentence for people, its kind for the runner, and its cause.

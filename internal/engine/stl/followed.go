@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/transit"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
 // Followed implements engine.Follower, of the software engine. It reads, so that a start that takes its time doesn't make it late.

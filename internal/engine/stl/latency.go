@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/transit"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/units/transit"
 )
 
 // Latency reads the statistics of the latency streams that were loaded.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/linerate-dev/linerate/internal/trex"
-	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

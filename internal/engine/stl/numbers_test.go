@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

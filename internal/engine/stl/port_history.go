@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
-	"github.com/linerate-dev/linerate/internal/trex/wire"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 )
 
 // detailEvery is how often a reading also asks for link state and pause frames, which cost the server more than counters.

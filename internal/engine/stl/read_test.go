@@ -11,8 +11,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
-	"github.com/linerate-dev/linerate/internal/signs"
-	"github.com/linerate-dev/linerate/internal/trex/trextest"
+	"github.com/linerate-dev/linerate/internal/host/signs"
+	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
 func (l lab) readError(t *testing.T) error {

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/pause"
-	"github.com/linerate-dev/linerate/internal/trex"
-	"github.com/linerate-dev/linerate/internal/trex/neighbor"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex/neighbor"
+	"github.com/linerate-dev/linerate/internal/host/pause"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 

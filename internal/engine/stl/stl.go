@@ -1,5 +1,5 @@
 // Package stl drives a generator that answers TRex's RPC in stateless mode: TRex itself, and the software engine. It implements
-// engine.Engine over internal/trex, and says in sentences what went wrong and what to do.
+// engine.Engine over internal/engine/trex, and says in sentences what went wrong and what to do.
 //
 //	runner ──▶ Engine ──▶ control connection ─┐
 //	                 └──▶ reading connection ─┴▶ server
@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
 )
 
 // Options says how to connect to a server. The zero value works.

@@ -11,13 +11,13 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
-	"github.com/linerate-dev/linerate/internal/transit"
-	"github.com/linerate-dev/linerate/internal/trex/stream"
-	"github.com/linerate-dev/linerate/internal/trex/trextest"
-	"github.com/linerate-dev/linerate/internal/trex/wire"
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/transit"
+	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

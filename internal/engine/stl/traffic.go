@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/pause"
-	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/engine/trex"
+	"github.com/linerate-dev/linerate/internal/host/pause"
 )
 
 const (

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/document/stream"
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/trex/stream"
-	"github.com/linerate-dev/linerate/internal/trex/trextest"
-	"github.com/linerate-dev/linerate/internal/trex/wire"
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/trextest"
 )
 
 func TestAFaultOfSeveralPortsIsOneSentence(t *testing.T) {

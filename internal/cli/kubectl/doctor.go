@@ -1,0 +1,104 @@
+package kubectl
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/cli/exit"
+	"github.com/linerate-dev/linerate/internal/cli/kubectl/doctor"
+	"github.com/linerate-dev/linerate/internal/cli/sidebyside"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/render"
+)
+
+// diagnosisVersion is the kind and version of the document that doctor prints as JSON.
+const diagnosisVersion = "linerate.dev/doctor.v1alpha1"
+
+// diagnosis is what a cluster lacks.
+type diagnosis struct {
+	Version  string           `json:"version"`
+	Findings []doctor.Finding `json:"findings"`
+}
+
+func newDoctor(o Options, to *connection) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Check whether a cluster has all that a LoadTest needs",
+		Example: "  kubectl linerate doctor -n lab\n  kubectl linerate doctor -n lab -o json | jq '.findings[] | select(.level == \"fail\")'",
+		Long: "Asks the API server, with your rights, and changes nothing. Each line is ok, warn (may be as it should), fail (tests can't run), or\n" +
+			"unknown (you may not see it, or the API doesn't say), with what to do or where to look.\n\n" +
+			"Exit codes: 0 nothing failed, 1 something did, 2 bad input, 3 the cluster can't be asked.",
+		Args:              none("it looks at the whole namespace (-n)"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := sidebyside.CheckFormat(format, textOrJSON()); err != nil {
+				return exit.BadInput("%w", err)
+			}
+			c, err := to.connect()
+			if err != nil {
+				return err
+			}
+			lab := doctor.Look(cmd.Context(), c.config, c.client, c.namespace, o.Version)
+			findings := doctor.Diagnose(lab)
+			if err := writeFindings(o.Out, format, sidebyside.TextOptions(o.Out), findings); err != nil {
+				return exit.NotMeasured("print: %w", err)
+			}
+			switch {
+			case lab.Server.Err != nil:
+				return exit.With(report.ExitNotMeasured, nil)
+			case doctor.Failed(findings):
+				return exit.With(report.ExitFailed, nil)
+			}
+			return nil
+		},
+	}
+	sidebyside.FormatFlag(cmd, &format, textOrJSON())
+	return cmd
+}
+
+func writeFindings(w io.Writer, format string, how render.TextOptions, findings []doctor.Finding) error {
+	if format == "json" {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(diagnosis{diagnosisVersion, findings})
+	}
+	var text strings.Builder
+	for _, f := range findings {
+		writeFinding(&text, how, f)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// writeFinding writes what was found below itself where the terminal ends, and the way out in one line: it is there to be copied.
+func writeFinding(text *strings.Builder, how render.TextOptions, f doctor.Finding) {
+	const column = 8
+	lines := fold(fmt.Sprintf("%-*s%s: %s", column, f.Level, f.Check, oneLine(f.Message)), column, how.Width)
+	if how.Color {
+		lines[0] = "\x1b[" + levelColor(f.Level) + "m" + string(f.Level) + "\x1b[0m" + strings.TrimPrefix(lines[0], string(f.Level))
+	}
+	for _, l := range lines {
+		fmt.Fprintln(text, l)
+	}
+	if f.Fix != "" {
+		fmt.Fprintf(text, "%-*s→ %s\n", column, "", oneLine(f.Fix))
+	}
+}
+
+// levelColor is how a level looks on a terminal.
+func levelColor(level doctor.Level) string {
+	switch level {
+	case doctor.OK:
+		return "32"
+	case doctor.Fail:
+		return "1;31"
+	case doctor.Warn, doctor.Unknown:
+	}
+	return "1;33"
+}

@@ -1,0 +1,214 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/config/crd"
+	"github.com/linerate-dev/linerate/internal/document/intake"
+)
+
+const (
+	leaseName      = "linerate-manager"
+	definitionName = "loadtests.linerate.dev"
+	// operatorVariable is in each operator's pod, whatever its chart or kustomization called it.
+	operatorVariable = "LINERATE_IMAGE"
+	questionTimeout  = 10 * time.Second
+	nodeTimeout      = 3 * time.Second
+	mostNodes        = 10 // whose kubelets are asked
+)
+
+// AddToScheme makes known what Look reads.
+func AddToScheme(scheme *runtime.Scheme) error {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme, rbacv1.AddToScheme, coordinationv1.AddToScheme, admissionv1.AddToScheme, apiextensionsv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return fmt.Errorf("make the scheme: %w", err)
+		}
+	}
+	return nil
+}
+
+// Look asks all its questions, each for a bounded time. What isn't answered is part of the Lab.
+func Look(ctx context.Context, config *rest.Config, c client.Client, namespace, version string) Lab {
+	lab := Lab{Namespace: namespace, Version: version, Host: config.Host, Now: time.Now(), OurSchema: ours(), Leases: map[string]Answer[*coordinationv1.Lease]{}}
+	config = rest.CopyConfig(config)
+	config.Timeout = questionTimeout
+	d, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		lab.Server.Err = err
+		return lab
+	}
+	server, err := d.ServerVersion()
+	if err != nil {
+		lab.Server.Err = err
+		return lab
+	}
+	lab.Server.Value = server.GitVersion
+	lab.Groups = groups(d)
+	lab.Rights = rightsOf(ctx, c, namespace)
+	lab.Definition = get(ctx, c, &apiextensionsv1.CustomResourceDefinition{}, client.ObjectKey{Name: definitionName})
+	lab.Operators = operators(ctx, c)
+	for _, o := range lab.Operators.Value {
+		lab.Leases[o.Namespace] = get(ctx, c, &coordinationv1.Lease{}, client.ObjectKey{Namespace: o.Namespace, Name: leaseName})
+	}
+	lab.Networks = networksOf(ctx, c, namespace)
+	lab.lists(ctx, c)
+	lab.Home = get(ctx, c, &corev1.Namespace{}, client.ObjectKey{Name: namespace})
+	lab.lookAtKueue(ctx, c)
+	lab.lookAtWires(ctx, c)
+	lab.lookAtRuns(ctx, c)
+	lab.CPUPolicy = cpuPolicies(ctx, d.RESTClient(), lab.Nodes.Value)
+	return lab
+}
+
+// lists reads what is of the whole cluster.
+func (lab *Lab) lists(ctx context.Context, c client.Client) {
+	nodes, pods, daemons := &corev1.NodeList{}, &corev1.PodList{}, &appsv1.DaemonSetList{}
+	policies, bindings := &admissionv1.ValidatingAdmissionPolicyList{}, &admissionv1.ValidatingAdmissionPolicyBindingList{}
+	lab.Nodes.Err, lab.Pods.Err, lab.Daemons.Err = list(ctx, c, nodes), list(ctx, c, pods), list(ctx, c, daemons)
+	lab.Policies.Err, lab.Bindings.Err = list(ctx, c, policies), list(ctx, c, bindings)
+	lab.Nodes.Value, lab.Pods.Value, lab.Daemons.Value = nodes.Items, pods.Items, daemons.Items
+	lab.Policies.Value, lab.Bindings.Value = policies.Items, bindings.Items
+}
+
+func list(ctx context.Context, c client.Client, into client.ObjectList, opts ...client.ListOption) error {
+	ctx, end := context.WithTimeout(ctx, questionTimeout)
+	defer end()
+	return c.List(ctx, into, opts...)
+}
+
+func get[T client.Object](ctx context.Context, c client.Client, into T, at client.ObjectKey) Answer[T] {
+	ctx, end := context.WithTimeout(ctx, questionTimeout)
+	defer end()
+	err := c.Get(ctx, at, into)
+	return Answer[T]{into, err}
+}
+
+func groups(d discovery.DiscoveryInterface) Answer[[]string] {
+	list, err := d.ServerGroups()
+	if err != nil {
+		return Answer[[]string]{Err: err}
+	}
+	var all []string
+	for _, g := range list.Groups {
+		for _, v := range g.Versions {
+			all = append(all, v.GroupVersion)
+		}
+	}
+	return Answer[[]string]{Value: all}
+}
+
+// rightsOf asks for each that the verbs need.
+func rightsOf(ctx context.Context, c client.Client, namespace string) []Right {
+	rights := []Right{
+		{Verb: "create", Group: v1alpha1.Group, Resource: "loadtests", For: "run"},
+		{Verb: "watch", Group: v1alpha1.Group, Resource: "loadtests", For: "watch"},
+		{Verb: "patch", Group: v1alpha1.Group, Resource: "loadtests", For: "stop"},
+		{Verb: "get", Resource: "configmaps", For: "report"},
+	}
+	for i := range rights {
+		r := &rights[i]
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: r.Verb, Group: r.Group, Resource: r.Resource},
+		}}
+		r.Err = c.Create(ctx, review)
+		r.Allowed = review.Status.Allowed
+	}
+	return rights
+}
+
+// lookAtKueue reads how it is configured, and which queues tests of the namespace may name.
+func (lab *Lab) lookAtKueue(ctx context.Context, c client.Client) {
+	if !servesGroup(*lab, kueueGroup) {
+		return
+	}
+	config := get(ctx, c, &corev1.ConfigMap{}, client.ObjectKey{Namespace: kueueNamespace, Name: kueueConfig})
+	lab.Kueue = Answer[string]{config.Value.Data[kueueConfigKey], config.Err}
+	queues := &unstructured.UnstructuredList{}
+	queues.SetGroupVersionKind(schema.GroupVersionKind{Group: kueueGroup, Version: "v1beta1", Kind: "LocalQueueList"})
+	lab.Queues.Err = list(ctx, c, queues, client.InNamespace(lab.Namespace))
+	for _, q := range queues.Items {
+		lab.Queues.Value = append(lab.Queues.Value, q.GetName())
+	}
+}
+
+func operators(ctx context.Context, c client.Client) Answer[[]appsv1.Deployment] {
+	all := &appsv1.DeploymentList{}
+	err := list(ctx, c, all)
+	ours := slices.DeleteFunc(all.Items, func(d appsv1.Deployment) bool {
+		return !slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
+			return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == operatorVariable })
+		})
+	})
+	return Answer[[]appsv1.Deployment]{ours, err}
+}
+
+func networksOf(ctx context.Context, c client.Client, namespace string) Answer[[]unstructured.Unstructured] {
+	all := &unstructured.UnstructuredList{}
+	all.SetGroupVersionKind(schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinitionList"})
+	err := list(ctx, c, all, client.InNamespace(namespace))
+	return Answer[[]unstructured.Unstructured]{all.Items, err}
+}
+
+// cpuPolicies asks the kubelets, where the person may. The first refusal is the others', too.
+func cpuPolicies(ctx context.Context, c rest.Interface, nodes []corev1.Node) map[string]Answer[string] {
+	policies := map[string]Answer[string]{}
+	var refused error
+	for _, n := range nodes[:min(len(nodes), mostNodes)] {
+		if refused != nil {
+			policies[n.Name] = Answer[string]{Err: refused}
+			continue
+		}
+		policy, err := cpuPolicy(ctx, c, n.Name)
+		policies[n.Name] = Answer[string]{policy, err}
+		refused = err
+	}
+	return policies
+}
+
+func cpuPolicy(ctx context.Context, c rest.Interface, node string) (string, error) {
+	ctx, end := context.WithTimeout(ctx, nodeTimeout)
+	defer end()
+	text, err := c.Get().AbsPath("/api/v1/nodes/" + node + "/proxy/configz").DoRaw(ctx)
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		KubeletConfig struct {
+			CPUManagerPolicy string `json:"cpuManagerPolicy"`
+		} `json:"kubeletconfig"`
+	}
+	if err := intake.JSON(text, &answer, intake.Small); err != nil {
+		return "", fmt.Errorf("the kubelet's answer isn't understood: %w", err)
+	}
+	return answer.KubeletConfig.CPUManagerPolicy, nil
+}
+
+// ours is the definition that this plugin was built with; nil if that can't be read, which a test rules out.
+func ours() *apiextensionsv1.CustomResourceDefinition {
+	d := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(crd.LoadTests(), d); err != nil {
+		return nil
+	}
+	return d
+}

@@ -1,0 +1,161 @@
+package kubectl
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/render/progress"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// moment is the present state of a test or a suite.
+type moment interface {
+	// object is nil if it was deleted.
+	object() client.Object
+	// ended says whether the test or suite is complete, or deleted.
+	ended() bool
+	// running says whether something is being measured. It must not be called after the end.
+	running() bool
+	// percent is how much is done; false if nothing is running.
+	percent() (int, bool)
+	// phase identifies what is being done: it changes when something new begins.
+	phase() string
+	// sentence says what is being done, for people.
+	sentence() string
+	// under are further lines, shown below it on a terminal.
+	under() []string
+	// every is how often the sentence is printed while the phase stays the same, where there is no terminal.
+	every() time.Duration
+}
+
+// testMoment is the present state of a test.
+type testMoment struct {
+	test *v1alpha1.LoadTest // nil: it was deleted
+}
+
+func (m testMoment) object() client.Object {
+	if m.test == nil {
+		return nil
+	}
+	return m.test
+}
+
+func (m testMoment) under() []string { return nil }
+
+func (m testMoment) every() time.Duration { return 10 * time.Second }
+
+// running says whether traffic is, or is about to be, sent.
+func (m testMoment) running() bool { return runs(m.test) }
+
+func (m testMoment) ended() bool { return m.test == nil || endOf(m.test) != nil }
+
+func (m testMoment) percent() (int, bool) {
+	if m.test == nil || !m.running() {
+		return 0, false
+	}
+	if p := m.test.Status.Progress; p != nil && p.Percent != nil {
+		return int(*p.Percent), true
+	}
+	return 0, false
+}
+
+func (m testMoment) phase() string {
+	switch {
+	case m.test == nil || !m.running():
+		return m.sentence()
+	case m.test.Status.Progress != nil:
+		return fmt.Sprint("run ", m.test.Status.Progress.Run, m.test.Status.Progress.Step)
+	}
+	return ""
+}
+
+// notProcessed is the sentence for a test or suite that no operator has written a status for.
+const notProcessed = "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"
+
+func (m testMoment) sentence() string {
+	if m.test == nil {
+		return "deleted"
+	}
+	c := completeOf(m.test)
+	switch {
+	case c == nil:
+		return notProcessed
+	case c.Status == metav1.ConditionTrue:
+		return endSentence(m.test, c)
+	case c.Reason == v1alpha1.ReasonRunning:
+		return progressSentence(m)
+	case c.Reason == v1alpha1.ReasonWaiting:
+		return "waiting" + reasonWords(m.test) + ": " + c.Message
+	}
+	return fmt.Sprintf("ending as %s: giving pods and devices back", c.Reason)
+}
+
+// reasonWords is what is being waited for, as the reason of the first condition that isn't True yet.
+func reasonWords(test *v1alpha1.LoadTest) string {
+	if reason := waitReason(test); reason != "" {
+		return " (" + reason + ")"
+	}
+	return ""
+}
+
+func waitReason(test *v1alpha1.LoadTest) string {
+	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady} {
+		if c := meta.FindStatusCondition(test.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+func endSentence(test *v1alpha1.LoadTest, c *metav1.Condition) string {
+	if c.Reason == v1alpha1.ReasonMeasured {
+		return "measured: " + cmp.Or(test.Status.Summary, c.Message)
+	}
+	return fmt.Sprintf("ended as %s: %s", c.Reason, c.Message)
+}
+
+func progressSentence(m testMoment) string {
+	p := m.test.Status.Progress
+	if p == nil {
+		return "running"
+	}
+	words := rerun(int(p.Run)) + progress.Sentence(asRunner(p))
+	if p.IntendedPacketsPerSecond > 0 || p.GoodputBitsPerSecond != nil {
+		return words
+	}
+	if p.Intended == "" && p.Received != "" { // of sessions, which are asked for no rate, by an operator that tells no numbers
+		words += "; received " + p.Received
+	}
+	if p.Intended != "" && p.Received != "" && p.LossRatio != "" { // by such an operator, too
+		words += fmt.Sprintf("; asked %s each way, received %s, loss ratio %s", p.Intended, p.Received, p.LossRatio)
+	}
+	return words
+}
+
+// rerun is a remark on a run that isn't the first of its attempt.
+func rerun(run int) string {
+	if run < 2 {
+		return ""
+	}
+	return fmt.Sprintf("(run %d, the one before was lost) ", run)
+}
+
+// asRunner converts a status' progress to the runner's form.
+func asRunner(p *v1alpha1.Progress) runner.Progress {
+	loss, _ := units.ParseRatio(p.LossRatio) // a window's loss may be negative, which counts as none
+	return runner.Progress{
+		Phase: report.Phase(p.Step), Step: int(p.Number), Steps: int(p.Of), Varied: p.Varied,
+		Remaining:                time.Duration(p.RemainingSeconds) * time.Second,
+		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
+		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, LossRatio: loss, Message: p.Message,
+		GoodputBitsPerSecond: p.GoodputBitsPerSecond,
+	}
+}

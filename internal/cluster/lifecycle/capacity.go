@@ -1,0 +1,173 @@
+package lifecycle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/queue"
+)
+
+// need is what one pod needs of things that a cluster may not have at all: devices and huge pages. CPUs and memory are the scheduler's.
+type need struct {
+	pod string
+	of  corev1.ResourceList
+}
+
+// resourcesMissing: no node has the devices or the huge pages that a pod needs, or enough of them, as nodes are, not as they are used at the
+// moment: that is the scheduler's. Where nodes are added for pods that wait, the pods wait: what isn't there may come.
+func resourcesMissing(v *view) *step {
+	if v.placed() || len(v.Lab.Nodes) == 0 || v.Lab.Grows {
+		return nil
+	}
+	if words := v.nodesExhausted(); words != "" {
+		return v.waits(v1alpha1.ReasonNodeRefused, words)
+	}
+	needs := v.needs()
+	for _, n := range needs {
+		if reason, message := v.lacks(n); message != "" {
+			return v.waits(reason, message)
+		}
+	}
+	if message := v.lacksTogether(needs); message != "" {
+		return v.waits(v1alpha1.ReasonResourceMissing, message)
+	}
+	return nil
+}
+
+// needs are what the attempt's pods need.
+func (v *view) needs() []need {
+	pods := v.wanted()
+	out := make([]need, 0, len(pods))
+	for _, p := range pods {
+		if of := scarce(p); len(of) > 0 {
+			out = append(out, need{p.Name, of})
+		}
+	}
+	return out
+}
+
+// scarce are the devices and huge pages that a pod requests.
+func scarce(p *corev1.Pod) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for _, c := range p.Spec.Containers {
+		for name, limit := range c.Resources.Limits {
+			if isDevice(name) || isHugepages(name) {
+				sum := out[name]
+				sum.Add(limit)
+				out[name] = sum
+			}
+		}
+	}
+	return out
+}
+
+func isDevice(name corev1.ResourceName) bool { return queue.IsDevice(string(name)) }
+
+func isHugepages(name corev1.ResourceName) bool {
+	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+// reasonOf is Scheduled's for a resource that is missing.
+func reasonOf(name corev1.ResourceName) string {
+	if isHugepages(name) {
+		return v1alpha1.ReasonHugepages
+	}
+	return v1alpha1.ReasonResourceMissing
+}
+
+// lacks says what no single node has that the pod needs; empty: there are nodes that have all of it.
+func (v *view) lacks(n need) (reason, message string) {
+	usable := v.usableNodes()
+	for _, name := range slices.Sorted(maps.Keys(n.of)) {
+		amount := n.of[name]
+		if most := mostOf(usable, name); most.Cmp(amount) < 0 {
+			return reasonOf(name), fmt.Sprintf("pod %s needs %s of %s on one node, and %s", n.pod, amount.String(), name, v.atMost(name, most))
+		}
+	}
+	fits := slices.ContainsFunc(usable, func(node Node) bool { return hasAll(node, n.of) })
+	if len(n.of) == 0 || fits {
+		return "", ""
+	}
+	return v1alpha1.ReasonResourceMissing, fmt.Sprintf("pod %s needs %s on one node, and no node has all of it: "+
+		"put its devices and huge pages on one node, or name other networks", n.pod, listOf(n.of))
+}
+
+// atMost says how much of a resource there is, and how to get more.
+func (v *view) atMost(name corev1.ResourceName, most resource.Quantity) string {
+	way := "configure the SR-IOV device plugin for it, or correct the network's annotation k8s.v1.cni.cncf.io/resourceName"
+	if isHugepages(name) {
+		way = "reserve them on a node (kernel parameters hugepagesz and hugepages; kubelet reports them after its restart), or set generator.hugepages"
+	}
+	var away []string
+	for _, n := range v.Lab.Nodes {
+		if amount, ok := n.Allocatable[name]; ok && amount.Cmp(most) > 0 && (!n.Ready || !n.Schedulable) {
+			away = append(away, n.Name)
+		}
+	}
+	switch {
+	case len(away) > 0:
+		return fmt.Sprintf("the nodes that have it are cordoned or not Ready (%s): uncordon or mend one", listed(away))
+	case most.IsZero():
+		return "no node has any: " + way
+	}
+	return fmt.Sprintf("no node has more than %s: %s", most.String(), way)
+}
+
+// mostOf is the most that any of the nodes has.
+func mostOf(nodes []Node, name corev1.ResourceName) resource.Quantity {
+	var most resource.Quantity
+	for _, n := range nodes {
+		if amount := n.Allocatable[name]; amount.Cmp(most) > 0 {
+			most = amount
+		}
+	}
+	return most
+}
+
+// hasAll says whether a node has all of it.
+func hasAll(n Node, of corev1.ResourceList) bool {
+	for name, amount := range of {
+		if there := n.Allocatable[name]; there.Cmp(amount) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// lacksTogether says what all nodes together don't have enough of for all pods together; empty: they have.
+func (v *view) lacksTogether(needs []need) string {
+	sum := corev1.ResourceList{}
+	for _, n := range needs {
+		for name, amount := range n.of {
+			total := sum[name]
+			total.Add(amount)
+			sum[name] = total
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sum)) {
+		var there resource.Quantity
+		for _, n := range v.usableNodes() {
+			there.Add(n.Allocatable[name])
+		}
+		if amount := sum[name]; there.Cmp(amount) < 0 {
+			return fmt.Sprintf("the test's pods need %s of %s together, and all nodes together have %s: add some, or lower generator.replicas",
+				amount.String(), name, there.String())
+		}
+	}
+	return ""
+}
+
+func listOf(of corev1.ResourceList) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		amount := of[name]
+		out = append(out, amount.String()+" of "+string(name))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,266 @@
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// maxMessage is the most bytes that a condition's message may have.
+const maxMessage = 4096
+
+// setConditions sets all conditions, on each pass.
+func setConditions(st *v1alpha1.LoadTestStatus, v *view, s *step) {
+	set(st, v, v1alpha1.ConditionAccepted, acceptedCondition(v, s))
+	set(st, v, v1alpha1.ConditionScheduled, scheduledCondition(v, s))
+	set(st, v, v1alpha1.ConditionGeneratorsReady, generatorsReadyCondition(v, s))
+	set(st, v, v1alpha1.ConditionDUTReady, dutReadyCondition(v, s))
+	set(st, v, v1alpha1.ConditionComplete, completeCondition(v, s))
+	set(st, v, v1alpha1.ConditionPassed, passedCondition(v, s))
+	set(st, v, v1alpha1.ConditionReconciling, reconcilingCondition(v, s))
+	set(st, v, v1alpha1.ConditionStalled, stalledCondition(s))
+}
+
+// set sets a condition, or removes it where c is nil. Its time changes with its status only.
+func set(st *v1alpha1.LoadTestStatus, v *view, kind string, c *statement) {
+	if c == nil {
+		meta.RemoveStatusCondition(&st.Conditions, kind)
+		return
+	}
+	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
+		Type: kind, Status: c.status, Reason: c.reason, Message: wording.Limited(wording.Printable(c.message), maxMessage),
+		ObservedGeneration: v.Test.Generation, LastTransitionTime: metav1.Time{Time: v.Now},
+	})
+}
+
+// previously is what a condition said in the last status; otherwise, where that status lacks it.
+func (v *view) previously(kind string, otherwise *statement) *statement {
+	if c := v.previousCondition(kind); c.Status != "" {
+		return &statement{c.Status, c.Reason, c.Message}
+	}
+	return otherwise
+}
+
+func acceptedCondition(v *view, s *step) *statement {
+	valid := yes(v1alpha1.ReasonValid, "the spec can be measured")
+	switch {
+	case s.accepted != nil:
+		return s.accepted
+	case s.ending != nil:
+		return v.previously(v1alpha1.ConditionAccepted, valid)
+	}
+	return valid
+}
+
+func scheduledCondition(v *view, s *step) *statement {
+	unplaced := no(v1alpha1.ReasonPending, "no pods were placed")
+	switch {
+	case s.scheduled != nil:
+		return s.scheduled
+	case s.ending != nil || v.begun() && v.previousCondition(v1alpha1.ConditionScheduled).Status == metav1.ConditionTrue: // pods go again, and were placed
+		return v.previously(v1alpha1.ConditionScheduled, v.placement(unplaced))
+	}
+	return v.placement(unplaced)
+}
+
+// placement says which nodes the pods are on, or otherwise where some have none.
+func (v *view) placement(otherwise *statement) *statement {
+	if compile.GeneratorsRunAlready(v.spec) && v.externalDUT() {
+		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the runner's")
+	}
+	var nodes []string
+	for _, p := range v.measuringPods() {
+		if p.Spec.NodeName == "" {
+			return otherwise
+		}
+		nodes = appendNew(nodes, p.Spec.NodeName)
+	}
+	if len(nodes) == 0 {
+		return otherwise
+	}
+	return yes(v1alpha1.ReasonAllScheduled, "all pods have their nodes and devices: "+listed(nodes))
+}
+
+func appendNew(list []string, one string) []string {
+	for _, have := range list {
+		if have == one {
+			return list
+		}
+	}
+	return append(list, one)
+}
+
+func (v *view) externalDUT() bool {
+	return v.spec.DUT.Type == v1alpha1.DUTDevice || v.spec.DUT.Type == v1alpha1.DUTLoopback
+}
+
+func generatorsReadyCondition(v *view, s *step) *statement {
+	if compile.GeneratorsRunAlready(v.spec) {
+		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them", v.spec.Generator.Engine))
+	}
+	return v.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
+}
+
+func dutReadyCondition(v *view, s *step) *statement {
+	switch {
+	case s.dut != nil:
+		return s.dut
+	case v.externalDUT():
+		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells whether it forwards", v.spec.DUT.Type))
+	}
+	return v.rolesReadiness(v1alpha1.ConditionDUTReady, v1alpha1.RoleDUT, s)
+}
+
+// rolesReadiness says whether the pods of a role can be used.
+func (v *view) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *statement {
+	switch {
+	case s.ending != nil && s.ending.complete:
+		return no(v1alpha1.ReasonReleased, "the test is over")
+	case s.void != nil || s.idle:
+		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
+	case s.ending != nil && isEndReason(v.previousCondition(v1alpha1.ConditionComplete).Reason):
+		return v.previously(kind, no(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
+	}
+	if f := v.faultIn(role); f != nil {
+		if v.begun() {
+			return no(v1alpha1.ReasonLost, f.message)
+		}
+		return no(v1alpha1.ReasonFailed, f.message)
+	}
+	if was := v.previousCondition(kind); v.begun() {
+		if was.Status == metav1.ConditionTrue || len(v.lostSightOf(role)) > 0 {
+			return v.previously(kind, nil)
+		}
+		return yes(v1alpha1.ReasonReady, "ready when the run began, and heard of since")
+	}
+	return v.readiness(role)
+}
+
+// faultIn is the first fault of a role; nil: none.
+func (v *view) faultIn(role v1alpha1.PodRole) *fault {
+	for _, f := range v.faults() {
+		if f.role == role {
+			return &f
+		}
+	}
+	return nil
+}
+
+// readiness counts the pods of a role that are ready, and says what the others wait for.
+func (v *view) readiness(role v1alpha1.PodRole) *statement {
+	pods := v.podsWithRole(role)
+	if len(pods) == 0 {
+		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
+	}
+	var waiting []string
+	for _, p := range pods {
+		if words := troubleOf(p); words != "" {
+			return no(v1alpha1.ReasonImage, words)
+		}
+		if !ready(p) {
+			waiting = append(waiting, fmt.Sprintf("%s (%s)", p.Name, stateOf(p)))
+		}
+	}
+	if len(waiting) > 0 {
+		return no(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s", len(pods)-len(waiting), len(pods), listed(waiting)))
+	}
+	return yes(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
+}
+
+func completeCondition(v *view, s *step) *statement {
+	switch {
+	case s.ending != nil && s.ending.complete:
+		return yes(s.ending.reason, s.ending.message)
+	case s.ending != nil:
+		return no(s.ending.reason, s.ending.message)
+	case (v.begun() || s.begins) && s.void == nil:
+		return no(v1alpha1.ReasonRunning, s.message)
+	}
+	return no(v1alpha1.ReasonWaiting, s.message)
+}
+
+func passedCondition(v *view, s *step) *statement {
+	if s.ending != nil && s.ending.report != nil {
+		return countVoid(verdictOf(s.ending), v.was.LostRuns+v.newlyLost())
+	}
+	reason, notYet, never := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
+	if len(v.spec.Criteria) == 0 {
+		reason, notYet, never = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no verdict", noFigureNoCriteria
+	}
+	undecided := &statement{metav1.ConditionUnknown, reason, notYet}
+	if s.ending == nil {
+		return undecided
+	}
+	c := v.previously(v1alpha1.ConditionPassed, undecided)
+	if s.ending.complete && c.message == notYet {
+		c.message = never
+	}
+	return c
+}
+
+// noFigureNoCriteria is Passed's message for a test that ended without a figure and has no criteria.
+const noFigureNoCriteria = "spec.criteria is empty, and nothing was measured that could be judged"
+
+// countVoid adds to a verdict how many runs came to nothing before the one that is judged: whoever suspends runs could choose the one that counts.
+func countVoid(verdict *statement, lost int32) *statement {
+	if lost > 0 && verdict.reason != v1alpha1.ReasonNoCriteria {
+		verdict.message = wording.JoinNonEmpty("; ", verdict.message, fmt.Sprintf("%d of %d runs of this test were void", lost, lost+1))
+	}
+	return verdict
+}
+
+// verdictOf is the criteria's judgement. Only a whole measurement has one.
+func verdictOf(e *ending) *statement {
+	unknown := &statement{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, ""}
+	switch {
+	case len(e.report.Verdict.Criteria) == 0:
+		unknown.reason, unknown.message = v1alpha1.ReasonNoCriteria, noFigureNoCriteria
+		if e.figures && e.report.Result.Measured {
+			unknown.message = "spec.criteria is empty: there is a result, and no verdict"
+		}
+		return unknown
+	case e.reason != v1alpha1.ReasonMeasured || e.report.Ending != report.Completed || !e.figures || !e.report.Result.Measured:
+		unknown.message = "only a measurement that came to its own end, with a figure, is judged"
+		return unknown
+	case e.report.Verdict.Outcome == report.Passed:
+		return yes(v1alpha1.ReasonCriteriaMet, criteriaWords(e.report))
+	case e.report.Verdict.Outcome == report.DidFail:
+		return no(v1alpha1.ReasonCriteriaNotMet, criteriaWords(e.report))
+	}
+	unknown.message = criteriaWords(e.report)
+	return unknown
+}
+
+// criteriaWords are the criteria that decided: those with the verdict's own outcome.
+func criteriaWords(r *report.Report) string {
+	var words []string
+	for _, c := range r.Verdict.Criteria {
+		if c.Outcome == r.Verdict.Outcome {
+			words = append(words, c.Name+": "+c.Message)
+		}
+	}
+	return cmp.Or(wording.JoinNonEmpty("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
+}
+
+func reconcilingCondition(v *view, s *step) *statement {
+	if s.idle || (s.ending != nil && s.ending.complete) {
+		return nil
+	}
+	c := completeCondition(v, s)
+	return &statement{metav1.ConditionStatus(corev1.ConditionTrue), c.reason, c.message}
+}
+
+func stalledCondition(s *step) *statement {
+	if s.ending == nil || !s.ending.complete || !failed(s.ending.reason) {
+		return nil
+	}
+	return &statement{metav1.ConditionStatus(corev1.ConditionTrue), s.ending.reason, s.ending.message}
+}

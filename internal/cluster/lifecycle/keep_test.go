@@ -1,0 +1,213 @@
+package lifecycle_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+func keepReports(s *v1alpha1.LoadTestSpec) { s.ReportRetention = v1alpha1.ReportKeep }
+
+// keptIn is the ConfigMap among a decision's objects that keeps the Report; nil: none is made.
+func keptIn(d lifecycle.Decision) *corev1.ConfigMap {
+	for _, o := range d.Create {
+		if c, is := o.(*corev1.ConfigMap); is && manifests.IsKept(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// measured is a world in which the run has just ended.
+func measured(t *testing.T, spec string, how report.Ending) *world {
+	t.Helper()
+	w := newWorld(t, spec)
+	w.edit(keepReports)
+	r := w.toRun()
+	w.measure(r)
+	w.finish(r, how)
+	return w
+}
+
+func TestAReportIsKeptBeforeTheTestIsComplete(t *testing.T) {
+	w := measured(t, reference, report.Completed)
+	_, d := w.decide()
+	kept := keptIn(d)
+	if kept == nil {
+		t.Fatalf("%s keeps nothing", d.Rule)
+	}
+	if string(kept.BinaryData["report.json.gz"]) != "packed" || d.Status.Report.Kept != kept.Name || len(kept.OwnerReferences) > 0 {
+		t.Errorf("it is kept as %+v, and the status says %+v", kept, d.Status.Report)
+	}
+	w.settle()
+	if w.says("Complete").Reason != v1alpha1.ReasonMeasured || !w.Present["ConfigMap/"+kept.Name] {
+		t.Errorf("it isn't kept when the test is complete:\n%s", strings.Join(w.trace, "\n"))
+	}
+}
+
+func TestWhatIsKept(t *testing.T) {
+	t.Run("with a teardown, at the first step to the end", func(t *testing.T) {
+		w := newWorld(t, hooks)
+		w.edit(keepReports)
+		r := w.setUp()
+		w.measure(r)
+		w.finish(r, report.Completed)
+		if _, d := w.decide(); keptIn(d) == nil || d.Status.FinishedAt != nil {
+			t.Errorf("%s keeps nothing, or is complete", d.Rule)
+		}
+	})
+	t.Run("nothing where nobody asked for it", func(t *testing.T) {
+		w := newWorld(t, reference)
+		r := w.toRun()
+		w.finish(r, report.Completed)
+		if _, d := w.decide(); keptIn(d) != nil || d.Status.Report == nil || d.Status.Report.NotKept != "" {
+			t.Errorf("%s keeps it: %+v", d.Rule, d.Status.Report)
+		}
+	})
+	t.Run("also what tells of no figure", func(t *testing.T) {
+		w := measured(t, reference, report.PathNotProven)
+		if _, d := w.decide(); keptIn(d) == nil {
+			t.Errorf("%s keeps nothing", d.Rule)
+		}
+	})
+	t.Run("nothing that a fault acted on", func(t *testing.T) {
+		w := newWorld(t, reference)
+		w.edit(keepReports)
+		r := w.toRun()
+		w.measure(r)
+		w.kill("dut")
+		w.finish(r, report.Completed)
+		w.pass(10 * time.Minute)
+		if st := w.test.Status; st.Report == nil || st.Report.Kept != "" || !strings.Contains(st.Report.NotKept, "a fault acted") || st.Result != nil {
+			t.Errorf("the status says %+v, and the result is %+v", st.Report, st.Result)
+		}
+	})
+}
+
+// kill ends the pod of a role, as if it had crashed.
+func (w *world) kill(role string) {
+	w.t.Helper()
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.Labels[v1alpha1.LabelRole] == role {
+			w.ends(p.Name, 137, "killed")
+			return
+		}
+	}
+	w.t.Fatalf("there is no pod of the role %s", role)
+}
+
+func TestAReportThatCantBeKeptDoesntKeepTheTestFromItsEnd(t *testing.T) {
+	w := measured(t, reference, report.Completed)
+	o, d := w.decide()
+	kept := keptIn(d)
+	o.Refusals = []lifecycle.Refusal{{Pod: kept.Name, Message: "exceeded quota: small"}}
+	d = lifecycle.Decide(o)
+	if r := d.Status.Report; keptIn(d) != nil || d.Status.FinishedAt == nil || r.Kept != "" || !strings.Contains(r.NotKept, "exceeded quota") {
+		t.Errorf("the status says %+v", d.Status)
+	}
+	var told bool
+	for _, e := range d.Events {
+		told = told || e.Reason == v1alpha1.EventReportNotKept && e.Warning && strings.Contains(e.Message, "exceeded quota")
+	}
+	if !told {
+		t.Errorf("nobody is told: %+v", d.Events)
+	}
+}
+
+func TestAReportIsKeptWhenTheMomentIsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec  string
+		toRun func(*world) string
+	}{"without a teardown": {reference, (*world).toRun}, "with a teardown": {hooks, (*world).setUp}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.spec)
+			w.edit(keepReports)
+			r := c.toRun(w)
+			w.measure(r)
+			w.finish(r, report.Completed)
+			w.unkept = &lifecycle.Refusal{Message: "failed calling webhook", Transient: true}
+			w.pass(time.Minute)
+			st := w.test.Status
+			if w.says("Complete").Status == "True" || st.Report == nil || st.Report.KeepTriedSince == nil || st.Report.NotKept != "" || st.Result == nil {
+				t.Fatalf("while it is tried the status says %+v of %+v", st.Report, st.Conditions)
+			}
+			for i := range w.Pods {
+				if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Labels[v1alpha1.LabelRole] != string(v1alpha1.RoleRunner) {
+					t.Errorf("meanwhile it holds %s", p.Name)
+				}
+			}
+			w.unkept = nil
+			w.pass(2 * time.Minute)
+			if st := w.test.Status; st.Report.Kept == "" || st.Report.KeepTriedSince != nil || !w.Present["ConfigMap/"+st.Report.Kept] {
+				t.Errorf("then the status says %+v", st.Report)
+			}
+		})
+	}
+}
+
+func TestAReportIsTriedToBeKeptForAWhile(t *testing.T) {
+	w := measured(t, reference, report.Completed)
+	w.unkept = &lifecycle.Refusal{Message: "failed calling webhook", Transient: true}
+	began := w.now
+	w.pass(time.Hour)
+	st := w.test.Status
+	if st.FinishedAt == nil || st.FinishedAt.Sub(began) < 4*time.Minute || st.FinishedAt.Sub(began) > 7*time.Minute {
+		t.Fatalf("it began at %s, and ended at %s:\n%s", began, st.FinishedAt, strings.Join(w.trace, "\n"))
+	}
+	if st.Report.Kept != "" || st.Report.KeepTriedSince != nil || !strings.Contains(st.Report.NotKept, "for 5m0s: failed calling webhook") || st.Result == nil {
+		t.Errorf("the status says %+v", st.Report)
+	}
+	if reads := w.reads; reads > 20 {
+		t.Errorf("the Report was read %d times", reads)
+	}
+}
+
+func TestAReportIsKeptAlsoWhenThatIsAskedForLater(t *testing.T) {
+	w := newWorld(t, reference)
+	r := w.toRun()
+	w.finish(r, report.Completed)
+	w.settle()
+	w.edit(keepReports)
+	_, d := w.decide()
+	kept := keptIn(d)
+	if d.Rule != "finished" || kept == nil || d.Status.Report.Kept != kept.Name {
+		t.Fatalf("%s, and the status says %+v", d.Rule, d.Status.Report)
+	}
+	w.settle()
+	creates, reads := w.creates, w.reads
+	w.edit(func(s *v1alpha1.LoadTestSpec) { s.TTLAfterFinished = "1h" })
+	w.settle()
+	w.pass(2 * time.Hour)
+	if w.test != nil || w.creates != creates || w.reads != reads {
+		t.Errorf("afterwards it is read %d times, and %d objects are made; the test is gone: %t", w.reads-reads, w.creates-creates, w.test == nil)
+	}
+}
+
+// However often the operator dies between two writes, the Report is there when the test is complete, and once.
+func TestAReportIsKeptWhateverTheOperatorDies(t *testing.T) {
+	for seed := range uint64(40) {
+		w := measured(t, reference, report.Completed)
+		chance := rand.New(rand.NewPCG(seed, 7))
+		w.mischief = func() bool { return chance.IntN(3) == 0 }
+		for range 30 {
+			w.reconcile()
+			if w.says("Complete").Status == "True" {
+				break
+			}
+		}
+		w.mischief = nil
+		w.settle()
+		st := w.test.Status
+		if st.Report == nil || st.Report.Kept == "" || !w.Present["ConfigMap/"+st.Report.Kept] {
+			t.Fatalf("seed %d: the status says %+v:\n%s", seed, st.Report, strings.Join(w.trace, "\n"))
+		}
+	}
+}

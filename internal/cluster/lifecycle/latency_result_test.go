@@ -1,0 +1,34 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
+)
+
+// TestAStatusHasLatencyByLoad: in a line, and as figures of each direction.
+func TestAStatusHasLatencyByLoad(t *testing.T) {
+	got := resultOf(reporttest.WithLatency(20_000))
+	if want := "p99 20.1 µs at 0 %, 40.2 µs at 50 %"; got.Latency != want {
+		t.Errorf("%q, want %q", got.Latency, want)
+	}
+	of := func(metric, load string) (all []v1alpha1.Figure) {
+		for _, f := range got.Figures {
+			if f.Metric == metric && f.Load == load {
+				all = append(all, f)
+			}
+		}
+		return all
+	}
+	if all := of("LatencyP50", "0.5"); len(all) != 2 || all[0].Direction != "west→east" || !strings.HasPrefix(all[0].High, "20") {
+		t.Errorf("%+v, want the median of both directions at half of the load", all)
+	}
+	if all := of("LatencyP99.9", "0"); len(all) != 2 {
+		t.Errorf("%+v, want p99.9 of single frames", all)
+	}
+	if got := resultOf(reporttest.Measured()); got.Latency != "" {
+		t.Errorf("%q of a test that measures no latency", got.Latency)
+	}
+}

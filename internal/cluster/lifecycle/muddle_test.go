@@ -1,0 +1,190 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/test/rigs/tier"
+)
+
+// muddle looks a few times while each kind of thing is seen as it was some time ago, one kind later than the other, and then lets all be
+// seen. The operator sees its own acts at once.
+func (w *world) muddle() {
+	if w.chance == nil {
+		return
+	}
+	if w.seen == nil {
+		w.seen = w.copy()
+	}
+	for range w.chance.IntN(4) {
+		now := w.copy()
+		for _, see := range []func(){
+			func() { w.seen.Pods = now.Pods },
+			func() { w.seen.Jobs = now.Jobs },
+			func() { w.seen.Documents = now.Documents },
+			func() { w.seen.Progress = now.Progress },
+			func() { w.seen.Envelope = now.Envelope },
+		} {
+			if w.chance.IntN(3) == 0 {
+				see()
+			}
+		}
+		w.reconcile()
+	}
+	w.seen = nil
+}
+
+// outcome is what a life comes to.
+type outcome struct {
+	Gone             bool
+	Complete, Passed string
+	Attempt          int32
+	Measured         bool
+	LivePods         int
+	Plans            string
+}
+
+func (w *world) outcome() outcome {
+	if w.test == nil {
+		return outcome{Gone: true}
+	}
+	out := outcome{
+		Complete: fmt.Sprint(w.says("Complete").Status, w.says("Complete").Reason),
+		Passed:   fmt.Sprint(w.says("Passed").Status, w.says("Passed").Reason),
+		Attempt:  w.test.Status.Attempt, Measured: w.test.Status.Result != nil, Plans: fmt.Sprint(w.plans()),
+	}
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			out.LivePods++
+		}
+	}
+	return out
+}
+
+// play plays a life to its end.
+func play(t *testing.T, l life, prepare func(*world)) *world {
+	t.Helper()
+	w := newWorld(t, l.spec)
+	prepare(w)
+	l.script(w)
+	w.pass(2 * time.Minute)
+	return w
+}
+
+// undisturbedLife is a life that nothing disturbed, and what it came to.
+type undisturbedLife struct {
+	outcome outcome
+	world   *world          // at its end
+	trace   []string        // until a minute after its script, and its sum
+	given   map[string]bool // all types and reasons of conditions
+}
+
+// ends are lives that nothing disturbs, by their names: each is played once for all that is asked of it.
+var ends sync.Map
+
+// undisturbed is how a life ends that nothing disturbs.
+func undisturbed(t *testing.T, l life) undisturbedLife {
+	t.Helper()
+	known, is := ends.Load(l.name)
+	if !is {
+		w, given := newWorld(t, l.spec), map[string]bool{}
+		w.told = func(st *v1alpha1.LoadTestStatus) {
+			for _, c := range st.Conditions {
+				given[c.Type+"/"+c.Reason] = true
+			}
+		}
+		l.script(w)
+		w.pass(time.Minute)
+		trace := append(slices.Clone(w.trace), w.closing()...)
+		w.pass(time.Minute)
+		known, _ = ends.LoadOrStore(l.name, undisturbedLife{w.outcome(), w, trace, given})
+	}
+	return known.(undisturbedLife)
+}
+
+// seeds are how often each life is played: a third of them seen late, a third with an operator that dies, a third with both.
+var seeds = tier.Times(3, 12)
+
+func TestLivesEndTheSame(t *testing.T) {
+	for _, l := range lives() {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			want := undisturbed(t, l).outcome
+			for seed := range uint64(seeds) {
+				w := play(t, l, func(w *world) {
+					if seed%3 != 1 {
+						w.chance = rand.New(rand.NewPCG(seed, 1))
+					}
+					if chance := rand.New(rand.NewPCG(seed, 2)); seed%3 != 0 {
+						w.mischief = func() bool { return chance.IntN(6) == 0 }
+					}
+				})
+				if got := w.outcome(); got != want {
+					w.fail("with seed %d it ends with %+v, not %+v", seed, got, want)
+				}
+			}
+		})
+	}
+}
+
+// While the runner measures, an editor of the test's namespace keeps Jobs there that say they are the runner's, of this attempt and of others.
+func TestForgedJobsChangeNoEnd(t *testing.T) {
+	for _, l := range lives() {
+		t.Run(l.name, func(t *testing.T) {
+			want := undisturbed(t, l).outcome
+			got := play(t, l, func(w *world) {
+				w.forges = func() (forged []batchv1.Job) {
+					for i, attempt := range []string{"1", "2", "2147483647", "x"} {
+						forged = append(forged, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+							Namespace: "bench", Name: manifests.RunnerJobName(w.test, int32(i+1)), Labels: map[string]string{v1alpha1.LabelAttempt: attempt}, CreationTimestamp: metav1.Time{Time: w.now},
+						}})
+					}
+					return forged
+				}
+			})
+			if got := got.outcome(); got != want {
+				t.Errorf("it ends with %+v, not %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestLivesAtRestAskForNothing(t *testing.T) {
+	for _, l := range lives() {
+		t.Run(l.name, func(t *testing.T) {
+			w := undisturbed(t, l).world
+			w.t = t
+			w.settle()
+			before := w.writes + w.creates + w.deletes
+			for range 3 {
+				w.reconcile()
+			}
+			if after := w.writes + w.creates + w.deletes; after != before {
+				w.fail("%d requests for an unchanged object", after-before)
+			}
+		})
+	}
+}
+
+func TestNoVerdictOfARunThatWasDisturbed(t *testing.T) {
+	for _, l := range badLives() {
+		t.Run(l.name, func(t *testing.T) {
+			w := undisturbed(t, l).world
+			w.t = t
+			hooked := w.says("Complete").Reason == v1alpha1.ReasonMeasured // its teardown failed, after the measurement
+			if w.says("Passed").Status == "True" && !hooked {
+				w.fail("Passed is True")
+			}
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// roleOf is what a pod is for; empty for one that bears no role of ours.
+func roleOf(p *corev1.Pod) v1alpha1.PodRole {
+	switch p.Labels[v1alpha1.LabelRole] {
+	case "generator":
+		return v1alpha1.RoleGenerator
+	case "dut":
+		return v1alpha1.RoleDUT
+	case "vitals":
+		return v1alpha1.RoleVitals
+	case "collector":
+		return v1alpha1.RoleCollector
+	case "setup":
+		return v1alpha1.RoleSetup
+	case "teardown":
+		return v1alpha1.RoleTeardown
+	case "runner", "external-runner":
+		return v1alpha1.RoleRunner
+	}
+	return ""
+}
+
+// dispensable says that nothing depends on a pod: it is there for observers alone.
+func dispensable(p *corev1.Pod) bool {
+	role := roleOf(p)
+	return role == v1alpha1.RoleVitals || role == v1alpha1.RoleCollector
+}
+
+// attemptOf is the attempt that an object belongs to; 0: none, or a number that isn't one.
+func attemptOf(labels map[string]string) int32 {
+	n, err := strconv.ParseInt(labels[v1alpha1.LabelAttempt], 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
+}
+
+// condition finds a condition of a pod; an empty one where it isn't there.
+func condition(p *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {
+	for _, c := range p.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+// ready says whether the pod answers, as Kubernetes sees it.
+func ready(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil && condition(p, corev1.PodReady).Status == corev1.ConditionTrue
+}
+
+// readySince is when the pod became ready.
+func readySince(p *corev1.Pod) time.Time {
+	return condition(p, corev1.PodReady).LastTransitionTime.Time
+}
+
+// Ended says whether all containers of a pod have ended, well or not: it holds no device any more.
+func Ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// statuses are the states of all of the pod's containers, the init containers first: in the order in which they run.
+func statuses(p *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+}
+
+// lastWords are what the pod's first failed container said at its end, its termination message, or else what Kubernetes says of it.
+func lastWords(p *corev1.Pod) string {
+	for _, c := range statuses(p) {
+		if t := c.State.Terminated; t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled") {
+			return strings.Join(slices.DeleteFunc([]string{
+				"container " + c.Name + " ended with exit code " + strconv.Itoa(int(t.ExitCode)) + killedBy(t.ExitCode),
+				unlessError(t.Reason), wordsOf(t),
+			}, func(s string) bool { return s == "" }), ": ")
+		}
+	}
+	return strings.TrimSpace(wording.JoinNonEmpty(": ", p.Status.Reason, p.Status.Message))
+}
+
+// killedBy says what an exit code above 128 means.
+func killedBy(exitCode int32) string {
+	const signals = 128
+	if exitCode <= signals || exitCode >= 2*signals-1 {
+		return ""
+	}
+	return fmt.Sprintf(" (killed by signal %d)", exitCode-signals)
+}
+
+// wordsOf is what a container said at its end, in one line. Where it wrote no termination message the kubelet takes the end of its log, cut
+// off somewhere; what was killed then said nothing of its end, and its last line is enough.
+func wordsOf(t *corev1.ContainerStateTerminated) string {
+	var all []string
+	for line := range strings.Lines(t.Message) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	if len(all) > 1 && killedBy(t.ExitCode) != "" {
+		return "its log ends with: " + all[len(all)-1]
+	}
+	return strings.Join(all, "; ")
+}
+
+// unlessError leaves out the reason that says nothing beyond the exit code.
+func unlessError(reason string) string {
+	if reason == "Error" || reason == "Completed" {
+		return ""
+	}
+	return reason
+}
+
+// endedAt is when the last of the pod's containers ended; zero where it isn't known.
+func endedAt(p *corev1.Pod) time.Time {
+	var last time.Time
+	for _, c := range statuses(p) {
+		if t := c.State.Terminated; t != nil && t.FinishedAt.After(last) {
+			last = t.FinishedAt.Time
+		}
+	}
+	return last
+}
+
+// stateOf is what the pod is doing, in a word or two.
+func stateOf(p *corev1.Pod) string {
+	switch {
+	case p.DeletionTimestamp != nil:
+		return "Terminating"
+	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
+		return wording.Limited(p.Status.Reason, 64)
+	case Ended(p):
+		return string(p.Status.Phase)
+	case ready(p):
+		return "Ready"
+	case p.Spec.NodeName == "":
+		return "Unscheduled"
+	}
+	if reason := waitingReason(p); reason != "" {
+		return wording.Limited(reason, 64)
+	}
+	return "Starting"
+}
+
+// waitingReason is why the first container that waits does so.
+func waitingReason(p *corev1.Pod) string {
+	for _, c := range statuses(p) {
+		if w := c.State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" {
+			return w.Reason
+		}
+	}
+	return ""
+}

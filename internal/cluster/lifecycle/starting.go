@@ -1,0 +1,220 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// activityStarting is the step of a test whose pods have nodes.
+const activityStarting = "Starting"
+
+// weakQoS: an engine that polls devices needs CPUs of its own, which only pods of class Guaranteed get. A LimitRange or an injected container can lower
+// a pod's class: such a pod would measure its neighbours.
+func weakQoS(v *view) *step {
+	if v.begun() || !manifests.OwnsCPUs(v.Test) {
+		return nil
+	}
+	for _, p := range v.podsWithRole(v1alpha1.RoleGenerator) {
+		class := p.Status.QOSClass
+		if class == "" || class == corev1.PodQOSGuaranteed || !onDevices(p) {
+			continue
+		}
+		return v.fail(v1alpha1.ReasonGeneratorFailed, "pod %s is of QoS class %s, and needs Guaranteed for CPUs of its own: "+
+			"keep injected containers and LimitRanges off it, or give every container limits that equal its requests", p.Name, class)
+	}
+	return nil
+}
+
+// onDevices says whether a pod requests devices.
+func onDevices(p *corev1.Pod) bool {
+	for name := range scarce(p) {
+		if isDevice(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// starting: all pods have nodes, and some aren't ready.
+func starting(v *view) *step {
+	var waiting, words []string
+	s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting}
+	for _, p := range v.measuringPods() {
+		if ready(p) {
+			continue
+		}
+		waiting = append(waiting, p.Name)
+		if w := troubleOf(p); w != "" {
+			words = append(words, w)
+		} else if w := v.unattached(p); w != "" {
+			words = append(words, w)
+		}
+		if at := attachedUntil(p); v.Now.Before(at) {
+			s.waitUntil(at)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	if why, at := v.gatewaysApart(); why != "" {
+		words, s.dut = append(words, why), no(v1alpha1.ReasonNoTunnel, why)
+	} else if v.Now.Before(at) {
+		s.waitUntil(at)
+	}
+	s.message = wording.JoinNonEmpty("; ", words...)
+	if len(words) == 0 {
+		s.message = "pods aren't ready yet: " + listed(waiting)
+	}
+	return s.waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
+}
+
+// troubleOf says what keeps a pod's containers from starting and won't pass by waiting; empty: nothing known.
+func troubleOf(p *corev1.Pod) string {
+	for _, c := range statuses(p) {
+		w := c.State.Waiting
+		if w == nil {
+			continue
+		}
+		if way := startProblem(w.Reason); way != "" {
+			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c), wording.JoinNonEmpty(": ", w.Reason, wording.Limited(w.Message, 300)), way)
+		}
+	}
+	return ""
+}
+
+// startProblem is what to do about the reason for which a container waits; empty: it is starting.
+func startProblem(reason string) string {
+	switch reason {
+	case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed":
+		return "check the image's name, the registry, and generator.pod.imagePullSecrets (or the template's)"
+	case "ErrImageNeverPull":
+		return "put the image on the node, or let it be pulled (imagePullPolicy)"
+	case "InvalidImageName":
+		return "correct the image's name in a new LoadTest"
+	case "CreateContainerConfigError":
+		return "create the ConfigMap or Secret that it names, or correct it"
+	case "CreateContainerError", "RunContainerError":
+		return "look at kubectl describe pod, and at the container's command and mounts"
+	case "CrashLoopBackOff":
+		return "look at the container's log"
+	}
+	return ""
+}
+
+// imageOf is the image that a container was asked to run.
+func imageOf(p *corev1.Pod, status corev1.ContainerStatus) string {
+	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for _, c := range list {
+			if c.Name == status.Name {
+				return c.Image
+			}
+		}
+	}
+	return status.Image
+}
+
+// unattached says that a pod has had no sandbox for long: its events say what Multus, a CNI plugin or a volume lacks. Empty: it has one, or hasn't waited long.
+func (v *view) unattached(p *corev1.Pod) string {
+	if at := attachedUntil(p); at.IsZero() || v.Now.Before(at) {
+		return ""
+	}
+	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells why (Multus, CNI, device plugin)",
+		p.Name, p.Spec.NodeName, p.Name)
+}
+
+// attachedUntil is when a pod should have had its networks and volumes; zero: it has them, or has no node.
+func attachedUntil(p *corev1.Pod) time.Time {
+	scheduled := condition(p, corev1.PodScheduled)
+	if p.Status.Phase != corev1.PodPending || scheduled.Status != corev1.ConditionTrue ||
+		condition(p, corev1.PodReadyToStartContainers).Status == corev1.ConditionTrue {
+		return time.Time{}
+	}
+	return scheduled.LastTransitionTime.Add(attachGrace)
+}
+
+// gatewaysApart says that both gateways of a tunnel run and haven't both become ready, which takes meeting the other one; by is when they should have. Empty and zero: they have, or there is no tunnel.
+func (v *view) gatewaysApart() (why string, by time.Time) {
+	pods, cables := v.podsWithRole(v1alpha1.RoleDUT), v.compiled().Networks
+	i := slices.IndexFunc(cables, func(n compile.LinkNetworks) bool { return n.Link == plan.TunnelCable })
+	if i < 0 || len(pods) < 2 {
+		return "", time.Time{}
+	}
+	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !ready(p) }) {
+		return "", time.Time{}
+	}
+	for _, p := range pods { // one gateway may be ready alone
+		since := runningSince(p)
+		if since.IsZero() {
+			return "", time.Time{}
+		}
+		by = latest(by, v.happened(p, since).Add(meetGrace))
+	}
+	if v.Now.Before(by) {
+		return "", by
+	}
+	return fmt.Sprintf("the tunnel's gateways run in pods %s and %s, and don't reach each other over network %s: it has to join the two, and nobody else, as a cable would: kubectl logs %s tells what came of it",
+		pods[0].Name, pods[1].Name, cables[i].DUT, pods[1].Name), by
+}
+
+// runningSince is when the last of a pod's containers started, by its node's clock; zero: one doesn't run.
+func runningSince(p *corev1.Pod) (last time.Time) {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Running == nil {
+			return time.Time{}
+		}
+		last = latest(last, c.State.Running.StartedAt.Time)
+	}
+	return last
+}
+
+// readyDelay: all is ready, and the DUT is given its time.
+func readyDelay(v *view) *step {
+	due := v.delayedUntil()
+	if due.IsZero() || !v.Now.Before(due) {
+		return nil
+	}
+	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", v.spec.DUT.ReadyDelay)
+	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: activityStarting, dut: no(v1alpha1.ReasonDelayed, message)}
+	return s.waitUntil(due).waitUntil(v.placedUntil())
+}
+
+// happened corrects a time by the clock of a pod's node to the cluster's clock, as far as the node's clock is known to be behind or ahead.
+func (v *view) happened(p *corev1.Pod, at time.Time) time.Time {
+	known := byTheCluster(p, at)
+	if at.After(v.Now) && !known.IsZero() {
+		return known
+	}
+	return latest(at, known)
+}
+
+// delayedUntil is when readyDelay is over; zero: there is no delay. A node's clock that is ahead doesn't make it longer than readyDelay from now,
+// and one that is behind doesn't make it shorter.
+func (v *view) delayedUntil() time.Time {
+	delay := duration(v.spec.DUT.ReadyDelay)
+	if delay == 0 || v.begun() {
+		return time.Time{}
+	}
+	var since time.Time
+	for _, p := range v.podsWithRole(v1alpha1.RoleSetup) {
+		since = latest(since, v.happened(p, endedAt(p)))
+	}
+	for _, p := range v.podsWithRole(v1alpha1.RoleDUT) {
+		since = latest(since, v.happened(p, readySince(p)))
+	}
+	if since.IsZero() {
+		return time.Time{}
+	}
+	if since.After(v.Now) {
+		since = v.Now
+	}
+	return since.Add(delay)
+}

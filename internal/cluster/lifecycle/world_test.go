@@ -1,0 +1,453 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/lifecycle"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/cluster/queue"
+	"github.com/linerate-dev/linerate/internal/compile/admission"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+// world is a small cluster in memory: it applies decisions, and plays kubelet, scheduler, Job controller, garbage collector and runner by
+// script. Its clock moves only when a script moves it.
+//
+//	script ──acts──▶ world ◀──applies── Decision ◀── Decide ◀── Observed ◀── world, or what is seen of it by now
+type world struct {
+	t     *testing.T
+	start time.Time
+	now   time.Time
+	test  *v1alpha1.LoadTest // nil: deleted
+	lab   lifecycle.Lab
+
+	things
+	// seen is what the operator sees of the things that others change; nil: all of it at once.
+	seen *things
+
+	// holds are the wires that are somebody's, ahead the older tests that wait for some.
+	holds []lifecycle.Hold
+	ahead []lifecycle.Waiter
+	// meddled: somebody deletes Leases of tests that run.
+	meddled bool
+	// others are the claims of other tests; none: nobody else is there. released is when they let devices go.
+	others   []queue.Claim
+	released map[string]time.Time
+
+	foreign  []string
+	refusals []lifecycle.Refusal // what a dry run is answered
+	unkept   *lifecycle.Refusal  // what a Report that is to be kept is answered
+	unmade   *lifecycle.Refusal  // what a pod that is to be made is answered
+	unread   string              // why the Report can't be read
+	baseline lifecycle.Baseline  // what is found of spec.baseline
+
+	// forges makes Jobs that an editor of the test's namespace has there while the runner's is there; nil: none does.
+	forges func() []batchv1.Job
+	// mischief decides, before each write of the operator's, whether it dies there; nil: it doesn't.
+	mischief func() bool
+	// chance makes the operator see late, and look twice; nil: it doesn't.
+	chance *rand.Rand
+	// stubborn pods don't end when they are told to.
+	stubborn map[string]bool
+	// clocks is by how much those of nodes are ahead, or behind where negative.
+	clocks map[string]time.Duration
+
+	// refuses says which statuses the API server doesn't take; nil: none.
+	refuses func(*v1alpha1.LoadTestStatus) bool
+
+	// told is called with each status that is written; nil: nobody listens.
+	told func(*v1alpha1.LoadTestStatus)
+
+	writes, creates, deletes, tries, reads, compared, events int
+	finalizes                                                int
+	uid                                                      int
+	trace                                                    []string
+	lastRule                                                 string
+	asked                                                    string // what kstatus was asked of last
+	woken                                                    time.Time
+}
+
+// things are what the operator observes of its children.
+type things struct {
+	Pods      []corev1.Pod
+	Jobs      []batchv1.Job
+	Present   map[string]bool
+	Documents map[string]map[string]string // those of runs, with their annotations
+	Published string
+	Progress  *delivery.Progress
+	Envelope  *delivery.Envelope
+	Report    *report.Report
+}
+
+func (th *things) copy() *things {
+	out := &things{Present: maps.Clone(th.Present), Documents: maps.Clone(th.Documents), Published: th.Published, Report: th.Report}
+	for i := range th.Pods {
+		out.Pods = append(out.Pods, *th.Pods[i].DeepCopy())
+	}
+	for i := range th.Jobs {
+		out.Jobs = append(out.Jobs, *th.Jobs[i].DeepCopy())
+	}
+	if th.Progress != nil {
+		p := *th.Progress
+		out.Progress = &p
+	}
+	if th.Envelope != nil {
+		e := *th.Envelope
+		out.Envelope = &e
+	}
+	return out
+}
+
+// plans are the attempts whose Plans are there.
+func (th *things) plans() (attempts []int32) {
+	for _, name := range slices.Sorted(maps.Keys(th.Documents)) {
+		if run, is := strings.CutSuffix(name, "-plan"); is {
+			var attempt int32
+			_, _ = fmt.Sscan(run[strings.LastIndex(run, "-")+1:], &attempt)
+			attempts = append(attempts, attempt)
+		}
+	}
+	return attempts
+}
+
+// collect is the garbage collector in the operator's own namespace: what a Plan's ConfigMap owned goes with it.
+func (th *things) collect(plan string) {
+	run := strings.TrimSuffix(plan, "plan")
+	maps.DeleteFunc(th.Documents, func(name string, _ map[string]string) bool { return strings.HasPrefix(name, run) })
+	th.Jobs = slices.DeleteFunc(th.Jobs, func(j batchv1.Job) bool { return j.Namespace == settings().Namespace && strings.HasPrefix(j.Name, run) })
+}
+
+// newWorld is a cluster with two nodes that have what the test needs, and a LoadTest that a person applied.
+func newWorld(t *testing.T, spec string) *world {
+	t.Helper()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	w := &world{t: t, start: start, now: start, test: loadTest(t, spec), stubborn: map[string]bool{}}
+	w.Present, w.Documents = map[string]bool{}, map[string]map[string]string{}
+	w.lab = lab(w.test.Namespace)
+	return w
+}
+
+// loadTest is a LoadTest as an API server stores it. Thousands of worlds begin with a few of them, so each is admitted once.
+func loadTest(t *testing.T, text string) *v1alpha1.LoadTest {
+	t.Helper()
+	known, is := admitted.Load(text)
+	if !is {
+		known, _ = admitted.LoadOrStore(text, admit(t, text))
+	}
+	return known.(*v1alpha1.LoadTest).DeepCopy()
+}
+
+// admitted are LoadTests by their text.
+var admitted sync.Map
+
+// theUID is each world's LoadTest's.
+const theUID = "0f6b1f7e-6a0e-4d0c-9a55-2f3f6a1c9b10"
+
+func admit(t *testing.T, text string) *v1alpha1.LoadTest {
+	t.Helper()
+	objects, err := apiServer(t).Load("test.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := objects[0].LoadTest
+	test.Namespace, test.UID, test.Generation = "bench", theUID, 1
+	test.CreationTimestamp = metav1.Time{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	return test
+}
+
+// apiServer is what admits LoadTests; it is made once, as it reads the whole schema.
+func apiServer(t *testing.T) *admission.Server {
+	t.Helper()
+	server, err := admission.NewServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// observe is what the operator sees now.
+func (w *world) observe() lifecycle.Observed {
+	th := w.seen
+	if th == nil {
+		th = &w.things
+	}
+	th = th.copy()
+	o := lifecycle.Observed{
+		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab,
+		Children: lifecycle.Children{
+			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Documents: slices.Sorted(maps.Keys(th.Documents)), Plans: th.plans(), Published: th.Published,
+			Foreign: slices.Clone(w.foreign), Progress: th.Progress,
+		},
+		Wires: lifecycle.Wires{Holds: slices.Clone(w.holds), Ahead: w.ahead},
+	}
+	if w.forges != nil && len(w.Jobs) > 0 {
+		o.Children.Jobs = append(o.Children.Jobs, w.forges()...)
+	}
+	attempt := lifecycle.Attempt(o)
+	if order, is := delivery.ReadOrder(th.Documents[manifests.PlanName(w.test, attempt)]); is {
+		o.Children.Order = &order
+	}
+	if _, is := th.Documents[manifests.OriginalName(w.test, attempt)]; is && th.Envelope != nil && th.Envelope.Attempt == int(attempt) {
+		o.Children.Envelope = th.Envelope
+	}
+	o.Turn = w.turn(o)
+	return o
+}
+
+// turn is what the line of this test and the others says to it.
+func (w *world) turn(o lifecycle.Observed) queue.Turn {
+	if len(w.others) == 0 && w.test.Status.GivenBack == nil {
+		return queue.Turn{}
+	}
+	wants, where := lifecycle.Wants(o), map[string]queue.Where{}
+	claim, held, claims := lifecycle.Claim(o, wants)
+	if !claims {
+		return queue.Turn{}
+	}
+	for _, want := range wants {
+		where[want.Where] = want.Filter.Where(w.lab.Nodes)
+	}
+	line := queue.Arrange(queue.Lab{
+		Nodes: lifecycle.QueueNodes(w.lab.Nodes), Where: where, Claims: append(slices.Clone(w.others), claim), Held: held, Released: w.released, Now: w.now,
+	})
+	return line.Turns[claim.ID]
+}
+
+// decide looks as closely as the decisions ask for.
+func (w *world) decide() (lifecycle.Observed, lifecycle.Decision) {
+	o := w.observe()
+	d := lifecycle.Decide(o)
+	for range 5 {
+		switch {
+		case d.ReadReport:
+			w.reads++
+			w.readReport(&o)
+		case d.ReadBaseline:
+			w.compared++
+			o.Baseline = &w.baseline
+		case d.Protect || d.Unprotect:
+			w.finalize(d)
+			o.Test = w.test.DeepCopy()
+		case d.Try != nil:
+			w.tries += len(d.Try)
+			o.Refusals = append([]lifecycle.Refusal{}, w.refusals...)
+		case w.unmade != nil && o.Refusals == nil && slices.ContainsFunc(d.Create, func(o manifests.Object) bool { return o.GetName() == w.unmade.Pod }):
+			o.Refusals = []lifecycle.Refusal{*w.unmade}
+		case w.unkept != nil && keptIn(d) != nil && o.Refusals == nil:
+			o.Refusals = []lifecycle.Refusal{{Pod: keptIn(d).Name, Message: w.unkept.Message, Transient: w.unkept.Transient}}
+		default:
+			return o, d
+		}
+		d = lifecycle.Decide(o)
+	}
+	w.t.Fatalf("the decision %s asks for a closer look again and again", d.Rule)
+	return o, d
+}
+
+func (w *world) readReport(o *lifecycle.Observed) {
+	switch {
+	case w.unread != "":
+		o.Children.ReportFault = w.unread
+	case w.Report == nil:
+		o.Children.ReportFault = "there is no report"
+	default:
+		o.Children.Report, o.Children.ReportPacked, o.Children.ReportWritten = w.Report, []byte("packed"), w.now
+		envelope := *w.Envelope
+		o.Children.Envelope = &envelope
+		if o.Children.Order != nil {
+			o.Children.Followed = *o.Children.Order
+		}
+	}
+}
+
+// reconcile is one pass; it says whether anything was changed by it.
+func (w *world) reconcile() bool {
+	w.t.Helper()
+	if w.test == nil {
+		return false
+	}
+	o, d := w.decide()
+	before := w.test.Status.DeepCopy()
+	changed := w.apply(d)
+	if changed || d.Rule != w.lastRule {
+		w.tell(before, d)
+	}
+	w.lastRule, w.woken = d.Rule, d.RequeueAt
+	w.check(o, before, d)
+	if w.test != nil && w.test.DeletionTimestamp != nil && len(w.test.Finalizers) == 0 {
+		w.test, changed = nil, true
+	}
+	return changed
+}
+
+// finalize puts the teardown's finalizer on the test, or takes it off.
+func (w *world) finalize(d lifecycle.Decision) {
+	w.test.Finalizers = slices.DeleteFunc(w.test.Finalizers, func(f string) bool { return f == v1alpha1.FinalizerTeardown })
+	if d.Protect {
+		w.test.Finalizers = append(w.test.Finalizers, v1alpha1.FinalizerTeardown)
+	}
+	for _, e := range d.Events {
+		w.trace = append(w.trace, w.clock(w.now)+" told: "+e.Message)
+	}
+	w.finalizes++
+}
+
+// remove deletes the test, as a person does: it stays for as long as it has finalizers.
+func (w *world) remove(finalizers ...string) {
+	w.test.Finalizers = append(w.test.Finalizers, finalizers...)
+	w.test.DeletionTimestamp = &metav1.Time{Time: w.now}
+	w.test.Generation++
+	w.settle()
+}
+
+// apply does what was decided, in the order of the fields; where the operator dies, the rest isn't done.
+func (w *world) apply(d lifecycle.Decision) (changed bool) {
+	for _, del := range d.Delete {
+		if w.dies() {
+			return true
+		}
+		changed = w.delete(del) || changed
+	}
+	if len(d.Take) > 0 && w.dies() {
+		return true
+	}
+	changed = w.take(d.Take) || changed
+	for _, o := range d.Create {
+		if w.dies() {
+			return true
+		}
+		changed = w.create(o) || changed
+	}
+	if w.dies() {
+		return true
+	}
+	if w.refuses != nil && w.refuses(&d.Status) {
+		said, ok := lifecycle.Refused(w.observe(), d, "status.result.directions[1]: Duplicate value")
+		if !ok {
+			w.fail("what is said of a test that is over is refused")
+		}
+		d.Status, d.Events = said.Status, said.Events
+	}
+	if !sameJSON(w.test.Status, d.Status) {
+		w.test.Status = *d.Status.DeepCopy()
+		w.roundTrip()
+		if w.told != nil {
+			w.told(&w.test.Status)
+		}
+		w.writes++
+		w.events += len(d.Events)
+		changed = true
+	}
+	for _, h := range d.GiveBack {
+		if w.dies() {
+			return true
+		}
+		w.deletes++
+		w.giveBack(h)
+		changed = true
+	}
+	if d.DeleteTest {
+		w.test, changed = nil, true
+	}
+	return changed
+}
+
+func (w *world) dies() bool { return w.mischief != nil && w.mischief() }
+
+// roundTrip stores the status as an API server does: a time has no fractions of seconds.
+func (w *world) roundTrip() {
+	text, err := json.Marshal(w.test.Status)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.test.Status = v1alpha1.LoadTestStatus{}
+	if err := json.Unmarshal(text, &w.test.Status); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func sameJSON(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}
+
+// settle reconciles until nothing changes any more, as watches make an operator do. In a muddle it looks before it has seen all.
+func (w *world) settle() {
+	w.t.Helper()
+	w.muddle()
+	for range 60 {
+		if !w.reconcile() {
+			return
+		}
+	}
+	w.t.Fatalf("the operator doesn't come to rest:\n%s", strings.Join(w.trace, "\n"))
+}
+
+// pass lets time go by, without anybody's looking but at the times that the operator asked for.
+func (w *world) pass(d time.Duration) {
+	w.t.Helper()
+	end := w.now.Add(d)
+	w.settle()
+	for {
+		next := end
+		if due := w.nextDue(); !due.IsZero() && due.Before(next) {
+			next = due
+		}
+		w.now = latestOf(w.now, next)
+		w.endPods()
+		w.settle()
+		if !w.now.Before(end) {
+			return
+		}
+	}
+}
+
+// nextDue is when something happens by itself: the operator's wake-up, or the end of a pod.
+func (w *world) nextDue() time.Time {
+	var due time.Time
+	if w.woken.After(w.now) {
+		due = w.woken
+	}
+	for i := range w.Pods {
+		p := &w.Pods[i]
+		if p.DeletionTimestamp != nil && !w.stubborn[p.Name] && p.DeletionTimestamp.After(w.now) && (due.IsZero() || p.DeletionTimestamp.Time.Before(due)) {
+			due = p.DeletionTimestamp.Time
+		}
+	}
+	return due
+}
+
+func latestOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// newUID is the next object's.
+func (w *world) newUID() types.UID {
+	w.uid++
+	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", w.uid))
+}
+
+// clock is the time since the start, for the trace.
+func (w *world) clock(at time.Time) string {
+	d := at.Sub(w.start).Truncate(time.Second)
+	return fmt.Sprintf("%02d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}

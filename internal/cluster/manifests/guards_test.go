@@ -1,0 +1,145 @@
+package manifests_test
+
+import (
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+)
+
+const operators = "linerate-system"
+
+// tenant is a test of a sample in a namespace of its own.
+type tenant struct {
+	name     string
+	in       manifests.Input
+	pods     []*corev1.Pod
+	runner   labels.Set
+	policies []*networkingv1.NetworkPolicy // of its namespace
+}
+
+func tenants(t *testing.T) (all []tenant) {
+	t.Helper()
+	for _, name := range clusterSamples(t) {
+		in := sample(t, name)
+		in.Test.Namespace, in.Test.UID = "bench-"+name, types.UID("uid-"+name)
+		of := tenant{name: name, in: in}
+		for _, o := range ofAttempt(t, in) {
+			switch o := o.(type) {
+			case *corev1.Pod:
+				of.pods = append(of.pods, o)
+			case *batchv1.Job:
+				of.runner = o.Spec.Template.Labels
+			}
+		}
+		guards := manifests.NetworkPolicies(in.Test.Namespace, operators)
+		if own, needed := manifests.OwnRunnerPolicy(in.Test, operators); needed {
+			guards = append(guards, own)
+		}
+		for _, o := range guards {
+			of.policies = append(of.policies, o.(*networkingv1.NetworkPolicy))
+		}
+		all = append(all, of)
+	}
+	return all
+}
+
+// reaches says whether a pod of the operator's namespace with these labels reaches a port of one of the tenant's pods, as Kubernetes defines it: a pod that no policy selects admits everybody,
+// and the policies that select it add up.
+func (of *tenant) reaches(t *testing.T, caller labels.Set, pod *corev1.Pod, port int) bool {
+	t.Helper()
+	selected := false
+	for _, p := range of.policies {
+		if !matches(t, &p.Spec.PodSelector, pod.Labels) {
+			continue
+		}
+		selected = true
+		for _, in := range p.Spec.Ingress {
+			from := slices.ContainsFunc(in.From, func(peer networkingv1.NetworkPolicyPeer) bool {
+				return matches(t, peer.NamespaceSelector, labels.Set{"kubernetes.io/metadata.name": operators}) && matches(t, peer.PodSelector, caller)
+			})
+			if from && slices.ContainsFunc(in.Ports, func(p networkingv1.NetworkPolicyPort) bool { return p.Port.IntValue() == port }) {
+				return true
+			}
+		}
+	}
+	return !selected
+}
+
+func matches(t *testing.T, selector *metav1.LabelSelector, set map[string]string) bool {
+	t.Helper()
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Matches(labels.Set(set))
+}
+
+// served are the ports on which a pod serves what has no authentication of its own.
+func served(pod *corev1.Pod) (ports []int) {
+	for _, c := range pod.Spec.Containers {
+		for _, p := range c.Ports {
+			if slices.Contains([]string{"rpc", "heartbeat", "vitals"}, p.Name) {
+				ports = append(ports, int(p.ContainerPort))
+			}
+		}
+	}
+	return ports
+}
+
+// An author writes the address that the runner of an External test dials. So that runner is admitted to nothing but its own test's pods, whichever namespace's pod the address is of. And a TRex,
+// which can't ask its callers for a secret, is reached by its own test's runner alone.
+func TestAnExternalRunnerIsAdmittedToNobodyElsesPods(t *testing.T) {
+	all := tenants(t)
+	tried, trexes := 0, 0
+	for _, victim := range all {
+		for _, pod := range victim.pods {
+			for _, port := range served(pod) {
+				if !victim.reaches(t, victim.runner, pod, port) {
+					t.Errorf("%s: its own runner doesn't reach %s, port %d", victim.name, pod.Name, port)
+				}
+				for _, other := range all {
+					if other.name == victim.name {
+						continue
+					}
+					external := other.in.Test.Spec.Generator.Engine == v1alpha1.EngineExternal
+					trex := pod.Labels[v1alpha1.LabelRole] == "generator" && victim.in.Test.Spec.Generator.Engine == v1alpha1.EngineTRex
+					if (external || trex) && victim.reaches(t, other.runner, pod, port) {
+						t.Errorf("the runner of %s reaches %s of %s, port %d", other.name, pod.Name, victim.name, port)
+					}
+					if external {
+						tried++
+					}
+					if trex {
+						trexes++
+					}
+				}
+			}
+		}
+	}
+	if tried < 50 || trexes < 100 {
+		t.Errorf("only %d calls of External runners, %d of TRexes", tried, trexes)
+	}
+}
+
+// A test that is gone takes its own policy with it while its pods still end: nobody is admitted to them then.
+func TestATRexWithoutItsTestsPolicyAdmitsNobody(t *testing.T) {
+	for _, of := range tenants(t) {
+		of.policies = of.policies[:len(manifests.NetworkPolicies(of.in.Test.Namespace, operators))]
+		for _, pod := range of.pods {
+			for _, port := range served(pod) {
+				if pod.Labels[v1alpha1.LabelAdmits] != "" && of.reaches(t, of.runner, pod, port) {
+					t.Errorf("%s: %s is reached, port %d", of.name, pod.Name, port)
+				}
+			}
+		}
+	}
+}

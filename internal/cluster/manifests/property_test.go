@@ -1,0 +1,333 @@
+package manifests_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/cluster/manifests"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+// finishReference is what a test has whatever it measures: the copy of what its runner wrote.
+func finishReference(in manifests.Input) []manifests.Object {
+	envelope := delivery.Envelope{Digest: "sha256:0f", Ending: "Completed", Attempt: 1, Final: true, Runner: "r", RunnerUID: "u"}
+	return []manifests.Object{manifests.ReportCopy(in.Test, envelope, []byte("packed"))}
+}
+
+// everything is all that a test is made of: standing and of one attempt.
+func everything(t *testing.T, in manifests.Input) []manifests.Object {
+	t.Helper()
+	return append(finishReference(in), ofAttempt(t, in)...)
+}
+
+// ofEverySample runs a check on every sample that needs a cluster.
+func ofEverySample(t *testing.T, check func(*testing.T, manifests.Input)) {
+	t.Helper()
+	for _, name := range clusterSamples(t) {
+		t.Run(name, func(t *testing.T) { check(t, sample(t, name)) })
+	}
+}
+
+func TestTheSameInputMakesTheSameObjects(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		first := string(render(t, everything(t, in)))
+		for range 5 {
+			if string(render(t, everything(t, in))) != first {
+				t.Fatal("the objects differ from one time to the next")
+			}
+		}
+	})
+}
+
+func TestObjectsShareNothingWithTheirInput(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		in.Settings.PullSecrets = []corev1.LocalObjectReference{{Name: "operator"}}
+		in.ExcludedNodes = []string{"node-9"}
+		before := string(render(t, everything(t, in)))
+		for _, o := range everything(t, in) {
+			scribble(reflect.ValueOf(o))
+		}
+		if string(render(t, everything(t, in))) != before {
+			t.Error("who writes to an object, as a client does that was answered, writes to the test")
+		}
+	})
+}
+
+// scribble writes over all strings that are reached through maps, slices and pointers.
+func scribble(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			scribble(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			scribble(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			scribble(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			v.SetMapIndex(key, reflect.Zero(v.Type().Elem()))
+		}
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString("scribbled")
+		}
+	default:
+	}
+}
+
+func TestEveryObjectIsTheTests(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		lasting := len(finishReference(in))
+		for i, o := range everything(t, in) {
+			name := fmt.Sprintf("%T %s", o, o.GetName())
+			want := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelTest: in.Test.Name, v1alpha1.LabelUID: string(in.Test.UID)}
+			if i >= lasting {
+				want[v1alpha1.LabelAttempt] = "1"
+			}
+			for key, value := range want {
+				if o.GetLabels()[key] != value {
+					t.Errorf("%s: label %s is %q, want %q", name, key, o.GetLabels()[key], value)
+				}
+			}
+			if o.GetLabels()[v1alpha1.LabelRole] == "" {
+				t.Errorf("%s has no role", name)
+			}
+			owners := o.GetOwnerReferences()
+			if manifests.IsOfRun(o) {
+				if len(owners) != 0 || o.GetNamespace() != in.Settings.Namespace {
+					t.Errorf("%s, of a run, is in namespace %q, and owned by %v", name, o.GetNamespace(), owners)
+				}
+				continue
+			}
+			if len(owners) != 1 || owners[0].UID != in.Test.UID || owners[0].Controller == nil || !*owners[0].Controller {
+				t.Errorf("%s isn't owned by the test: %v", name, owners)
+			}
+			if len(owners) == 1 && owners[0].BlockOwnerDeletion != nil {
+				t.Errorf("%s blocks its owner's deletion, which takes the right to set finalizers", name)
+			}
+			if o.GetNamespace() != in.Test.Namespace || o.GetObjectKind().GroupVersionKind().Kind == "" {
+				t.Errorf("%s is in namespace %q, and of kind %q", name, o.GetNamespace(), o.GetObjectKind().GroupVersionKind().Kind)
+			}
+		}
+	})
+}
+
+// TestNamesFit: with the longest name of a test, 64 replicas and a link of 13 characters.
+func TestNamesFit(t *testing.T) {
+	in := sample(t, "loadtest_per_link")
+	in.Test.Name = strings.Repeat("a", 39) + "b"
+	in.Test.Spec.Links[0].Name, in.Test.Spec.Links[1].Name = "west-uplink-1", "east-uplink-1"
+	in.Test.Spec.Traffic.Directions = nil
+	in = withReplicas(t, in, 64, v1alpha1.LayoutPerLink)
+	in.Attempt = 100
+	other := in
+	other.Test = in.Test.DeepCopy()
+	other.Test.Name = strings.Repeat("a", 39) + "c"
+	seen := map[string]bool{}
+	for _, o := range append(everything(t, in), everything(t, other)...) {
+		if manifests.IsOfRun(o) {
+			continue // TestNamesOfRuns
+		}
+		name := o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
+		if seen[name] {
+			t.Errorf("%s is there twice", name)
+		}
+		seen[name] = true
+		if faults := validation.IsDNS1123Label(o.GetName()); len(faults) > 0 {
+			t.Errorf("%s: %v", name, faults)
+		}
+	}
+	if len(seen) != 2*(2+128) {
+		t.Errorf("%d names", len(seen))
+	}
+	for _, pod := range manifests.Generators(in) {
+		for key, value := range pod.Labels {
+			if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
+				t.Errorf("%s: label %s: %v", pod.Name, key, faults)
+			}
+		}
+	}
+}
+
+// Tests of all namespaces meet in the operator's own: names of runs are apart where tests' names, even the longest, are the same, and a pod's begins with its Job's.
+func TestNamesOfRuns(t *testing.T) {
+	const mostKept = 58 // of a Job's name in its pods' (k8s.io/apiserver, names.MaxGeneratedNameLength)
+	seen := map[string]bool{}
+	for _, name := range []string{"a", strings.Repeat("a", 40), strings.Repeat("ab-", 12) + "-abc", strings.Repeat("a.", 19) + "bc"} {
+		for _, uid := range []types.UID{"one", "another"} {
+			for _, attempt := range []int32{1, 12, 2_000_000_000} {
+				test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, UID: uid}}
+				job := manifests.RunnerJobName(test, attempt)
+				for _, made := range []string{job, manifests.PlanName(test, attempt), manifests.ProgressName(test, attempt), manifests.OriginalName(test, attempt)} {
+					if faults := validation.IsDNS1123Subdomain(made); len(faults) > 0 || len(made) > 63 || seen[made] {
+						t.Errorf("%s, twice: %v, %v", made, seen[made], faults)
+					}
+					seen[made] = true
+				}
+				if len(job)+1 > mostKept || !manifests.IsRunnerOf(job+"-x7k2p", test, attempt) || manifests.IsRunnerOf(job+"-x7k2p", test, attempt+1) {
+					t.Errorf("%s takes %d characters", job, len(job))
+				}
+				likeIts := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: job + "-x", UID: test.UID + "-other"}}
+				if others := manifests.RunnerJobName(likeIts, attempt) + "-x7k2p"; manifests.IsRunnerOf(others, test, attempt) {
+					t.Errorf("%s, which a test that is named like a runner has made, is taken for one of %s", others, job)
+				}
+			}
+		}
+	}
+}
+
+// What is in the operator's own namespace has no owner, as that is in another; what is in the test's is the test's.
+func TestWhatIsWhose(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		for _, o := range everything(t, in) {
+			owned := len(o.GetOwnerReferences()) == 1 && o.GetOwnerReferences()[0].UID == in.Test.UID
+			there := o.GetNamespace() == in.Settings.Namespace
+			if owned == there || o.GetLabels()[v1alpha1.LabelUID] != string(in.Test.UID) || there != (o.GetLabels()[v1alpha1.LabelNamespace] == in.Test.Namespace) {
+				t.Errorf("%s in %s: owned %v, labels %v", o.GetName(), o.GetNamespace(), owned, o.GetLabels())
+			}
+		}
+	})
+}
+
+// A runner writes into its Report the Plan and the baseline that it read, byte for byte: by that the operator knows what the Report was made by.
+func TestAReportFollowsTheOrderOfItsRunner(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		var err error
+		if in.Baseline, err = delivery.EncodeBaseline(report.Baseline{Kind: "LoadTest", Name: "main", Message: "a < b & c"}); err != nil {
+			t.Fatal(err)
+		}
+		var placed *corev1.ConfigMap
+		for _, o := range ofAttempt(t, in) {
+			if c, is := o.(*corev1.ConfigMap); is && c.Name == manifests.PlanName(in.Test, in.Attempt) {
+				placed = c
+			}
+		}
+		order, is := delivery.ReadOrder(placed.Annotations)
+		p, _, err := delivery.DecodePlan(placed.BinaryData)
+		if err != nil || !is {
+			t.Fatal(is, err)
+		}
+		b, err := delivery.ReadBaseline(fstest.MapFS{delivery.KeyBaseline: {Data: placed.BinaryData[delivery.KeyBaseline]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, annotations, err := delivery.EncodeReport(&report.Report{Version: report.Version, Plan: p, Baseline: b, Ending: report.Failed}, true, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := delivery.DecodeOriginal(data, annotations)
+		if err != nil || written.Followed != order {
+			t.Errorf("it follows %+v, and was told %+v (%v)", written.Followed, order, err)
+		}
+	})
+}
+
+func TestOnlyTheRunnerHasAToken(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		for _, o := range everything(t, in) {
+			spec, isRunner := podSpec(o)
+			if spec == nil {
+				continue
+			}
+			theUsers := in.Compiled.DUT != nil && o.GetLabels()[v1alpha1.LabelRole] == "dut" && spec.ServiceAccountName != ""
+			mounts := spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken
+			if mounts != (isRunner || theUsers) {
+				t.Errorf("%s: a token is mounted: %v", o.GetName(), mounts)
+			}
+			if isRunner && (spec.ServiceAccountName != manifests.DefaultRunnerAccount || o.GetNamespace() != in.Settings.Namespace) {
+				t.Errorf("the runner is %q of %q", spec.ServiceAccountName, o.GetNamespace())
+			}
+		}
+	})
+}
+
+// podSpec is an object's pod, if it has one.
+func podSpec(o manifests.Object) (spec *corev1.PodSpec, isRunner bool) {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		return &o.Spec, false
+	case *batchv1.Job:
+		return &o.Spec.Template.Spec, true
+	}
+	return nil, false
+}
+
+func TestEveryPodEnds(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		for _, o := range everything(t, in) {
+			spec, isRunner := podSpec(o)
+			if spec == nil {
+				continue
+			}
+			deadline := spec.ActiveDeadlineSeconds
+			if isRunner {
+				deadline = o.(*batchv1.Job).Spec.ActiveDeadlineSeconds
+			}
+			if deadline == nil || *deadline <= 0 || spec.RestartPolicy != corev1.RestartPolicyNever {
+				t.Errorf("%s: deadline %v, restart %s", o.GetName(), deadline, spec.RestartPolicy)
+			}
+			if spec.TerminationGracePeriodSeconds == nil || *spec.TerminationGracePeriodSeconds > 30 {
+				t.Errorf("%s: grace period %v", o.GetName(), spec.TerminationGracePeriodSeconds)
+			}
+		}
+	})
+}
+
+// TestOurContainersAreNotPrivileged: those that linerate starts, in its own image or in TRex's.
+func TestOurContainersAreNotPrivileged(t *testing.T) {
+	allowed := map[string][]corev1.Capability{
+		"runner": nil, "copy": nil, "linerate-links": nil,
+		"generator": {"BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE"},
+		"trex":      {"IPC_LOCK", "NET_ADMIN", "NET_RAW"},
+		"forwarder": {"NET_ADMIN"}, "linerate-end": {"NET_ADMIN", "NET_RAW"},
+	}
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		for _, o := range everything(t, in) {
+			spec, _ := podSpec(o)
+			if spec == nil {
+				continue
+			}
+			for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+				want, ours := allowed[c.Name]
+				if !ours {
+					continue
+				}
+				if c.Name == "generator" && in.Compiled.Plan.Sessions != nil {
+					want = allowed["linerate-end"]
+				}
+				if m := in.Compiled.Plan.DUT.Mode(); c.Name == "forwarder" && m != nil {
+					switch {
+					case m.XDP != nil:
+						want = []corev1.Capability{"BPF", "NET_ADMIN"}
+					case m.Userspace != nil:
+						want = []corev1.Capability{"NET_ADMIN", "NET_RAW"}
+					}
+				}
+				s := c.SecurityContext
+				if s.Privileged != nil || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, want) {
+					t.Errorf("%s/%s: %+v", o.GetName(), c.Name, s)
+				}
+				if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
+					t.Errorf("%s/%s doesn't tell its last words", o.GetName(), c.Name)
+				}
+			}
+		}
+	})
+}

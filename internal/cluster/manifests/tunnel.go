@@ -1,0 +1,94 @@
+package manifests
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+)
+
+// Each of a tunnel's two gateways is a pod. Each has the links behind it, and an end of the cable between the two, which isn't a link.
+//
+//	generator ── west ── NAME-A-dut ══ dut.reference.mode.tunnel.network ══ NAME-A-dut-far ── east ── generator
+//
+// Each gateway makes its key in its pod, and the two exchange public keys over the cable (tunnel.GatewayInPod.Meet): no object of the cluster ever holds a key.
+
+// tunnelOf is the device's tunnel mode; nil: the device isn't a tunnel.
+func tunnelOf(in Input) *plan.TunnelMode {
+	if m := in.Compiled.Plan.DUT.Mode(); m != nil {
+		return m.Tunnel
+	}
+	return nil
+}
+
+// farEnd is the second gateway's pod; nil: the device isn't a tunnel.
+func farEnd(in Input) *corev1.Pod {
+	if tunnelOf(in) == nil {
+		return nil
+	}
+	pod := reference(in, gatewayPod(in, 1))
+	queueInKueue(in, pod)
+	return pod
+}
+
+// gatewayPod is the pod of one of the gateways. The names of their containers tell the two apart in a Report.
+func gatewayPod(in Input, gateway int) referencePod {
+	links := linksOfGateway(in, gateway)
+	at := referencePod{name: DUTPodName(in.Test.Name, in.Attempt), container: "gateway", file: keyForwarder, servesVitals: true}
+	if gateway == 1 {
+		at = referencePod{name: FarEndPodName(in.Test.Name, in.Attempt), container: "far-gateway", file: keyFarEnd}
+	}
+	at.interfaces = append(links, plan.TunnelCable)
+	at.attached = attachmentsOn(in, links)
+	if n, ok := dutNetwork(in, plan.TunnelCable); ok {
+		owner := fmt.Sprintf("%s-%d", roleDUT, gateway)
+		at.attached = append(at.attached, attach(in, n, owner, plan.TunnelCable, []netip.Prefix{plan.OnTunnelCable(gateway)}))
+	}
+	return at
+}
+
+// linksOfGateway are the links behind a gateway.
+func linksOfGateway(in Input, gateway int) []string {
+	return slices.DeleteFunc(linkNames(in), func(link string) bool { return tunnelOf(in).Gateway(link) != gateway })
+}
+
+// gatewayOf is the spec of one gateway: the links behind it, and how it reaches the other gateway.
+func gatewayOf(in Input, gateway int) forwarderSpec {
+	const ethernet, leastMTU = 14, 1280 // of IPv6
+	t, p := tunnelOf(in), in.Compiled.Plan
+	spec := forwarderSpec{Forwarding: p.DUT.Forwarding, Directions: []forwarderDirection{}, Tunnel: &plan.TunnelGateway{
+		Kind: t.Kind, Cipher: t.Cipher, Local: plan.OnTunnelCable(gateway), Peer: plan.OnTunnelCable(1 - gateway).Addr(), Asks: gateway == 1, MTU: max(leastMTU, p.LargestFrame()-ethernet),
+	}}
+	if t.Kind == plan.TunnelIPsec {
+		spec.Tunnel.MTU = plan.LargestOfIPsec
+	}
+	for _, l := range p.Links {
+		link := forwarderLinkOf(in, l)
+		networks := slices.Concat(link.Networks, l.DUT.Addresses)
+		if t.Gateway(l.Name) == gateway {
+			spec.Links = append(spec.Links, link)
+			spec.Tunnel.Behind = append(spec.Tunnel.Behind, networks...)
+		} else {
+			spec.Tunnel.Networks = append(spec.Tunnel.Networks, networks...)
+		}
+	}
+	return spec
+}
+
+// checkTunnel refuses a cable that is also a link's network: generators would receive encrypted packets, and send into the cable.
+func checkTunnel(in Input) (errs []error) {
+	cable, ok := dutNetwork(in, plan.TunnelCable)
+	if !ok || cable.Resource != "" { // devices of one resource may be on one wire, which the wires' own rules look after
+		return nil
+	}
+	for _, l := range in.Compiled.Networks {
+		if l.Link != plan.TunnelCable && slices.Contains([]compile.NetworkKey{l.Generator, l.DUT}, cable.Key) {
+			errs = append(errs, fmt.Errorf("dut.reference.mode.tunnel.network: %s is link %s's network, too, and the cable between the gateways must not be a link: give it a network of its own", cable.Key, l.Link))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,170 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+const judgedAlone = "template: {spec: {}}\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"1000\"}]\n"
+
+// begin lets a test's run begin.
+func (w *world) begin(name string) {
+	meta.SetStatusCondition(&w.tests[name].Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonRunning})
+	w.settle()
+}
+
+// settle lets the operator look until nothing waits for time to pass.
+func (w *world) settle() {
+	w.t.Helper()
+	for range 4 {
+		w.now = w.now.Add(storeEvery)
+		w.pass()
+	}
+}
+
+// removed has somebody delete a test, and the suite make another one of its name.
+func (w *world) removed(name string) {
+	w.t.Helper()
+	again := types.UID(string(w.tests[name].UID) + "-again")
+	delete(w.tests, name)
+	w.made = nil
+	w.settle()
+	if w.tests[name] == nil {
+		w.t.Fatalf("%s isn't made again", name)
+	}
+	w.tests[name].UID = again
+}
+
+// passed is the condition Passed: its status and message.
+func (w *world) passed() (metav1.ConditionStatus, string) {
+	c := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionPassed)
+	return c.Status, c.Message
+}
+
+// Somebody voids each run that shows a fault until one meets the criteria: the suite's own verdict says how many, and isn't Passed once more are void than count.
+func TestASuitePassesNothingOfRunsThatWereChosen(t *testing.T) {
+	for name, c := range map[string]struct {
+		voided int32 // by suspending the only test
+		status metav1.ConditionStatus
+		says   string
+	}{
+		"no run":               {0, metav1.ConditionTrue, ""},
+		"as many as count":     {1, metav1.ConditionTrue, "; 1 of 2 runs were void"},
+		"one more than counts": {2, metav1.ConditionUnknown, "; 2 of 3 runs were void"},
+		"until it is met":      {60, metav1.ConditionUnknown, "; 60 of 61 runs were void"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, judgedAlone)
+			w.pass()
+			test := w.made[0]
+			w.tests[test].Status.LostRuns = c.voided
+			w.end(test)
+			w.settle()
+			status, message := w.passed()
+			if status != c.status || !strings.Contains(message, c.says) || c.says == "" && strings.Contains(message, "void") {
+				t.Errorf("Passed=%s: %s; want %s, and %q", status, message, c.status, c.says)
+			}
+			if cell := w.report.Cells[0]; c.voided > 0 && !strings.Contains(cell.Message, "suspended, deleted or lost while it measured") || c.status != metav1.ConditionTrue && w.report.Verdict.Outcome != report.Undecided {
+				t.Errorf("the report says %q, and the verdict is %s", cell.Message, w.report.Verdict.Outcome)
+			}
+		})
+	}
+}
+
+// Cells that are compared with a cell of chosen runs aren't shown to pass, either.
+func TestASuitePassesNothingByABaselineOfRunsThatWereChosen(t *testing.T) {
+	for voided, want := range map[int32]string{0: "4 of 4 cells passed, 0 failed, 0 undecided", 9: "0 of 4 cells passed, 0 failed, 4 undecided; 90 of 110 runs were void"} {
+		w := newWorld(t, twoByTwo+"criteria: [{name: fast, metric: PacketsPerSecond, maxRegression: 50%}]\nbaseline: {axis: system, value: apu6}\nparallelism: 20\nrepetitions: 5\n")
+		w.settle()
+		for _, test := range w.made {
+			if strings.Contains(test, "apu6") {
+				w.tests[test].Status.LostRuns = voided
+			}
+			w.end(test)
+		}
+		w.settle()
+		if _, message := w.passed(); !strings.HasPrefix(message, want) {
+			t.Errorf("with %d void runs before each of the baseline's: %s", voided, message)
+		}
+	}
+}
+
+// Somebody deletes a LoadTest while it measures, or before its result is stored, and another one of its name is made: its runs count as void, also for an operator that is restarted.
+func TestARunWhoseLoadTestWasDeletedIsCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		remove func(w *world, test string)
+		says   string
+	}{
+		"while it measures": {func(w *world, test string) { w.begin(test); w.removed(test) }, "; 1 of 2 runs were void"},
+		"twice": {func(w *world, test string) {
+			for range 2 {
+				w.begin(test)
+				w.removed(test)
+			}
+		}, "; 2 of 3 runs were void"},
+		"after three runs that were suspended": {func(w *world, test string) {
+			w.begin(test)
+			w.tests[test].Status.LostRuns = 3
+			w.settle()
+			w.removed(test)
+		}, "; 4 of 5 runs were void"},
+		"while it is suspended": {func(w *world, test string) {
+			w.tests[test].Status.LostRuns = 1
+			w.settle()
+			w.removed(test)
+		}, "; 1 of 2 runs were void"},
+		"at its end, before that is stored": {func(w *world, test string) {
+			w.begin(test)
+			w.end(test)
+			w.removed(test)
+		}, "; 1 of 2 runs were void"},
+		"before it begins": {func(w *world, test string) { w.removed(test) }, ""},
+	} {
+		for _, forgets := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t, judgedAlone)
+				w.forgets = forgets
+				w.pass()
+				test := w.made[0]
+				c.remove(w, test)
+				w.begin(test)
+				w.end(test)
+				w.settle()
+				if _, message := w.passed(); !w.complete() || !strings.Contains(message, c.says) || c.says == "" && strings.Contains(message, "void") {
+					t.Errorf("the verdict is %q, want %q", message, c.says)
+				}
+				if len(w.suite.Status.Begun) > 0 {
+					t.Errorf("a suite that is over still has begun tests: %+v", w.suite.Status.Begun)
+				}
+			})
+		}
+	}
+}
+
+// What the status says of begun tests stays small, and goes once their results are stored.
+func TestTheStatusForgetsBegunTestsOnceTheirResultsAreStored(t *testing.T) {
+	w := newWorld(t, twoByTwo+"parallelism: 1\n")
+	w.pass()
+	for range 3 {
+		test := w.made[len(w.made)-1]
+		w.begin(test)
+		if begun := w.suite.Status.Begun; len(begun) != 1 || begun[0].Test != test || begun[0].Runs != 1 {
+			t.Errorf("of %s the status says %+v", test, begun)
+		}
+		w.end(test)
+		w.settle()
+	}
+	w.now = w.now.Add(time.Minute)
+	w.pass()
+	if begun := w.suite.Status.Begun; len(begun) != 0 {
+		t.Errorf("the status still has %+v", begun)
+	}
+}

@@ -1,0 +1,154 @@
+package suite
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+// Local is a suite that is measured without a cluster, one test after the other, by the same decisions: Next says which test is next, and Record
+// stores its result. It is used by one goroutine.
+//
+//	Resume (from an unfinished document) ─▶ Next ─▶ … measure the test … ─▶ Record ─┬─▶ Document
+//	                                               ▲                            │
+//	                                               └────────────────────────────┘
+type Local struct {
+	o     Observed
+	notes []string
+}
+
+// NewLocal begins a suite whose cells are valid LoadTests (Read). One test is under way at a time, whatever its spec says.
+func NewLocal(m *Matrix, version string, began time.Time) *Local {
+	s := m.suite
+	s.Spec.Parallelism, s.Spec.Suspend, s.Spec.Stop = 1, false, false
+	s.Status = v1alpha1.LoadTestSuiteStatus{}
+	s.CreationTimestamp = metav1.Time{Time: began}
+	return &Local{o: Observed{Suite: s, Matrix: m, Checked: true, Runs: Runs{}, Stored: Stored{}, Evidence: true, EarlierRead: true, Version: version}}
+}
+
+// SetReference sets what the suite's cells are compared with. Without it, a baseline that is in a cluster can't be used.
+func (a *Local) SetReference(with *Reference) { a.o.Reference = with }
+
+// TakeCalibrations uses these suites' calibrations for those that aren't measured yet, as far as spec.calibration.maxAge allows it, and says for which cells.
+func (a *Local) TakeCalibrations(earlier []*report.Suite, now time.Time) (cells []string) {
+	m := a.o.Matrix
+	taken := m.TakeCalibrations(earlier, a.o.Runs, now)
+	for number := range m.calibrations {
+		for r := range max(m.suite.Spec.Repetitions, 1) {
+			if run, is := taken[m.TestName(number, r+1, 1)]; is {
+				if a.Record(run); r == 0 {
+					cells = append(cells, m.Cells[number].Name+": "+takenWords(run.Taken, run.Finished))
+				}
+			}
+		}
+	}
+	return cells
+}
+
+// Note adds a note to the document.
+func (a *Local) Note(words string) { a.notes = append(a.notes, words) }
+
+// Next is the test to be measured now; false: the suite is over.
+func (a *Local) Next(now time.Time) (Wanted, bool) {
+	a.o.Now = now
+	if b := a.o.Suite.Spec.Baseline; a.o.Reference == nil && b != nil && b.Suite != "" {
+		a.o.Reference = &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is in a cluster, and can't be read here: give its Reports with --baseline"}
+	}
+	d := Decide(a.o)
+	a.o.Suite.Status = d.Status
+	if len(d.Create) == 0 {
+		return Wanted{}, false
+	}
+	return d.Create[0], true
+}
+
+// Record stores the result of a test.
+func (a *Local) Record(run Run) { a.o.Runs[run.Test], a.o.Stored[run.Test] = run, 0 }
+
+// Counts are how many tests there are, by their state.
+func (a *Local) Counts() v1alpha1.SuiteCounts {
+	var now v1alpha1.LoadTestSuiteStatus
+	newView(a.o).progress(&now, &step{})
+	return now.Counts
+}
+
+// Cell is a cell of the suite's.
+func (a *Local) Cell(number int) *Cell { return &a.o.Matrix.Cells[number] }
+
+// Complete is the suite's condition of this name, once Next has said that it is over.
+func (a *Local) Complete() *metav1.Condition {
+	return meta.FindStatusCondition(a.o.Suite.Status.Conditions, v1alpha1.ConditionComplete)
+}
+
+// Document is the suite's report so far. Until the suite is over it has no end time.
+func (a *Local) Document(now time.Time) *report.Suite {
+	a.o.Now = now
+	c := a.Complete()
+	over := c != nil && c.Status == metav1.ConditionTrue
+	v := newView(a.o)
+	out := v.documentOf(over, v.cell)
+	out.Notes = append(out.Notes, a.notes...)
+	return out
+}
+
+// Again says why a repetition that gave figures is measured again; empty: this is its first try, or the earlier ones gave none.
+func (a *Local) Again(w Wanted) string {
+	before := a.o.Runs[a.o.Matrix.TestName(w.Cell, w.Repetition, w.Try-1)]
+	if w.Try < 2 || !before.measured() {
+		return ""
+	}
+	return newView(a.o).whyRepeated(w.Cell, &before)
+}
+
+// Resume continues from an unfinished document of this suite: it takes the tries of each measured repetition. same says why a run isn't what this suite
+// would measure now; empty: it is. Resume returns how many measurements it took, and which it left and why.
+func (a *Local) Resume(earlier *report.Suite, same func(Wanted, report.SuiteRun) string) (taken int, left []string) {
+	known := map[string]report.SuiteRun{}
+	for _, c := range earlier.Cells {
+		for _, r := range c.Runs {
+			known[r.Test] = r
+		}
+	}
+	for _, s := range a.o.Matrix.slots {
+		tries, why := a.o.Matrix.triesOf(s, known, same)
+		if why != "" {
+			left = append(left, why)
+			continue
+		}
+		for _, run := range tries {
+			a.Record(run)
+		}
+		if len(tries) > 0 {
+			taken++
+		}
+	}
+	return taken, left
+}
+
+// triesOf are the known tries of a measurement, up to the last that gave figures. If one with figures isn't the same, why says which.
+func (m *Matrix) triesOf(s slot, known map[string]report.SuiteRun, same func(Wanted, report.SuiteRun) string) (tries []Run, why string) {
+	measured := 0
+	for try := int32(1); try <= m.retriesOf(s.cell)+1; try++ {
+		w := Wanted{Name: m.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
+		run, is := known[w.Name]
+		if !is || run.Taken != nil { // calibrations from another suite are looked for again
+			break
+		}
+		run.Repeated = "" // decided again from what is known now
+		tries = append(tries, Run{SuiteRun: run, Ended: v1alpha1.ReasonRunnerFailed})
+		if run.Figures == nil {
+			continue
+		}
+		if why := same(w, run); why != "" {
+			return nil, fmt.Sprintf("%s: %s", w.Name, why)
+		}
+		measured = len(tries)
+		tries[measured-1].Ended = v1alpha1.ReasonMeasured
+	}
+	return tries[:measured], ""
+}

@@ -1,0 +1,217 @@
+package suite
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/document/delivery"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// maxConditionMessage is the most bytes that a condition's message may have.
+const maxConditionMessage = 4096
+
+// maxSummary is the most characters that status.summary may have; so many bytes are never more characters.
+const maxSummary = 256
+
+// statusOf is the status after a step, without the table.
+func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteStatus {
+	st := *v.was.DeepCopy()
+	st.ObservedGeneration = v.Suite.Generation
+	if s.over {
+		for i := range st.Conditions {
+			st.Conditions[i].ObservedGeneration = st.ObservedGeneration
+		}
+		return st
+	}
+	if s.invalid == "" {
+		v.progress(&st, s)
+	} else {
+		st.Summary = wording.Limited(wording.Printable(s.invalid), maxSummary)
+	}
+	if document != nil && document.Err == nil {
+		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: document.Annotations[delivery.AnnotationDigest]}
+	}
+	if s.complete && st.FinishedAt == nil {
+		st.FinishedAt = &metav1.Time{Time: v.Now}
+		if st.StartedAt != nil { // also of none, else somebody adds some
+			st.RunsDigest = v.Sheets.Digest()
+		}
+	}
+	st.Begun = v.begun()
+	if s.complete { // that digest is of all
+		st.StoredRuns, st.Begun = nil, nil
+	}
+	setConditions(&st, v, s)
+	return st
+}
+
+// progress writes how far the suite is.
+func (v *view) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
+	n := int32(len(v.Matrix.slots))
+	st.Counts = v1alpha1.SuiteCounts{
+		Cells: int32(len(v.Matrix.Cells)), Tests: n, Running: v.running, Measured: v.measured, NotMeasured: v.failed, Retried: v.retried,
+		Waiting: n - v.running - v.measured - v.failed,
+	}
+	if s.complete { // tests that weren't made by now never are
+		st.Counts.NotMeasured, st.Counts.Waiting = v.failed+st.Counts.Waiting, 0
+	}
+	if st.StartedAt == nil && len(s.create)+len(v.Tests)+len(v.Runs) > 0 { // also if an earlier write of it was lost
+		st.StartedAt = &metav1.Time{Time: v.Now}
+	}
+	st.Summary = fmt.Sprintf("%d of %d measured", v.measured, n)
+}
+
+// setConditions sets all conditions, on each pass.
+func setConditions(st *v1alpha1.LoadTestSuiteStatus, v *view, s *step) {
+	accepted := condition(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonValid, fmt.Sprintf("%d cells can be measured as they are written", len(v.Matrix.Cells)))
+	if s.invalid != "" {
+		accepted = condition(v1alpha1.ConditionAccepted, metav1.ConditionFalse, v1alpha1.ReasonInvalid, s.invalid)
+	}
+	complete := condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, s.reason, s.message)
+	if s.complete {
+		complete.Status = metav1.ConditionTrue
+	}
+	for _, c := range []metav1.Condition{accepted, complete, passed(v, s)} {
+		v.set(st, c)
+	}
+	v.setWhile(st, v1alpha1.ConditionReconciling, !s.complete && !s.idle, s)
+	v.setWhile(st, v1alpha1.ConditionStalled, s.complete && s.reason != v1alpha1.ReasonMeasured && s.reason != v1alpha1.ReasonStopped, s)
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+// set sets a condition. Its time changes with its status only.
+func (v *view) set(st *v1alpha1.LoadTestSuiteStatus, c metav1.Condition) {
+	c.Message, c.ObservedGeneration = wording.Limited(wording.Printable(c.Message), maxConditionMessage), v.Suite.Generation
+	c.LastTransitionTime = metav1.Time{Time: v.Now}
+	meta.SetStatusCondition(&st.Conditions, c)
+}
+
+// setWhile sets a condition that exists only while it is true.
+func (v *view) setWhile(st *v1alpha1.LoadTestSuiteStatus, kind string, is bool, s *step) {
+	if !is {
+		meta.RemoveStatusCondition(&st.Conditions, kind)
+		return
+	}
+	v.set(st, condition(kind, metav1.ConditionTrue, s.reason, s.message))
+}
+
+// passed is the verdict on all cells. It is made at the end, since until then each further run may change a median.
+func passed(v *view, s *step) metav1.Condition {
+	unknown := condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, "nothing to judge yet: the verdict is made when all is measured")
+	switch {
+	case len(v.spec.Criteria) == 0:
+		unknown.Reason, unknown.Message = v1alpha1.ReasonNoCriteria, withoutCriteria(v, s)
+		return unknown
+	case !s.complete:
+		return unknown
+	case s.invalid != "":
+		unknown.Message = "nothing was measured that could be judged"
+		return unknown
+	}
+	return v.verdictOfAll()
+}
+
+// withoutCriteria is Passed's message for a suite without criteria.
+func withoutCriteria(v *view, s *step) string {
+	switch {
+	case !s.complete:
+		return "spec.criteria is empty: what is measured gets no verdict"
+	case v.measured == 0:
+		return "spec.criteria is empty, and nothing was measured that could be judged"
+	}
+	return "spec.criteria is empty: there are results, and no verdict"
+}
+
+// verdictOfAll counts the cells by their verdicts, and names the first that decided.
+func (v *view) verdictOfAll() metav1.Condition {
+	counts, first := map[v1alpha1.SuiteVerdict]int{}, map[v1alpha1.SuiteVerdict]string{}
+	var verdicts []*report.Verdict
+	measured := report.Suite{}
+	for i := v.Matrix.calibrations; i < len(v.Matrix.Cells); i++ {
+		row := v.row(i)
+		verdicts, measured.Cells = append(verdicts, v.cell(i).Verdict), append(measured.Cells, v.cell(i))
+		verdict := row.Verdict
+		if verdict == "" {
+			verdict, row.Message = v1alpha1.VerdictUndecided, "nothing was measured"
+		}
+		if counts[verdict]++; counts[verdict] == 1 {
+			first[verdict] = row.Cell + ": " + row.Message
+		}
+	}
+	failed, open := counts[v1alpha1.VerdictFailed], counts[v1alpha1.VerdictUndecided]
+	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed], len(v.Matrix.Cells)-v.Matrix.calibrations, failed, open)
+	tally = wording.JoinNonEmpty("; ", tally, measured.Void().Count())
+	switch {
+	case failed > 0 && !report.FailedTogether(verdicts):
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+amongSoMany+"; "+first[v1alpha1.VerdictFailed])
+	case failed > 0:
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, tally+"; "+first[v1alpha1.VerdictFailed])
+	case open > 0:
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+first[v1alpha1.VerdictUndecided])
+	}
+	return condition(v1alpha1.ConditionPassed, metav1.ConditionTrue, v1alpha1.ReasonCriteriaMet, tally)
+}
+
+// restrained is the part of a status that is worth writing now. Counts and a small suite's table are written at most every 10 s, and the table is only made then, since
+// it can't change without the counts. The time is when they are due; zero: they are included.
+func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
+	goesOn := !s.complete && st.StartedAt != nil
+	announces := goesOn && v.unannounced()
+	if s.over || equality.Semantic.DeepEqual(*v.was, st) && !announces {
+		return st, time.Time{}
+	}
+	waits := !announces || !v.StoredAt.IsZero() || v.outstanding() // a new process first stores what it has read, so that the next one needn't read it again
+	if was := v.was.UpdatedAt; was != nil && waits && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {
+		if due := was.Add(detailEvery); v.Now.Before(due) && !was.After(v.Now) {
+			return *v.was.DeepCopy(), due
+		}
+	}
+	st.UpdatedAt = &metav1.Time{Time: v.Now}
+	if goesOn {
+		st.StoredRuns = v.storedRuns()
+	}
+	if s.invalid == "" {
+		st.Table = v.table(s)
+	}
+	return st, time.Time{}
+}
+
+// gist is a status without its details.
+func gist(st *v1alpha1.LoadTestSuiteStatus) v1alpha1.LoadTestSuiteStatus {
+	out := v1alpha1.LoadTestSuiteStatus{ObservedGeneration: st.ObservedGeneration, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}
+	for _, c := range st.Conditions {
+		c.Message = ""
+		out.Conditions = append(out.Conditions, c)
+	}
+	return out
+}
+
+// eventsOf are the events of a change of status: the suite was refused, began, or is over.
+func eventsOf(was, is *v1alpha1.LoadTestSuiteStatus) []Event {
+	var out []Event
+	before, c := meta.FindStatusCondition(was.Conditions, v1alpha1.ConditionComplete), meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionComplete)
+	switch {
+	case c != nil && c.Reason == v1alpha1.ReasonNameTaken:
+		if before == nil || before.Reason != c.Reason {
+			out = append(out, Event{Warning: true, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
+		}
+	case c == nil || before != nil && before.Status == c.Status:
+	case c.Status == metav1.ConditionTrue:
+		stalled := meta.IsStatusConditionTrue(is.Conditions, v1alpha1.ConditionStalled)
+		out = append(out, Event{Warning: stalled, Reason: c.Reason, Message: wording.Limited(c.Message, 1024)})
+	}
+	if was.StartedAt == nil && is.StartedAt != nil {
+		out = append(out, Event{Reason: v1alpha1.ReasonRunning, Message: fmt.Sprintf("the first of %d tests is made", is.Counts.Tests)})
+	}
+	return out
+}

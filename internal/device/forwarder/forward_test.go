@@ -1,0 +1,251 @@
+package forwarder_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/device/forwarder"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/processors"
+)
+
+// exchange sends a frame into one link and returns the first UDP frame that comes out of another, or nil after a second.
+func (r *rig) exchange(t *testing.T, from, to int, frame []byte) []byte {
+	t.Helper()
+	in, out := r.socket(t, from), r.socket(t, to)
+	if err := unix.SetsockoptTimeval(out, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Write(in, frame); err != nil {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 4096)
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+		n, peer, err := unix.Recvfrom(out, buffer, 0)
+		if err != nil {
+			return nil
+		}
+		sender, ok := peer.(*unix.SockaddrLinklayer)
+		if ok && sender.Pkttype != unix.PACKET_OUTGOING && len(frame) == n {
+			return buffer[:n]
+		}
+	}
+	return nil
+}
+
+func TestForwarding(t *testing.T) {
+	t.Run("a routed IPv4 packet comes out with the device's MAC and a TTL one lower", func(t *testing.T) {
+		r := newRig(t, 2)
+		r.configure(t, plan.L3, nil)
+		sent := frame4(0, 1, 128)
+		got := r.exchange(t, 0, 1, sent)
+		want := bytes.Clone(sent)
+		copy(want, generatorMAC(1))
+		copy(want[6:], dutMAC(1))
+		want[14+8]--
+		binary.BigEndian.PutUint16(want[14+10:], 0)
+		binary.BigEndian.PutUint16(want[14+10:], checksum(want[14:34]))
+		wantFrame(t, got, want)
+	})
+	t.Run("a routed IPv6 packet comes out with the device's MAC and a hop limit one lower", func(t *testing.T) {
+		r := newRig(t, 2)
+		r.configure(t, plan.L3, nil)
+		sent := frame6(1, 0, 128)
+		got := r.exchange(t, 1, 0, sent)
+		want := bytes.Clone(sent)
+		copy(want, generatorMAC(0))
+		copy(want[6:], dutMAC(0))
+		want[14+7]--
+		wantFrame(t, got, want)
+	})
+	t.Run("a bridged frame comes out of its lane unchanged", func(t *testing.T) {
+		r := newRig(t, 4)
+		r.configure(t, plan.L2, nil)
+		sent := frame4(2, 3, 128)
+		copy(sent, generatorMAC(3))
+		wantFrame(t, r.exchange(t, 2, 3, sent), sent)
+		if r.received(t, 0).Packets+r.received(t, 1).Packets != 0 {
+			t.Error("the other lane received something too")
+		}
+	})
+	t.Run("a rewritten frame comes out with new MACs and the same TTL", func(t *testing.T) {
+		r := newRig(t, 2)
+		r.configure(t, plan.MACRewrite, nil)
+		sent := frame4(0, 1, 128)
+		want := bytes.Clone(sent)
+		copy(want, generatorMAC(1))
+		copy(want[6:], dutMAC(1))
+		wantFrame(t, r.exchange(t, 0, 1, sent), want)
+	})
+}
+
+func TestAForwarderWithItsOwnCPU(t *testing.T) {
+	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
+		t.Run(string(mode)+" forwards segments of one TCP connection one by one", func(t *testing.T) {
+			r := newRig(t, 2)
+			r.plainGenerator(t)
+			r.configureOwnCPU(t, mode)
+			segments := tcpSegments(0, 1, 64, 500)
+			for _, s := range segments {
+				if mode == plan.L2 {
+					copy(s, generatorMAC(1))
+				}
+			}
+			fd := r.socket(t, 0)
+			for _, s := range segments {
+				if _, err := unix.Write(fd, s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			awaitPackets(t, r, 1, int64(len(segments)))
+			if got := r.received(t, 1); got.Bytes != got.Packets*500 {
+				t.Errorf("received %d bytes in %d frames: not 500 each", got.Bytes, got.Packets)
+			}
+		})
+	}
+	t.Run("each link has a thread", func(t *testing.T) {
+		r := newRig(t, 2)
+		r.plainGenerator(t)
+		before := len(r.threads(t, 0)) + len(r.threads(t, 1))
+		r.configureOwnCPU(t, plan.L3)
+		if first, second := len(r.threads(t, 0)), len(r.threads(t, 1)); before != 0 || first != 1 || second != 1 {
+			t.Errorf("%d and %d threads for two links, %d before", first, second, before)
+		}
+	})
+}
+
+func TestTheThreadOfALinkIsBoundWhereAsked(t *testing.T) {
+	r := newRig(t, 2)
+	r.plainGenerator(t)
+	mine, err := processors.Mine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := slices.Max(processors.List(mine))
+	r.links[0].Processor = &last
+	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{Forwarding: plan.L3, Links: r.links, Directions: r.bothWays(), OwnCPU: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("processor %d for %s", last, r.links[0].Interface); !slices.Contains(info.Applied, want) {
+		t.Errorf("applied %q, want %q among it", info.Applied, want)
+	}
+	for link, want := range []int{1, mine.Count()} {
+		var of unix.CPUSet
+		if err := unix.SchedGetaffinity(r.threads(t, link)[0], &of); err != nil {
+			t.Fatal(err)
+		}
+		if !of.IsSet(last) || of.Count() != want {
+			t.Errorf("the thread of link %d may use %d processors, want %d, processor %d among them", link, of.Count(), want, last)
+		}
+	}
+}
+
+// awaitPackets waits until as many packets have arrived, a second at most.
+func awaitPackets(t *testing.T, r *rig, link int, want int64) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Second); r.received(t, link).Packets != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d packets were sent, %d received", want, r.received(t, link).Packets)
+		}
+	}
+}
+
+// threads are the kernel threads that serve a link.
+func (r *rig) threads(t *testing.T, link int) (ids []int) {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "napi/" + r.links[link].Interface + "-"
+	for _, name := range names {
+		if comm, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(comm), want) {
+			id, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func wantFrame(t *testing.T, got, want []byte) {
+	t.Helper()
+	if got == nil {
+		t.Fatal("nothing came out")
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("came out\n%x\nwant\n%x", got, want)
+	}
+}
+
+func TestTheForwarderAnswersForItsAddressEvenAtOverload(t *testing.T) {
+	for _, mode := range []plan.Forwarding{plan.L3, plan.MACRewrite} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRig(t, 2)
+			r.configure(t, mode, &plan.Limit{PacketsPerSecond: 100, Burst: plan.Duration(10 * time.Millisecond)})
+			fd := r.socket(t, 0)
+			send(t, fd, frames(mode, 0, 1, []int{64}), 20_000, 100*time.Millisecond)
+			if reply := r.askMAC(t, 0); !bytes.Equal(reply, dutMAC(0)) {
+				t.Errorf("who has 198.18.0.1: %x, want %x", reply, dutMAC(0))
+			}
+		})
+	}
+}
+
+// askMAC resolves the forwarder's IPv4 address on a link by ARP (RFC 826).
+func (r *rig) askMAC(t *testing.T, link int) []byte {
+	t.Helper()
+	request := make([]byte, 60)
+	copy(request, []byte{255, 255, 255, 255, 255, 255})
+	copy(request[6:], generatorMAC(link))
+	copy(request[12:], []byte{8, 6, 0, 1, 8, 0, 6, 4, 0, 1})
+	copy(request[22:], generatorMAC(link))
+	copy(request[28:], []byte{198, 18, byte(link), 2})
+	copy(request[38:], []byte{198, 18, byte(link), 1})
+	fd := r.socket(t, link)
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Write(fd, request); err != nil {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 2048)
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+		n, _, err := unix.Recvfrom(fd, buffer, 0)
+		if err != nil {
+			return nil
+		}
+		if n >= 42 && buffer[12] == 8 && buffer[13] == 6 && buffer[21] == 2 {
+			return bytes.Clone(buffer[22:28])
+		}
+	}
+	return nil
+}
+
+func TestTheForwarderSendsNothingByItself(t *testing.T) {
+	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRig(t, 4)
+			r.configure(t, mode, nil)
+			time.Sleep(1500 * time.Millisecond) // longer than the kernel waits with its first reports of groups and routers
+			for i := range r.links {
+				if got := r.received(t, i); got.Packets != 0 {
+					t.Errorf("link%d received %d packets that nobody asked for", i, got.Packets)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package forwarder
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/host/netif"
+)
+
+// forwardRouted turns the kernel into a router between the links, with a route for each of the generators' networks.
+func forwardRouted(spec Spec, info *Info) error {
+	for _, l := range spec.Links {
+		link, err := netif.Find(l.Interface)
+		if err != nil {
+			return fmt.Errorf("link %s: %w", l.Interface, err)
+		}
+		if err := netif.ForwardIPv4(link); err != nil {
+			return fmt.Errorf("link %s: turn IPv4 forwarding on: %w", l.Interface, err)
+		}
+		for i := range l.Networks {
+			n := spec.routesTo(l, i)
+			if err := addRoutes(link, l.Networks[i], l.hop(i), n); err != nil {
+				return fmt.Errorf("link %s: %w", l.Interface, err)
+			}
+			if n > 1 {
+				info.applied("%d routes to %s", n, l.Networks[i])
+			}
+		}
+	}
+	info.applied("IPv4 forwarding on %d links", len(spec.Links))
+	return routeIPv6(spec, info)
+}
+
+// routeIPv6 needs /proc/sys: IPv6 has no per-interface switch in rtnetlink, and checks the switch of "all" for every packet.
+func routeIPv6(spec Spec, info *Info) error {
+	if !anyIPv6(spec) {
+		return nil
+	}
+	if err := netif.WriteSysctl("ipv6/conf/all/forwarding", "1"); err != nil {
+		return fmt.Errorf("turn IPv6 forwarding on: %w (where /proc/sys is read-only, as in a pod, set net.ipv6.conf.all.forwarding=1 by the tuning CNI plugin or the pod's sysctls)", err)
+	}
+	info.applied("IPv6 forwarding")
+	return nil
+}
+
+func anyIPv6(spec Spec) bool { return slices.ContainsFunc(spec.Links, hasIPv6) }
+
+func hasIPv6(l Link) bool {
+	is6 := func(p netip.Prefix) bool { return p.Addr().Is6() }
+	return slices.ContainsFunc(l.Addresses, is6) || slices.ContainsFunc(l.Networks, is6)
+}
+
+// hop is the next hop for network i: generator i where there is one for each network, else the first generator of the same IP version;
+// the zero address if there is none.
+func (l Link) hop(i int) netip.Addr {
+	speaks := func(a netip.Addr) bool { return a.Is4() == l.Networks[i].Addr().Is4() }
+	if len(l.Generator) == len(l.Networks) && speaks(l.Generator[i]) {
+		return l.Generator[i]
+	}
+	if first := slices.IndexFunc(l.Generator, speaks); first >= 0 {
+		return l.Generator[first]
+	}
+	return netip.Addr{}
+}
+
+// nextHops are the generators' addresses that the link's networks are behind, in the networks' order. With several generators, each
+// has as many networks as the others, in the generators' order and within a family: with one each, Networks[i] is behind Generator[i].
+func nextHops(l Link) ([]netip.Addr, error) {
+	hops := make([]netip.Addr, len(l.Networks))
+	for _, four := range []bool{true, false} {
+		var addresses []netip.Addr
+		for _, a := range l.Generator {
+			if a.Is4() == four {
+				addresses = append(addresses, a)
+			}
+		}
+		var of []int
+		for i, n := range l.Networks {
+			if n.Addr().Is4() == four {
+				of = append(of, i)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		if len(addresses) == 0 {
+			return nil, fmt.Errorf("network %s: the generator has no address of the same IP version to route it to", l.Networks[of[0]])
+		}
+		if len(of)%len(addresses) != 0 {
+			return nil, fmt.Errorf("%d networks and %d generator addresses of one family: give each generator as many networks as the others", len(of), len(addresses))
+		}
+		for place, i := range of {
+			hops[i] = addresses[place*len(addresses)/len(of)]
+		}
+	}
+	return hops, nil
+}

@@ -1,0 +1,253 @@
+package lab
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/device/forwarder"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/processors"
+)
+
+// Verb is the hidden verb of linerate's own program that runs HostMain.
+const Verb = "lab-host"
+
+// closeGrace is how long the child may take to end by itself before it is killed; all that it has to do is stop traffic.
+const closeGrace = 3 * time.Second
+
+// Host is the command that runs HostMain. The zero value is this very program with Verb.
+type Host struct {
+	Path string
+	Args []string
+	Env  []string // nil: this process's own
+}
+
+// Lab is a running lab. Its methods are safe for concurrent use.
+type Lab struct {
+	topology Topology
+	info     forwarder.Info
+	address  string
+	key      credential.Key
+	child    *child
+	closing  atomic.Bool
+	close    func() error
+	precede  func() // ends the precedence of this process
+
+	asking  sync.Mutex // one question at a time
+	asked   int
+	answers chan answer
+	left    chan struct{} // closed by Close
+	hearing sync.WaitGroup
+}
+
+// Start builds the topology in a child process and returns when its engine answers. The context bounds the start only: the lab lasts
+// until Close, or until this process ends for whatever reason. Until then this process's session has priority over others (processors.AskFirst). Every error is a *Fault or the context's error.
+func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
+	if err := checkInterfaces(t); err != nil {
+		return nil, err
+	}
+	listener, file, err := listen()
+	if err != nil {
+		return nil, faultOf(err)
+	}
+	defer func() { _ = file.Close() }()
+	// The child has its own copy of the listener. Once this one is closed, connections are refused if the child dies, and don't wait.
+	defer func() { _ = listener.Close() }()
+
+	c, err := spawn(t, h, file)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lab{topology: t, address: listener.Addr().String(), key: credential.New(), child: c, answers: make(chan answer), left: make(chan struct{})}
+	l.close, l.precede = sync.OnceValue(l.end), processors.AskFirst()
+	if err := l.awaitReady(ctx); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// listen opens a TCP port of the kernel's choice on loopback, in the namespace of this process.
+func listen() (net.Listener, *os.File, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a port for the engine: %w", err)
+	}
+	file, err := l.(*net.TCPListener).File()
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("hand over the engine's port: %w", err), l.Close())
+	}
+	return l, file, nil
+}
+
+// order is what the child reads first on its standard input.
+type order struct {
+	Topology Topology `json:"topology"`
+	// Verifier is of the parent's key: any user of this machine reaches the engine's port, and nobody else may drive it.
+	Verifier credential.Verifier `json:"verifier"`
+	// ParentNamespace is the namespace in which the child must not build; 0: the child builds nothing.
+	ParentNamespace uint64 `json:"parentNamespace,omitempty"`
+}
+
+// status is the child's first line on its standard output: ready, or why not.
+type status struct {
+	Fault *Fault         `json:"fault,omitempty"`
+	Info  forwarder.Info `json:"info,omitzero"`
+}
+
+func (l *Lab) awaitReady(ctx context.Context) error {
+	type first struct {
+		status status
+		err    error
+	}
+	said := make(chan first, 1)
+	l.hearing.Go(func() {
+		decoder := json.NewDecoder(bufio.NewReader(l.child.status))
+		var s status
+		err := decoder.Decode(&s)
+		said <- first{s, err}
+		l.receiveAnswers(decoder)
+	})
+	if err := l.sendOrder(); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("start the lab: %w", context.Cause(ctx))
+	case a := <-said:
+		switch {
+		case a.status.Fault != nil:
+			return a.status.Fault
+		case a.err != nil:
+			<-l.child.done // it closed its standard output without a word
+			return l.child.fault()
+		}
+		l.info = a.status.Info
+		return nil
+	}
+}
+
+func (l *Lab) sendOrder() error {
+	o := order{Topology: l.topology, Verifier: l.key.Verifier()}
+	if l.topology.Kind != Device {
+		ns, err := netspace.Current()
+		if err != nil {
+			return faultOf(err)
+		}
+		defer func() { _ = ns.Close() }()
+		if o.ParentNamespace, err = ns.ID(); err != nil {
+			return faultOf(err)
+		}
+	}
+	if err := json.NewEncoder(l.child.life).Encode(o); err != nil {
+		<-l.child.done
+		return l.child.fault()
+	}
+	return nil
+}
+
+// Address is where the engine's RPC answers: host:port.
+func (l *Lab) Address() string { return l.address }
+
+// Key is what the engine wants to be proved (credential.Control).
+func (l *Lab) Key() credential.Key { return l.key }
+
+// PortOfLink is the engine's port number of each link.
+func (l *Lab) PortOfLink() map[string]int {
+	ports := make(map[string]int, len(l.topology.Links))
+	for i, link := range l.topology.Links {
+		ports[link.Name] = i
+	}
+	return ports
+}
+
+// DUTMACs are the MACs of the Reference's interfaces by link; empty for other devices, whose MACs are in the Plan or found by ARP.
+func (l *Lab) DUTMACs() map[string]string {
+	macs := map[string]string{}
+	if l.topology.Kind == Reference {
+		for _, link := range l.topology.Links {
+			macs[link.Name] = net.HardwareAddr(link.DUTMAC).String()
+		}
+	}
+	return macs
+}
+
+// Info says how the forwarder was set up; empty without one.
+func (l *Lab) Info() forwarder.Info { return l.info }
+
+// PID is the child's process: the software engine, whose threads send.
+func (l *Lab) PID() int { return l.child.command.Process.Pid }
+
+// Forwards says whether a process belongs to the device: whether the lab's child, or one of its children, started it.
+func (l *Lab) Forwards(pid int) bool {
+	if m := l.topology.Mode; m == nil || m.Tunnel == nil && m.Userspace == nil {
+		return false
+	}
+	for pid > 1 && pid != l.PID() {
+		if pid = parentOf(pid); pid == l.PID() {
+			return true
+		}
+	}
+	return false
+}
+
+// parentOf is a process's parent; 0: it has ended.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	var state string
+	var parent int
+	_, _ = fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent) // after the name, which may contain anything
+	return parent
+}
+
+// Done is closed when the child has ended.
+func (l *Lab) Done() <-chan struct{} { return l.child.done }
+
+// Err is nil while the lab runs and after Close; otherwise it is the *Fault of its end.
+func (l *Lab) Err() error {
+	select {
+	case <-l.child.done:
+		if l.closing.Load() {
+			return nil
+		}
+		return l.child.fault()
+	default:
+		return nil
+	}
+}
+
+// Close ends the lab and returns once its process has ended; the kernel removes the namespaces a moment later. It may be called more than once.
+func (l *Lab) Close() error { return l.close() }
+
+func (l *Lab) end() error {
+	defer l.precede()
+	l.closing.Store(true)
+	_ = l.child.life.Close()
+	close(l.left)
+	defer func() {
+		_ = l.child.status.Close()
+		l.hearing.Wait()
+	}()
+	grace := time.NewTimer(closeGrace)
+	defer grace.Stop()
+	select {
+	case <-l.child.done:
+		return nil
+	case <-grace.C:
+	}
+	err := l.child.kill()
+	<-l.child.done
+	return err
+}

@@ -1,0 +1,23 @@
+package delivery
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/intake"
+)
+
+// decode reads one document of one of these versions, and refuses trailing data. It ignores members that this linerate doesn't know: a member that changed the
+// meaning of others would come with a new version.
+func decode(document []byte, into any, versions ...string) error {
+	var head struct {
+		Version string `json:"version"`
+	}
+	if err := intake.JSON(document, &head, ofDocument); err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	if !slices.Contains(versions, head.Version) {
+		return fmt.Errorf("version is %q, and this linerate reads %q: operator and runner must be of one release", head.Version, versions)
+	}
+	return intake.JSON(document, into, ofDocument)
+}

@@ -1,0 +1,41 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+// ErrFenced means that another runner has replaced this one, or the test has gone on without it. What this runner measures no longer counts.
+var ErrFenced = errors.New("another runner has taken over")
+
+// Succeed is mine, the first Progress of a runner, with what became of the runs before it. Earlier is what one of them left, as far as is known; nil: nothing.
+func Succeed(earlier *Progress, mine Progress) Progress {
+	heard := 0
+	if earlier != nil && earlier.Attempt == mine.Attempt && earlier.Run < mine.Run {
+		heard = earlier.Run
+		mine.LostRuns = append(slices.Clone(earlier.LostRuns), fmt.Sprintf("run %d in pod %s was lost in phase %s at %d %%; it was last heard of at %s",
+			earlier.Run, earlier.Runner, earlier.Phase, earlier.Percent, earlier.At.UTC().Format(time.RFC3339)))
+	}
+	for run := max(heard+1, mine.Run-mostLostRuns); run < mine.Run; run++ {
+		mine.LostRuns = append(mine.LostRuns, fmt.Sprintf("run %d was lost, and how far it had come isn't known", run))
+	}
+	return mine
+}
+
+// How often a Progress is written, which costs the API server and every watcher.
+const (
+	leastPause = 10 * time.Second // between two writes, whatever happens
+	usualPause = 20 * time.Second // between two writes of one phase
+)
+
+// DueAfter is how long after the last write the next one is due. The end of the traffic doesn't count as a new phase, since the Report follows in a moment.
+func DueAfter(written, next Progress) time.Duration {
+	if written.Phase != next.Phase && !report.Phase(next.Phase).AfterTraffic() {
+		return leastPause
+	}
+	return usualPause
+}

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// Headline is a Report's line in a table of many: what was tested with what, and the answer.
+type Headline struct {
+	Name     string // the test's own name
+	Product  string
+	Loadtest string
+	Measured bool
+	// Bound says that the figures are a lower bound, and must not read as the device's limit.
+	Bound bool
+	// Unconfirmed says that the figures are no lower bound, but a longer window that was to confirm them didn't.
+	Unconfirmed bool
+	// PacketsPerSecond and Layer1BitsPerSecond are what was received, summed over the directions of one window.
+	PacketsPerSecond    int64
+	Layer1BitsPerSecond int64
+	// Percent is the share of what all directions could carry; PercentSum adds the directions' shares instead, so that
+	// full duplex is 200, as the published tables have it.
+	Percent    units.Percent
+	PercentSum units.Percent
+	// OfSessions says that traffic was sessions: their goodput, of all directions together, is the only rate then.
+	OfSessions           bool
+	GoodputBitsPerSecond int64
+}
+
+// NamedHeadline is a report's line with its names alone; figures.HeadlineOf fills in what it claims.
+func NamedHeadline(r *Report) Headline {
+	t := PlanOf(r).Test
+	return Headline{Name: cmp.Or(t.Name, "unnamed"), Product: cmp.Or(t.Product, t.Name, "-"), Loadtest: cmp.Or(t.Loadtest, "-")}
+}
+
+// HasFigure says whether there is anything to show as a result.
+func HasFigure(r *Report) bool {
+	return r.Result.Measured && r.Result.Total != nil && len(r.Result.Directions) > 0
+}
+
+// Unconfirmed says that a longer window was to confirm the figures, but didn't: nothing is claimed from them.
+func (r *Report) Unconfirmed() bool {
+	return r.LacksConfirmation(r.Result.Confirmed)
+}
+
+// LacksConfirmation says whether a figure that is confirmed or not lacks the confirmation that its procedure asks for: a longer window at the same load, or, of a Soak, enough frames near the load. What was not held whole lacks it in any procedure. Directions
+// that were measured one after another have a confirmation each.
+func (r *Report) LacksConfirmation(confirmed bool) bool {
+	p := PlanOf(r).Procedure
+	return !confirmed && (p.Confirmation() > 0 || p.Type == plan.TypeSoak || r.Result.NotHeld != "")
+}
+
+// Signed is a figure of the result with its sign, or that nothing was measured.
+func (h Headline) Signed(figure string) string {
+	if !h.Measured {
+		return wording.NotMeasured
+	}
+	return h.Sign() + figure
+}
+
+// Sign goes before a figure that isn't the device's limit, or isn't confirmed.
+func (h Headline) Sign() string {
+	switch {
+	case h.Bound:
+		return "≥"
+	case h.Unconfirmed:
+		return "~"
+	}
+	return ""
+}
+
+// Title is product and loadtest in one: "VPP imix".
+func (h Headline) Title() string {
+	return strings.TrimSuffix(strings.TrimSpace(h.Product+" "+h.Loadtest), " -")
+}
+
+// PlanOf is the report's Plan, an empty one where it is missing.
+func PlanOf(r *Report) *plan.Plan {
+	if r.Plan == nil {
+		return &plan.Plan{}
+	}
+	return r.Plan
+}

@@ -1,0 +1,211 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/intake"
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// limits are what the documents of one input may have together. An hour sampled each second is about 2 MB of text and 3 MB of memory; three bytes of a window without anything in it
+// are 456 bytes of memory.
+var limits = intake.Limits{Bytes: MaxDocument, Memory: 256 << 20}
+
+// MaxDocument is the most bytes that the documents of one input may have together, unpacked.
+const MaxDocument = 64 << 20
+
+// JSON writes the reports as one indented document each, one after the other: what Read reads.
+func JSON(w io.Writer, reports ...*Report) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	for i, r := range reports {
+		if err := enc.Encode(r); err != nil {
+			return fmt.Errorf("write report %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// Read reads the reports that JSON wrote, one document after the other, up to 64 MiB that take up to 256 MiB of memory, also those of the version before. It refuses what is not a
+// report, a report of another version, and one that contradicts itself; an input without any report too. Members that it doesn't know it ignores.
+func Read(in io.Reader) ([]*Report, error) {
+	return read(in, limits)
+}
+
+func read(in io.Reader, limits intake.Limits) ([]*Report, error) {
+	var reports []*Report
+	err := eachDocument(in, limits, func(document []byte) error {
+		r, err := Decode(document)
+		reports = append(reports, r)
+		return err
+	}, reflect.TypeFor[Report]())
+	if err != nil {
+		return nil, err
+	}
+	return reports, nil
+}
+
+// ReadDocuments reads what Documents wrote as JSON: the reports of tests and of suites, in any order, as strictly as Read.
+func ReadDocuments(in io.Reader) (Documents, error) {
+	var d Documents
+	err := eachDocument(in, limits, func(document []byte) error {
+		if versionOf(document) == SuiteVersion {
+			s, err := ReadSuite(document)
+			d.Suites = append(d.Suites, s)
+			return err
+		}
+		r, err := Decode(document)
+		d.Reports = append(d.Reports, r)
+		return err
+	}, reflect.TypeFor[Report](), reflect.TypeFor[Suite]())
+	if err != nil {
+		return Documents{}, err
+	}
+	return d, nil
+}
+
+// eachDocument hands out the documents of an input, one after the other, which together are within the limits as values of each of the types.
+func eachDocument(in io.Reader, limits intake.Limits, read func([]byte) error, as ...reflect.Type) error {
+	documents, err := intake.Documents(in, limits, as...)
+	switch {
+	case err != nil:
+		return err
+	case len(documents) == 0:
+		return errors.New("the input holds no report: give what linerate wrote with -o json or --save")
+	}
+	for i, document := range documents {
+		switch err := read(document); {
+		case err != nil && !json.Valid(document):
+			return fmt.Errorf("report %d is not JSON: %w; give what linerate wrote with -o json or --save (NAME.json)", i+1, err)
+		case err != nil:
+			return fmt.Errorf("report %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// versionOf is what kind of document it says to be; empty: none.
+func versionOf(document []byte) string {
+	var head struct {
+		Version string `json:"version"`
+	}
+	_ = intake.JSON(document, &head, limits)
+	return head.Version
+}
+
+// Decode reads one report, and refuses what follows it. Whoever takes documents of others bounds their size first.
+func Decode(document []byte) (*Report, error) {
+	r := new(Report)
+	if err := readDocument(document, r, Version, VersionBefore); err != nil {
+		return nil, err
+	}
+	r.convert()
+	return r, r.check()
+}
+
+// convert makes a report of the version before one of this version. All that was said then means what it meant: a report without evidence can't be judged by
+// another goal, and its figures follow from its result.
+func (r *Report) convert() {
+	if r.Version == VersionBefore {
+		r.Version = Version
+	}
+}
+
+// readDocument reads one document of these versions, the newest first, and nothing else.
+func readDocument(document []byte, into any, versions ...string) error {
+	var head struct {
+		Version string `json:"version"`
+	}
+	if err := intake.JSON(document, &head, limits); err != nil {
+		return fmt.Errorf("not a report: %w", err)
+	}
+	if !slices.Contains(versions, head.Version) {
+		return fmt.Errorf("version is %q, and this linerate reads %s: give a report of such a version, or use the linerate that wrote it", head.Version, quoted(versions))
+	}
+	return intake.JSON(document, into, limits)
+}
+
+// quoted are versions for people: "a" and "b".
+func quoted(versions []string) string {
+	words := make([]string, len(versions))
+	for i, v := range versions {
+		words[i] = strconv.Quote(v)
+	}
+	return strings.Join(words, " and ")
+}
+
+// check refuses a report that no run can have written: what follows relies on it.
+func (r *Report) check() error {
+	switch {
+	case r.Plan == nil:
+		return errors.New("it has no plan, so nothing says what was measured")
+	case !plan.Readable(r.Plan.Version):
+		return fmt.Errorf("plan.version is %q, and this linerate reads %s", r.Plan.Version, quoted(plan.Versions))
+	case r.Ending == "":
+		return errors.New("it doesn't say how the run ended")
+	case r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0):
+		return errors.New("result.measured is true, and result.total or result.directions is missing")
+	case r.Result.Saturated && !r.Result.Measured:
+		return errors.New("result.saturated is true, and result.measured is not")
+	}
+	return cmp.Or(r.checkWindows(), r.checkSamples())
+}
+
+func (r *Report) checkWindows() error {
+	for _, w := range r.Windows {
+		if len(w.Directions) != len(r.Plan.Directions) {
+			return fmt.Errorf("window %d has %s, and the plan has %d", w.Number, wording.Counted(len(w.Directions), "direction"), len(r.Plan.Directions))
+		}
+		if w.Evidence != nil && len(w.Evidence.Directions) != len(w.Directions) {
+			return fmt.Errorf("window %d has evidence of %s, and the plan has %d", w.Number, wording.Counted(len(w.Evidence.Directions), "direction"), len(r.Plan.Directions))
+		}
+		if w.Start < 0 || w.Duration < 0 {
+			return fmt.Errorf("window %d starts at %s and lasts %s: neither can be negative", w.Number, w.Start.Std(), w.Duration.Std())
+		}
+	}
+	return nil
+}
+
+func (r *Report) checkSamples() error {
+	for i, s := range r.Samples {
+		if len(s.Directions) != len(r.Plan.Directions) {
+			return fmt.Errorf("sample %d has %s, and the plan has %d", i+1, wording.Counted(len(s.Directions), "direction"), len(r.Plan.Directions))
+		}
+	}
+	if !slices.IsSortedFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) }) {
+		return errors.New("its samples are not in order of time")
+	}
+	return nil
+}
+
+// Documents are what was measured: Reports of single tests, and suites.
+type Documents struct {
+	Reports []*Report
+	Suites  []*Suite
+}
+
+// writeDocument writes a value as JSON that people can read, too.
+func writeDocument(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package softgen
+
+import (
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
+)
+
+// captures are the server's captures, by their ids.
+type captures struct {
+	open map[uint32]*recording
+	last uint32
+}
+
+func newCaptures() *captures { return &captures{open: map[uint32]*recording{}} }
+
+func (c *captures) activeOn(at *port) bool {
+	for _, r := range c.open {
+		if r.active && (r.receive[at.index] || r.transmit[at.index]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *captures) removeAll() {
+	for id, r := range c.open {
+		r.stop()
+		delete(c.open, id)
+	}
+}
+
+// recording is one capture: frames of some ports kept up to a limit. The data path fills it from its own goroutines.
+type recording struct {
+	limit             int
+	cyclic            bool // at the limit the oldest frame is dropped, else the new one
+	text              string
+	wanted            filter
+	transmit, receive map[int]bool
+	start             time.Duration
+	active            bool // written under the server's lock
+	stops             []func()
+
+	mu      sync.Mutex
+	frames  []recorded
+	bytes   int
+	matched int
+}
+
+// recorded is a frame, the port it was seen on and its number in the capture.
+type recorded struct {
+	datapath.Frame
+	port, index int
+}
+
+func (r *recording) begin(ports []*port) error {
+	r.active = true
+	for _, at := range ports {
+		if !r.receive[at.index] && !r.transmit[at.index] {
+			continue
+		}
+		stop, err := at.path.Capture(func(f datapath.Frame) { r.offer(at.index, f) })
+		if err != nil {
+			r.stop()
+			return refused("capture on port %d: %v", at.index, err)
+		}
+		r.stops = append(r.stops, stop)
+	}
+	return nil
+}
+
+// offer keeps the frame if it is wanted.
+func (r *recording) offer(port int, f datapath.Frame) {
+	side := r.receive
+	if f.Sent {
+		side = r.transmit
+	}
+	if !side[port] || !r.wanted(f.Bytes) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.frames) >= r.limit {
+		if !r.cyclic {
+			return
+		}
+		r.bytes -= len(r.frames[0].Bytes)
+		r.frames = r.frames[1:]
+	}
+	r.matched++
+	r.bytes += len(f.Bytes)
+	r.frames = append(r.frames, recorded{f, port, r.matched})
+}
+
+// take removes and returns up to most frames, and says how many are left.
+func (r *recording) take(most int) (frames []recorded, left int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := min(most, len(r.frames))
+	frames, r.frames = r.frames[:n:n], r.frames[n:]
+	for _, f := range frames {
+		r.bytes -= len(f.Bytes)
+	}
+	return frames, len(r.frames)
+}
+
+// holds is how many frames and bytes wait to be fetched, and how many frames have matched in all.
+func (r *recording) holds() (frames, bytes, matched int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.frames), r.bytes, r.matched
+}
+
+func (r *recording) stop() {
+	for _, stop := range r.stops {
+		stop()
+	}
+	r.stops, r.active = nil, false
+}

@@ -1,0 +1,136 @@
+package datapath
+
+import (
+	"math"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/units/transit"
+)
+
+// followed is what the stamps of a stream's frames show: whether all frames came, once and in order, and their latencies. The counting program keeps one for each flow id in a map (programfollow.go), in
+// this layout. record does in Go what the program does, and tests compare the two.
+//
+// A bit for each recent sequence number says whether it came, in words of 64:
+//
+//	words    │ … │ 64 … 127 │ 128 … 191 │ 192 … 255 │
+//	                  └ window: recentWords, the newest sequence's included ┘▲ next
+//
+// So a duplicate and a late frame can be distinguished while their word is in the window: at least 961 frames back. An older frame is stale: it may be either.
+type followed struct {
+	Lock uint32
+	Run  uint32 // the sender's generation | runKnown
+	Next uint32 // the sequence after the highest
+	// Timed is 1 when Last is a frame of this run.
+	Timed           uint32
+	Received, Bytes uint64
+	// Lost are sequence numbers that were skipped and have not come since; Reordered are those that came late.
+	Lost, Duplicates, Reordered, Stale uint64
+	// TooHigh and TooLow count sequence numbers so far off that the sender must have begun anew.
+	TooHigh, TooLow              uint64
+	Sum, Shortest, Longest, Last uint64 // nanoseconds
+	Jitter                       uint64 // sixteenths of a nanosecond
+	// Merged are frames that came in merged buffers, in which only the last stamp can be read: the others aren't followed, and count as Lost once a later frame comes.
+	Merged uint64
+	// Uncounted are frames that were followed and are in no bucket: the flow had no buckets yet, and the ring had no room.
+	Uncounted uint64
+	// Varied is the sum of the differences between successive frames' times in one run, in nanoseconds; Changes is the number of differences.
+	Varied, Changes uint64
+	Recent          [recentWords]uint64
+}
+
+const (
+	runKnown    = 0x100
+	recentWords = 16
+)
+
+// record records one frame: its stamp, its length on the wire, and its latency.
+func (f *followed) record(s stamp, length int64, took time.Duration) {
+	if run := uint32(s.generation) | runKnown; f.Run != run {
+		f.Run, f.Next, f.Timed, f.Recent = run, 0, 0, [recentWords]uint64{}
+	}
+	f.order(s.sequence)
+	f.time(uint64(took), uint64(length))
+}
+
+func (f *followed) order(sequence uint32) {
+	switch ahead := int32(sequence - f.Next); {
+	case ahead > farOff:
+		f.TooHigh++
+		f.anew(sequence)
+	case ahead >= 0:
+		f.Lost += uint64(ahead)
+		f.advance(sequence)
+	case ahead < -farOff:
+		f.TooLow++
+		f.anew(sequence)
+	default:
+		f.late(sequence)
+	}
+}
+
+// advance clears the words that enter the window.
+func (f *followed) advance(sequence uint32) {
+	highest := f.Next - 1
+	entered := (sequence - highest&^63) >> 6
+	for i := range min(entered, recentWords) {
+		f.Recent[(highest>>6+1+i)%recentWords] = 0
+	}
+	f.Next = sequence + 1
+	f.see(sequence)
+}
+
+func (f *followed) late(sequence uint32) {
+	switch word, bit := place(sequence); {
+	case ((f.Next-1)|63-sequence)>>6 >= recentWords:
+		f.Stale++
+	case f.Recent[word]&bit != 0:
+		f.Duplicates++
+	default:
+		f.Reordered++
+		f.Lost -= min(f.Lost, 1)
+		f.see(sequence)
+	}
+}
+
+func (f *followed) anew(sequence uint32) {
+	f.Recent, f.Next = [recentWords]uint64{}, sequence+1
+	f.see(sequence)
+}
+
+func (f *followed) see(sequence uint32) {
+	word, bit := place(sequence)
+	f.Recent[word] |= bit
+}
+
+func place(sequence uint32) (word int, bit uint64) {
+	return int(sequence >> 6 % recentWords), 1 << (sequence & 63)
+}
+
+// time adds a transit time; jitter is RFC 3550's, in the whole numbers of its appendix A.8.
+func (f *followed) time(took, length uint64) {
+	if f.Received == 0 {
+		f.Shortest = took
+	}
+	f.Received, f.Bytes = f.Received+1, f.Bytes+length
+	f.Shortest, f.Longest, f.Sum = min(f.Shortest, took), max(f.Longest, took), f.Sum+took
+	if f.Timed != 0 {
+		change := max(took, f.Last) - min(took, f.Last)
+		f.Varied, f.Changes = f.Varied+change, f.Changes+1
+		f.Jitter = f.Jitter - f.Jitter>>4 + change
+	}
+	f.Timed, f.Last = 1, took
+}
+
+// latency is the state as Port.Latency reports it; TRex's coarse histogram is made of the fine one.
+func (f *followed) latency(h transit.Histogram) Latency {
+	l := Latency{Received: int64(f.Received), Min: time.Duration(f.Shortest), Max: time.Duration(f.Longest), Last: time.Duration(f.Last), Jitter: time.Duration(f.Jitter >> 4),
+		Dropped: int64(f.Lost - min(f.Merged, f.Lost)), OutOfOrder: int64(f.Reordered), Duplicate: int64(f.Duplicates), Stale: int64(f.Stale), Merged: int64(f.Merged), Uncounted: int64(f.Uncounted), Varied: time.Duration(f.Varied), Changes: int64(f.Changes), SequenceTooHigh: int64(f.TooHigh), SequenceTooLow: int64(f.TooLow), Histogram: map[time.Duration]int64{}}
+	if f.Received > 0 {
+		l.Average = time.Duration(f.Sum / f.Received)
+	}
+	for i, frames := range h.All() {
+		shortest, _ := transit.Bounds(i)
+		l.Histogram[bound(bucket(shortest))] += int64(min(frames, math.MaxInt64))
+	}
+	return l
+}

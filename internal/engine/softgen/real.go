@@ -1,0 +1,13 @@
+package softgen
+
+import (
+	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
+)
+
+// real is a floating-point number as TRex's JSON writer prints it.
+type real = wire.Float
+
+// plain prints a number for a person: six significant digits, no trailing zeros.
+func plain(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

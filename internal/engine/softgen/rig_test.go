@@ -1,0 +1,174 @@
+package softgen
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
+	"github.com/linerate-dev/linerate/test/rigs/fakeport"
+)
+
+// rig is a server with two ports of 10 Gb/s on a cable, and a client of it without a socket.
+type rig struct {
+	server     *Server
+	clock      *fakeport.Manual
+	west, east *fakeport.Port
+	handlers   map[int]string
+}
+
+func newRig(t *testing.T, change ...func(*Config)) *rig {
+	t.Helper()
+	clock := fakeport.NewManual(time.Hour)
+	r := &rig{clock: clock, handlers: map[int]string{}}
+	r.west, r.east = fakeport.NewPair(clock,
+		fakeport.Options{Name: "west", MAC: [6]byte{2, 0, 0, 0, 0, 0x10}},
+		fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}, Uncertainty: 3 * time.Microsecond}, fakeport.Cable{Latency: 47 * time.Microsecond})
+	r.server = newServer(t, r.west, r.east, clock, change...)
+	return r
+}
+
+func newServer(t *testing.T, west, east *fakeport.Port, clock fakeport.Clock, change ...func(*Config)) *Server {
+	t.Helper()
+	cfg := Config{
+		Ports: []PortConfig{{Port: west, NextHop: west.Info().MAC}, {Port: east, NextHop: east.Info().MAC}},
+		Now:   clock.Now, Version: "v0.0.0-test",
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	server, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// call sends one request, and returns its result or its error.
+func (r *rig) call(t *testing.T, method string, parameters object) (json.RawMessage, *wire.Error) {
+	t.Helper()
+	all := object{"api_h": r.server.apiH}
+	maps.Copy(all, parameters)
+	if port, ok := parameters["port_id"].(int); ok && all["handler"] == nil {
+		all["handler"] = r.handlers[port]
+	}
+	text, err := json.Marshal(object{"jsonrpc": "2.0", "id": "1", "method": method, "params": all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Result json.RawMessage
+		Error  *wire.Error
+	}
+	if err := json.Unmarshal(r.server.Handle(text), &got); err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return got.Result, got.Error
+}
+
+// must sends a request that must succeed, and decodes its result into T.
+func must[T any](t *testing.T, r *rig, method string, parameters object) (result T) {
+	t.Helper()
+	text, failed := r.call(t, method, parameters)
+	if failed != nil {
+		t.Fatalf("%s: %v", method, failed)
+	}
+	if err := json.Unmarshal(text, &result); err != nil {
+		t.Fatalf("%s: %v in %s", method, err, text)
+	}
+	return result
+}
+
+// refuses sends a request that must fail with this code and text.
+func (r *rig) refuses(t *testing.T, method string, parameters object, code int, text string) {
+	t.Helper()
+	result, failed := r.call(t, method, parameters)
+	switch {
+	case failed == nil:
+		t.Errorf("%s %v was answered %s; want error %q", method, parameters, result, text)
+	case failed.Code != code || !strings.Contains(failed.Error(), text):
+		t.Errorf("%s %v: %d %q; want %d %q", method, parameters, failed.Code, failed.Error(), code, text)
+	}
+}
+
+// own acquires the ports.
+func (r *rig) own(t *testing.T, ports ...int) {
+	t.Helper()
+	for _, port := range ports {
+		r.handlers[port] = must[string](t, r, "acquire", object{"port_id": port, "user": "tester", "session_id": 7, "force": true})
+	}
+}
+
+// streamOf is add_stream's parameters: a 64-byte frame at 1 pps, changed.
+func streamOf(port, id int, change ...func(object)) object {
+	s := object{
+		"enabled": true, "self_start": true, "flags": 0, "action_count": 0, "isg": 0, "next_stream_id": -1,
+		"mode":       object{"type": "continuous", "rate": object{"type": "pps", "value": 1}},
+		"packet":     object{"binary": make([]byte, 60), "meta": ""},
+		"vm":         object{"instructions": []object{}},
+		"flow_stats": object{"enabled": false},
+	}
+	for _, c := range change {
+		c(s)
+	}
+	return object{"port_id": port, "stream_id": id, "stream": s}
+}
+
+func at(pps float64) func(object) {
+	return func(s object) { s["mode"].(object)["rate"] = object{"type": "pps", "value": pps} }
+}
+
+func counted(rule string, id int) func(object) {
+	return func(s object) { s["flow_stats"] = object{"enabled": true, "stream_id": id, "rule_type": rule} }
+}
+
+func burst(packets int) func(object) {
+	return func(s object) {
+		s["mode"] = object{"type": "single_burst", "total_pkts": packets, "rate": object{"type": "pps", "value": 1000}}
+	}
+}
+
+func with(name string, value any) func(object) { return func(s object) { s[name] = value } }
+
+func mul(kind string, value float64) object { return object{"type": kind, "op": "abs", "value": value} }
+
+func start(port int, m object, duration float64) object {
+	return object{"port_id": port, "mul": m, "duration": duration, "force": false}
+}
+
+func (r *rig) stateOf(t *testing.T, port int) string {
+	t.Helper()
+	return must[struct{ State string }](t, r, "get_port_status", object{"port_id": port}).State
+}
+
+type portStats struct{ Opackets, Obytes, Ipackets, Ibytes int64 }
+
+func (r *rig) statsOf(t *testing.T, port int) portStats {
+	t.Helper()
+	return must[portStats](t, r, "get_port_stats", object{"port_id": port})
+}
+
+type toldEvent struct {
+	Type int
+	Data struct {
+		Port  int `json:"port_id"`
+		Cause string
+	}
+}
+
+// told are a session's events since the last time, as "type:port".
+func (r *rig) told(t *testing.T, session int) []string {
+	t.Helper()
+	list := []string{}
+	for _, e := range must[struct{ Data []toldEvent }](t, r, "get_async_events", object{"session_id": session}).Data {
+		text := fmt.Sprintf("%d:%d", e.Type, e.Data.Port)
+		if e.Data.Cause != "" {
+			text += " " + e.Data.Cause
+		}
+		list = append(list, text)
+	}
+	return list
+}

@@ -1,0 +1,171 @@
+package softgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/engine/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/engine/trex/zmtp"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/signs/here"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// DefaultSpeed is the line rate of a port that has none; TRex reports the same for a kernel interface.
+const DefaultSpeed = 10 * units.Gbps
+
+// PortConfig is one port of the server; its place in Config.Ports is its port_id.
+type PortConfig struct {
+	Port datapath.Port
+	// Speed is the layer-1 line rate, which percentages and the check against overload refer to. 0: the interface's, else DefaultSpeed.
+	Speed units.BitRate
+	// Cores is how many threads send on this port; 0 is 1. It is only reported.
+	Cores int
+	// NextHop is the destination MAC of streams that don't bring their own, until a client sets another; zero: not known yet.
+	NextHop [6]byte
+}
+
+// Config is what a Server is made of.
+type Config struct {
+	Ports []PortConfig
+	// Version is the software engine's own; get_version returns it together with the TRex version whose RPC the engine speaks.
+	Version string
+	// Heartbeat is the time without a request with a valid api_h after which all traffic is stopped; 0: never.
+	Heartbeat time.Duration
+	// AllowShutdown lets the RPC "shutdown" end Serve.
+	AllowShutdown bool
+	// Now is the clock of ping, of start_at_ts and of counters; it must be the data path's. nil: CLOCK_MONOTONIC.
+	Now func() time.Duration
+	// Processors reads how each of the machine's processors spent its time; nil: from the kernel.
+	Processors func() ([]processors.Processor, error)
+	// Signs reads the machine's vital signs; nil: from the kernel.
+	Signs *here.Reader
+	// Stolen reads how much processor time the machine's host took since the machine's start; nil: the mean of the processors that this process may use.
+	Stolen func([]processors.Processor) (time.Duration, error)
+	// Log gets state changes; nil drops them.
+	Log *slog.Logger
+	// Hostname and Machine are reported; empty: the system's own.
+	Hostname string
+	Machine  machine.Machine
+	// Started is reported as the server's start; zero: now.
+	Started time.Time
+}
+
+// Server answers the RPC for its ports. All its methods are safe for concurrent use; requests are answered one at a time.
+type Server struct {
+	cfg      Config
+	commands map[string]command
+	apiH     string
+	beats    chan struct{}
+
+	mu       sync.Mutex // all below
+	zipper   zipper
+	ports    []*port
+	events   *events
+	flows    *flows
+	captures *captures
+	theft    theft
+	vitals   vitals
+	end      func()                    // ends Serve
+	ahead    map[int]datapath.Counters // of ports that the present request has not asked for yet, as of the moment when it first asked
+}
+
+// New makes a server for the ports. The caller closes the ports.
+func New(cfg Config) (*Server, error) {
+	if len(cfg.Ports) == 0 {
+		return nil, errors.New("software engine: no ports")
+	}
+	if len(cfg.Ports) > 255 {
+		return nil, fmt.Errorf("software engine: %d ports, and a port_id is one byte", len(cfg.Ports))
+	}
+	cfg = withDefaults(cfg)
+	s := &Server{
+		cfg: cfg, commands: commands(), apiH: secret(), beats: make(chan struct{}, 1),
+		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{from: cfg.Stolen}, vitals: vitals{read: cfg.Processors}, end: func() {},
+	}
+	for i, c := range cfg.Ports {
+		if c.Port == nil {
+			return nil, fmt.Errorf("software engine: port %d is nil", i)
+		}
+		s.ports = append(s.ports, newPort(i, c))
+	}
+	return s, nil
+}
+
+func withDefaults(cfg Config) Config {
+	if cfg.Now == nil {
+		cfg.Now = monotonic
+	}
+	if cfg.Stolen == nil {
+		cfg.Stolen = stolen
+	}
+	if cfg.Processors == nil {
+		cfg.Processors = processors.All
+	}
+	if cfg.Signs == nil {
+		cfg.Signs = &here.Reader{}
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Hostname == "" {
+		cfg.Hostname, _ = os.Hostname()
+	}
+	if cfg.Machine == (machine.Machine{}) {
+		cfg.Machine = machine.This()
+	}
+	if cfg.Started.IsZero() {
+		cfg.Started = time.Now()
+	}
+	return cfg
+}
+
+// monotonic reads the clock that TRex's time stamps are closest to: seconds since boot, never set back.
+func monotonic() time.Duration {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // can't fail with this clock
+	return time.Duration(now.Nano())
+}
+
+// Serve answers on the listener until ctx ends (or a client may and does shut it down), then stops all traffic, ends all captures,
+// closes the listener and all connections, and returns. Serve once per Server.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.mu.Lock()
+	s.end = cancel
+	s.mu.Unlock()
+
+	var watch sync.WaitGroup
+	watch.Go(func() { s.watchHeartbeat(ctx) })
+	err := zmtp.Serve(ctx, listener, func(_ context.Context, request []byte) []byte { return s.Handle(request) })
+	cancel()
+	watch.Wait()
+	return errors.Join(err, s.close())
+}
+
+// close stops what runs.
+func (s *Server) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.captures.removeAll()
+	return s.stopAll("the server ends")
+}
+
+// Handle answers one request as it comes out of a message, and is all of the server but the transport.
+func (s *Server) Handle(request []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notice()
+	s.ahead = nil
+	return answer(request, s.call, &s.zipper)
+}

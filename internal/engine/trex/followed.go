@@ -1,0 +1,58 @@
+package trex
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
+)
+
+// Followed says what became of the frames of a stream in which each frame carries a number and the time at which it was sent (stream.Flow.Stamped). Only the software engine has it.
+type Followed struct {
+	// Received are frames whose numbers and times were followed; Lost are numbers that did not come, Duplicate those that came again, Late those that came after a later one.
+	Received  wire.Count `json:"received"`
+	Lost      wire.Count `json:"lost"`
+	Duplicate wire.Count `json:"duplicate"`
+	Late      wire.Count `json:"late"`
+	// Stale came so late that they may have come before. Merged came in buffers in which the kernel keeps one stamp of several: they are not among Received.
+	Stale  wire.Count `json:"stale"`
+	Merged wire.Count `json:"merged"`
+	// Uncounted are among Received, and in no bucket of Transits.
+	Uncounted wire.Count `json:"uncounted"`
+	// Varied is the sum of the differences between successive frames' times, in nanoseconds; Changes is how many differences it has.
+	Varied  wire.Count `json:"varied"`
+	Changes wire.Count `json:"changes"`
+	// Anew are jumps of the numbers that only a new sender can cause.
+	Anew wire.Count `json:"anew"`
+	// Transits are frames by the shortest time of their bucket; the buckets are those of package transit.
+	Transits map[time.Duration]int64 `json:"-"`
+}
+
+// Followed reads what became of the frames with stamps of these flow ids (get_pgid_stats with the parameter transits).
+func (c *Client) Followed(ctx context.Context, ids ...uint32) (map[uint32]Followed, error) {
+	var sections struct {
+		Followed map[string]json.RawMessage `json:"followed"`
+		Transits map[string]json.RawMessage `json:"transits"`
+	}
+	if err := c.one(ctx, call{method: "get_pgid_stats", port: -1, params: params{"pgids": append([]uint32{}, ids...), "transits": true}, result: &sections}); err != nil {
+		return nil, err
+	}
+	all, err := byFlow[Followed](sections.Followed)
+	if err != nil {
+		return nil, fmt.Errorf("followed: %w", err)
+	}
+	transits, err := byFlow[map[int64]wire.Count](sections.Transits)
+	if err != nil {
+		return nil, fmt.Errorf("transits: %w", err)
+	}
+	for id, one := range all {
+		one.Transits = make(map[time.Duration]int64, len(transits[id]))
+		for ns, frames := range transits[id] {
+			one.Transits[time.Duration(ns)] = int64(frames)
+		}
+		all[id] = one
+	}
+	return all, nil
+}

@@ -1,0 +1,197 @@
+package trex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
+)
+
+// minLead is how far ahead of the server's clock a common start must be.
+const minLead = 100 * time.Millisecond
+
+// allCores lets every core of a port send.
+const allCores = uint64(math.MaxUint64)
+
+// Multiplier is the load that a port's streams are scaled to, all by the same factor; latency streams keep their own rates and count
+// towards it.
+type Multiplier struct {
+	Type  string  `json:"type"` // "raw", "pps", "bps" (layer 2), "bpsl1", "percentage" (of layer 1)
+	Op    string  `json:"op"`   // "abs"; in updates also "add" and "sub"
+	Value float64 `json:"value"`
+}
+
+// PPS is an absolute load in packets per second.
+func PPS(v float64) Multiplier { return Multiplier{Type: "pps", Op: "abs", Value: v} }
+
+// Raw is a plain factor on the streams' own rates; with 1 they go as written.
+func Raw(v float64) Multiplier { return Multiplier{Type: "raw", Op: "abs", Value: v} }
+
+func (m Multiplier) check() error {
+	if !(m.Value > 0) || math.IsInf(m.Value, 0) {
+		return fmt.Errorf("multiplier %v %s: must be positive", m.Value, m.Type)
+	}
+	return nil
+}
+
+// Start says how to start one port.
+type Start struct {
+	Port       int
+	Multiplier Multiplier
+	// Duration is for how long the port sends, by its schedule. It must be positive: a server knows no keepalive, and would send for ever on behalf of a client that died. TRex sends a schedule
+	// that it can't keep up with to its end, however late, unless it is stopped.
+	Duration time.Duration
+	// At is the instant on the server's clock (Ping) at which to start, at least 100 ms ahead; 0: at once.
+	At time.Duration
+	// Force skips the checks for link, destination MAC and line rate, and the cap at line rate.
+	Force bool
+}
+
+// Started is a server's answer to a Start.
+type Started struct {
+	// Factor is what the streams' rates are multiplied by; infinite if there are only latency streams.
+	Factor wire.Float `json:"multiplier"`
+	// TS is the server's clock when it took the request.
+	TS seconds `json:"ts"`
+	// Lasts is for how long the port sends, by the server's schedule: a little longer than was asked for, as a server needs time to take the requests for a common start.
+	Lasts time.Duration `json:"-"`
+}
+
+// StartTraffic starts ports in one exchange. On an error some may have been started all the same: stop them all.
+func (c *Client) StartTraffic(ctx context.Context, starts ...Start) ([]Started, error) {
+	started := make([]Started, len(starts))
+	calls := make([]*call, len(starts))
+	for i, s := range starts {
+		k, err := c.startCall(ctx, s, &started[i])
+		if err != nil {
+			return nil, err
+		}
+		calls[i] = k
+	}
+	err := c.ownedBatch(ctx, calls)
+	for i, s := range starts {
+		started[i].Lasts = s.Duration
+		if s.At > 0 {
+			started[i].Lasts = started[i].TS.duration() + s.Duration - s.At
+		}
+	}
+	return started, err
+}
+
+func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call, error) {
+	if s.Duration <= 0 {
+		return nil, &UnsafeError{What: fmt.Sprintf("start of port %d for %v", s.Port, s.Duration), Why: "without an end the server would send for ever if the client died"}
+	}
+	if s.Multiplier.Op != "abs" {
+		return nil, fmt.Errorf("start of port %d: multiplier op %q: only abs can start", s.Port, s.Multiplier.Op)
+	}
+	if err := s.Multiplier.check(); err != nil {
+		return nil, fmt.Errorf("start of port %d: %w", s.Port, err)
+	}
+	if err := c.requireProfile(ctx, s.Port, "start"); err != nil {
+		return nil, err
+	}
+	p := params{
+		"profile_id": defaultProfile,
+		"mul":        s.Multiplier,
+		"duration":   s.Duration.Seconds(),
+		"force":      s.Force,
+		"core_mask":  allCores,
+	}
+	if s.At > 0 {
+		p["start_at_ts"] = s.At.Seconds()
+	}
+	return c.ownedCall(s.Port, "start_traffic", p, result)
+}
+
+// StartTogether starts ports at one instant, lead after now on the server's clock (at least 100 ms; the server compiles all
+// ports' streams in that time). A server that took longer refuses some of them, which is a LateError. The server counts durations from its requests, so they are longer by the lead.
+//
+//	ping ├──── lead ────┤ all start
+//	  request 0 ├────────────── lead + duration ──────────────┤
+//	   request 1 ├────────────── lead + duration ──────────────┤
+func (c *Client) StartTogether(ctx context.Context, lead time.Duration, starts ...Start) ([]Started, error) {
+	now, err := c.Ping(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := now + max(lead, minLead)
+	appointed := make([]Start, len(starts))
+	for i, s := range starts {
+		s.At = at
+		if s.Duration > 0 {
+			s.Duration += at - now
+		}
+		appointed[i] = s
+	}
+	started, err := c.StartTraffic(ctx, appointed...)
+	if _, refused := errors.AsType[*RPCError](err); refused && c.isLate(ctx, at, err) {
+		err = &LateError{Lead: max(lead, minLead), Err: err}
+	}
+	return started, err
+}
+
+// isLate says whether a common start was refused for its instant: the server says so, or the instant has passed while it was busy.
+func (c *Client) isLate(ctx context.Context, at time.Duration, err error) bool {
+	if strings.Contains(err.Error(), "start_at_ts") {
+		return true
+	}
+	now, err := c.Ping(ctx)
+	return err == nil && now >= at
+}
+
+// UpdateTraffic changes the loads of running ports in one exchange and without a gap. force skips the check against line rate. The
+// factors come back by port.
+func (c *Client) UpdateTraffic(ctx context.Context, loads map[int]Multiplier, force bool) (map[int]wire.Float, error) {
+	ports := sortedPorts(loads)
+	results := make([]Started, len(ports))
+	calls := make([]*call, len(ports))
+	for i, port := range ports {
+		k, err := c.updateCall(port, loads[port], force, &results[i])
+		if err != nil {
+			return nil, err
+		}
+		calls[i] = k
+	}
+	if err := c.ownedBatch(ctx, calls); err != nil {
+		return nil, err
+	}
+	factors := make(map[int]wire.Float, len(ports))
+	for i, port := range ports {
+		factors[port] = results[i].Factor
+	}
+	return factors, nil
+}
+
+func (c *Client) updateCall(port int, m Multiplier, force bool, result *Started) (*call, error) {
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("update of port %d: %w", port, err)
+	}
+	return c.ownedCall(port, "update_traffic", params{"profile_id": defaultProfile, "mul": m, "force": force}, result)
+}
+
+// StopTraffic ends the traffic of ports in one exchange, and returns when it has ended. Ports that don't send are left as they are.
+// It tries all ports, whatever happens to some.
+func (c *Client) StopTraffic(ctx context.Context, ports ...int) error {
+	var calls []*call
+	var refused []error
+	for _, port := range ports {
+		k, err := c.ownedCall(port, "stop_traffic", params{"profile_id": defaultProfile}, nil)
+		if err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		calls = append(calls, k)
+	}
+	return errors.Join(append(refused, c.ownedBatch(ctx, calls))...)
+}
+
+// PauseTraffic holds a port's traffic. TRex does so only for traffic that was started without an end, which this client
+// doesn't do: it serves sessions that were taken over.
+func (c *Client) PauseTraffic(ctx context.Context, port int) error {
+	return c.owned(ctx, port, "pause_traffic", params{"profile_id": defaultProfile}, nil)
+}

@@ -1,0 +1,123 @@
+// Package sanitize is what output goes through on its way to a terminal, a log or a file: names and messages in a document may come from anywhere, and must not drive a terminal, command the
+// program that reads a log, or look like what they aren't. Writer is for all text, JSON for documents that are JSON, and Markdown for words in a comment.
+package sanitize
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// Writer takes text and writes it without
+//   - control characters but tab and newline, marks that turn text round, and characters that aren't seen: U+FFFD stands for each,
+//   - lines that begin with "::", and "##[" or "##word[" anywhere, which GitHub's and other runners take for commands: a space parts them.
+//
+// It is safe for concurrent use.
+type Writer struct {
+	out io.Writer
+	// styled keeps what linerate itself draws on a terminal: colours, and a line that is drawn again.
+	styled bool
+
+	mu sync.Mutex
+	// cut is a character that the last Write ended in the middle of.
+	cut []byte
+	// inLine: the line has something else than spaces. colon: it has a colon, and nothing else. hashes is how many # stand before this, and the letters behind them.
+	inLine, colon bool
+	hashes        int
+}
+
+// NewWriter is a Writer to out. styled says that out is a terminal, which linerate draws on.
+func NewWriter(out io.Writer, styled bool) *Writer { return &Writer{out: out, styled: styled} }
+
+// Unwrap is what the text goes to.
+func (w *Writer) Unwrap() io.Writer { return w.out }
+
+// Write implements io.Writer.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := slices.Concat(w.cut, p)
+	w.cut = nil
+	var out bytes.Buffer
+	for len(text) > 0 {
+		if !utf8.FullRune(text) {
+			w.cut = slices.Clone(text)
+			break
+		}
+		if n := w.drawing(text); n > 0 {
+			out.Write(text[:n])
+			text = text[n:]
+			continue
+		}
+		r, n := utf8.DecodeRune(text)
+		text = text[n:]
+		w.add(&out, r)
+	}
+	if _, err := w.out.Write(out.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// drawings are the beginnings of what linerate draws with, and the letter that ends each; between them are digits and semicolons.
+var drawings = []struct{ begins, ends string }{{"\x1b[", "m"}, {"\x1b[", "A"}, {"\x1b[", "J"}, {"\x1b[", "K"}}
+
+// drawing is how long the drawing is that a text begins with; 0: it begins with none.
+func (w *Writer) drawing(text []byte) int {
+	if !w.styled {
+		return 0
+	}
+	if text[0] == '\r' {
+		w.inLine, w.colon, w.hashes = false, false, 0
+		return 1
+	}
+	for _, d := range drawings {
+		rest, is := bytes.CutPrefix(text, []byte(d.begins))
+		if !is {
+			continue
+		}
+		digits := bytes.IndexFunc(rest, func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
+		if digits >= 0 && digits < 8 && bytes.HasPrefix(rest[digits:], []byte(d.ends)) {
+			return len(d.begins) + digits + len(d.ends)
+		}
+	}
+	return 0
+}
+
+// add writes a character as it may be written.
+func (w *Writer) add(out *bytes.Buffer, r rune) {
+	switch {
+	case r == '\n':
+		w.inLine, w.colon, w.hashes = false, false, 0
+		out.WriteByte('\n')
+		return
+	case r != '\t' && wording.Hidden(r):
+		r = utf8.RuneError
+	}
+	if r == ':' && w.colon || r == '[' && w.hashes >= 2 {
+		out.WriteByte(' ')
+	}
+	w.colon = r == ':' && !w.inLine
+	w.inLine = w.inLine || !unicode.IsSpace(r)
+	switch {
+	case r == '#':
+		w.hashes++
+	case w.hashes < 2 || !unicode.IsLetter(r):
+		w.hashes = 0
+	}
+	out.WriteRune(r)
+}
+
+// Text is a text as Writer writes it.
+func Text(s string) string {
+	var out strings.Builder
+	w := NewWriter(&out, false)
+	_, _ = io.WriteString(w, s) // a builder takes everything
+	return out.String()
+}

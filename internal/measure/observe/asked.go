@@ -1,0 +1,303 @@
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+// Collected is what a collector, which asks others over the network and beside the traffic, told last.
+type Collected struct {
+	// Age is how long ago it was heard, Clock the collector's own clock when it told.
+	Age, Clock time.Duration
+	Answers    []Answer
+	// Missing says why it tells nothing now; empty: it does.
+	Missing string
+}
+
+// Answer is what one observer was answered last.
+type Answer struct {
+	Observer string `json:"observer"`
+	// At is when it was answered, by the collector's clock, in nanoseconds: halfway between question and answer, which were Took apart.
+	At      time.Duration `json:"at"`
+	Took    time.Duration `json:"took,omitempty"`
+	Numbers []Number      `json:"numbers,omitempty"`
+	// Missing says why there is no newer one; empty: it was answered.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Number is one of an answer's.
+type Number struct {
+	Name  string           `json:"name"` // "value", "power"
+	Of    string           `json:"of"`   // whose, such as a sensor's name
+	Unit  string           `json:"unit"`
+	Kind  report.VitalKind `json:"kind"`
+	Value float64          `json:"value"`
+	// Age is how old it was when it was told, in nanoseconds, as far as whoever was asked says so.
+	Age time.Duration `json:"age,omitempty"`
+	// After and By are the times, by the collector's clock, between which whoever was asked took a counter's number: they told an older one until then, and this one by then. Both 0:
+	// nobody knows when, as the number is the same as long as anybody asked.
+	After time.Duration `json:"after,omitempty"`
+	By    time.Duration `json:"by,omitempty"`
+	// Epoch is how often counters began anew, which makes no difference of two of different epochs, and Anew why they did last.
+	Epoch int    `json:"epoch,omitempty"`
+	Anew  string `json:"anew,omitempty"`
+	// Stamp is when it was taken by the clock of whoever was asked, in seconds; 0: they don't say. The same number told again has the same, and is no reading more.
+	Stamp float64 `json:"stamp,omitempty"`
+	// Missing says why it is no number now, such as an infinite one; empty: it is one.
+	Missing string `json:"missing,omitempty"`
+}
+
+// taken is when a number was taken, by the collector's clock, by how much earlier or later it may have been, and whether that is known apart from when it was told.
+func (n Number) taken(told, took time.Duration) (clock, within time.Duration, dated bool) {
+	if n.By > 0 && n.By >= n.After {
+		return n.After + (n.By-n.After)/2, (n.By - n.After) / 2, true
+	}
+	return told - n.Age, took / 2, false
+}
+
+// mostAsked is of how many series an observer that asks is followed: labels may be others each time, and a collector's pod is its author's.
+const mostAsked = 64
+
+// mostName is how long a series' name, or whose it is, may be, in bytes.
+const mostName = 256
+
+// mostNumber is how large a number may be: sums of larger ones are infinite.
+const mostNumber = 1e300
+
+// asked is an observer of this name that a collector asks for.
+type asked string
+
+func (name asked) read(_ Setup, _ string, m Moment) (values []value, missing string) {
+	c := m.Collected
+	if c == nil {
+		return nil, ""
+	}
+	i := slices.IndexFunc(c.Answers, func(a Answer) bool { return a.Observer == string(name) })
+	if i < 0 {
+		return nil, cmp.Or(c.Missing, "there is no answer yet")
+	}
+	a := c.Answers[i]
+	if why := cmp.Or(c.Missing, a.Missing); why != "" {
+		return nil, why
+	}
+	for _, n := range a.Numbers[:min(len(a.Numbers), mostAsked)] {
+		if max(len(n.Name), len(n.Of), len(n.Unit)) > mostName {
+			return nil, fmt.Sprintf("the collector tells a name of more than %d bytes", mostName)
+		}
+		source := n.Name + " of " + n.Of
+		if math.IsNaN(n.Value) || math.IsNaN(n.Stamp) || math.Abs(n.Stamp) > mostNumber || math.Abs(n.Value) > mostNumber {
+			n.Missing = cmp.Or(n.Missing, "the collector tells a number that is too large")
+		}
+		if n.Missing != "" {
+			values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, clock: a.At, at: a.At + m.collectorBehind, source: source, missing: n.Missing})
+			continue
+		}
+		clock, within, dated := n.taken(a.At, a.Took)
+		values = append(values, value{name: n.Name, of: n.Of, unit: n.Unit, kind: n.Kind, number: n.Value, clock: clock, at: clock + m.collectorBehind, within: within, age: max(0, a.At-clock), stamp: n.Stamp,
+			source: source, question: a.At - a.Took/2 - n.Age, dated: dated, epoch: n.Epoch, anew: n.Anew})
+	}
+	return values, ""
+}
+
+// What a window must have of readings with a period of their own before they are a number of it.
+const (
+	leastReadings = 4
+	leastShare    = 2 // of all that are wholly the window's, one in so many is steady at least
+	steadyWithin  = 0.02
+	scatters      = 1.499 // one and a half, which what jumps in the last of four readings just reaches
+	mostLate      = 2     // of a window's end there is a reading this many periods before it at most, or
+	mostSilent    = 4     // one in so many of its length
+)
+
+// steady is what a series that somebody asks for was in a window: a level that had settled, or why there is none. Least and most are of all the window's readings, the mean of those
+// since it had settled.
+//
+//	readings        ·   ·   ·   ·   ·   ·   ·   ·   ·   ·        each is of averagedOver before it
+//	window            ├───────────────────────────────┤
+//	wholly of it           ·   ·   ·   ·   ·   ·   ·            four at least
+//	steady                         └──── mean ────┘             from the first on after which they only scatter: half of them at least
+func (s *series) steady(o plan.Observer, from, to time.Duration) report.Observed {
+	was := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+	if s.Kind == report.Counter {
+		return s.counted(o, from, to)
+	}
+	within := s.samples(s.wholly(o, from, to))
+	if holes := s.holesBetween(from, to); holes > 0 {
+		was.Missing = fmt.Sprintf("%d of its readings in the window are no number", holes)
+		return was
+	}
+	if len(within) < leastReadings {
+		was.Missing = tooFew(o, within, to-from)
+		return was
+	}
+	if silent := to - within[len(within)-1].At.Std(); silent > max(mostLate*o.Every.Std(), (to-from)/mostSilent) {
+		was.Missing = fmt.Sprintf("there is no reading of the window's last %s", silent.Round(time.Millisecond))
+		return was
+	}
+	first := settledFrom(within)
+	if first < 0 {
+		was.Missing = fmt.Sprintf("it had not settled: %d readings in the window go from %g to %g %s, by more than they scatter; hold the load for longer", len(within), within[0].Value, within[len(within)-1].Value, s.Unit)
+		return was
+	}
+	all := numbersOf(within)
+	was.Mean, was.Min, was.Max = new(meanOf(all[first:])), new(slices.Min(all)), new(slices.Max(all))
+	was.Over = plan.Duration(to) - within[first].At
+	return was
+}
+
+// wholly are the readings, by their numbers, that are of nothing but a window, whenever between question and answer they were taken, all of the time that they average over included.
+func (s *series) wholly(o plan.Observer, from, to time.Duration) (within []int) {
+	for i, sample := range s.Samples {
+		if at := sample.At.Std(); at-s.within[i]-o.AveragedOver.Std() >= from && at+s.within[i] <= to {
+			within = append(within, i)
+		}
+	}
+	return within
+}
+
+func (s *series) samples(numbers []int) []report.VitalSample {
+	all := make([]report.VitalSample, len(numbers))
+	for i, n := range numbers {
+		all[i] = s.Samples[n]
+	}
+	return all
+}
+
+// holesBetween is how many readings between two times were no number.
+func (s *series) holesBetween(from, to time.Duration) (holes int) {
+	for _, at := range s.holes {
+		if at >= from && at <= to {
+			holes++
+		}
+	}
+	return holes
+}
+
+// tooFew says how many readings a window has, and how long it would have to be for more, unless it is as long and the source answered too seldom.
+func tooFew(o plan.Observer, are []report.VitalSample, window time.Duration) string {
+	averaged := ""
+	if o.AveragedOver > 0 {
+		averaged = fmt.Sprintf(", each the average of %s", o.AveragedOver.Std())
+	}
+	text := fmt.Sprintf("readings that are wholly of the window of %s: %d, and it takes %d (one each %s%s)", window.Round(time.Millisecond), len(are), leastReadings, o.Every.Std(), averaged)
+	if long := o.AveragedOver.Std() + (leastReadings+1)*o.Every.Std(); window < long {
+		return fmt.Sprintf("%s: windows of %s and more have them, if there is something new as often", text, long)
+	}
+	return text + ": the window is long enough, and there was nothing new as often"
+}
+
+// settledFrom is the first reading from which on a level only scatters: the later half of the rest is, on average, as high as the earlier one, within 2 % or one and a half times
+// what neighbours differ by, whichever half has the one in the middle. Of a level that goes one way all the time the halves lie further apart than neighbours do. -1: no reading
+// leaves half of them, and four.
+func settledFrom(readings []report.VitalSample) int {
+	for first := 0; len(readings)-first >= max(leastReadings, (len(readings)+leastShare-1)/leastShare); first++ {
+		rest := numbersOf(readings[first:])
+		if sameHalves(rest, len(rest)/2) && sameHalves(rest, (len(rest)+1)/2) {
+			return first
+		}
+	}
+	return -1
+}
+
+// sameHalves says that values are as high, on average, from a cut on as they are before it.
+func sameHalves(values []float64, cut int) bool {
+	earlier, later := meanOf(values[:cut]), meanOf(values[cut:])
+	moved := math.Abs(later - earlier)
+	return moved < scatters*step(values) || moved <= steadyWithin*math.Abs(later)
+}
+
+// step is by how much neighbours differ, on average.
+func step(values []float64) float64 {
+	sum := 0.0
+	for i, v := range values[1:] {
+		sum += math.Abs(v - values[i])
+	}
+	return sum / float64(len(values)-1)
+}
+
+func numbersOf(samples []report.VitalSample) []float64 {
+	all := make([]float64, len(samples))
+	for i, s := range samples {
+		all[i] = s.Value
+	}
+	return all
+}
+
+func meanOf(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// idleAsked is what a series that somebody asks for was before the traffic, or after it: the last reading that is wholly of that time. Nil: there is none.
+func (s *series) idleAsked(o plan.Observer, from, to time.Duration, after bool) *float64 {
+	if s.Kind == report.Counter {
+		return nil
+	}
+	if !after {
+		from = 0 // since the run began nothing was sent; before it another may have been run
+	}
+	within := s.wholly(o, from, to)
+	if len(within) == 0 {
+		return nil
+	}
+	return new(s.Samples[within[len(within)-1]].Value)
+}
+
+// PerTraffic is what power was per traffic that was received in a window: two more for each series in watts, of sessions one.
+func PerTraffic(w *report.Window) (all []report.Observed) {
+	bits, packets := received(w.Directions)
+	for _, o := range w.Observed {
+		if o.Unit != plan.Watts {
+			continue
+		}
+		if w.Phase == report.BackToBack && o.Missing == "" {
+			o.Missing = "a burst has no rate at which it came back"
+		}
+		all = append(all, per(o, plan.WattsPerGbps, "W per Gb/s", bits/1e9))
+		if packets > 0 || bits == 0 {
+			all = append(all, per(o, plan.JoulesPerPacket, "J", packets))
+		}
+	}
+	return all
+}
+
+func per(power report.Observed, series, unit string, traffic float64) report.Observed {
+	o := report.Observed{Observer: power.Observer, Series: series, Of: power.Of, Unit: unit, Missing: power.Missing}
+	switch {
+	case o.Missing != "":
+	case traffic == 0:
+		o.Missing = "nothing was received in the window"
+	default:
+		o.Mean, o.Min, o.Max, o.Over, o.Unsure = divided(power.Mean, traffic), divided(power.Min, traffic), divided(power.Max, traffic), power.Over, power.Unsure/traffic
+	}
+	return o
+}
+
+// divided is a number divided by traffic; of none it is none.
+func divided(number *float64, traffic float64) *float64 {
+	if number == nil {
+		return nil
+	}
+	return new(*number / traffic)
+}
+
+// received is what came back in all directions together, in bits of layer 1, or of goodput, and in frames, each per second.
+func received(directions []report.Direction) (bits, packets float64) {
+	for _, d := range directions {
+		if d.Sessions != nil {
+			bits += float64(d.Sessions.GoodputBitsPerSecond)
+			continue
+		}
+		bits, packets = bits+float64(d.Received.Layer1BitsPerSecond), packets+float64(d.Received.PacketsPerSecond)
+	}
+	return bits, packets
+}

@@ -1,0 +1,119 @@
+package observe
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/processors"
+)
+
+// How many of the threads that waited, of each kind, and of the processes that ran meanwhile, a Report names.
+const (
+	namedWaits  = 2
+	namedOthers = 3
+)
+
+// Disturbance is what kept a machine's threads from running between two readings of it: who of those that carry or send frames waited for a processor, what
+// the host took, and who else ran. Where a thread or a process isn't in both readings, only what is known of it counts.
+//
+//	before ── edge ├──────── window ────────┤ edge ── after
+//	       ▁▁▁▁▁▁▁▁█▁▁▁▁▁▁███▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁      waits: all of them may have been within the window
+func Disturbance(before, after processors.Reading) report.Disturbance {
+	d := report.Disturbance{Over: plan.Duration(after.At - before.At)}
+	var waited, ran time.Duration // of those that carry frames
+	used := map[int]bool{}        // processors that carried or sent frames
+	waits := map[processors.Role][]report.Wait{}
+	for _, t := range threads(before, after) {
+		if t.Ran > 0 || t.Waited > 0 {
+			used[t.Processor] = true
+		}
+		if t.Role == processors.Carries {
+			waited, ran = waited+t.Waited, ran+t.Ran
+		}
+		if t.Waited > 0 {
+			waits[t.Role] = append(waits[t.Role], report.Wait{Thread: t.Name, ID: t.ID, Sends: t.Role == processors.Sends, Processor: t.Processor, Waited: plan.Duration(t.Waited)})
+		}
+	}
+	var busy time.Duration
+	for _, p := range spent(before, after) {
+		busy += p.Busy
+		if used[p.Number] {
+			d.Stolen += plan.Duration(p.Stolen)
+		}
+	}
+	// Who carries frames waits for others no longer than these run. What is more, they waited for each other, which is the device's own affair.
+	unsure := time.Duration(len(after.Processors)) * processors.Tick
+	d.Waited = plan.Duration(max(0, min(waited, busy-ran+unsure)))
+	for _, p := range processes(before, after) {
+		if p.Ours || p.Ran <= 0 {
+			continue
+		}
+		d.Strangers += plan.Duration(p.Ran)
+		d.Others = append(d.Others, report.Other{Process: p.Name, PID: p.PID, Processor: p.Processor, Ran: plan.Duration(p.Ran)})
+	}
+	for _, role := range []processors.Role{processors.Carries, processors.Sends} {
+		d.Waits = append(d.Waits, longest(waits[role], namedWaits, func(w report.Wait) plan.Duration { return w.Waited })...)
+	}
+	d.Others = longest(d.Others, namedOthers, func(o report.Other) plan.Duration { return o.Ran })
+	return d
+}
+
+// longest are those so many that lasted longest, the longest first.
+func longest[T any](all []T, most int, lasted func(T) plan.Duration) []T {
+	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(lasted(b), lasted(a)) })
+	return all[:min(most, len(all))]
+}
+
+// threads are those of both readings, with what they did in between.
+func threads(before, after processors.Reading) []processors.Thread {
+	var all []processors.Thread
+	was := map[int]processors.Thread{}
+	for _, t := range before.Threads {
+		was[t.ID] = t
+	}
+	for _, t := range after.Threads {
+		if then, there := was[t.ID]; there {
+			t.Ran, t.Waited = max(0, t.Ran-then.Ran), max(0, t.Waited-then.Waited)
+			if t.Starved { // for how long isn't known: since it ran last, at most
+				t.Waited = max(t.Waited, after.At-before.At-t.Ran)
+			}
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// processes are those of the second reading, with what they ran since the first, or since they began.
+func processes(before, after processors.Reading) []processors.Process {
+	var all []processors.Process
+	was := map[int]time.Duration{}
+	for _, p := range before.Processes {
+		was[p.PID] = p.Ran
+	}
+	for _, p := range after.Processes {
+		if then := was[p.PID]; then <= p.Ran { // else another process has got its number
+			p.Ran -= then
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// spent is how the processors of both readings spent the time in between.
+func spent(before, after processors.Reading) []processors.Processor {
+	var all []processors.Processor
+	was := map[int]processors.Processor{}
+	for _, p := range before.Processors {
+		was[p.Number] = p
+	}
+	for _, p := range after.Processors {
+		if then, there := was[p.Number]; there {
+			p.Busy, p.SoftIRQ, p.Stolen, p.Idle = max(0, p.Busy-then.Busy), max(0, p.SoftIRQ-then.SoftIRQ), max(0, p.Stolen-then.Stolen), max(0, p.Idle-then.Idle)
+			all = append(all, p)
+		}
+	}
+	return all
+}

@@ -1,0 +1,73 @@
+package observe
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+)
+
+// interfaces are what the kernels of the generators' machines count of the interfaces on links. Generators say it with the counters of their own, so it is of the same moment, and costs nobody
+// anything: who doubts a generator's word has the kernel's beside it.
+type interfaces struct{}
+
+func (interfaces) read(s Setup, _ string, m Moment) (values []value, missing string) {
+	var lacking []string
+	told := false
+	for g, r := range m.Readings {
+		name := ""
+		if len(m.Readings) > 1 {
+			name = s.generator(g) + " "
+		}
+		for _, port := range slices.Sorted(maps.Keys(r.Ports)) {
+			link, used := s.linkOf(g, port)
+			if !used {
+				continue
+			}
+			of, counters := name+link, r.Ports[port]
+			why := ""
+			if !counters.KernelTold {
+				why = fmt.Sprintf("generator %s doesn't tell what its kernel counts: the software engine does", s.generator(g))
+				if !slices.Contains(lacking, why) {
+					lacking = append(lacking, why)
+				}
+			}
+			told = told || counters.KernelTold
+			for _, v := range ofInterface(of, m, g, r, counters.Kernel) {
+				v.source, v.missing = of, why
+				values = append(values, v)
+			}
+		}
+	}
+	if !told {
+		return nil, strings.Join(lacking, "; ")
+	}
+	return values, ""
+}
+
+func ofInterface(of string, m Moment, g int, r engine.Reading, k engine.KernelCounters) []value {
+	behind := m.behind[g]
+	return []value{
+		packets("received", of, r.At, behind, k.Received),
+		packets("sent", of, r.At, behind, k.Sent),
+		packets("dropped", of, r.At, behind, k.Dropped),
+	}
+}
+
+// linkOf is the link that a generator's port is on; used says that it is on one.
+func (s Setup) linkOf(g, port int) (link string, used bool) {
+	if g >= len(s.Links) {
+		return "", false
+	}
+	link, used = s.Links[g][port]
+	return link, used
+}
+
+// ofTraffic says that nothing but traffic moves a series: where the counters of a trial stand still at both of its edges, all that came between is the trial's.
+func (b *book) ofTraffic(s *series) bool {
+	return s.Kind == report.Counter && b.plan.Type == plan.ObserveInterfaces
+}

@@ -1,0 +1,237 @@
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+// mostReach is how far from an edge a sample may be that stands for it, at most.
+const mostReach = 400 * time.Millisecond
+
+// reachOf is how far it may be from a window's edge: a quarter of the window at most, as a rate from far before a short window to far after it would be of another time.
+func reachOf(from, to time.Duration) time.Duration { return min(mostReach, (to-from)/4) }
+
+// join is what a series was in a window, of which samples within reach of an edge stand for it.
+//
+//	samples     ·      ·      ·      ·      ·
+//	window          ├──────────────────┤
+//	a counter          └── Δ value ÷ Δ time ──┘ or of those just before both edges: whichever are nearest
+//	a gauge            mean, least and most of those within: one before it is of another load
+//
+// Which samples are the window's follows from when they were taken, in the run's time, which is known as well as their machine's clock; the time between two of them, which a rate
+// is of, from that clock alone.
+func (s *series) join(from, to, reach time.Duration) report.Observed {
+	if s.Kind == report.Gauge {
+		return level(s.VitalSign, from, to)
+	}
+	return s.rate(from, to, reach)
+}
+
+// rate is a counter's part of a window.
+func (s *series) rate(from, to, reach time.Duration) report.Observed {
+	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
+	first, last := nearest(s.Samples, from, reach), nearest(s.Samples, to, reach)
+	switch {
+	case (first < 0 || last < 0) && reach < mostReach:
+		o.Missing = fmt.Sprintf("it was not read within %s of the window's edges, a quarter of its length", reach)
+	case first < 0 || last < 0:
+		o.Missing = fmt.Sprintf("it was not read within %s of the window's edges", reach)
+	case first == last:
+		o.Missing = "it was read only once around the window, which is too short for it"
+	case wentBack(s.Samples[first : last+1]):
+		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
+	case s.clocks[last]-s.clocks[first] <= s.within[first]+s.within[last]:
+		o.Missing = "it took as long to answer as the window lasts"
+	default:
+		o.Over, o.Mean, o.Unsure = s.grew(first, last)
+	}
+	return o
+}
+
+// bridged is a counter's part of a window whose edge it was not read near enough to. It only grows, so at the edge it was between the readings before and after.
+//
+//	samples     ·                     ·           ·
+//	window              ├───────────────────┤
+//	a counter   └─ here ┴ or here ────┘
+//
+// False: the readings around an edge are missing, or further apart than the window lasts.
+func (s *series) bridged(from, to time.Duration) (report.Observed, bool) {
+	first, last := s.around(from), s.around(to)
+	if !first.known(to-from) || !last.known(to-from) || wentBack(s.Samples[first.before:last.after+1]) {
+		return report.Observed{}, false
+	}
+	over := (to - from).Seconds()
+	began, offFirst := first.value()
+	ended, offLast := last.value()
+	return report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s", Over: plan.Duration(to - from), Mean: new((ended - began) / over), Unsure: (offFirst + offLast + s.Step) / over}, true
+}
+
+// surroundings are the samples just before and just after a moment, by their numbers; -1: there is none.
+type surroundings struct {
+	of            *series
+	moment        time.Duration
+	before, after int
+}
+
+func (s *series) around(moment time.Duration) surroundings {
+	a := surroundings{s, moment, -1, -1}
+	for i, sample := range s.Samples {
+		switch at := sample.At.Std(); {
+		case at+s.within[i] <= moment:
+			a.before = i
+		case a.after < 0 && at-s.within[i] >= moment:
+			a.after = i
+		}
+	}
+	return a
+}
+
+// known says that there are both, no further apart than this.
+func (a surroundings) known(apart time.Duration) bool {
+	return a.before >= 0 && a.after >= 0 && a.apart() <= apart
+}
+
+func (a surroundings) apart() time.Duration {
+	return a.of.Samples[a.after].At.Std() - a.of.Samples[a.before].At.Std()
+}
+
+// value is the counter's at the moment if it grew evenly in between, and by how much it may be off as it may not have.
+func (a surroundings) value() (value, off float64) {
+	before, after := a.of.Samples[a.before], a.of.Samples[a.after]
+	grown, share := after.Value-before.Value, float64(a.moment-before.At.Std())/float64(a.apart())
+	return before.Value + grown*share, grown * max(share, 1-share)
+}
+
+// grew is how fast a counter grew from one sample to another, and by how much that may be off.
+//
+//	asked ├──·──┤ answered        asked ├──·──┤ answered
+//	         └────────── over ─────────────┘
+//	            └────── shortest ─────┘ in which it may have grown by as much
+func (s *series) grew(first, last int) (over plan.Duration, mean *float64, unsure float64) {
+	grown, long := s.Samples[last].Value-s.Samples[first].Value, s.clocks[last]-s.clocks[first]
+	shortest := long - s.within[first] - s.within[last]
+	return plan.Duration(long), new(grown / long.Seconds()), s.Step/long.Seconds() + grown/shortest.Seconds() - grown/long.Seconds()
+}
+
+// between is a counter's part of a trial: all that it grew by between two times at which it stood still, over the time in which frames were sent. The sample that stands for the end was taken
+// when the generators' counters stood still already, and so was the one before the trial if another came before it: one from a little before lacks what was on its way.
+//
+//	samples   ·        ·     ·     ·     ·     ·
+//	trial        ├──────────────────┤ drain ├ still
+//	          └────────────── Δ value ─────────┘ ÷ the trial's time
+func (s *series) between(rested, from, to, still time.Duration) report.Observed {
+	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
+	first, last := -1, -1
+	for i, sample := range s.Samples {
+		switch at := sample.At.Std(); {
+		case at <= from && at-s.within[i] >= rested:
+			first = i
+		case last < 0 && at-s.within[i] >= max(to, still):
+			last = i
+		}
+	}
+	switch {
+	case first < 0 || last < 0 || from-s.Samples[first].At.Std() > mostReach:
+		o.Missing = "it was not read while the counters stood still, before the trial and after it"
+	case wentBack(s.Samples[first : last+1]):
+		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
+	default:
+		over := to - from
+		o.Over, o.Mean = plan.Duration(over), new((s.Samples[last].Value-s.Samples[first].Value)/over.Seconds())
+	}
+	return o
+}
+
+// mostAfter is how long after a held window's end a level may have been read that stands for the window: its load is still the same.
+const mostAfter = time.Second
+
+// afterwards is a level's part of a window within which nobody asked for it, as that would have taken something from the device: what it was when the window was over.
+//
+//	samples                              ·
+//	held load    ├── window ───────────┤   then the next load
+func (s *series) afterwards(from, to time.Duration, trial bool) report.Observed {
+	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+	if trial {
+		o.Missing = "it isn't read within a trial, as reading it takes something from the device's machine, and after it there is no load: hold a load (Ramp, ConstantLoad)"
+		return o
+	}
+	o.Missing = "it was not read when the window was over"
+	for _, sample := range slices.Backward(s.Samples) {
+		if at := sample.At.Std(); at > from && at <= to+mostAfter {
+			o.Missing, o.Over = "", plan.Duration(to-from)
+			o.Mean, o.Min, o.Max = new(sample.Value), new(sample.Value), new(sample.Value)
+			break
+		}
+	}
+	return o
+}
+
+// leastIdle is the shortest time that a counter's rate is told of where nothing is sent.
+const leastIdle = 200 * time.Millisecond
+
+// idle is what a series was between two times in which it was the same all the while, by whatever was read of it then; nil: too little was. What was read last may seem to be of a
+// later time, by as much as the machine's answers take at least.
+func (s *series) idle(from, to time.Duration) *float64 {
+	if s.Kind == report.Gauge {
+		return level(s.VitalSign, from, to).Mean
+	}
+	first, last := -1, -1
+	for i, v := range s.Samples {
+		if at := v.At.Std(); at >= from && at <= to+mostReach {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	if first < 0 || s.clocks[last]-s.clocks[first] < leastIdle || wentBack(s.Samples[first:last+1]) {
+		return nil
+	}
+	return new((s.Samples[last].Value - s.Samples[first].Value) / (s.clocks[last] - s.clocks[first]).Seconds())
+}
+
+// wentBack says that a counter was less than before at some time, although it may be more by the end.
+func wentBack(samples []report.VitalSample) bool {
+	return !slices.IsSortedFunc(samples, func(a, b report.VitalSample) int { return cmp.Compare(a.Value, b.Value) })
+}
+
+// level is a gauge's part of a window.
+func level(s report.VitalSign, from, to time.Duration) report.Observed {
+	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+	var values []float64
+	o.Missing = "it was not read within the window, nor before"
+	for _, sample := range s.Samples {
+		switch at := sample.At.Std(); {
+		case at < from:
+			o.Missing = fmt.Sprintf("it was not read within the window; it was last %g %s, %s before", sample.Value, s.Unit, from-at)
+		case at <= to:
+			values = append(values, sample.Value)
+		}
+	}
+	if len(values) == 0 {
+		return o
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	o.Missing, o.Over = "", plan.Duration(to-from)
+	o.Mean, o.Min, o.Max = new(sum/float64(len(values))), new(slices.Min(values)), new(slices.Max(values))
+	return o
+}
+
+// nearest is the sample nearest to a moment; -1 where none is within reach.
+func nearest(samples []report.VitalSample, moment, reach time.Duration) int {
+	best, apart := -1, reach+1
+	for i, s := range samples {
+		if d := (s.At.Std() - moment).Abs(); d < apart {
+			best, apart = i, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,98 @@
+package observe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+)
+
+// machine is what one told of what an observer looks at.
+type machine struct {
+	name    string        // before the name of its series; empty: it is the only one
+	at      time.Duration // in the run's time
+	clock   time.Duration // its own
+	values  []value       // where something is missing, too: of that one they say why
+	missing string        // why it told nothing
+	spared  bool          // it wasn't asked
+}
+
+// machineReader knows what an observer wants of whoever tells of a machine.
+type machineReader interface {
+	ofGenerator(s Setup, g int, m Moment, name string) machine
+	ofDevice(m Moment, name string) machine
+}
+
+// whyDeviceUnread is why there is nothing of a device's machine.
+const whyDeviceUnread = "nobody tells of the device's machine, and nothing says that it is the generators'"
+
+// machines are those that an observer looks at. On one machine they are its own, whosever they are to be.
+func (s Setup) machines(of string, m Moment, t machineReader) (all []machine) {
+	switch {
+	case of == plan.OfDUT && m.Device != nil:
+		return []machine{t.ofDevice(m, "")}
+	case of == plan.OfDUT && !s.OneMachine:
+		return []machine{{missing: whyDeviceUnread}}
+	case of == plan.OfNode && !s.OneMachine:
+		return s.onNodes(m, t)
+	}
+	for g := range m.Readings {
+		name := ""
+		if len(m.Readings) > 1 && of != plan.OfNode {
+			name = s.generator(g) + " "
+		}
+		all = append(all, t.ofGenerator(s, g, m, name))
+		if of == plan.OfNode {
+			break // this machine, once
+		}
+	}
+	return all
+}
+
+// onNodes are the nodes that generators and device are on, each once: as the first generator tells that is there, else as somebody on it tells for the device's sake.
+func (s Setup) onNodes(m Moment, t machineReader) (all []machine) {
+	add := func(one machine) {
+		i := slices.IndexFunc(all, func(have machine) bool { return have.name == one.name })
+		switch {
+		case i < 0:
+			all = append(all, one)
+		case all[i].missing != "" && one.missing == "":
+			all[i] = one
+		}
+	}
+	for g := range m.Readings {
+		name := "generator " + s.generator(g) + "'s " // a server that runs elsewhere
+		if node := s.Nodes[s.generator(g)]; node != "" {
+			name = node + " "
+		}
+		add(t.ofGenerator(s, g, m, name))
+	}
+	if s.DeviceNode != "" && m.Device != nil {
+		add(t.ofDevice(m, s.DeviceNode+" "))
+	}
+	return all
+}
+
+// valuesOf are all that machines told; where none told anything, why.
+func valuesOf(all []machine) (values []value, missing string) {
+	var lacking []string
+	for _, each := range all {
+		values = append(values, each.values...)
+		if each.missing != "" {
+			lacking = append(lacking, each.missing)
+		}
+	}
+	if len(lacking) == len(all) {
+		return nil, strings.Join(lacking, "; ")
+	}
+	return values, ""
+}
+
+func (s Setup) generator(g int) string {
+	if g < len(s.Generators) {
+		return s.Generators[g]
+	}
+	return fmt.Sprintf("number %d", g)
+}

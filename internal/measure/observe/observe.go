@@ -1,0 +1,500 @@
+// Package observe evaluates what is read while traffic runs: it makes series of vital signs, assigns their samples to windows by time, and finds from two readings of a
+// machine what was disturbed in between, and by whom. It is pure: the drivers of the generators do the reading, and no observer ever makes traffic wait.
+//
+//	driver ── Moment ──▶ Log.Add ─┬─▶ Log.Window: what each series was in a window
+//	                              └─▶ Log.Observations: series for the Report, idle before and after
+package observe
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/signs"
+)
+
+// Moment is all that was read at one moment. Observers take their values from it, and ask nobody themselves.
+type Moment struct {
+	// At is the time since the run started.
+	At time.Duration
+	// Readings are the generators', in the order of Setup.Generators; nil: they weren't asked.
+	Readings []engine.Reading
+	// Limited is what a Reference's limit on this machine counted, in the order of Setup.Directions; nil: it wasn't asked, or didn't answer.
+	Limited []report.Limiter
+	// Asked and Answered are the times between which the limits counted that.
+	Asked, Answered time.Duration
+	// Device is the newest reading of the device's node; nil: nobody asks that node.
+	Device *MachineReading
+	// Collected is the collector's newest answer; nil: there is no collector.
+	Collected *Collected
+
+	behind       []time.Duration // by how much each generator's clock is behind the run's
+	deviceBehind time.Duration
+
+	collectorBehind time.Duration
+}
+
+// timeOf is the time since the run started at which a generator's clock showed this.
+func (m Moment) timeOf(generator int, clock time.Duration) time.Duration {
+	return clock + m.behind[generator]
+}
+
+// MachineReading is the newest answer of a machine that is asked over the network, again and again, while traffic runs.
+type MachineReading struct {
+	// Age is how long ago the answer arrived.
+	Age time.Duration
+	// Clock is the machine's own clock when it answered; At is the same clock when it read what follows.
+	Clock, At time.Duration
+	// Processors are the machine's. NoProcessors says why there are none.
+	Processors   []processors.Processor
+	NoProcessors string
+	// Signs are the machine's other vital signs, of the types that it was Asked for.
+	Signs []signs.Reading
+	Asked []string
+	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why there is nothing of it.
+	Limited   []report.Limiter
+	NoLimited string
+	// Missing says why the machine doesn't answer now, though it may have before; empty: it answers.
+	Missing string
+}
+
+// Setup is what stays the same for a run.
+type Setup struct {
+	Generators []string
+	// Links are the links that each generator's ports are on, by the ports' numbers.
+	Links      []map[int]string
+	Directions []plan.Direction
+	Whereabouts
+}
+
+// Whereabouts say on which machines generators and device run, and who reads the device's.
+type Whereabouts struct {
+	// Device returns the newest reading of the device's node, without waiting. Nil: nobody asks that node.
+	Device func() MachineReading
+	// OneMachine says that generators and device are on one machine, so any generator's readings are the device's, too. It must be said: otherwise a device that nobody asks
+	// counts as missing, since a generator's reading shown as the device's would be a wrong number.
+	OneMachine bool
+	// Nodes are the cluster's nodes that the generators run on, by the generators' names; a generator without an entry runs outside of the cluster. DeviceNode is the
+	// device's; empty: the device is outside of the cluster. Both are empty with OneMachine.
+	Nodes      map[string]string
+	DeviceNode string
+	// Wanted are the vital signs that generators and the device's node are asked for beside their counters; nil: none.
+	Wanted *Wanted
+	// Refresh asks the device's node at once, and waits for its answer until the context ends; nil: nobody asks that node.
+	Refresh func(context.Context)
+	// Collector returns the collector's newest answer, without waiting. Nil: there is no collector.
+	Collector func() Collected
+}
+
+// DeviceReading is the newest reading of the device's node, for a Moment; nil: nobody asks that node.
+func (w Whereabouts) DeviceReading() *MachineReading {
+	if w.Device == nil {
+		return nil
+	}
+	return new(w.Device())
+}
+
+// mostRefresh bounds the wait for an answer between two windows: it is most of the time that may pass between them.
+const mostRefresh = 150 * time.Millisecond
+
+// RefreshDevice asks the device's node anew, if it is asked at all, and waits for the answer, mostRefresh at most.
+func (w Whereabouts) RefreshDevice(ctx context.Context) {
+	if w.Refresh == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, mostRefresh)
+	defer cancel()
+	w.Refresh(ctx)
+}
+
+// Moment makes one for this time since the run started, with the newest readings of the device's node and the collector.
+func (w Whereabouts) Moment(at time.Duration) Moment {
+	return Moment{At: at, Device: w.DeviceReading(), Collected: w.Collected()}
+}
+
+// Collected is the collector's newest answer, for a Moment; nil: there is no collector.
+func (w Whereabouts) Collected() *Collected {
+	if w.Collector == nil {
+		return nil
+	}
+	return new(w.Collector())
+}
+
+// value is one series' value at a moment.
+type value struct {
+	name, of, unit string
+	kind           report.VitalKind
+	at             time.Duration // in the run's time
+	clock          time.Duration // by the reader's own clock: a value that is reported twice has the same one twice
+	number         float64
+	within         time.Duration // by how much earlier or later than that it may have been read
+	step           float64       // by which a coarse counter grows; 0: it is exact
+	age            time.Duration // of what is asked for over the network: how old it was when it was reported
+	stamp          float64       // when it was taken, by the clock of the server that was asked; 0: the server doesn't say
+	question       time.Duration // of what is asked for over the network: when it was asked, by the collector's clock
+	dated          bool          // of a counter that is asked for over the network: it is known when the number was taken, apart from when it was told
+	epoch          int           // of the same: how often what counts began anew,
+	anew           string        // and why it did last
+	// source is the machine that the value is from, where an observer looks at several. missing says why there is no value, neither this one nor any other of that source.
+	source, missing string
+}
+
+// observer takes its values from a moment; if there are none, missing says why.
+type observer interface {
+	read(s Setup, of string, m Moment) (values []value, missing string)
+}
+
+// observers are all types; docs/development.md says how one is added.
+var observers = map[string]observer{
+	plan.ObserveProcessors: processorTimes{},
+	plan.ObserveLimiter:    limiter{},
+	plan.ObserveInterfaces: deviceOrGenerators{device: machineSigns{signs.Interfaces}},
+
+	signs.Memory: machineSigns{signs.Memory}, signs.Load: machineSigns{signs.Load}, signs.SoftIRQs: machineSigns{signs.SoftIRQs},
+	signs.Frequencies: machineSigns{signs.Frequencies}, signs.Temperatures: machineSigns{signs.Temperatures},
+}
+
+// observerOf finds the implementation of one of the Plan's observers.
+func observerOf(o plan.Observer) (_ observer, known bool) {
+	if o.Asks() {
+		return asked(o.Name), true
+	}
+	of, known := observers[o.Type]
+	return of, known
+}
+
+// Log keeps what a Plan's observers read. It is used by one goroutine.
+type Log struct {
+	setup     Setup
+	each      []*book // one for each observer
+	clocks    []clock // the generators'
+	device    clock
+	collector clock
+	rested    time.Duration // when the traffic's counters stopped growing after the trial before
+}
+
+// clock follows by how much a machine's clock is behind the run's. A reading that arrives late seems to be of a later time than it is, so the one that arrived soonest
+// counts; clocks may have drifted apart since, which is allowed for.
+type clock struct {
+	behind, since time.Duration
+	known         bool
+}
+
+// drift is by how much two clocks may go apart, a share of the time: computers' are within 100 millionths of the truth each.
+const drift = 5000
+
+func (c *clock) follow(run, machine time.Duration) time.Duration {
+	behind := run - machine
+	if c.known {
+		behind = min(behind, c.behind+(run-c.since)/drift)
+	}
+	c.behind, c.since, c.known = behind, run, true
+	return behind
+}
+
+// book is what one observer read.
+type book struct {
+	plan    plan.Observer
+	heard   bool   // its source was asked, and answered or didn't
+	missing string // why the last moment had nothing
+	series  []*series
+	lacks   map[string]string // why a source had nothing at the last moment, by the source's name
+}
+
+// series is a vital sign of one of the sources that the observer looks at.
+type series struct {
+	report.VitalSign
+	source string
+	clocks []time.Duration // when each sample was taken, by the reader's own clock
+	within []time.Duration // by how much each may be from that
+	stamp  float64         // when the last sample was taken, by the clock of the server that was asked; 0: the server doesn't say
+	asked  []askedSample   // what else is known of each, of what is asked for over the network
+	holes  []time.Duration // when it was asked for over the network, and was no number
+}
+
+// askedSample is what is known of a sample that was asked for over the network.
+type askedSample struct {
+	question time.Duration // when the source was asked, by the collector's clock
+	dated    bool
+	epoch    int
+	anew     string
+}
+
+// NewLog is an empty one.
+func NewLog(of []plan.Observer, setup Setup) *Log {
+	l := &Log{setup: setup}
+	for _, o := range of {
+		l.each = append(l.each, &book{plan: o, missing: "nothing was read", lacks: map[string]string{}})
+	}
+	return l
+}
+
+// Add takes each observer's values from a moment. A value that was already added adds nothing: some signs are read less often than moments are made.
+func (l *Log) Add(m Moment) {
+	if len(l.each) == 0 {
+		return // it is called fifty times a second, and most tests have no observers
+	}
+	for len(l.clocks) < len(m.Readings) {
+		l.clocks = append(l.clocks, clock{})
+	}
+	m.behind = make([]time.Duration, len(m.Readings))
+	for g, reading := range m.Readings {
+		m.behind[g] = l.clocks[g].follow(m.At, reading.At)
+	}
+	if m.Device != nil && m.Device.Clock != 0 {
+		m.deviceBehind = l.device.follow(m.At-m.Device.Age, m.Device.Clock)
+	}
+	if m.Collected != nil && m.Collected.Clock != 0 {
+		m.collectorBehind = l.collector.follow(m.At-m.Collected.Age, m.Collected.Clock)
+	}
+	for _, b := range l.each {
+		o, known := observerOf(b.plan)
+		if !known {
+			b.missing = "this linerate knows no observer of type " + b.plan.Type
+			continue
+		}
+		values, missing := o.read(l.setup, b.plan.Of, m)
+		if len(values) == 0 && missing == "" {
+			continue // those that it looks at weren't asked
+		}
+		b.heard = b.heard || b.answered(m)
+		if b.missing = missing; missing != "" {
+			continue
+		}
+		clear(b.lacks)
+		for _, v := range values {
+			b.add(v)
+		}
+	}
+}
+
+// answered says that a moment has the outcome of asking the observer's source.
+func (b *book) answered(m Moment) bool {
+	return m.Collected != nil && slices.ContainsFunc(m.Collected.Answers, func(a Answer) bool { return a.Observer == b.plan.Name && a.At > 0 })
+}
+
+func (b *book) add(v value) {
+	if v.missing != "" {
+		b.lacks[v.source] = v.missing
+	}
+	s := b.find(v.name, v.of)
+	if s == nil && (len(b.series) >= b.mostSeries() || max(len(v.name), len(v.of)) > mostName) {
+		return
+	}
+	if s == nil {
+		s = &series{VitalSign: report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind}, source: v.source}
+		b.series = append(b.series, s)
+	}
+	if b.plan.Asks() {
+		s.note(v)
+		s.date(&v)
+	}
+	at := plan.Duration(v.at)
+	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock <= s.clocks[n-1] || v.stamp != 0 && v.stamp == s.stamp) {
+		return
+	}
+	s.Samples, s.Step, s.stamp = append(s.Samples, report.VitalSample{At: at, Value: v.number, Age: plan.Duration(v.age)}), v.step, v.stamp
+	s.clocks, s.within = append(s.clocks, v.clock), append(s.within, v.within)
+	s.asked = append(s.asked, askedSample{v.question, v.dated, v.epoch, v.anew})
+}
+
+// mostRead is of how many series an observer of machines is followed: those of a machine with many processors, sensors or interfaces, of several machines.
+const mostRead = 1024
+
+// mostSeries is of how many series an observer is followed. Whoever is asked may make up others each time.
+func (b *book) mostSeries() int {
+	if b.plan.Asks() {
+		return mostAsked
+	}
+	return mostRead
+}
+
+// note notes when a number was none.
+func (s *series) note(v value) {
+	if n := len(s.holes); v.missing != "" && (n == 0 || v.at > s.holes[n-1]+time.Millisecond) {
+		s.holes = append(s.holes, v.at)
+	}
+}
+
+// date dates a counter's number that is another than before, where its collector didn't: it was taken between the two readings.
+func (s *series) date(v *value) {
+	n := len(s.Samples) - 1
+	if v.kind != report.Counter || v.dated || v.missing != "" || n < 0 || v.epoch != s.asked[n].epoch || v.number == s.Samples[n].Value {
+		return
+	}
+	since, by := s.asked[n].question, v.clock+v.within
+	taken := since + (by-since)/2
+	v.at, v.age, v.clock, v.within, v.dated = v.at+taken-v.clock, v.age+v.clock-taken, taken, (by-since)/2, true
+}
+
+func (b *book) find(name, of string) *series {
+	for _, s := range b.series {
+		if s.Name == name && s.Of == of {
+			return s
+		}
+	}
+	return nil
+}
+
+// Unread says which of the observers that ask somebody were told nothing by the last answer, and why; empty: none, or there was no answer yet.
+func (l *Log) Unread() string {
+	var all []string
+	for _, b := range l.each {
+		if b.plan.Asks() && b.heard && b.missing != "" {
+			all = append(all, fmt.Sprintf("observer %s reads nothing: %s", b.plan.Name, b.missing))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// lack says why a series has no new sample; empty: it has one.
+func (b *book) lack(s *series) string {
+	return cmp.Or(b.missing, b.lacks[s.source])
+}
+
+// Idle keeps each series' level between two times without traffic: before all of it, or after. Only samples in between count.
+func (l *Log) Idle(from, to time.Duration, after bool) {
+	for _, b := range l.each {
+		for _, s := range b.series {
+			was := s.idle(from, to)
+			if b.plan.Asks() {
+				was = s.idleAsked(b.plan, from, to, after)
+			}
+			if after {
+				s.IdleAfter = was
+			} else {
+				s.IdleBefore = was
+			}
+		}
+	}
+}
+
+// Window is each series' value in a window; for an observer without series it says why there is none.
+func (l *Log) Window(from, to time.Duration) []report.Observed { return l.window(from, to, 0) }
+
+// Trial is Window for a trial that was sent between two times, where the traffic's counters stand still before and after: since the time still they do again.
+func (l *Log) Trial(from, to, still time.Duration) []report.Observed {
+	defer func() { l.rested = still }()
+	return l.window(from, to, still)
+}
+
+func (l *Log) window(from, to, still time.Duration) []report.Observed {
+	var all []report.Observed
+	for _, b := range l.each {
+		for _, s := range b.series {
+			var was report.Observed
+			switch {
+			case signs.Kinds[b.plan.Type].Intrusive:
+				was = s.afterwards(from, to, still > 0)
+			case b.plan.Asks():
+				was = s.steady(b.plan, from, to)
+			case still > 0 && b.ofTraffic(s):
+				was = s.between(l.rested, from, to, still)
+			default:
+				was = s.join(from, to, reachOf(from, to))
+			}
+			was.Observer = b.plan.Name
+			if lack := b.lack(s); was.Missing != "" && lack != "" {
+				was.Missing += ": " + lack
+			}
+			all = append(all, was)
+		}
+		if len(b.series) == 0 {
+			all = append(all, report.Observed{Observer: b.plan.Name, Missing: b.missing})
+		}
+	}
+	return all
+}
+
+// Complete gives windows what is known of them only later: counters that weren't read in time at an edge, or whose numbers were told after the window, and what may have been an old number. It
+// is for the end of a run.
+func (l *Log) Complete(windows []report.Window) {
+	for i := range windows {
+		l.askedLater(&windows[i])
+	}
+	for _, w := range windows {
+		if w.Phase == report.Trial || w.Phase == report.BackToBack || w.Phase == report.AtLoad {
+			continue // these end in silence: what was read after one is of no load
+		}
+		from := w.Start.Std()
+		for i, o := range w.Observed {
+			s := l.counter(o)
+			if o.Missing == "" || s == nil {
+				continue
+			}
+			if was, known := s.bridged(from, from+w.Duration.Std()); known {
+				was.Observer = o.Observer
+				w.Observed[i] = was
+			}
+		}
+	}
+}
+
+// askedLater is what series that somebody asks for were in a window, by all that was told since.
+func (l *Log) askedLater(w *report.Window) {
+	from, to := w.Start.Std(), w.Start.Std()+w.Duration.Std()
+	changed := false
+	for i := range w.Observed {
+		o := &w.Observed[i]
+		for _, b := range l.each {
+			s := b.find(o.Series, o.Of)
+			if b.plan.Name != o.Observer || !b.plan.Asks() || s == nil {
+				continue
+			}
+			changed = true
+			off := s.stood(b.plan, from, to)
+			if s.Kind == report.Counter {
+				if later := s.steady(b.plan, from, to); later.Missing == "" || o.Missing == "" {
+					later.Observer = o.Observer
+					*o = later
+				}
+				off /= (to - from).Seconds()
+			}
+			if o.Missing == "" {
+				o.Unsure = max(o.Unsure, off)
+			}
+		}
+	}
+	if changed {
+		w.Observed = slices.DeleteFunc(w.Observed, derived)
+		w.Observed = append(w.Observed, Derived(w)...)
+	}
+}
+
+// counter is the counter that a window's value is of; nil: it is none that is read with what is read anyway.
+func (l *Log) counter(o report.Observed) *series {
+	for _, b := range l.each {
+		if b.plan.Name == o.Observer && !b.plan.Asks() && !signs.Kinds[b.plan.Type].Intrusive {
+			if s := b.find(o.Series, o.Of); s != nil && s.Kind == report.Counter {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// Observations are all series, as they stand.
+func (l *Log) Observations() []report.Observation {
+	var all []report.Observation
+	for _, b := range l.each {
+		o := report.Observation{Observer: b.plan.Name, Of: b.plan.Of, Type: b.plan.Type}
+		for _, s := range b.series {
+			if len(s.Samples) == 0 {
+				s.Missing = b.lack(s)
+			}
+			o.Series = append(o.Series, s.VitalSign)
+		}
+		if len(o.Series) == 0 {
+			o.Missing = b.missing
+		}
+		all = append(all, o)
+	}
+	return all
+}

@@ -1,0 +1,168 @@
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/signs"
+)
+
+// machineSigns are the vital signs of one type that machines tell of themselves: the generators' with their counters, the device's node to whoever asks it. Which there are package signs says.
+type machineSigns struct{ of string }
+
+func (o machineSigns) read(s Setup, of string, m Moment) (values []value, missing string) {
+	all := slices.DeleteFunc(s.machines(of, m, o), func(one machine) bool { return one.spared })
+	if len(all) == 0 {
+		return nil, ""
+	}
+	return valuesOf(all)
+}
+
+// spared says that an answer lacks this type since nobody asked for it. Only what takes something from the device is ever left out of a question, and an answer may be older than the moment at which it is the
+// newest: so the question counts, not the moment.
+func (o machineSigns) spared(told signs.Reading, asked []string) bool {
+	return told.Type == "" && signs.Kinds[o.of].Intrusive && !slices.Contains(asked, o.of)
+}
+
+func (o machineSigns) ofGenerator(s Setup, g int, m Moment, name string) machine {
+	told := readingOf(m.Readings[g].Signs, o.of)
+	one := machine{name: name, at: m.timeOf(g, told.At+told.Took/2), clock: told.At + told.Took/2, missing: told.Missing}
+	if one.missing == "" && len(told.Values) == 0 {
+		one.missing = fmt.Sprintf("generator %s doesn't tell of its machine's %s: the software engine does", s.generator(g), signs.Kinds[o.of].What)
+	}
+	one.values, one.spared = o.values(one, told), o.spared(told, m.Readings[g].Asked)
+	return one
+}
+
+func (o machineSigns) ofDevice(m Moment, name string) machine {
+	told := readingOf(m.Device.Signs, o.of)
+	one := machine{name: name, at: told.At + told.Took/2 + m.deviceBehind, clock: told.At + told.Took/2, missing: cmp.Or(m.Device.Missing, told.Missing)}
+	if one.missing == "" && len(told.Values) == 0 {
+		one.missing = "the device's node doesn't tell of its " + signs.Kinds[o.of].What
+	}
+	one.values, one.spared = o.values(one, told), m.Device.Missing == "" && o.spared(told, m.Device.Asked)
+	return one
+}
+
+func readingOf(all []signs.Reading, of string) signs.Reading {
+	if i := slices.IndexFunc(all, func(t signs.Reading) bool { return t.Type == of }); i >= 0 {
+		return all[i]
+	}
+	return signs.Reading{}
+}
+
+// values are a machine's series'. Of one that tells nothing there is one of each that every machine has, which says why.
+func (o machineSigns) values(n machine, told signs.Reading) (values []value) {
+	kind := signs.Kinds[o.of]
+	if n.missing != "" {
+		told.Values = nil
+		for _, s := range kind.Series {
+			told.Values = append(told.Values, signs.Value{Series: s.Name, Of: map[bool]string{true: signs.OfAllProcessors}[s.OfAll]})
+		}
+	}
+	for _, v := range told.Values {
+		s, known := kind.Find(v.Series)
+		if !known {
+			continue // of a newer linerate
+		}
+		one := value{name: s.Name, of: n.name + cmp.Or(v.Of, "machine"), unit: s.Unit, kind: report.Gauge, at: n.at, clock: n.clock, within: told.Took / 2, number: v.Number, step: v.Step, source: n.name, missing: cmp.Or(n.missing, v.Missing)}
+		if s.Counter {
+			one.kind = report.Counter
+		}
+		if v.Missing != "" {
+			one.source = strings.Join([]string{n.name, v.Series}, " ") // of this series alone
+		}
+		values = append(values, one)
+	}
+	return values
+}
+
+// deviceOrGenerators are interfaces: of the device's as its machine tells of them, of the generators' as these tell with each port's counters.
+type deviceOrGenerators struct {
+	device     machineSigns
+	generators interfaces
+}
+
+func (o deviceOrGenerators) read(s Setup, of string, m Moment) (values []value, missing string) {
+	if of == plan.OfDUT {
+		return o.device.read(s, of, m)
+	}
+	return o.generators.read(s, of, m)
+}
+
+// Wanted says which vital signs are to be asked for now, of all that a Plan's observers look at: those that take something from the device aren't while it is judged. It is safe for concurrent
+// use; nil wants nothing.
+type Wanted struct {
+	generators, device []string
+	judged             atomic.Bool
+}
+
+// Want is what these observers look at. On one machine the generators' readings tell of the device's, too.
+func Want(of []plan.Observer, oneMachine bool) *Wanted {
+	w := &Wanted{}
+	for _, o := range of {
+		_, sign := observers[o.Type].(machineSigns)
+		switch {
+		case o.Type == plan.ObserveInterfaces && o.Of != plan.OfDUT: // told with ports' counters
+		case !sign && o.Type != plan.ObserveInterfaces:
+		default:
+			if oneMachine || o.Of != plan.OfDUT {
+				w.generators = with(w.generators, o.Type)
+			}
+			if !oneMachine && o.Of != plan.OfGenerator {
+				w.device = with(w.device, o.Type)
+			}
+		}
+	}
+	return w
+}
+
+// with is a list that has it, once.
+func with(all []string, one string) []string {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+// OfGenerators are the types to ask generators for.
+func (w *Wanted) OfGenerators() []string {
+	if w == nil {
+		return nil
+	}
+	return w.now(w.generators)
+}
+
+// OfDevice are the types to ask the device's node for.
+func (w *Wanted) OfDevice() []string {
+	if w == nil {
+		return nil
+	}
+	return w.now(w.device)
+}
+
+func (w *Wanted) now(types []string) (all []string) {
+	for _, t := range types {
+		if !w.judged.Load() || !signs.Kinds[t].Intrusive {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Judge says that the device is judged from now on, or that it isn't.
+func (w *Wanted) Judge(judged bool) {
+	if w != nil {
+		w.judged.Store(judged)
+	}
+}
+
+// Intrusive says that something is wanted which isn't asked for while the device is judged.
+func (w *Wanted) Intrusive() bool {
+	return w != nil && slices.ContainsFunc(slices.Concat(w.generators, w.device), func(t string) bool { return signs.Kinds[t].Intrusive })
+}

@@ -1,0 +1,93 @@
+package path
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/units/checksum"
+)
+
+// contentFault says what a device changed of a frame that no forwarding changes: its length, its payload, and that its checksums are right; empty: nothing. What is compared begins with the IP
+// header, as VLAN tags are each link's own.
+//
+//	sent     │ MACs │ tags │ IP │ UDP or TCP │ token, payload │ padding │
+//	arrived  │ MACs │ tags │ IP │ UDP or TCP │ token, payload │ padding │
+//	                       └─ checksums ─────┘ └─ the same ──┘
+//	                       └───────────── as long ────────────────────┘
+func contentFault(sent, arrived []byte) string {
+	a, errSent := layersOf(sent)
+	b, err := layersOf(arrived)
+	if errSent != nil || err != nil {
+		return "" // told already
+	}
+	const least = 46 // a shorter packet is padded
+	if was, is := len(sent)-a.network, len(arrived)-b.network; max(was, least) != max(is, least) {
+		return fmt.Sprintf("%d bytes from the IP header on, instead of %d", is, was)
+	}
+	if was, is := a.length(sent), b.length(arrived); was != is {
+		return fmt.Sprintf("an IP packet of %d bytes instead of %d", is, was)
+	}
+	if b.version == 4 && a.rightHeader(sent) && !b.rightHeader(arrived) {
+		return "a wrong IPv4 header checksum"
+	}
+	if at := differ(sent[a.payload:a.end], arrived[b.payload:b.end]); at >= 0 {
+		return fmt.Sprintf("another payload than was sent, from its byte %d on", at+1)
+	}
+	if b.hasChecksum && a.rightChecksum(sent) && !b.rightChecksum(arrived) {
+		return "a wrong " + map[byte]string{protocolUDP: "UDP", protocolTCP: "TCP"}[b.protocol] + " checksum, which may have been left to hardware that isn't there (TX checksum offload)"
+	}
+	return ""
+}
+
+// fragmentUnit is what the offsets of fragments count in (RFC 791).
+const fragmentUnit = 8
+
+// pieceOf is how long an IPv4 packet is that a device made a fragment; 0: it is none, or was one when it was sent.
+func pieceOf(sent, arrived []byte) int {
+	a, errSent := layersOf(sent)
+	b, err := layersOf(arrived)
+	if errSent != nil || err != nil || a.version != 4 || b.version != 4 || a.fragment(sent) || !b.fragment(arrived) {
+		return 0
+	}
+	return b.length(arrived)
+}
+
+// fragment says that an IPv4 packet is a part of one: more fragments follow, or its offset isn't zero.
+func (l layers) fragment(frame []byte) bool {
+	return binary.BigEndian.Uint16(frame[l.network+6:])&0x3fff != 0
+}
+
+// differ is the first place at which two payloads differ; -1: nowhere.
+func differ(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return -1
+	}
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// length is how long the IP packet says it is.
+func (l layers) length(frame []byte) int {
+	if l.version == 6 {
+		return 40 + int(binary.BigEndian.Uint16(frame[l.network+4:]))
+	}
+	return int(binary.BigEndian.Uint16(frame[l.network+2:]))
+}
+
+// rightHeader says that the IPv4 header's checksum is right.
+func (l layers) rightHeader(frame []byte) bool {
+	return checksum.Fold(checksum.Sum(frame[l.network:l.transport])) == 0xffff
+}
+
+// rightChecksum says that the UDP or TCP checksum is that of the frame, or none where UDP over IPv4 may have none.
+func (l layers) rightChecksum(frame []byte) bool {
+	if at := l.transport + 6; l.protocol == protocolUDP && l.version == 4 && frame[at] == 0 && frame[at+1] == 0 {
+		return true
+	}
+	return checksum.Fold(l.sumTransport(frame)) == 0xffff
+}

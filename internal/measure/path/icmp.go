@@ -1,0 +1,204 @@
+package path
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+)
+
+// objection is what a router said of a frame that it did not forward, by an ICMP or ICMPv6 error that quotes the frame.
+type objection struct {
+	from netip.Addr // who says so
+	name string     // the error's, as in RFC 792 and 4443
+	why  objectionReason
+	mtu  int        // of tooBig; 0: not said
+	hop  netip.Addr // of redirected
+}
+
+// objectionReason is what an error means to a test.
+type objectionReason int
+
+const (
+	otherReason objectionReason = iota
+	noRoute
+	noNeighbour
+	prohibited
+	timeExceeded
+	tooBig
+	itsOwn
+	badHeader
+	redirected
+)
+
+const (
+	protocolICMP   = 1
+	protocolICMPv6 = 58
+	icmpHeader     = 8 // before the quoted packet, in both versions
+	leastQuote     = 8 // bytes behind the quoted IP header (RFC 792)
+)
+
+// objectionTo reads an error that quotes the probe; false: the frame is none.
+//
+//	│ MACs │ IP: router → sender │ type, code, checksum, MTU or gateway │ IP: sender → destination │ its first 8 bytes or more │
+func objectionTo(sent, frame []byte) (o objection, found bool) {
+	l, err := layersOf(frame)
+	if err != nil || len(frame) < l.transport+icmpHeader {
+		return objection{}, false
+	}
+	known := false
+	switch header := frame[l.transport:]; {
+	case l.version == 4 && l.protocol == protocolICMP:
+		o, known = readICMP(header)
+	case l.version == 6 && l.protocol == protocolICMPv6:
+		o, known = readICMPv6(header)
+	}
+	if !known || !quotes(frame[l.transport+icmpHeader:], sent) {
+		return objection{}, false
+	}
+	both, _ := addressesOf(frame) // layersOf saw a whole header
+	o.from = both[0]
+	return o, true
+}
+
+// quotes says that an error's quote is of the packet that was sent: the same addresses, protocol and first bytes behind the header. A router has changed the quoted TTL and header
+// checksum, and a translator perhaps more, which then is no quote of this packet.
+func quotes(quote, sent []byte) bool {
+	l, err := layersOf(sent)
+	if err != nil {
+		return false
+	}
+	was := sent[l.network:l.end]
+	header, protocol, from, to := l.transport-l.network, 9, 12, 20
+	if l.version == 6 {
+		protocol, from, to = 6, 8, 40
+	}
+	if len(quote) < header+leastQuote || len(was) < header+leastQuote || quote[0] != was[0] {
+		return false
+	}
+	return quote[protocol] == was[protocol] && bytes.Equal(quote[from:to], was[from:to]) && bytes.Equal(quote[header:header+leastQuote], was[header:header+leastQuote])
+}
+
+// readICMP reads an error's type and code (RFC 792, 1122, 1191, 1812).
+func readICMP(header []byte) (o objection, known bool) {
+	code := header[1]
+	switch header[0] {
+	case 3:
+		o = unreachable(code)
+		if o.why == tooBig {
+			o.mtu = int(binary.BigEndian.Uint16(header[6:]))
+		}
+	case 4:
+		o = objection{name: "source quench"}
+	case 5:
+		o = objection{name: "redirect", why: redirected}
+		o.hop, _ = netip.AddrFromSlice(header[4:8])
+	case 11:
+		o = objection{name: "time exceeded", why: timeExceeded}
+	case 12:
+		o = objection{name: "parameter problem", why: badHeader}
+	default:
+		return o, false
+	}
+	return o, true
+}
+
+func unreachable(code byte) objection {
+	switch code {
+	case 0, 6, 11:
+		return objection{name: "network unreachable", why: noRoute}
+	case 1, 7, 12:
+		return objection{name: "host unreachable", why: noNeighbour}
+	case 2:
+		return objection{name: "protocol unreachable", why: itsOwn}
+	case 3:
+		return objection{name: "port unreachable", why: itsOwn}
+	case 4:
+		return objection{name: "fragmentation needed", why: tooBig}
+	case 9, 10, 13:
+		return objection{name: "administratively prohibited", why: prohibited}
+	}
+	return objection{name: fmt.Sprintf("destination unreachable (code %d)", code)}
+}
+
+// readICMPv6 reads an error's type and code (RFC 4443). A redirect (RFC 4861) quotes the packet in an option, and is not read.
+func readICMPv6(header []byte) (o objection, known bool) {
+	switch header[0] {
+	case 1:
+		o = unreachable6(header[1])
+	case 2:
+		o = objection{name: "packet too big", why: tooBig, mtu: int(binary.BigEndian.Uint32(header[4:]))}
+	case 3:
+		o = objection{name: "time exceeded", why: timeExceeded}
+	case 4:
+		o = objection{name: "parameter problem", why: badHeader}
+	default:
+		return o, false
+	}
+	return o, true
+}
+
+func unreachable6(code byte) objection {
+	switch code {
+	case 0, 6:
+		return objection{name: "no route to destination", why: noRoute}
+	case 1, 5:
+		return objection{name: "administratively prohibited", why: prohibited}
+	case 3:
+		return objection{name: "address unreachable", why: noNeighbour}
+	case 4:
+		return objection{name: "port unreachable", why: itsOwn}
+	}
+	return objection{name: fmt.Sprintf("destination unreachable (code %d)", code)}
+}
+
+// say tells what the error means for frames from one link to another, and what mends it.
+func (o objection) say(d plan.Direction, p Probe, frames int) string {
+	version, destination, ttl := "ICMP", netip.Addr{}, 0
+	if l, err := layersOf(p.Frame); err == nil {
+		both, _ := addressesOf(p.Frame)
+		destination, ttl = both[1], int(p.Frame[l.ttlOffset()])
+		if l.version == 6 {
+			version = "ICMPv6"
+		}
+	}
+	return fmt.Sprintf("%s answered %d with %s %q: %s", o.from, frames, version, o.name, o.meaning(d, p, destination, ttl))
+}
+
+func (o objection) meaning(d plan.Direction, p Probe, destination netip.Addr, ttl int) string {
+	switch o.why {
+	case noRoute:
+		return fmt.Sprintf("it has no route to %s; give it one that leads to link %s", destination, d.To)
+	case noNeighbour:
+		return fmt.Sprintf("it has a route to %s, and nobody answers for the next hop; check that the route's next hop is the generator's address on link %s", destination, d.To)
+	case prohibited:
+		return fmt.Sprintf("a filter or a route of it forbids frames to %s; allow them from link %s to link %s", destination, d.From, d.To)
+	case timeExceeded:
+		return fmt.Sprintf("the frames leave with TTL %d, which ends there; send them with a larger one, or check for a routing loop", ttl)
+	case tooBig:
+		limit := "less"
+		if o.mtu > 0 {
+			limit = fmt.Sprintf("at most %d bytes", o.mtu)
+		}
+		return fmt.Sprintf("an IP packet of %d bytes doesn't fit, its MTU towards %s takes %s; raise it, or send smaller frames", p.packetBytes(), d.To, limit)
+	case itsOwn:
+		return fmt.Sprintf("%s is an address of its own, or a filter rejects the frames; send to hosts behind link %s, or allow them", destination, d.To)
+	case badHeader:
+		return "it doesn't understand the frames' headers; check the streams"
+	case redirected:
+		return fmt.Sprintf("its route to %s leads by %s, back to link %s where the frames come from; check its routes, and that the generator's ports aren't swapped", destination, o.hop, d.From)
+	case otherReason:
+	}
+	return fmt.Sprintf("it doesn't forward frames to %s", destination)
+}
+
+// packetBytes is how long the probe's IP packet is.
+func (p Probe) packetBytes() int {
+	l, err := layersOf(p.Frame)
+	if err != nil {
+		return 0
+	}
+	return l.length(p.Frame)
+}

@@ -1,0 +1,316 @@
+package path
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+)
+
+// Seen is a captured frame and where it was captured.
+type Seen struct {
+	Generator string
+	Port      int
+	Bytes     []byte
+}
+
+// Judge says what became of one direction's probes among all frames that were captured on all ports meanwhile. Frames without a
+// token of these probes are other people's and don't count. Again says that frames are missing and nothing else is wrong: a device
+// that is still resolving addresses drops the first ones, so it is worth another try.
+//
+// The device says what must have become of the frames: each of its routers takes one from their TTL, and NAT translates their addresses.
+func Judge(d plan.Direction, device plan.DUT, probes []Probe, seen []Seen) (c report.PathCheck, again bool) {
+	t := tally{direction: d, device: device, forwarding: device.Forwarding, sent: len(probes)}
+	for _, p := range probes {
+		t.count(p, seen)
+	}
+	c = report.PathCheck{From: d.From, To: d.To, Sent: t.sent, Received: t.arrived}
+	c.Message, c.Proven = t.verdict()
+	return c, t.arrived < t.sent && t.wrong() == "" && t.mayPass()
+}
+
+// tally counts what became of a direction's probes.
+type tally struct {
+	direction  plan.Direction
+	device     plan.DUT
+	forwarding plan.Forwarding // the device's
+	sent       int
+
+	arrived    int // on the right port, once or more
+	bounced    int // on the port that sent them
+	elsewhere  int // on another port
+	elsewhereP string
+	repeated   int
+	turned     int // of those that bounced, which a router had changed
+	untouched  int // MACs and TTL as sent, where the device should have changed them
+	wrongTTL   int
+	sawTTL     int
+	wantTTL    int
+	wrongMAC   int
+	example    string
+	otherHosts int // between other addresses than the device makes of theirs
+	otherHow   string
+	spoiled    int // changed where no forwarding changes anything
+	spoiledHow string
+	source     engine.MAC
+	ttl        int
+
+	pieces int // frames that came as fragments
+	piece  int // how long the IP packet of such a fragment is
+	whole  int // of what was sent
+
+	quoted    int // in errors that routers sent
+	objection objection
+	objected  Probe // the first that an error quotes
+	missing   *Probe
+}
+
+func (t *tally) count(p Probe, seen []Seen) {
+	right, quoted := 0, 0
+	for _, s := range seen {
+		if o, is := objectionTo(p.Frame, s.Bytes); is {
+			if quoted++; t.quoted == 0 {
+				t.objection, t.objected = o, p
+			}
+			continue
+		}
+		if !carries(s.Bytes, p.Token) {
+			continue
+		}
+		switch {
+		case s.Generator == p.Lane.Receiver && s.Port == p.Lane.Receive:
+			right++
+			if right == 1 {
+				t.inspect(p, s.Bytes)
+			}
+		case s.Generator == p.Lane.Generator && s.Port == p.Lane.Send:
+			t.bounced++
+			if !bytes.Equal(s.Bytes[:min(12, len(s.Bytes))], p.Frame[:12]) {
+				t.turned++
+			}
+		default:
+			t.elsewhere++
+			t.elsewhereP = fmt.Sprintf("port %d of generator %s", s.Port, s.Generator)
+		}
+	}
+	t.quoted += min(quoted, 1)
+	switch {
+	case right > 1:
+		t.repeated++
+		fallthrough
+	case right > 0:
+		t.arrived++
+	case t.missing == nil:
+		t.missing = &p
+	}
+}
+
+// inspect judges a frame that arrived on the right port.
+func (t *tally) inspect(p Probe, frame []byte) {
+	destination, source := macs(frame)
+	l, err := layersOf(frame)
+	if err != nil {
+		t.wrongMAC++
+		t.example = "no IP header any more; check what the device makes of them"
+		return
+	}
+	t.source, t.ttl = source, int(frame[l.ttlOffset()])
+	if t.forwarding == plan.AsConfigured {
+		return
+	}
+	left := p.ttl()
+	wasTo, wasFrom := macs(p.Frame)
+	if t.forwarding != plan.L2 && source == wasFrom && destination == wasTo && t.ttl == left {
+		t.untouched++
+		return
+	}
+	if want := left - t.device.Routers(); t.ttl != want {
+		t.wrongTTL++
+		t.sawTTL, t.wantTTL = t.ttl, want
+	}
+	if why := t.macFault(p, destination, source); why != "" {
+		t.wrongMAC++
+		t.example = why
+	}
+	if why := t.translationFault(p.Frame, frame); why != "" {
+		t.otherHosts++
+		t.otherHow = why
+	}
+	if piece := pieceOf(p.Frame, frame); piece > 0 {
+		t.pieces++
+		t.piece, t.whole = piece, p.packetBytes()
+		return
+	}
+	if why := contentFault(p.Frame, frame); why != "" {
+		t.spoiled++
+		t.spoiledHow = why
+	}
+}
+
+// ttl is the time to live (hop limit) that the probe leaves with.
+func (p Probe) ttl() int {
+	l, err := layersOf(p.Frame)
+	if err != nil {
+		return 0
+	}
+	return int(p.Frame[l.ttlOffset()])
+}
+
+// wrongHeader says that the probe's IPv4 header has a wrong checksum, as its stream's frames have.
+func (p Probe) wrongHeader() bool {
+	l, err := layersOf(p.Frame)
+	return err == nil && l.version == 4 && !l.rightHeader(p.Frame)
+}
+
+// macFault says what is wrong with the addresses of a frame that arrived, or nothing.
+func (t *tally) macFault(p Probe, destination, source engine.MAC) string {
+	l := p.Lane
+	wasTo, wasFrom := macs(p.Frame)
+	switch {
+	case t.forwarding == plan.L2 && (source != wasFrom || destination != wasTo):
+		return fmt.Sprintf("source %s and destination %s instead of %s and %s; check which device forwards them", source, destination, wasFrom, wasTo)
+	case t.forwarding == plan.L2:
+		return ""
+	case destination != l.ReceiverMAC:
+		return fmt.Sprintf("destination MAC %s instead of the port's own %s; check which device forwards them", destination, l.ReceiverMAC)
+	case source == wasFrom:
+		return fmt.Sprintf("source MAC still the sender's %s; check which device forwards them", source)
+	case t.forwarding == plan.L3 && l.DeviceMACAtEnd != "" && source != l.DeviceMACAtEnd && !slices.Contains(l.OtherMACsAtEnd, source):
+		return fmt.Sprintf("source MAC %s instead of the device's %s; check which device forwards them: if it has both, as a VRRP router has, write dut.sourceMACs: [%s] of link %s", source, l.DeviceMACAtEnd, source, t.direction.To)
+	}
+	return ""
+}
+
+// translationFault says what is wrong with the IP addresses of a frame that arrived from a device that translates, or nothing.
+func (t *tally) translationFault(sent, arrived []byte) string {
+	if m := t.device.Mode(); m == nil || m.NAT == nil {
+		return ""
+	}
+	was, errWas := addressesOf(sent)
+	is, err := addressesOf(arrived)
+	if errWas != nil || err != nil {
+		return "no IP header"
+	}
+	if source, destination := t.device.Translated(t.direction, was[0], was[1]); source != is[0] || destination != is[1] {
+		return fmt.Sprintf("source %s and destination %s instead of %s and %s, of a frame sent from %s to %s", is[0], is[1], source, destination, was[0], was[1])
+	}
+	return ""
+}
+
+// verdict is the message with what was seen and what to check.
+func (t *tally) verdict() (message string, proven bool) {
+	if why := t.wrong(); why != "" {
+		return why, false
+	}
+	from, to := t.direction.From, t.direction.To
+	switch {
+	case t.sent == 0:
+		return fmt.Sprintf("no frame to send from %s: its streams hold no frame that can be marked", from), false
+	case t.arrived < t.sent && t.quoted > 0:
+		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, from, to, t.objection.say(t.direction, t.objected, t.quoted)), false
+	case t.arrived == 0:
+		return fmt.Sprintf("none of %d frames sent on %s arrived on %s or anywhere else; %s", t.sent, from, to, t.whyNone()), false
+	case t.arrived < t.sent:
+		return fmt.Sprintf("%d of %d frames sent on %s arrived on %s; %s", t.arrived, t.sent, from, to, t.whySome()), false
+	}
+	return fmt.Sprintf("%d of %d frames on %s, source MAC %s, TTL %d", t.arrived, t.sent, to, t.source, t.ttl), true
+}
+
+// mayPass says that what a router objected to may mend itself, as it has yet to learn a route or a neighbour.
+func (t *tally) mayPass() bool {
+	return t.quoted == 0 || t.objection.why == noRoute || t.objection.why == noNeighbour
+}
+
+// whyNone is what to check where no frame arrived.
+func (t *tally) whyNone() string {
+	if why := t.ownHeaders(); why != "" {
+		return why
+	}
+	from, to := t.direction.From, t.direction.To
+	check := fmt.Sprintf("check that the device is up, forwards from %s to %s, and has routes and neighbours for the networks behind %s", from, to, to)
+	if t.forwarding == plan.L2 {
+		check = "check that the device is up and has both links in one bridge or VLAN. After a port comes up, a switch with spanning tree forwards nothing for 30 to 50 s: " +
+			"make the ports edge ports (portfast), or wait with dut.readyDelay: 60s"
+	}
+	return check
+}
+
+// whySome is what to check where frames are missing.
+func (t *tally) whySome() string {
+	if why := t.ownHeaders(); why != "" {
+		return why
+	}
+	return "check the device's routes, filters and neighbours for all flows"
+}
+
+// ownHeaders names what of a missing frame's headers is the stream's own and explains that it didn't arrive, or nothing.
+func (t *tally) ownHeaders() string {
+	if t.missing == nil || t.forwarding == plan.AsConfigured {
+		return ""
+	}
+	to, _ := macs(t.missing.Frame)
+	switch ttl, routers := t.missing.ttl(), t.device.Routers(); {
+	case to != t.missing.Lane.NextHopMAC:
+		who := "a stream"
+		if i, known := t.missing.Lane.OwnDestinations[to]; known {
+			who = fmt.Sprintf("streams[%d]", i)
+		}
+		return fmt.Sprintf("%s sends to its own destination MAC %s (flags 2 or 3), and the next hop on link %s is %s: use flags 0 or 1, or the next hop's MAC", who, to, t.direction.From, t.missing.Lane.NextHopMAC)
+	case routers > 0 && t.missing.wrongHeader():
+		return "a stream's frames have a wrong IPv4 header checksum, which routers drop: correct packet.binary, or add fix_checksum_ipv4 to the program"
+	case ttl <= routers:
+		return fmt.Sprintf("a stream's frames leave with TTL %d, and the device takes %d: send them with a larger one", ttl, routers)
+	}
+	return ""
+}
+
+// wrong is the most telling thing that should not have been seen, or nothing.
+func (t *tally) wrong() string {
+	from, to := t.direction.From, t.direction.To
+	switch {
+	case t.bounced > 0 && t.quoted > 0:
+		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them; %s", t.bounced, t.sent, from, t.objection.say(t.direction, t.objected, t.quoted))
+	case t.turned > 0:
+		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them, from the device: its routes for the networks behind %s lead to %s. If the generator's ports are swapped, "+
+			"give --ports in the other order or swap the cables; else mend the routes", t.bounced, t.sent, from, to, from)
+	case t.bounced > 0:
+		return fmt.Sprintf("%d of %d frames came back on %s, the port that sent them, as they left; check for a looped cable, or a device that sends back to where it came from",
+			t.bounced, t.sent, from)
+	case t.elsewhere > 0:
+		return fmt.Sprintf("%d of %d frames sent on %s came out at %s instead of %s; check the cabling and the device's routes", t.elsewhere, t.sent, from, t.elsewhereP, to)
+	case t.untouched > 0:
+		return fmt.Sprintf("%d of %d frames arrived on %s with MACs and TTL untouched: they bypassed the device; check for a cable or a switch that joins %s and %s, or set forwarding: L2",
+			t.untouched, t.sent, to, from, to)
+	case t.repeated > 0:
+		return fmt.Sprintf("%d of %d frames arrived on %s more than once; check for a loop or a second path between %s and %s", t.repeated, t.sent, to, from, to)
+	case t.wrongTTL > 0:
+		return fmt.Sprintf("%d of %d frames arrived on %s with TTL %d instead of %d (%s forwarding); check the device's mode%s",
+			t.wrongTTL, t.sent, to, t.sawTTL, t.wantTTL, t.forwarding, t.otherDevice())
+	case t.wrongMAC > 0:
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s", t.wrongMAC, t.sent, to, t.example)
+	case t.otherHosts > 0:
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check how the device translates addresses", t.otherHosts, t.sent, to, t.otherHow)
+	case t.pieces > 0:
+		return fmt.Sprintf("the device fragments: %d of %d frames with IP packets of %d bytes arrived on %s in pieces of %d, so its MTU towards %s is %d to %d; raise it, or send smaller frames",
+			t.pieces, t.sent, t.whole, to, t.piece, to, t.piece, t.piece+fragmentUnit-1)
+	case t.spoiled > 0:
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check what the device makes of them: a LoadTest needs frames that come out as they went in (linerate ramp takes a device that changes them)", t.spoiled, t.sent, to, t.spoiledHow)
+	}
+	return ""
+}
+
+// otherDevice says how a device is tested that lowers the TTL as the frames show.
+func (t *tally) otherDevice() string {
+	switch hops := t.device.Routers() + t.wantTTL - t.sawTTL; {
+	case t.forwarding == plan.L3 && hops > 0:
+		return fmt.Sprintf(", and what else stands in the path: if %d routers are under test, write dut.hops: %d", hops, hops)
+	case t.forwarding == plan.L3 && hops == 0:
+		return ": if it replaces MACs and leaves the TTL, write dut.forwarding: MACRewrite"
+	case hops == 1:
+		return ": if it routes, write dut.forwarding: L3"
+	}
+	return ", and that nothing else stands in the path"
+}

@@ -1,0 +1,191 @@
+package path
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+
+	"github.com/linerate-dev/linerate/internal/units/checksum"
+)
+
+// errNoIP: only IPv4 and IPv6 frames have a TTL to judge and a payload to mark.
+var errNoIP = errors.New("it is neither IPv4 nor IPv6, or cut short: path checks need a whole IP header")
+
+// layers are the offsets of a frame's headers.
+type layers struct {
+	version     int // 4 or 6
+	network     int // the IP header
+	transport   int
+	protocol    byte
+	payload     int
+	end         int // of the IP packet; behind it is padding
+	hasChecksum bool
+}
+
+const (
+	protocolTCP = 6
+	protocolUDP = 17
+)
+
+// layersOf finds the headers behind Ethernet and any VLAN tags (IEEE 802.1Q, 802.1ad).
+func layersOf(frame []byte) (layers, error) {
+	at := 12
+	for {
+		if len(frame) < at+2 {
+			return layers{}, errNoIP
+		}
+		switch binary.BigEndian.Uint16(frame[at:]) {
+		case 0x8100, 0x88a8:
+			at += 4
+		case 0x0800:
+			return ipv4Layers(frame, at+2)
+		case 0x86dd:
+			return ipv6Layers(frame, at+2)
+		default:
+			return layers{}, errNoIP
+		}
+	}
+}
+
+func ipv4Layers(frame []byte, at int) (layers, error) {
+	if len(frame) < at+20 {
+		return layers{}, errNoIP
+	}
+	header := int(frame[at]&0x0f) * 4
+	if header < 20 {
+		return layers{}, errNoIP
+	}
+	l := layers{version: 4, network: at, transport: at + header, protocol: frame[at+9], end: at + int(binary.BigEndian.Uint16(frame[at+2:]))}
+	return l.withTransport(frame)
+}
+
+func ipv6Layers(frame []byte, at int) (layers, error) {
+	if len(frame) < at+40 {
+		return layers{}, errNoIP
+	}
+	l := layers{version: 6, network: at, transport: at + 40, protocol: frame[at+6], end: at + 40 + int(binary.BigEndian.Uint16(frame[at+4:]))}
+	return l.withTransport(frame)
+}
+
+// withTransport finds the payload. What is neither UDP nor TCP is marked right behind the IP header.
+func (l layers) withTransport(frame []byte) (layers, error) {
+	l.payload = l.transport
+	switch l.protocol {
+	case protocolUDP:
+		l.payload += 8
+		l.hasChecksum = true
+	case protocolTCP:
+		if len(frame) < l.transport+20 {
+			return layers{}, errNoIP
+		}
+		header := int(frame[l.transport+12]>>4) * 4
+		if header < 20 {
+			return layers{}, errNoIP
+		}
+		l.payload += header
+		l.hasChecksum = true
+	}
+	if l.payload > len(frame) {
+		return layers{}, errNoIP
+	}
+	l.end = max(min(l.end, len(frame)), l.payload)
+	return l, nil
+}
+
+func (l layers) ttlOffset() int {
+	if l.version == 6 {
+		return l.network + 7
+	}
+	return l.network + 8
+}
+
+// addressesOf are a frame's source and destination in its IP header.
+func addressesOf(frame []byte) (both [2]netip.Addr, err error) {
+	l, err := layersOf(frame)
+	if err != nil {
+		return both, err
+	}
+	at, size := l.network+12, 4
+	if l.version == 6 {
+		at, size = l.network+8, 16
+	}
+	for i := range both {
+		both[i], _ = netip.AddrFromSlice(frame[at+i*size : at+(i+1)*size]) // layersOf saw a whole header
+	}
+	return both, nil
+}
+
+// sumErrors are what a frame's checksums add up to: 0xffff where they are right.
+type sumErrors struct {
+	header, transport uint16
+	left              bool // no UDP checksum, which IPv4 allows
+}
+
+// errors are those of the frame's IPv4 header and UDP or TCP checksum.
+func (l layers) errors(frame []byte) sumErrors {
+	e := sumErrors{header: checksum.Fold(checksum.Sum(frame[l.network:l.transport]))}
+	if l.hasChecksum {
+		at := l.checksumOffset()
+		e.left = l.protocol == protocolUDP && frame[at] == 0 && frame[at+1] == 0
+		e.transport = checksum.Fold(l.sumTransport(frame))
+	}
+	return e
+}
+
+// grow adds to the lengths that the headers say.
+func (l layers) grow(frame []byte, bytes int) {
+	longer := func(at int) {
+		binary.BigEndian.PutUint16(frame[at:], binary.BigEndian.Uint16(frame[at:])+uint16(bytes))
+	}
+	if l.version == 4 {
+		longer(l.network + 2)
+	} else {
+		longer(l.network + 4)
+	}
+	if l.protocol == protocolUDP {
+		longer(l.transport + 4)
+	}
+}
+
+// keepErrors writes the checksums so that they add up to the same as before (RFC 1624).
+func (l layers) keepErrors(frame []byte, before sumErrors) {
+	if l.version == 4 {
+		putSum(frame[l.network+10:], before.header, func() uint64 { return checksum.Sum(frame[l.network:l.transport]) })
+	}
+	if !l.hasChecksum || before.left {
+		return
+	}
+	field := frame[l.checksumOffset():]
+	putSum(field, before.transport, func() uint64 { return l.sumTransport(frame) })
+	if l.protocol == protocolUDP && field[0] == 0 && field[1] == 0 {
+		field[0], field[1] = 0xff, 0xff // zero would mean none
+	}
+}
+
+// putSum writes a checksum with which what it covers adds up to total.
+func putSum(field []byte, total uint16, sum func() uint64) {
+	binary.BigEndian.PutUint16(field, 0)
+	rest := checksum.Fold(sum())
+	if total == 0xffff {
+		binary.BigEndian.PutUint16(field, ^rest)
+		return
+	}
+	binary.BigEndian.PutUint16(field, checksum.Fold(uint64(total)+uint64(^rest)))
+}
+
+// checksumOffset is where the UDP or TCP checksum stands.
+func (l layers) checksumOffset() int {
+	if l.protocol == protocolTCP {
+		return l.transport + 16
+	}
+	return l.transport + 6
+}
+
+// sumTransport adds up the UDP or TCP packet, checksum and all, and its pseudo header.
+func (l layers) sumTransport(frame []byte) uint64 {
+	addresses := frame[l.network+12 : l.network+20]
+	if l.version == 6 {
+		addresses = frame[l.network+8 : l.network+40]
+	}
+	return checksum.Sum(addresses) + uint64(l.protocol) + uint64(l.end-l.transport) + checksum.Sum(frame[l.transport:l.end])
+}

@@ -1,0 +1,159 @@
+// Package collect asks servers for vital signs, on behalf of a test's observers: a Prometheus server, an SNMP agent, a management controller, or VPP by its socket. Each is
+// asked at the observer's own period, while traffic runs, in a goroutine of its own; readers take the newest answers without waiting.
+//
+//	Prometheus ◀─ query ──┐
+//	SNMP agent ◀─ get ────┼── Collector ── Answers ──▶ the runner: in its process, or over the pods' network
+//	Redfish    ◀─ GET ────┤      ▲
+//	VPP        ◀─ map ────┘      │
+//	                          credentials: files of the author's
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+)
+
+// answerTime is how long an answer may take.
+const answerTime = 10 * time.Second
+
+// source is a server that can be asked. Its error becomes the reason why an observer has no values, so its words are the same each time.
+type source interface {
+	ask(ctx context.Context) (reading, error)
+}
+
+// Collector asks for a test's observers until it is closed.
+type Collector struct {
+	began time.Time // the zero of its clock
+	end   context.CancelFunc
+	ends  sync.WaitGroup
+
+	mu      sync.Mutex
+	answers []observe.Answer
+}
+
+// Start begins to ask for these observers, with the credentials that they name; it goes on until ctx ends, or Close.
+func Start(ctx context.Context, observers []plan.Observer, credentials Folder) *Collector {
+	return start(ctx, observers, func(o plan.Observer) func(context.Context) (reading, error) { return asking(o, credentials) })
+}
+
+func start(ctx context.Context, observers []plan.Observer, ask func(plan.Observer) func(context.Context) (reading, error)) *Collector {
+	ctx, end := context.WithCancel(ctx)
+	c := &Collector{began: time.Now(), end: end}
+	for _, o := range observers {
+		c.answers = append(c.answers, observe.Answer{Observer: o.Name, Missing: "there is no answer yet"})
+	}
+	for i, o := range observers {
+		c.ends.Go(func() { c.follow(ctx, i, o, ask(o)) })
+	}
+	return c
+}
+
+// Close ends the asking.
+func (c *Collector) Close() {
+	c.end()
+	c.ends.Wait()
+}
+
+// Answers returns the newest answer for each observer, and the time by the clock that their times are of.
+func (c *Collector) Answers() (clock time.Duration, all []observe.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.began), append(all, c.answers...)
+}
+
+// Newest is what Answers returns, for an observer in the same process.
+func (c *Collector) Newest() observe.Collected {
+	clock, all := c.Answers()
+	return observe.Collected{Clock: clock, Answers: all}
+}
+
+func (c *Collector) follow(ctx context.Context, i int, o plan.Observer, ask func(context.Context) (reading, error)) {
+	a := asker{ask: ask, clock: func() time.Duration { return time.Since(c.began) }, o: o}
+	for ctx.Err() == nil {
+		began := a.clock()
+		found := a.period(ctx, func(first told) { c.keep(i, a.answer(first)) })
+		if ctx.Err() != nil {
+			return
+		}
+		c.keep(i, a.answer(found))
+		if pause.For(ctx, began+a.every()-a.clock()) != nil {
+			return
+		}
+	}
+}
+
+func (c *Collector) keep(i int, a observe.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answers[i] = a
+}
+
+// Check says what of observers' credentials can't be used, as far as that is known without asking anybody.
+func Check(observers []plan.Observer, credentials Folder) error {
+	var all []error
+	for _, o := range observers {
+		if _, err := sourceOf(o, credentials, &agent{}); err != nil {
+			all = append(all, fmt.Errorf("observer %s: %w", o.Name, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// asking is how an observer's source is asked. It reads credentials anew each time, since they may be replaced while a test runs.
+func asking(o plan.Observer, credentials Folder) func(context.Context) (reading, error) {
+	var known agent
+	return func(ctx context.Context) (reading, error) {
+		ctx, cancel := context.WithTimeout(ctx, answerTime)
+		defer cancel()
+		source, err := sourceOf(o, credentials, &known)
+		if err != nil {
+			return reading{}, err
+		}
+		r, err := source.ask(ctx)
+		switch {
+		case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return reading{}, fmt.Errorf("%s did not answer within %s", addressOf(o), answerTime)
+		case err != nil:
+			return reading{}, fmt.Errorf("%s: %w", addressOf(o), err)
+		}
+		return r, nil
+	}
+}
+
+// sourceOf is the server to ask for an observer; known is what earlier readings of an SNMP agent leave to remember.
+func sourceOf(o plan.Observer, credentials Folder, known *agent) (source, error) {
+	shown := credentials.of(o.Secret())
+	switch {
+	case o.Prometheus != nil:
+		return newPrometheus(*o.Prometheus, shown)
+	case o.SNMP != nil:
+		return newSNMP(*o.SNMP, shown, known)
+	case o.Redfish != nil:
+		return newRedfish(*o.Redfish, shown)
+	case o.VPP != nil:
+		return newVPP(*o.VPP), nil
+	}
+	return nil, fmt.Errorf("this linerate asks nobody for observers of type %s", o.Type)
+}
+
+// addressOf names the server that answers for an observer: its address, or its socket.
+func addressOf(o plan.Observer) string {
+	switch {
+	case o.Prometheus != nil:
+		return o.Prometheus.URL
+	case o.SNMP != nil:
+		return o.SNMP.Address
+	case o.Redfish != nil:
+		return o.Redfish.URL
+	case o.VPP != nil:
+		return o.VPP.Socket
+	}
+	return o.Name
+}

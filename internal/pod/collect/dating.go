@@ -1,0 +1,140 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+)
+
+// A counter is asked for again and again, until its number changes: sources keep a number for a while (net-snmp for 3 s), and only then is known when it was taken. The questions are so far
+// apart, and so many times as long as an answer takes, and so many fit into a period.
+const (
+	leastApart   = 100 * time.Millisecond
+	leastPatient = 4
+	mostFit      = 50
+)
+
+// longestPeriod is how far apart readings of counters are at most, whatever the observer's period: 32 bits may begin anew in less than a minute.
+const longestPeriod = 5 * time.Second
+
+// question is one that was answered.
+type question struct {
+	asked, answered time.Duration // by the collector's clock
+	reading         reading
+}
+
+// asker asks one source, period by period, and remembers what it was told.
+type asker struct {
+	ask   func(context.Context) (reading, error)
+	clock func() time.Duration
+	o     plan.Observer
+
+	last  *question // the newest; nil: nothing was answered yet
+	epoch int       // how often counters began anew
+	anew  string    // why they did last
+}
+
+// told is what a period's questions gave.
+type told struct {
+	question
+	err error
+	// After and by are the times between which the source took the counters' numbers: it told older ones until then, and these by then. Both 0: nobody knows.
+	after, by time.Duration
+}
+
+// period asks until it is known when the numbers were taken, and until the next period at most. First is told the first answer at once, where there was none before.
+func (a *asker) period(ctx context.Context, first func(told)) told {
+	began := a.clock()
+	var found told
+	grown := false
+	for fine := false; ; fine = true {
+		before := a.last
+		now, err := a.question(ctx)
+		if err != nil {
+			return told{question: now, err: err}
+		}
+		found.question = now
+		if !now.reading.counts() {
+			return found
+		}
+		if before == nil {
+			first(found)
+		} else {
+			a.beginAnew(before.reading, now.reading)
+			grew := now.reading.grewSince(before.reading)
+			if grew || !grown && now.reading.pulse != before.reading.pulse {
+				found.after, found.by = before.asked, now.answered
+			}
+			if grew && fine {
+				return found
+			}
+			grown = grown || grew
+		}
+		next := now.answered + max(leastApart, a.every()/mostFit, leastPatient*(now.answered-now.asked))
+		if a.o.SNMP == nil || next > began+a.every() || pause.For(ctx, next-a.clock()) != nil {
+			return found
+		}
+	}
+}
+
+// question asks once.
+func (a *asker) question(ctx context.Context) (q question, err error) {
+	q.asked = a.clock()
+	q.reading, err = a.ask(ctx)
+	q.answered = a.clock()
+	if err == nil {
+		a.last = &q
+	}
+	return q, err
+}
+
+// beginAnew notes that counters can't be compared with the reading before.
+func (a *asker) beginAnew(before, now reading) {
+	why := now.anew
+	for _, n := range now.numbers {
+		if was, known := before.number(n); known && n.Kind == report.Counter && n.Value < was.Value && why == "" {
+			why = wentBack
+		}
+	}
+	if why != "" {
+		a.epoch, a.anew = a.epoch+1, why
+	}
+}
+
+// every is how long a period is.
+func (a *asker) every() time.Duration {
+	if a.last != nil && a.last.reading.counts() {
+		return min(a.o.Every.Std(), longestPeriod)
+	}
+	return a.o.Every.Std()
+}
+
+// answer is what the observer is told of a period.
+func (a *asker) answer(t told) observe.Answer {
+	took := t.answered - t.asked
+	answer := observe.Answer{Observer: a.o.Name, At: t.asked + took/2, Took: took}
+	if t.err != nil {
+		answer.Missing = t.err.Error()
+		return answer
+	}
+	answer.Numbers = slices.Clone(t.reading.numbers)
+	for i := range answer.Numbers {
+		n := &answer.Numbers[i]
+		if n.Kind == report.Counter {
+			n.After, n.By, n.Epoch, n.Anew = t.after, t.by, a.epoch, a.anew
+		}
+		if notFinite(n.Value) || notFinite(n.Stamp) { // JSON has no such number, so one of them would keep all others from the runner
+			n.Value, n.Stamp, n.Missing = 0, 0, cmp.Or(n.Missing, "what it tells, or of when it is, is no number (NaN or infinite)")
+		}
+	}
+	return answer
+}
+
+func notFinite(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) }

@@ -1,0 +1,39 @@
+package collect
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+)
+
+// reading is what a source answers to one question.
+type reading struct {
+	numbers []observe.Number
+	// pulse changes whenever the source renews its numbers while traffic runs, even where they stay the same; empty: the source has nothing of that kind.
+	pulse string
+	// anew says why its counters can't be compared with those of the reading before; empty: they can.
+	anew string
+}
+
+// counts says that there is a counter in it.
+func (r reading) counts() bool {
+	return slices.ContainsFunc(r.numbers, func(n observe.Number) bool { return n.Kind == report.Counter })
+}
+
+// number is the one of the same series.
+func (r reading) number(of observe.Number) (n observe.Number, known bool) {
+	i := slices.IndexFunc(r.numbers, func(n observe.Number) bool { return n.Name == of.Name && n.Of == of.Of })
+	if i < 0 {
+		return n, false
+	}
+	return r.numbers[i], true
+}
+
+// grewSince says that a counter is another number than before.
+func (r reading) grewSince(before reading) bool {
+	return slices.ContainsFunc(r.numbers, func(n observe.Number) bool {
+		was, known := before.number(n)
+		return known && n.Kind == report.Counter && n.Value != was.Value
+	})
+}

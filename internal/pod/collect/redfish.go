@@ -1,0 +1,269 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+)
+
+// redfish is a management controller. What it tells of is read here and not by a library: those that there are have a reading that is null for 0, and 0 W is a number.
+type redfish struct {
+	chassis plan.RedfishChassis
+	client  *http.Client
+}
+
+func newRedfish(c plan.RedfishChassis, s secret) (source, error) {
+	client, err := newWeb(s)
+	return redfish{c, client}, err
+}
+
+// link is a reference to another resource.
+type link struct {
+	ID string `json:"@odata.id"`
+}
+
+// chassisResource is what of a Chassis leads to power and temperatures: older controllers have Power and Thermal, newer ones subsystems beside or instead.
+type chassisResource struct {
+	ID                 string `json:"Id"`
+	Power              *link  `json:"Power"`
+	Thermal            *link  `json:"Thermal"`
+	EnvironmentMetrics *link  `json:"EnvironmentMetrics"`
+	ThermalSubsystem   *link  `json:"ThermalSubsystem"`
+}
+
+// status is whether there is anything to read.
+type status struct {
+	State string `json:"State"`
+}
+
+type powerResource struct {
+	PowerControl []struct {
+		MemberID string   `json:"MemberId"`
+		Name     string   `json:"Name"`
+		Consumed *float64 `json:"PowerConsumedWatts"`
+		Status   status   `json:"Status"`
+	} `json:"PowerControl"`
+}
+
+type thermalResource struct {
+	Temperatures []struct {
+		MemberID string   `json:"MemberId"`
+		Name     string   `json:"Name"`
+		Reading  *float64 `json:"ReadingCelsius"`
+		Status   status   `json:"Status"`
+	} `json:"Temperatures"`
+}
+
+// excerpt is a sensor's within another resource.
+type excerpt struct {
+	DeviceName string   `json:"DeviceName"`
+	Source     string   `json:"DataSourceUri"`
+	Reading    *float64 `json:"Reading"`
+}
+
+type environmentResource struct {
+	Power *excerpt `json:"PowerWatts"`
+}
+
+type thermalSubsystemResource struct {
+	Metrics *link `json:"ThermalMetrics"`
+}
+
+type thermalMetricsResource struct {
+	Temperatures []excerpt `json:"TemperatureReadingsCelsius"`
+}
+
+// Of how many of a chassis' sensors each kind is told: together what an observer that asks is followed for.
+const (
+	mostPowers       = 16
+	mostTemperatures = 48
+)
+
+func (r redfish) ask(ctx context.Context) (reading, error) {
+	defer r.client.CloseIdleConnections()
+	chassis, err := r.find(ctx)
+	if err != nil {
+		return reading{}, err
+	}
+	power, err := r.power(ctx, chassis)
+	if err != nil && !isAbsent(err) {
+		return reading{}, err
+	}
+	temperatures, without := r.temperatures(ctx, chassis)
+	if without != nil && !isAbsent(without) {
+		return reading{}, without
+	}
+	const instead = "and %d are followed at most: follow those that matter by observers of another type, such as SNMP"
+	switch {
+	case len(power)+len(temperatures) == 0 && cmp.Or(err, without) != nil:
+		return reading{}, cmp.Or(err, without)
+	case len(power)+len(temperatures) == 0:
+		return reading{}, fmt.Errorf("chassis %s tells of no power and no temperatures", chassis.ID)
+	case len(power) > mostPowers:
+		return reading{}, fmt.Errorf("chassis %s tells of %d powers, "+instead, chassis.ID, len(power), mostPowers)
+	case len(temperatures) > mostTemperatures:
+		return reading{}, fmt.Errorf("chassis %s tells of %d temperatures, "+instead, chassis.ID, len(temperatures), mostTemperatures)
+	}
+	return reading{numbers: slices.Concat(power, lacking("power", plan.Watts, chassis.ID, err), temperatures, lacking("temperature", "°C", chassis.ID, without))}, nil
+}
+
+// absentError is of a resource that another one refers to, and that isn't there: some chassis keep the reference.
+type absentError struct{ resource string }
+
+func (e absentError) Error() string { return "it has no " + e.resource }
+
+func isAbsent(err error) bool {
+	_, is := errors.AsType[absentError](err)
+	return is
+}
+
+// lacking is why a chassis tells nothing of a kind; none: it does, or nothing refers to it.
+func lacking(name, unit, chassis string, why error) []observe.Number {
+	if why == nil {
+		return nil
+	}
+	return []observe.Number{{Name: name, Of: "chassis " + chassis, Unit: unit, Kind: report.Gauge, Missing: why.Error()}}
+}
+
+// find is the chassis that is meant.
+func (r redfish) find(ctx context.Context) (c chassisResource, err error) {
+	const collection = "/redfish/v1/Chassis"
+	if r.chassis.Chassis != "" {
+		err = r.get(ctx, collection+"/"+r.chassis.Chassis, &c)
+		return c, err
+	}
+	var members struct {
+		Members []link `json:"Members"`
+	}
+	if err := r.get(ctx, collection, &members); err != nil {
+		return c, err
+	}
+	if len(members.Members) != 1 {
+		var names []string
+		for _, m := range members.Members {
+			names = append(names, path.Base(m.ID))
+		}
+		return c, fmt.Errorf("it has %d chassis: name one as redfish.chassis (%s)", len(names), oneLine(strings.Join(names, ", ")))
+	}
+	err = r.get(ctx, members.Members[0].ID, &c)
+	return c, err
+}
+
+func (r redfish) power(ctx context.Context, c chassisResource) ([]observe.Number, error) {
+	var absent error
+	all := sensors{name: "power", unit: plan.Watts}
+	if c.Power != nil {
+		var p powerResource
+		if absent = r.get(ctx, c.Power.ID, &p); absent != nil && !isAbsent(absent) {
+			return nil, absent
+		}
+		for _, control := range p.PowerControl {
+			all.add(cmp.Or(control.Name, control.MemberID), control.Status, control.Consumed)
+		}
+	}
+	if len(all.numbers) > 0 || c.EnvironmentMetrics == nil {
+		return all.numbers, absent
+	}
+	var e environmentResource
+	if err := r.get(ctx, c.EnvironmentMetrics.ID, &e); err != nil || e.Power == nil {
+		return nil, cmp.Or(err, absent)
+	}
+	all.add("chassis "+c.ID, status{}, e.Power.Reading)
+	return all.numbers, nil
+}
+
+func (r redfish) temperatures(ctx context.Context, c chassisResource) ([]observe.Number, error) {
+	var absent error
+	all := sensors{name: "temperature", unit: "°C"}
+	if c.Thermal != nil {
+		var t thermalResource
+		if absent = r.get(ctx, c.Thermal.ID, &t); absent != nil && !isAbsent(absent) {
+			return nil, absent
+		}
+		for _, sensor := range t.Temperatures {
+			all.add(cmp.Or(sensor.Name, sensor.MemberID), sensor.Status, sensor.Reading)
+		}
+	}
+	if len(all.numbers) > 0 || c.ThermalSubsystem == nil {
+		return all.numbers, absent
+	}
+	var s thermalSubsystemResource
+	if err := r.get(ctx, c.ThermalSubsystem.ID, &s); err != nil || s.Metrics == nil {
+		return nil, cmp.Or(err, absent)
+	}
+	var m thermalMetricsResource
+	if err := r.get(ctx, s.Metrics.ID, &m); err != nil {
+		return nil, err
+	}
+	for _, sensor := range m.Temperatures {
+		all.add(cmp.Or(sensor.DeviceName, path.Base(sensor.Source)), status{}, sensor.Reading)
+	}
+	return all.numbers, nil
+}
+
+// sensors are those of one kind that have a reading.
+type sensors struct {
+	name, unit string
+	named      map[string]int // how many there are of each name, with a reading or without one, so that each keeps its name
+	numbers    []observe.Number
+}
+
+// add adds a sensor's reading, if it has one and is of something that is there. The second of a name is NAME (2).
+func (s *sensors) add(named string, is status, reading *float64) {
+	if s.named == nil {
+		s.named = map[string]int{}
+	}
+	named = oneLine(named)
+	of := named
+	for n := s.named[named] + 1; s.named[of] > 0; n++ { // a sensor may be called NAME (2) itself
+		of = fmt.Sprintf("%s (%d)", named, n)
+		s.named[named] = n
+	}
+	s.named[of] = max(s.named[of], 1)
+	if reading == nil || is.State != "" && is.State != "Enabled" {
+		return
+	}
+	s.numbers = append(s.numbers, observe.Number{Name: s.name, Of: of, Unit: s.unit, Kind: report.Gauge, Value: *reading})
+}
+
+// get reads one resource, at the controller's own address, wherever a reference would lead.
+func (r redfish) get(ctx context.Context, at string, into any) error {
+	if !strings.HasPrefix(at, "/redfish/") {
+		return fmt.Errorf("it refers to %s, which is none of its resources", oneLine(at))
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.chassis.URL+at, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	answer, err := r.client.Do(request)
+	if err != nil {
+		return plainly(err)
+	}
+	defer func() {
+		_, _ = io.Copy(io.Discard, answer.Body) // a connection is for the next resource only once it was read to its end
+		_ = answer.Body.Close()
+	}()
+	switch answer.StatusCode {
+	case http.StatusNotFound, http.StatusGone, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return absentError{oneLine(at)}
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: it answers %s", oneLine(at), oneLine(answer.Status))
+	}
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+		return fmt.Errorf("%s: its answer can't be read: %w", oneLine(at), err)
+	}
+	return nil
+}

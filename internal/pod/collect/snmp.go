@@ -1,0 +1,265 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"net"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+)
+
+// The keys of a Secret that is shown to SNMP agents: a community by version 2c, or a user by version 3.
+const (
+	keyCommunity    = "community"
+	keyAuthProtocol = "authProtocol"
+	keyAuthPassword = "authPassword"
+	keyPrivProtocol = "privProtocol"
+	keyPrivPassword = "privPassword"
+)
+
+// An agent is asked as often within a reading: what is lost of UDP is asked for again.
+const (
+	agentTime    = 2 * time.Second
+	agentRetries = 1
+)
+
+// snmp is an agent that is asked for one object: by version 3 where the Secret is of a user of it, else by version 2c.
+type snmp struct {
+	object    plan.SNMPObject
+	secret    secret
+	community string
+	user      *gosnmp.UsmSecurityParameters // nil: version 2c
+	scale     *big.Rat
+	host      string
+	port      uint16
+	known     *agent
+}
+
+// agent is what is remembered of an agent from one reading to the next.
+type agent struct {
+	answered bool
+	counter  counter
+}
+
+func newSNMP(o plan.SNMPObject, s secret, known *agent) (source, error) {
+	shown, err := s.values(keyCommunity, keyUser, keyAuthProtocol, keyAuthPassword, keyPrivProtocol, keyPrivPassword)
+	if err != nil {
+		return nil, err
+	}
+	user, err := userOf(s, shown)
+	if err != nil {
+		return nil, err
+	}
+	if s.name != "" && shown[keyCommunity] == "" && user == nil {
+		return nil, fmt.Errorf("secret %s has no key %s, and for version 3 no %s", s.name, keyCommunity, keyUser)
+	}
+	host, text, err := net.SplitHostPort(o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("address %s: %w", o.Address, err)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("address %s: %w", o.Address, err)
+	}
+	scale, ok := new(big.Rat).SetString(o.Scale)
+	if !ok {
+		return nil, fmt.Errorf("scale %q is no decimal number", o.Scale)
+	}
+	return snmp{o, s, cmp.Or(shown[keyCommunity], "public"), user, scale, host, uint16(port), known}, nil
+}
+
+func (a snmp) ask(ctx context.Context) (r reading, err error) {
+	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Community: a.community, Version: gosnmp.Version2c, Context: ctx, Timeout: agentTime, Retries: agentRetries}
+	if a.user != nil {
+		client.Version, client.SecurityModel, client.MsgFlags, client.SecurityParameters = gosnmp.Version3, gosnmp.UserSecurityModel, gosnmp.AuthPriv, a.user
+	}
+	if err := client.Connect(); err != nil {
+		return r, plainly(err)
+	}
+	defer func() { _ = client.Close() }()
+	beside := besidesOf(a.object.OID)
+	answer, err := client.Get(append([]string{a.object.OID}, beside.oids()...))
+	if err == nil && answer.Error != gosnmp.NoError { // some refuse all for one that they haven't
+		beside = besides{}
+		answer, err = client.Get([]string{a.object.OID})
+	}
+	if err := a.why(ctx, answer, err); err != nil {
+		return r, err
+	}
+	a.known.answered = true
+	return a.number(answer.Variables[0], answer.Variables[1:], beside)
+}
+
+// why is why an agent's answer has no number; nil: it has one.
+func (a snmp) why(ctx context.Context, answer *gosnmp.SnmpPacket, err error) error {
+	switch {
+	case err != nil && silent(err) && a.known.answered:
+		return fmt.Errorf("no answer within %s, asked %d times; it has answered before", agentTime, 1+agentRetries)
+	case err != nil && a.user != nil && notAuthentic(err) && a.withoutEncryption(ctx):
+		return a.refused(gosnmp.ErrUnknownSecurityLevel)
+	case err != nil && a.user != nil:
+		return a.refused(err)
+	case err != nil && silent(err):
+		return fmt.Errorf("no answer within %s, asked %d times: agents don't answer who shows a community that they don't know, which is %s here", agentTime, 1+agentRetries, a.shown())
+	case err != nil:
+		return plainly(err)
+	case answer.Error != gosnmp.NoError:
+		return fmt.Errorf("it answers %s for %s", answer.Error, a.object.OID)
+	case len(answer.Variables) == 0 || answer.Variables[0].Name != a.object.OID:
+		return fmt.Errorf("it answers for another object than %s", a.object.OID)
+	}
+	return nil
+}
+
+// number is an object's, with what the agent told beside it.
+func (a snmp) number(object gosnmp.SnmpPDU, rest []gosnmp.SnmpPDU, beside besides) (r reading, err error) {
+	now := count{read: time.Now()}
+	now.uptime, now.discontinuity, r.pulse = beside.read(rest)
+	var number *big.Rat
+	kind := report.Gauge
+	if now.bits, err = a.bitsOf(object.Type); err != nil {
+		return r, err
+	}
+	if now.bits > 0 {
+		var value uint64
+		now.raw, kind = gosnmp.ToBigInt(object.Value).Uint64(), report.Counter
+		value, r.anew = a.known.counter.read(now)
+		number = new(big.Rat).SetUint64(value)
+	} else if number, err = a.read(object); err != nil {
+		return r, err
+	}
+	value, _ := number.Mul(number, a.scale).Float64()
+	if math.IsInf(value, 0) {
+		return r, fmt.Errorf("object %s is too large a number", a.object.OID)
+	}
+	r.numbers = []observe.Number{{Name: "value", Of: a.object.OID, Unit: a.object.Unit, Kind: kind, Value: value}}
+	return r, nil
+}
+
+// refused is why an agent gives a user nothing. One whose clock or keys don't fit is told so in a report, and not an answer.
+func (a snmp) refused(err error) error {
+	whose := "secret " + a.secret.name
+	switch {
+	case errors.Is(err, gosnmp.ErrUnknownUsername), errors.Is(err, gosnmp.ErrWrongDigest), notAuthentic(err):
+		return fmt.Errorf("it doesn't know the user of %s, or not by its %s and %s", whose, keyAuthPassword, keyAuthProtocol)
+	case errors.Is(err, gosnmp.ErrDecryption):
+		return fmt.Errorf("it can't read what is encrypted with %s and %s of %s", keyPrivPassword, keyPrivProtocol, whose)
+	case errors.Is(err, gosnmp.ErrUnknownSecurityLevel):
+		return fmt.Errorf("it knows the user of %s, and gives it no encrypted session (authPriv), which is the only kind that is asked for here: give the user a %s on the agent", whose, keyPrivPassword)
+	case silent(err):
+		return fmt.Errorf("no answer within %s, asked %d times by version 3: it doesn't speak it, or can't read what is encrypted with %s and %s of %s", agentTime, 1+agentRetries, keyPrivPassword, keyPrivProtocol, whose)
+	}
+	return plainly(err)
+}
+
+// notAuthentic says that the library heard a report without authentication. It says so, in words alone, of users and of security levels that an agent doesn't know.
+func notAuthentic(err error) bool { return strings.Contains(err.Error(), "not authentic") }
+
+// withoutEncryption says that the agent answers the user where nothing is encrypted. It is asked for how long it has run, which is nobody's secret.
+func (a snmp) withoutEncryption(ctx context.Context) bool {
+	user := &gosnmp.UsmSecurityParameters{UserName: a.user.UserName, AuthenticationProtocol: a.user.AuthenticationProtocol, AuthenticationPassphrase: a.user.AuthenticationPassphrase}
+	client := &gosnmp.GoSNMP{Target: a.host, Port: a.port, Transport: "udp", Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.AuthNoPriv, SecurityParameters: user,
+		Context: ctx, Timeout: agentTime, Retries: agentRetries}
+	if err := client.Connect(); err != nil {
+		return false
+	}
+	defer func() { _ = client.Close() }()
+	_, err := client.Get([]string{sysUpTime})
+	return err == nil
+}
+
+// leastPassword is how many characters a password of version 3 has at least (RFC 3414).
+const leastPassword = 8
+
+// userOf is the user of version 3 that a Secret has; nil: it has none. One with a community has it for version 2c, and its user, without an authPassword, is somebody else's, such as a management controller's.
+// Sessions are always authenticated and encrypted.
+func userOf(s secret, shown map[string]string) (*gosnmp.UsmSecurityParameters, error) {
+	switch {
+	case shown[keyAuthPassword] == "" && (shown[keyUser] == "" || shown[keyCommunity] != ""):
+		return nil, nil //nolint:nilnil // it is one of version 2c
+	case shown[keyAuthPassword] == "":
+		return nil, fmt.Errorf("secret %s has %s, and neither %s and %s, which version 3 wants, nor %s, which version 2c wants: add either", s.name, keyUser, keyAuthPassword, keyPrivPassword, keyCommunity)
+	case shown[keyUser] == "":
+		return nil, fmt.Errorf("secret %s has %s, and no %s, which version 3 wants: add it, or for version 2c leave %s out", s.name, keyAuthPassword, keyUser, keyAuthPassword)
+	}
+	auth, known := map[string]gosnmp.SnmpV3AuthProtocol{"SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224, "SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384, "SHA-512": gosnmp.SHA512}[cmp.Or(shown[keyAuthProtocol], "SHA-256")]
+	if !known {
+		return nil, fmt.Errorf("secret %s: %s is none of SHA, SHA-224, SHA-256, SHA-384 and SHA-512", s.name, keyAuthProtocol)
+	}
+	priv, known := map[string]gosnmp.SnmpV3PrivProtocol{"AES": gosnmp.AES, "AES-192": gosnmp.AES192, "AES-256": gosnmp.AES256, "AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C}[cmp.Or(shown[keyPrivProtocol], "AES")]
+	if !known {
+		return nil, fmt.Errorf("secret %s: %s is none of AES, AES-192, AES-256, AES-192-C and AES-256-C", s.name, keyPrivProtocol)
+	}
+	for _, key := range []string{keyAuthPassword, keyPrivPassword} {
+		if len(shown[key]) < leastPassword {
+			return nil, fmt.Errorf("secret %s: %s has fewer than %d characters, and version 3 wants as many: lengthen it, or for version 2c leave %s out and have %s", s.name, key, leastPassword, keyAuthPassword, keyCommunity)
+		}
+	}
+	return &gosnmp.UsmSecurityParameters{UserName: shown[keyUser], AuthenticationProtocol: auth, AuthenticationPassphrase: shown[keyAuthPassword], PrivacyProtocol: priv, PrivacyPassphrase: shown[keyPrivPassword]}, nil
+}
+
+func (a snmp) shown() string {
+	if a.secret.name == "" {
+		return "public"
+	}
+	return "that of secret " + a.secret.name
+}
+
+// silent says that nobody answered. The library says so in words alone.
+func silent(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(err.Error(), "request timeout")
+}
+
+// read is the number of an object that is no counter, as it stands.
+func (a snmp) read(v gosnmp.SnmpPDU) (*big.Rat, error) {
+	switch v.Type {
+	case gosnmp.NoSuchObject, gosnmp.NoSuchInstance, gosnmp.EndOfMibView:
+		return nil, fmt.Errorf("it has no object %s (%s): a table's has the row at its end, and any other .0", a.object.OID, v.Type)
+	case gosnmp.Gauge32, gosnmp.Integer, gosnmp.Uinteger32, gosnmp.TimeTicks:
+		return new(big.Rat).SetInt(gosnmp.ToBigInt(v.Value)), nil
+	case gosnmp.OpaqueFloat, gosnmp.OpaqueDouble, gosnmp.OctetString: // some agents have numbers as text, or as floats
+		if number, ok := decimal(text(v.Value)); ok {
+			return number, nil
+		}
+	default: // addresses, and the like
+	}
+	return nil, fmt.Errorf("object %s is a %s that is no number", a.object.OID, v.Type)
+}
+
+// mostDigits is how long a number as text may be: a long one, or one with a large exponent, takes seconds and megabytes to compute with.
+const mostDigits = 64
+
+var plainNumber = regexp.MustCompile(`^[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]{1,3})?$`)
+
+// decimal is the number of a text.
+func decimal(text string) (*big.Rat, bool) {
+	if len(text) > mostDigits || !plainNumber.MatchString(text) {
+		return nil, false
+	}
+	return new(big.Rat).SetString(text)
+}
+
+func text(value any) string {
+	switch v := value.(type) {
+	case []byte:
+		return strings.TrimSpace(string(v))
+	case float32:
+		return strconv.FormatFloat(float64(v), 'f', -1, 32)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return ""
+}

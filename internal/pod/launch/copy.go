@@ -1,0 +1,37 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/linerate-dev/linerate/internal/host/outfile"
+)
+
+// CopyProgram copies an executable to destination, a file or an existing directory, where it keeps its name. It is there whole or not at all.
+// This is how our static binary gets into a pod of somebody else's image.
+func CopyProgram(source, destination string) (written string, err error) {
+	if info, err := os.Stat(destination); err == nil && info.IsDir() {
+		destination = filepath.Join(destination, filepath.Base(source))
+	}
+	in, err := os.Open(source)
+	if err != nil {
+		return "", fmt.Errorf("copy: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	out, err := outfile.Create(destination, outfile.Program)
+	if err != nil {
+		return "", fmt.Errorf("copy to %s: %w", destination, err)
+	}
+	if _, err = io.Copy(out, in); err != nil {
+		err = errors.Join(err, out.Discard())
+	} else {
+		err = out.Place()
+	}
+	if err != nil {
+		return "", fmt.Errorf("copy to %s: %w", destination, err)
+	}
+	return destination, nil
+}

@@ -1,0 +1,29 @@
+package reset_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/document/intake/intaketest"
+	"github.com/linerate-dev/linerate/internal/host/credential"
+	"github.com/linerate-dev/linerate/internal/pod/reset"
+)
+
+// Who poses as a device that is reset fills no memory: neither by an answer that never ends nor by one that becomes a thousand times as much.
+func TestAnAnswerToAResetThatWasMadeToFillMemoryIsRefused(t *testing.T) {
+	answers := intaketest.Bombs(60<<10, `{"version":"x","did":[`, `]}`)
+	answers["endless"] = ""
+	for name, answer := range answers {
+		address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for _, err := io.WriteString(w, answer); name == "endless" && err == nil; _, err = io.WriteString(w, strings.Repeat("x", 64<<10)) {
+			}
+		}))
+		var err error
+		taken := intaketest.Allocated(func() { _, err = reset.Ask(t.Context(), address, credential.Key{}) })
+		if err == nil || taken > 4<<20 {
+			t.Errorf("%s: %v, and reading it takes %d bytes", name, err, taken)
+		}
+	}
+}

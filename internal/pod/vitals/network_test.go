@@ -1,0 +1,113 @@
+package vitals
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/host/netspace"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func namespace(t *testing.T) *netspace.Namespace {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("this test makes network namespaces and must run as root")
+		}
+		t.Skip("needs root: it makes network namespaces")
+	}
+	ns, err := netspace.New()
+	must(t, err)
+	t.Cleanup(func() { _ = ns.Close() })
+	return ns
+}
+
+// cable is between two namespaces, with an address at each end.
+func cable(t *testing.T, name string, a, b *netspace.Namespace, addressA, addressB string) {
+	t.Helper()
+	must(t, a.Do(func() error {
+		return netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name, PeerNamespace: netlink.NsFd(b.Fd())})
+	}))
+	for _, end := range []struct {
+		ns      *netspace.Namespace
+		address string
+	}{{a, addressA}, {b, addressB}} {
+		must(t, end.ns.Do(func() error {
+			link, err := netlink.LinkByName(name)
+			if err != nil {
+				return err
+			}
+			address, err := netlink.ParseAddr(end.address)
+			if err != nil {
+				return err
+			}
+			if err := netlink.AddrAdd(link, address); err != nil {
+				return err
+			}
+			return netlink.LinkSetUp(link)
+		}))
+	}
+}
+
+// Linux answers at any of its addresses on any of its interfaces: a frame by a link under test for the pod's own address gets there.
+func TestWhoIsOnALinkLearnsNothing(t *testing.T) {
+	pod, runner, device := namespace(t), namespace(t), namespace(t)
+	cable(t, "eth0", pod, runner, "192.0.2.1/24", "192.0.2.2/24")
+	cable(t, "west", pod, device, "198.18.0.1/24", "198.18.0.2/24")
+	must(t, device.Do(func() error {
+		link, err := netlink.LinkByName("west")
+		if err != nil {
+			return err
+		}
+		_, all, err := net.ParseCIDR("192.0.2.0/24")
+		if err != nil {
+			return err
+		}
+		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: all, Gw: net.IPv4(198, 18, 0, 1)})
+	}))
+	must(t, pod.Do(func() error {
+		lo, err := netlink.LinkByName("lo")
+		if err != nil {
+			return err
+		}
+		return netlink.LinkSetUp(lo)
+	}))
+	var l net.Listener
+	must(t, pod.Do(func() (err error) {
+		l, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "192.0.2.1:0")
+		return err
+	}))
+	defer func() { _ = l.Close() }()
+	for name, c := range map[string]struct {
+		from    *netspace.Namespace
+		welcome bool
+	}{"the runner": {runner, true}, "the device, by the link": {device, false}, "the pod itself": {pod, true}} {
+		t.Run(name, func(t *testing.T) {
+			var there net.Conn
+			must(t, c.from.Do(func() (err error) {
+				there, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", netip.MustParseAddrPort(l.Addr().String()).String())
+				return err
+			}))
+			defer func() { _ = there.Close() }()
+			here, err := l.Accept()
+			must(t, err)
+			defer func() { _ = here.Close() }()
+			var why error
+			must(t, pod.Do(func() error { why = FromLinkUnderTest(here); return nil }))
+			if (why == nil) != c.welcome {
+				t.Errorf("it is told %v", why)
+			}
+			t.Log(why)
+		})
+	}
+}

@@ -1,0 +1,219 @@
+package backtoback
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// Conclude puts the searches of each direction together. Window is the trial: its rates are what the device forwards of the bursts' rate.
+func (b BackToBack) Conclude(history []report.Window) procedure.Conclusion {
+	s := b.replay(history)
+	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: s.ended}
+	if s.ended {
+		c.Ending = s.reason
+	}
+	if s.trial == procedure.None {
+		return c
+	}
+	w := history[s.trial]
+	c.Window, c.Confirmed, c.Reason = s.trial, true, report.BurstsMeasured
+	if !slices.ContainsFunc(s.sides, func(of side) bool { return of.searched }) {
+		c.Reason = procedure.ClaimAsked(w.Directions, 0, report.ReachedTarget)
+	}
+	c.Bursts = make([]*report.BackToBackFrames, len(s.sides))
+	var said []string
+	for i, of := range s.sides {
+		c.Bursts[i] = b.frames(of, w, s.unclear)
+		said = append(said, of.trial.Name()+": "+b.sentence(of, c.Bursts[i], w.Duration.Std()))
+	}
+	if s.unclear > 0 {
+		said = append(said, fmt.Sprintf("%s could not be finished, as bursts could not be judged", searches(s.unclear)))
+		if procedure.TooMuchVoid(s.unclear, b.repetitions()) {
+			c.NotHeld = fmt.Sprintf("only %d of %s could be finished, as bursts could not be judged: see the windows for why, then measure again", s.over-s.unclear, searches(b.repetitions()))
+		}
+	}
+	c.Sentence = strings.Join(said, "; ")
+	return c
+}
+
+// frames is what the searches of a direction show; nil: nothing.
+func (b BackToBack) frames(of side, trial report.Window, unclear int) *report.BackToBackFrames {
+	if len(of.found) == 0 {
+		return nil
+	}
+	out := &report.BackToBackFrames{Unclear: unclear}
+	clean, lossy, sending, open, timed := int64(0), int64(0), int64(0), false, true
+	for _, f := range of.found {
+		out.Searches = append(out.Searches, report.BurstSearch{Clean: f.clean, Lossy: f.lossy, Bursts: f.bursts})
+		clean, lossy, sending = clean+f.clean, lossy+f.lossy-1, sending+f.sending
+		open, timed = open || f.lossy == 0, timed && (f.sending > 0 || f.clean == 0)
+	}
+	n := int64(len(of.found))
+	r := reckoning{trial: of.trial, lasted: int64(cmp.Or(of.trial.Sending, trial.Duration)), sent: new(big.Rat).SetInt64(of.trial.Offered.PacketsPerSecond)}
+	if timed = timed && sending > 0; timed {
+		r.sent = big.NewRat(clean, sending)
+		r.sent.Mul(r.sent, big.NewRat(1e9, 1))
+	}
+	if !b.plan.Throughput.IsZero() {
+		r.throughput = big.NewRat(b.plan.Throughput.Micros, 1_000_000)
+	}
+	out.Timed, out.OfferedPacketsPerSecond = timed, report.NumberOf(r.sent)
+	out.Deviation = deviation(of.found)
+	low := big.NewRat(clean, n)
+	if forwarded := r.forwarded(low); forwarded != nil {
+		out.ForwardedPacketsPerSecond = report.NumberOf(forwarded)
+	}
+	out.Frames.Low, out.ImpliedMicroseconds.Low, out.Buffer.Low, out.BufferMicroseconds.Low = r.figuresOf(low)
+	if !open {
+		if !timed {
+			r.squeezed = big.NewRat(int64(mostSqueezed), int64(time.Second))
+		}
+		out.Frames.High, out.ImpliedMicroseconds.High, out.Buffer.High, out.BufferMicroseconds.High = r.figuresOf(big.NewRat(lossy, n))
+	}
+	return out
+}
+
+// reckoning is RFC 9004's calculation, section 5.4, at the rate at which bursts were sent instead of the one that the line could carry.
+type reckoning struct {
+	trial      report.Direction
+	lasted     int64    // the trial, in ns
+	sent       *big.Rat // frames a second of a burst
+	throughput *big.Rat // nil: the trial shows how fast the device forwards
+	squeezed   *big.Rat // seconds by which a burst may have been shorter than its frames at that rate
+}
+
+// mostSqueezed bounds by how much a generator that doesn't report the time of a burst may have sent the burst in less time than the load asks for. A TRex v3.08 on kernel interfaces begins late and sends at once what it
+// missed: bursts of 380 to 1,600 frames at 15,000 a second were 0.6 to 1.4 ms shorter, by what a device of known depth lost of them.
+const mostSqueezed = 2 * time.Millisecond
+
+// forwarded is how many frames a second the device forwards while a burst of this length arrives, of which it just loses none. What came back of the trial is what the device forwarded meanwhile,
+// and what it held at the end, as after the burst. So the difference of the two was forwarded in the difference of their times:
+//
+//	came back of the trial = forwarded × trial's time + held
+//	frames of the burst    = forwarded × burst's time + held
+//
+// nil: it can't be told, as the trial was no longer than the burst, or brought no more.
+func (r reckoning) forwarded(frames *big.Rat) *big.Rat {
+	if r.throughput != nil {
+		return r.throughput
+	}
+	came := new(big.Rat).SetInt64(r.trial.Returned.Packets + r.trial.ReceiveErrors)
+	took := new(big.Rat).Sub(big.NewRat(r.lasted, 1e9), new(big.Rat).Quo(frames, r.sent))
+	if took.Sign() <= 0 || came.Sub(came, frames).Sign() <= 0 {
+		return nil
+	}
+	return came.Quo(came, took)
+}
+
+// figuresOf are the figures of a burst of this length: how many frames, how long they take, how many the device held at the end, and how long those take. The last two are empty where it is
+// unknown how fast the device forwards, or where it forwards as fast as bursts are sent.
+func (r reckoning) figuresOf(frames *big.Rat) (n, implied, held, corrected report.Number) {
+	if r.sent.Sign() <= 0 {
+		return report.NumberOf(frames), "", "", ""
+	}
+	micros := func(frames *big.Rat) report.Number {
+		v := new(big.Rat).Quo(frames, r.sent)
+		return report.NumberOf(v.Mul(v, big.NewRat(1e6, 1)))
+	}
+	n, implied = report.NumberOf(frames), micros(frames)
+	forwarded := r.forwarded(frames)
+	if forwarded == nil || forwarded.Cmp(r.sent) >= 0 {
+		return n, implied, "", ""
+	}
+	share := new(big.Rat).Quo(forwarded, r.sent)
+	kept := new(big.Rat).Mul(frames, share.Sub(big.NewRat(1, 1), share))
+	if r.squeezed != nil {
+		kept.Add(kept, new(big.Rat).Mul(forwarded, r.squeezed)) // the device had less time to forward
+	}
+	if kept.Cmp(frames) > 0 {
+		kept = frames
+	}
+	return n, implied, report.NumberOf(kept), micros(kept)
+}
+
+// deviation is the standard deviation of the longest bursts without loss; empty: there is one only.
+func deviation(found []search) report.Number {
+	if len(found) < 2 {
+		return ""
+	}
+	sum, squares := 0.0, 0.0
+	for _, f := range found {
+		sum += float64(f.clean)
+	}
+	for _, f := range found {
+		off := float64(f.clean) - sum/float64(len(found))
+		squares += off * off
+	}
+	return report.NumberOf(big.NewRat(int64(math.Round(math.Sqrt(squares/float64(len(found)-1))*1000)), 1000))
+}
+
+// sentence says what a direction's bursts show after so long a trial.
+func (b BackToBack) sentence(of side, f *report.BackToBackFrames, trial time.Duration) string {
+	offered := wording.PacketRate(of.trial.Offered.PacketsPerSecond)
+	none := fmt.Sprintf("the device lost none of %s frames in a trial of %s, so that no burst up to that long at this rate fills its buffer", wording.Count(of.trial.Sent.Packets), trial.Round(time.Millisecond))
+	switch {
+	case !of.searched && of.trial.UnderOffered():
+		return fmt.Sprintf("no answer: the generators send %s of %s asked for, and %s: use generators that are faster than the device", offered, wording.PacketRate(of.trial.Intended.PacketsPerSecond), none)
+	case !of.searched:
+		return fmt.Sprintf("at %s %s", offered, none)
+	case f == nil:
+		return "no search for the longest burst without loss was finished"
+	}
+	return longestWithoutLoss(of, f) + b.buffer(f)
+}
+
+// longestWithoutLoss says how long a direction's bursts were that lost nothing, and the rate that they were sent at.
+func longestWithoutLoss(of side, f *report.BackToBackFrames) string {
+	least, most := f.Searches[0].Clean, f.Searches[0].Clean
+	for _, s := range f.Searches {
+		least, most = min(least, s.Clean), max(most, s.Clean)
+	}
+	said := fmt.Sprintf("bursts of %s frames lose none (%s to %s in %s", rounded(f.Frames.Low), wording.Count(least), wording.Count(most), searches(len(f.Searches)))
+	if f.Deviation != "" {
+		said += ", standard deviation " + rounded(f.Deviation)
+	}
+	said += ")"
+	if i := slices.IndexFunc(f.Searches, func(s report.BurstSearch) bool { return s.Lossy == 0 }); i >= 0 {
+		said += ", nor did the longest burst allowed: a lower bound"
+	}
+	said += fmt.Sprintf("; sent at %s", wording.RoundedPacketRate(f.OfferedPacketsPerSecond.Float()))
+	if !f.Timed {
+		said += " (the trial's rate, as the generators don't report that of a burst)"
+	}
+	if of.trial.UnderOffered() {
+		said += fmt.Sprintf(" of %s asked for, so that at that rate shorter ones lose frames", wording.PacketRate(of.trial.Intended.PacketsPerSecond))
+	}
+	return said
+}
+
+// buffer says how much the device holds while it forwards, or why that is unknown.
+func (b BackToBack) buffer(f *report.BackToBackFrames) string {
+	switch {
+	case f.ForwardedPacketsPerSecond == "":
+		return "; how fast the device forwards meanwhile, and so how much it holds, is unknown: the trial was no longer than such a burst, or brought no more frames"
+	case f.Buffer.Low == "" && !b.plan.Throughput.IsZero():
+		return fmt.Sprintf("; the throughput given, %s, isn't below that, so what the device holds is unknown", b.plan.Throughput)
+	case f.Buffer.Low == "":
+		return "; what the device forwards meanwhile isn't below that, so what it holds is unknown"
+	}
+	held, until := rounded(f.Buffer.Low), ""
+	if high := rounded(f.Buffer.High); !f.Timed && f.Buffer.High != "" && high != held {
+		held, until = held+" to "+high, " to "+microsecondsText(f.BufferMicroseconds.High)
+	}
+	return fmt.Sprintf(", and forwarded at %s meanwhile: the device held %s frames, which come in %s", wording.RoundedPacketRate(f.ForwardedPacketsPerSecond.Float()), held, microsecondsText(f.BufferMicroseconds.Low)+until)
+}
+
+func rounded(n report.Number) string { return wording.Count(int64(math.Round(n.Float()))) }
+
+func microsecondsText(n report.Number) string {
+	return wording.Microseconds(int64(math.Round(n.Float())))
+}

@@ -1,0 +1,98 @@
+// Package procedures chooses a Plan's procedure by its type. It is the one place that knows all procedures.
+package procedures
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/backtoback"
+	"github.com/linerate-dev/linerate/internal/procedure/constantload"
+	"github.com/linerate-dev/linerate/internal/procedure/eachdirection"
+	"github.com/linerate-dev/linerate/internal/procedure/frameloss"
+	"github.com/linerate-dev/linerate/internal/procedure/latency"
+	"github.com/linerate-dev/linerate/internal/procedure/maximumload"
+	"github.com/linerate-dev/linerate/internal/procedure/ramp"
+	"github.com/linerate-dev/linerate/internal/procedure/search"
+	"github.com/linerate-dev/linerate/internal/procedure/soak"
+)
+
+// all are the procedures that there are, by spec.procedure.type.
+var all = map[string]func(plan.Procedure) procedure.Procedure{
+	plan.TypeRamp:               rampOf,
+	plan.TypeConstantLoad:       func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
+	plan.TypeFrameLoss:          func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
+	plan.TypeMaximumOfferedLoad: func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
+	plan.TypeSearch:             searchOf,
+	plan.TypeBackToBack:         func(p plan.Procedure) procedure.Procedure { return backtoback.New(p) },
+	plan.TypeSoak:               func(p plan.Procedure) procedure.Procedure { return soak.New(p) },
+}
+
+// Of is a Plan's procedure. A Plan without a type is from the time when the ramp was the only one.
+func Of(p plan.Procedure) procedure.Procedure {
+	choose, known := all[p.Type]
+	if !known {
+		choose = rampOf
+	}
+	of := choose(p)
+	if p.Latency != nil {
+		of = latency.New(*p.Latency, of)
+	}
+	if p.Reset != nil {
+		of = withReset{of, p.Reset.Timeout.Std()}
+	}
+	return of
+}
+
+// aroundReset is the time that may pass with each reset beside its own time and the device's: receiving it (5 s), the last marked frames (2 s), and until counters stand still (3 s).
+const aroundReset = 10 * time.Second
+
+// withReset is a procedure whose device is reset before each trial. The device may take as long again until it forwards.
+type withReset struct {
+	procedure.Procedure
+	timeout time.Duration
+}
+
+func (r withReset) Bound() procedure.Bound {
+	b := r.Procedure.Bound()
+	b.BeforeTrial = 2*r.timeout + aroundReset
+	return b
+}
+
+func (r withReset) Describe() procedure.Description {
+	d := r.Procedure.Describe()
+	if d.Sentence != "" {
+		d.Sentence += ", with the device reset before each trial"
+		d.OnTop += ", and the device's reset before each trial,"
+	}
+	return d
+}
+
+// rampOf is a ramp of all directions together, or of one after another.
+func rampOf(p plan.Procedure) procedure.Procedure {
+	if p.Each != nil && len(p.Each.Directions) > 0 {
+		return eachdirection.New(p, func(p plan.Procedure) procedure.Procedure { return ramp.New(p) })
+	}
+	return ramp.New(p)
+}
+
+// searchOf is a search with all directions together, or of one after another.
+func searchOf(p plan.Procedure) procedure.Procedure {
+	if p.Each != nil && len(p.Each.Directions) > 0 {
+		return eachdirection.New(p, func(p plan.Procedure) procedure.Procedure { return search.New(p) })
+	}
+	return search.New(p)
+}
+
+// Check refuses a type that this linerate doesn't know: a newer one's Plan would be measured by another procedure than it says.
+func Check(p plan.Procedure) error {
+	if _, known := all[p.Type]; known || p.Type == "" {
+		return nil
+	}
+	return fmt.Errorf("procedure.type %q is not known here; this linerate knows %s: use one of these, or the linerate that wrote the plan", p.Type,
+		strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+}

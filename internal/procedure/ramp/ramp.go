@@ -1,0 +1,146 @@
+// Package ramp decides the next load from the windows measured so far: a staircase up to the target, bisection below the point where frames are lost, and a long window at the answer. It is a pure
+// function of procedure and history, so a run can be replayed from its Report, and a decision can be tested without a generator.
+//
+//	load
+//	target ┤                    ┌──  hold
+//	       │                 ┌──┘  └┐     lossy ✗
+//	       │         3 × ✗┌──┘      │    ┌─✗─┐
+//	       │           ┌──┘         │ ┌──┘   └┐ ┌─ confirmed
+//	       │        ┌──┘            └─┘       └─┘
+//	       │     ┌──┘            bisection to refineTo
+//	warm-up┤─────┘
+//	       └──────────────────────────────────────────▶ time
+//
+// docs/search.md has the rules and their reasons.
+package ramp
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// The bounds that make every run end. They are part of the rules in docs/search.md.
+const (
+	lossyRun        = 3    // consecutive Lossy windows of a direction that mark saturation
+	bestOf          = 3    // windows that decide at most, once one has lost frames, of a load of the search and of the hold
+	invalidRepeats  = 2    // times that one step is repeated because it was Invalid
+	staircaseBudget = 10   // such repeats in the whole staircase
+	topRepeats      = 6    // windows more at the top, while a run of Lossy windows is neither complete nor broken
+	refineWindows   = 40   // windows of bisection
+	longWindows     = 16   // windows of the confirmation's length
+	longRepeats     = 2    // times that one of them is repeated because it was Invalid, or offered less than asked
+	halvings        = 8    // below a first step that already loses frames
+	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
+	rests           = 6    // times that traffic is stopped until nothing more comes back, because frames of an earlier load did
+	resumes         = 2    // times that a saturation is withdrawn because its load is clean when looked at again
+	plateauSteps    = 5    // steps without more offered before the climb is given up
+)
+
+// Ramp is the procedure of a Plan.
+type Ramp struct{ plan plan.Procedure }
+
+// New is the ramp that the Plan describes.
+func New(p plan.Procedure) Ramp { return Ramp{p} }
+
+// Rates are target and warm-up.
+func (r Ramp) Rates() procedure.Rates {
+	rates := procedure.Rates{Full: procedure.Rate{Field: "ramp.targetRate", Rate: r.plan.Ramp.TargetRate}}
+	if r.plan.Ramp.WarmupDuration > 0 {
+		rates.WarmUp = procedure.Rate{Field: "ramp.warmupRate", Rate: r.plan.Ramp.WarmupRate}
+	}
+	return rates
+}
+
+// Next is the step after the windows measured so far.
+func (r Ramp) Next(history []report.Window) procedure.Step { return replay(r.plan, history).next() }
+
+// Steps is how many steps the staircase has: as many as fit the ramp's duration, at least one.
+func Steps(r plan.Ramp) int {
+	if r.StepDuration <= 0 {
+		return 1
+	}
+	return max(1, int(r.RampDuration/r.StepDuration))
+}
+
+// Level is the height of step k of the staircase, from 1: k steps' share of the target, which the last one reaches.
+func Level(k, steps int) units.Ratio {
+	return units.RatioOf(int64(k), int64(steps))
+}
+
+// Bound is the longest that the procedure may take, whatever it finds: every repeat and every step of the search used up. Traffic that is
+// started with Bound.Whole stops by itself.
+func (r Ramp) Bound() procedure.Bound {
+	p := r.plan.Ramp
+	judge := judged(p)
+	total := (1 + invalidRepeats) * p.WarmupDuration.Std()
+	total += time.Duration(Steps(p)+staircaseBudget+topRepeats) * p.StepDuration.Std()
+	total += (bestOf + invalidRepeats) * (p.Settle.Std() + p.HoldDuration.Std())
+	refine, confirm := p.Settle.Std()+longest*judge, p.Settle.Std()+p.ConfirmDuration.Std()
+	search := longWindows * confirm
+	if p.RefineTo > 0 {
+		search += refineWindows * refine
+	}
+	if p.RefineFor > 0 { // the window that uses up the time may be the longest, and a first confirmation may follow
+		search = min(search, p.RefineFor.Std()+max(refine, confirm)+confirm)
+	}
+	total += search
+	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats + refineWindows + longWindows
+	if p.ConfirmDuration > 0 {
+		total, steps = total+mostOverload(p), steps+overloads
+	}
+	b := procedure.Bound{Steps: steps, Time: total, Rests: rests}
+	if p.ConfirmDuration > 0 {
+		b.Trial, b.Trials = p.ConfirmDuration.Std(), longWindows
+	}
+	return b
+}
+
+// Usual is warm-up, staircase, confirmation and hold, without what the search adds.
+func (r Ramp) Usual() time.Duration {
+	p := r.plan.Ramp
+	return p.WarmupDuration.Std() + p.RampDuration.Std() + p.ConfirmDuration.Std() + p.HoldDuration.Std()
+}
+
+// Describe says how the ramp climbs.
+func (r Ramp) Describe() procedure.Description {
+	p := r.plan.Ramp
+	d := procedure.Description{Parts: "warm-up, ramp, confirmation and hold", OnTop: "refinement"}
+	if !p.TargetRate.IsZero() {
+		d.Sentence = fmt.Sprintf("ramp to %s per direction in %s, a step each %s", p.TargetRate, p.RampDuration.Std().Round(time.Millisecond), p.StepDuration.Std().Round(time.Millisecond))
+	}
+	return d
+}
+
+// Remaining is how much longer the procedure will probably take: the steps still to come, and a usual refinement.
+func (r Ramp) Remaining(history []report.Window) time.Duration {
+	m := replay(r.plan, history)
+	p := r.plan.Ramp
+	narrow := time.Duration(m.bisectionsLeft())*p.StepDuration.Std()*3/2 + m.confirmLeft()
+	switch m.stage {
+	case warming:
+		return p.WarmupDuration.Std() + p.RampDuration.Std() + p.HoldDuration.Std() + narrow
+	case climbing:
+		return time.Duration(m.steps-m.level+1)*p.StepDuration.Std() + p.HoldDuration.Std() + narrow
+	case holding:
+		return time.Duration(m.votes.left())*p.HoldDuration.Std() + narrow
+	case narrowing:
+		return max(narrow, p.Settle.Std()+m.target.judge)
+	case closing:
+		return p.Settle.Std() + m.target.judge
+	case finished:
+	}
+	return 0
+}
+
+// judged is the part of a step that becomes a window; the schema refuses a settle that leaves nothing, and half is used then.
+func judged(r plan.Ramp) time.Duration {
+	if r.Settle >= r.StepDuration {
+		return r.StepDuration.Std() / 2
+	}
+	return (r.StepDuration - r.Settle).Std()
+}

@@ -1,0 +1,300 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/goals"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// Conclude says of each goal what the trials show; the first goal's conclusion is the whole's.
+func (s Search) Conclude(history []report.Window) procedure.Conclusion {
+	c := s.replay(history)
+	whole := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
+	if len(c.trials) > 0 {
+		var said []string
+		var all []procedure.GoalConclusion
+		for _, v := range s.verdicts(&c, history) {
+			g := v.trialsConclusion()
+			g.Sentence = v.sentence(g) + v.steadySentence()
+			v.concludeSteady(&g)
+			all, said = append(all, g), append(said, g.Sentence)
+		}
+		whole = all[0].Conclusion
+		whole.Goals, whole.Sentence = all, strings.Join(said, "; ")
+	}
+	whole.Finished = c.ended
+	if c.ended {
+		whole.Ending = c.reason
+	}
+	return whole
+}
+
+// verdict is what the trials show of one goal.
+type verdict struct {
+	Search
+	*course
+	history []report.Window
+	index   int // of the goal
+	goal    plan.Goal
+	found   goals.Result
+}
+
+// verdicts are what the trials that the search asked for show of each goal.
+func (s Search) verdicts(c *course, history []report.Window) (all []verdict) {
+	for i, found := range s.settings.Conclude(c.counted()[:c.walked]) {
+		all = append(all, verdict{s, c, history, i, s.plan.Goals[i], found})
+	}
+	return all
+}
+
+// trialsConclusion is a limit only where each direction's own loss bounds it: what generators did not send, or lost themselves, makes a bound in the reference's arithmetic, but none of the device.
+func (v verdict) trialsConclusion() procedure.GoalConclusion {
+	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower), Upper: v.bound(v.found.Upper),
+		InitialTrial: v.settings.Goals[v.index].InitialTrial, WrongClass: chance(v.found.WrongClass)}
+	g.Conclusion = procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
+	if v.found.Upper != nil {
+		g.Lossy = v.worst(v.found.Upper)
+	}
+	switch {
+	case v.found.Lower != nil:
+		g.Window, g.Confirmed = v.median(), true
+		g.Throughput = units.Ratio(math.Floor(v.found.ConditionalThroughput * float64(units.One)))
+		v.concludeDirections(&g.Conclusion)
+	case v.found.Upper != nil && v.bySureLossOf(-1).Upper != nil:
+		g.Reason = report.NoCleanWindow
+	case v.found.Upper != nil:
+		g.Reason = v.reasonOfUpperBound()
+	}
+	return g
+}
+
+// chance is a probability as documents have it; 0: unknown.
+func chance(p float64) units.Ratio {
+	if math.IsNaN(p) || p <= 0 {
+		return 0
+	}
+	return max(1, units.RatioOfShare(min(p, 1)))
+}
+
+// bound is a bound with its load and the windows of its trials; nil: there is none.
+func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
+	if b == nil {
+		return nil
+	}
+	out := &procedure.GoalBound{Load: loadOf(b.Load)}
+	for _, i := range b.Trials {
+		out.Windows = append(out.Windows, v.trials[i].window)
+		switch t := v.trials[i]; {
+		case t.LossRatio > v.goal.LossRatio.Float():
+		case t.Stopped: // which showed only that it was bad for a stricter goal
+			out.Open++
+		default:
+			out.Good++
+		}
+	}
+	return out
+}
+
+// median is the window of the trial that the conditional throughput is of: of the whole trials at the lower bound, the one with that loss ratio.
+func (v verdict) median() int {
+	best, off := procedure.None, math.Inf(1)
+	for _, i := range v.found.Lower.Trials {
+		t := v.trials[i]
+		if t.Stopped || t.Duration < v.goal.FinalTrialDuration.Std() {
+			continue
+		}
+		if d := math.Abs(v.found.Lower.Load*(1-t.LossRatio) - v.found.ConditionalThroughput); d < off {
+			best, off = t.window, d
+		}
+	}
+	if best == procedure.None {
+		return v.trials[v.found.Lower.Trials[0]].window
+	}
+	return best
+}
+
+// worst is the window of a bound's trial that lost most.
+func (v verdict) worst(b *goals.Bound) int {
+	return v.trials[slices.MaxFunc(b.Trials, func(i, j int) int {
+		switch a, b := v.trials[i].LossRatio, v.trials[j].LossRatio; {
+		case a < b:
+			return -1
+		case a > b:
+			return 1
+		}
+		return 0
+	})].window
+}
+
+// bySureLossOf is what the trials show by the frames alone that the device surely lost, in one direction, or with -1 in the direction that lost most of them.
+func (v verdict) bySureLossOf(direction int) goals.Result {
+	trials := v.counted()
+	for i := range trials {
+		w := v.history[v.trials[i].window]
+		trials[i].LossRatio = 0
+		for d := range w.Directions {
+			if direction < 0 || direction == d {
+				trials[i].LossRatio = max(trials[i].LossRatio, surelyLost(w, d, v.goal))
+			}
+		}
+	}
+	return v.settings.Conclude(trials)[v.index]
+}
+
+// near is how many of the goal's widths a direction's own upper bound may lie above the answer, for the answer to be that direction's limit.
+const near = 4
+
+// concludeDirections says of each direction whether its own loss bounds the answer, and of the whole what holds for all of them.
+func (v verdict) concludeDirections(c *procedure.Conclusion) {
+	answer := v.history[c.Window]
+	for i := range answer.Directions {
+		d := procedure.DirectionConclusion{Reason: v.reasonOfLowerBound(), Confirmed: true, Window: c.Window, Lossy: procedure.None}
+		if upper := v.bySureLossOf(i).Upper; upper != nil && loadOf(upper.Load) > answer.Load {
+			d.Lossy = v.worstOf(upper, i)
+			d.Resolution = width(min(answer.Load, offeredLoad(answer, i)), max(v.history[d.Lossy].Load, offeredLoad(v.history[d.Lossy], i)))
+			if d.Saturated = d.Resolution <= near*v.goal.Width; d.Saturated {
+				d.Reason = report.LossAboveLimit
+			}
+		}
+		c.Directions = append(c.Directions, d)
+	}
+	if len(c.Directions) == 0 {
+		c.Reason = report.Inconclusive
+		return
+	}
+	limits := slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated })
+	c.Saturated, c.Reason = true, report.LossAboveLimit
+	for i := range c.Directions {
+		d := &c.Directions[i]
+		c.Resolution = max(c.Resolution, d.Resolution)
+		if d.Saturated {
+			continue
+		}
+		if limits {
+			d.Reason = report.OtherDirection
+		}
+		if c.Saturated {
+			c.Saturated, c.Reason = false, d.Reason
+		}
+	}
+	if !c.Saturated {
+		c.Resolution = 0
+	}
+}
+
+// worstOf is the window of a bound's trial that lost most in one direction.
+func (v verdict) worstOf(b *goals.Bound, direction int) int {
+	most, at := -1.0, procedure.None
+	for _, i := range b.Trials {
+		w := v.history[v.trials[i].window]
+		if direction >= len(w.Directions) {
+			continue
+		}
+		if lost := surelyLost(w, direction, v.goal); lost > most {
+			most, at = lost, v.trials[i].window
+		}
+	}
+	return at
+}
+
+// reasonOfLowerBound is why an answer is a lower bound where no direction's own loss bounds it.
+func (v verdict) reasonOfLowerBound() report.Reason {
+	switch {
+	case v.found.Upper != nil:
+		return v.reasonOfUpperBound()
+	case v.found.Irregular == goals.MaximumClean:
+		return report.ReachedTarget
+	}
+	return report.Inconclusive
+}
+
+// reasonOfUpperBound says who made the upper bound where the device alone did not: generators that sent or received too little, the machine that plays the device, or it is unknown.
+func (v verdict) reasonOfUpperBound() report.Reason {
+	reason := report.Inconclusive
+	for _, i := range v.found.Upper.Trials {
+		w := v.history[v.trials[i].window]
+		judged := judgedBy(w, v.goal)
+		switch {
+		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Direction) bool {
+			left, _ := notSent(w, d)
+			return left > 0 && w.Decided == nil || d.GeneratorDrops() > 0
+		}):
+			return report.GeneratorLimited
+		case judged.LostToMachine(), judged.LostToDisturbance():
+			reason = report.MachineLimited
+		}
+	}
+	return reason
+}
+
+// offeredLoad is a direction's load as it was offered.
+func offeredLoad(w report.Window, direction int) units.Ratio {
+	d := w.Directions[direction]
+	if d.Intended.PacketsPerSecond <= 0 {
+		return w.Load
+	}
+	return units.Ratio(units.PacketRate(w.Load).Mul(units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)))
+}
+
+// width is how far lo lies below hi, as a share of hi.
+func width(lo, hi units.Ratio) units.Ratio { return units.RatioOf(int64(hi-lo), int64(hi)) }
+
+// sentence has a goal's bounds with the trials behind them.
+func (v verdict) sentence(g procedure.GoalConclusion) string {
+	said := g.Name + ": "
+	switch {
+	case g.Lower != nil:
+		said += fmt.Sprintf("met at %s (%s)", intendedText(v.history[g.Lower.Windows[0]]), v.goodTrialsText(g.Lower))
+	case g.Reason == report.NoCleanWindow:
+		said += "irregular, no load met it"
+	case g.Upper != nil:
+		said += "irregular, no load is known to meet it"
+	default:
+		return said + "not decided"
+	}
+	switch {
+	case g.Upper != nil:
+		w := v.history[g.Lossy]
+		said += fmt.Sprintf(", not met at %s (%s; window %d, %s)", intendedText(w), v.goodTrialsText(g.Upper), w.Number, worstLoss(w))
+	case g.Irregular == goals.MaximumClean:
+		said += ", which is the highest load: irregular, the limit lies there or above"
+	default:
+		said += ", and what lies above was not decided"
+	}
+	if g.Lower != nil && g.Upper != nil && !g.Saturated {
+		said += fmt.Sprintf(", but not every direction is shown to lose frames of the device (%s): a lower bound", g.Reason)
+	}
+	return said
+}
+
+// goodTrialsText says how many of a bound's trials lost no more than the goal allows, of those that show it.
+func (v verdict) goodTrialsText(b *procedure.GoalBound) string {
+	said := fmt.Sprintf("%d of %s lost at most %s %%", b.Good, wording.Counted(len(b.Windows)-b.Open, "trial"), v.goal.LossRatio.Percent())
+	if b.Open > 0 {
+		said += fmt.Sprintf(", %d more ended early for another goal", b.Open)
+	}
+	return said
+}
+
+// intendedText is what all directions together were asked for.
+func intendedText(w report.Window) string {
+	return wording.PacketRate(measure.Sum(w.Directions, nil).Intended.PacketsPerSecond)
+}
+
+// worstLoss is what the direction lost that lost most.
+func worstLoss(w report.Window) string {
+	if len(w.Directions) == 0 {
+		return w.Reason
+	}
+	d := slices.MaxFunc(w.Directions, func(a, b report.Direction) int { return int(a.LossRatio - b.LossRatio) })
+	return d.Name() + ": " + measure.CameBack(d, 1)
+}

@@ -1,0 +1,253 @@
+// Package search finds, for each of several goals, the highest load at which a device meets it: NDR, PDR, and others that a lab publishes. Package goals decides which load is tried next, and what
+// trials show of a goal; this package turns its questions into steps and its findings into conclusions.
+//
+//	            lost more than the goal allows
+//	load  ──────────┬──────────────────────────▶
+//	  lower bound ──┤├── upper bound     at most the goal's width apart
+//	     NDR        ││
+//	  lower bound ──┼┼─┤├── upper bound
+//	     PDR
+//
+// Every step is a trial: it is sent, drained and counted by itself. A trial that was disturbed says nothing and is repeated, within bounds.
+package search
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/goals"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// The bounds of repeats. On a machine whose host takes 10 ms every other second, two of three trials of 1 s near the limit are disturbed; one that counts though it is disturbed makes a limit a
+// lower bound.
+const (
+	invalidRepeats = 5  // times that one trial is repeated because it was disturbed
+	repeatBudget   = 40 // such repeats in the whole search
+)
+
+// initialTrial is how long trials are that only look ahead, unless those that decide are shorter.
+const initialTrial = time.Second
+
+// Search is the procedure of a Plan.
+type Search struct {
+	plan     plan.Search
+	settings goals.Settings
+}
+
+var _ procedure.Procedure = Search{}
+
+// New is the search that the Plan describes.
+func New(p plan.Procedure) Search {
+	if p.Search == nil {
+		return Search{}
+	}
+	s := Search{plan: *p.Search, settings: goals.Settings{Classification: goals.Classification(p.Search.Classification), MaxLoad: 1, MinLoad: 1}}
+	if least, most := p.Search.MinRate, p.Search.MaxRate; least.Kind == most.Kind && most.Micros > 0 && least.Micros > 0 {
+		s.settings.MinLoad = min(1, float64(least.Micros)/float64(most.Micros))
+	}
+	for _, g := range p.Search.Goals {
+		s.settings.Goals = append(s.settings.Goals, goals.Goal{Name: g.Name, LossRatio: g.LossRatio.Float(), ExceedRatio: g.ExceedRatio.Float(), Width: g.Width.Float(),
+			InitialTrial: min(initialTrial, g.FinalTrialDuration.Std()), FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()})
+	}
+	return s
+}
+
+// loadOf is a load of package goals, a share of the highest, as steps have it. It is never 0: the lowest load is more than that.
+func loadOf(load float64) units.Ratio {
+	return max(1, min(units.One, units.RatioOfShare(load)))
+}
+
+// Rates are the highest load, which all others are shares of, and for the warm-up the lowest.
+func (s Search) Rates() procedure.Rates {
+	return s.warmUp().Rates(procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate}, procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate})
+}
+
+func (s Search) warmUp() procedure.WarmUp {
+	return procedure.WarmUp{Kind: procedure.Trial, Lasts: s.plan.WarmupDuration.Std()}
+}
+
+// course is the state that replaying the trials leads to.
+type course struct {
+	trials  []trial
+	walked  int // how many of them the search asked for; those after them only show whose limit it is
+	ask     goals.Ask
+	repeats int    // of the trial asked for, because it was disturbed
+	budget  int    // repeats left for all trials
+	reason  string // of the next trial, or how the search came to its end
+	ended   bool   // there is no next trial
+	steady  []steady
+	step    procedure.Step // the next one after all trials
+	unheld  string         // why a load could not be held
+}
+
+// trial is a trial that counts.
+type trial struct {
+	goals.Trial
+	window int // its index in the history
+}
+
+// counted are the trials as package goals takes them.
+func (c *course) counted() []goals.Trial {
+	all := make([]goals.Trial, len(c.trials))
+	for i, t := range c.trials {
+		all[i] = t.Trial
+	}
+	return all
+}
+
+// replay carries the history through the search.
+func (s Search) replay(history []report.Window) course {
+	c := course{budget: repeatBudget}
+	if len(s.settings.Goals) == 0 {
+		c.ended, c.reason = true, "the search has no goal"
+		return c
+	}
+	if lost := s.warmUp().NothingCameBack(history); lost != "" {
+		c.ended, c.reason = true, lost
+		return c
+	}
+	c.ended = true
+	next := s.warmUp().Steps()
+	play := func(ask goals.Ask) (goals.Trial, bool) {
+		c.ask, c.repeats, c.reason = ask, 0, ask.Reason
+		for ; next < len(history); next++ {
+			if t, counts := s.observe(&c, history[next]); counts {
+				c.trials = append(c.trials, trial{t, next})
+				next++
+				return t, true
+			}
+		}
+		c.ended = false
+		return goals.Trial{}, false
+	}
+	s.settings.Walk(play)
+	c.walked = len(c.trials)
+	for c.ended {
+		ask, wanted := s.nextOwnLimitTrial(&c, history)
+		if !wanted {
+			break
+		}
+		play(ask)
+	}
+	if c.ended {
+		s.holdLowerBounds(&c, history, next)
+	}
+	if c.ended {
+		c.reason = fmt.Sprintf("the search is over after %s", wording.Counted(len(c.trials), "trial"))
+	}
+	return c
+}
+
+// observe takes in a window of the trial that was asked for, and says whether it counts. A trial that stays disturbed however often it is repeated counts as it is: what it lacks bounds nothing
+// (see reasonOfUpperBound), and the search comes to an end.
+func (s Search) observe(c *course, w report.Window) (t goals.Trial, counts bool) {
+	if why := s.whyDisturbed(w); why != "" && c.repeats < invalidRepeats && c.budget > 0 {
+		c.repeats++
+		c.budget--
+		c.reason = why
+		return t, false
+	}
+	t = s.trialOf(c.ask, w)
+	if !s.countsForSomeGoal(w) {
+		t.LossRatio = 1
+	}
+	return t, true
+}
+
+// Next is the next trial, or once more the one that was disturbed.
+func (s Search) Next(history []report.Window) procedure.Step {
+	c := s.replay(history)
+	if c.ended {
+		return procedure.Step{Done: true, Reason: c.reason}
+	}
+	if s.warmUp().Due(history) {
+		return s.warmUp().Step()
+	}
+	if c.step.Judge > 0 {
+		return c.step
+	}
+	step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration, Reason: c.reason}
+	if above, ends := decidedAbove(c.ask); ends {
+		step.StopAbove = &above
+	}
+	return step
+}
+
+// decidedAbove is the loss ratio above which a trial is bad for every goal that it may show something of, so that the rest of it would show nothing; false: it is played to its end.
+func decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
+	if ask.StopAbove == nil {
+		return 0, false
+	}
+	return units.Ratio(math.Ceil(*ask.StopAbove * float64(units.One))), true
+}
+
+// Bound is the most that the search asks for, with every repeat.
+func (s Search) Bound() procedure.Bound {
+	if len(s.settings.Goals) == 0 {
+		return s.warmUp().Bound(0, 0, 0)
+	}
+	trials, span, longest := s.settings.Longest()
+	apart, apartSpan := s.mostOwnLimitTrials()
+	trials, span = trials+apart, span+apartSpan
+	repeats := min(repeatBudget, invalidRepeats*trials)
+	b := s.warmUp().Bound(trials+repeats, span+time.Duration(repeats)*longest, longest)
+	held, heldSpan := s.mostHeldTogether()
+	b.Steps, b.Time, b.Held = b.Steps+held, b.Time+heldSpan, heldSpan
+	return b
+}
+
+// Usual is the warm-up, three short trials to begin with, and for each goal the trials that decide its two bounds, of which the second half is rarely needed.
+func (s Search) Usual() time.Duration {
+	usual := s.plan.WarmupDuration.Std()
+	for i, g := range s.plan.Goals {
+		if i == 0 {
+			usual += 3 * min(time.Second, g.FinalTrialDuration.Std())
+		}
+		usual += 2 * max(g.FinalTrialDuration.Std(), g.DurationSum.Std()/2)
+	}
+	return usual
+}
+
+// Remaining is what is left of the usual time, and at least the next trial.
+func (s Search) Remaining(history []report.Window) time.Duration {
+	c := s.replay(history)
+	if c.ended {
+		return 0
+	}
+	if s.warmUp().Due(history) {
+		return min(s.Usual(), s.Bound().Time)
+	}
+	left := s.Usual() - s.plan.WarmupDuration.Std()
+	for _, t := range c.trials {
+		left -= t.Duration
+	}
+	return min(max(left, c.ask.Duration), s.Bound().Time)
+}
+
+// Describe says what is searched for.
+func (s Search) Describe() procedure.Description {
+	if s.plan.MaxRate.IsZero() {
+		return procedure.Description{}
+	}
+	var said []string
+	for _, g := range s.plan.Goals {
+		said = append(said, fmt.Sprintf("%s (at most %s %% lost)", g.Name, g.LossRatio.Percent()))
+	}
+	return procedure.Description{Parts: "warm-up and trials", OnTop: "what a device that loses now and then, and disturbed trials, repeat",
+		Sentence: fmt.Sprintf("search for %s between %s and %s per direction, in trials of up to %s each, classified by %s", strings.Join(said, " and "), s.plan.MinRate, s.plan.MaxRate,
+			s.longestTrial(), s.plan.Classification)}
+}
+
+func (s Search) longestTrial() (longest time.Duration) {
+	for _, g := range s.plan.Goals {
+		longest = max(longest, g.FinalTrialDuration.Std())
+	}
+	return longest
+}

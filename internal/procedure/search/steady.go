@@ -1,0 +1,365 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// A device may save up rate that is not used, as a policer does in its bucket, and every trial begins after a pause: in short trials such a device carries more than it does for as long as one likes. So
+// after the trials each goal's lower bound that is a limit is held by traffic that has just lost frames, to an empty bucket, and goes on since then. What loses frames there is no limit, and the rate that
+// comes back is looked for instead: the device's committed rate.
+//
+//	load  overload ✗┐
+//	                │ lower bound ✓       held: the device's limit
+//	                └──────────────
+//	                │ lower bound ✗┐
+//	                               │ committed rate ✓ ┌ ✗
+//	                               └──────────────────┘
+
+// The bounds of these windows.
+const (
+	overloadTries  = 3  // windows of one overload, each twice as long as the one before
+	committedTries = 5  // loads that are held to find a committed rate
+	heldMost       = 20 // windows for each goal
+	leastHeld      = time.Second
+	mostHeld       = 5 * time.Second
+	// clearlyMore is how many times as much must be forwarded at another time for a device not to be the same.
+	clearlyMore = 1.1
+)
+
+// steady is what windows that began with nothing saved up show of a goal's lower bound. The windows are indexes into the history, None: there is none.
+type steady struct {
+	carried, lost int
+	// refuted: the lower bound lost frames, and carried is a lower load, if any.
+	refuted bool
+	// unknown is why nothing is known; empty: something is, or it was not tried.
+	unknown string
+}
+
+// holder holds loads one after another.
+type holder struct {
+	Search
+	course  *course
+	history []report.Window
+	next    int           // the window of the next step
+	settle  time.Duration // longer than frames were under way in any trial
+	// strictest is the goal by which a window's loss shows that nothing is saved up.
+	strictest plan.Goal
+	empty     []units.Ratio // by direction, a load: a device that carries less has nothing saved up now
+	held      int           // windows so far
+	// directions is how many there are.
+	directions int
+	// fromNothing are the windows that began with nothing saved up, as far as what was forwarded in them is concerned.
+	fromNothing []int
+	// carried is the latest window in which a lower bound was carried, and carriedIn the directions that began it with nothing saved up.
+	carried   int
+	carriedIn []int
+}
+
+// holdLowerBounds holds the goals' lower bounds, the highest first, and says what each shows; the course has the next step where a window is missing.
+func (s Search) holdLowerBounds(c *course, history []report.Window, next int) {
+	h := holder{Search: s, course: c, history: history, next: next, settle: procedure.SettleAfterTrials(history[:min(next, len(history))]), strictest: s.strictest()}
+	c.steady = make([]steady, len(s.plan.Goals))
+	all := s.verdicts(c, history)
+	slices.SortStableFunc(all, func(a, b verdict) int { return cmp.Compare(lowerLoad(b), lowerLoad(a)) })
+	for _, v := range all {
+		limiting := v.limiting()
+		if len(limiting) == 0 {
+			continue
+		}
+		h.directions = len(v.trialsConclusion().Directions)
+		if h.shown(v, limiting) {
+			c.steady[v.index] = steady{carried: h.carried, lost: procedure.None}
+			continue
+		}
+		found, complete := h.confirm(v, limiting)
+		if !complete {
+			return
+		}
+		c.steady[v.index] = found
+		if h.carried, h.carriedIn = found.carried, limiting; found.refuted || found.unknown != "" {
+			h.carriedIn = nil
+		}
+	}
+	h.withdraw(c.steady)
+}
+
+// shown says that the latest load that was held shows this goal's bound, too: as much came back of it as the goal asks for.
+func (h *holder) shown(v verdict, limiting []int) bool {
+	for _, d := range limiting {
+		if !slices.Contains(h.carriedIn, d) {
+			return false
+		}
+	}
+	return h.forwarded(h.carried, limiting) >= loadOf(v.found.Lower.Load).Float()*(1-(v.goal.LossRatio+v.goal.Width).Float())
+}
+
+func lowerLoad(v verdict) float64 {
+	if v.found.Lower == nil {
+		return 0
+	}
+	return v.found.Lower.Load
+}
+
+// limiting are the directions whose own loss bounds the goal's answer.
+func (v verdict) limiting() (all []int) {
+	for d, of := range v.trialsConclusion().Directions {
+		if of.Saturated {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// withdraw leaves open what refutes a goal's bound if another window shows the contrary, which began with nothing saved up, too: more was forwarded, or as much lost nothing. The device was not the same both times.
+func (h *holder) withdraw(all []steady) {
+	for i, s := range all {
+		if !s.refuted {
+			continue
+		}
+		lost := h.history[s.lost]
+		j := slices.IndexFunc(h.fromNothing, func(n int) bool {
+			carried := h.history[n].Load >= lost.Load && !slices.ContainsFunc(h.every(), func(d int) bool { return surelyLost(h.history[n], d, h.plan.Goals[i]) > 0 })
+			return carried || h.forwarded(n, h.every()) > lost.Load.Float()*clearlyMore
+		})
+		if j >= 0 {
+			all[i] = steady{carried: procedure.None, lost: procedure.None, unknown: fmt.Sprintf("right after an overload the device lost frames at one time (window %d), and carried more at another (window %d)", lost.Number, h.history[h.fromNothing[j]].Number)}
+		}
+	}
+}
+
+// every is all directions.
+func (h *holder) every() (all []int) {
+	for d := range h.directions {
+		all = append(all, d)
+	}
+	return all
+}
+
+// confirm holds a goal's lower bound, and a lower load where that loses frames; false: a window is missing.
+func (h *holder) confirm(v verdict, limiting []int) (found steady, complete bool) {
+	found = steady{carried: procedure.None, lost: procedure.None}
+	load := loadOf(v.found.Lower.Load)
+	loose := v.goal
+	loose.LossRatio += loose.Width // what is lost now and then is the trials' to judge
+	for losses := 0; losses < 2; {
+		at, verdict, ok := h.hold(v, loose, limiting, load, "holding what met "+v.goal.Name+" right after an overload: nothing that the device saved up in a pause helps it now")
+		switch {
+		case !ok:
+			return found, false
+		case verdict == report.Invalid:
+			found.unknown = h.course.unheld
+			return found, true
+		case verdict == report.Good:
+			found.carried = at
+			return found, true
+		}
+		found.lost = at
+		losses++
+	}
+	found.refuted = true
+	return found, h.findCommitted(&found, v, limiting)
+}
+
+// findCommitted looks for the highest load that is carried from nothing saved up: a device that does so forwards its committed rate of every load above that.
+func (h *holder) findCommitted(found *steady, v verdict, limiting []int) (complete bool) {
+	for range committedTries {
+		limit := h.forwarded(found.lost, limiting) / (1 - v.goal.LossRatio.Float())
+		at, verdict, ok := h.hold(v, v.goal, limiting, loadOf(limit*(1-v.goal.Width.Float()/2)), "what met "+v.goal.Name+" in trials lost frames right after an overload: holding what came back of it")
+		if !ok {
+			return false
+		}
+		if verdict == report.Lossy {
+			found.lost = at
+			continue
+		}
+		if verdict == report.Good {
+			found.carried = at
+		}
+		break
+	}
+	if found.carried == procedure.None {
+		return true
+	}
+	above := loadOf(h.history[found.carried].Load.Float() / math.Pow(1-v.goal.Width.Float(), 1.5))
+	at, verdict, ok := h.hold(v, v.goal, limiting, above, "holding a little more than what the device carries right after an overload")
+	if ok && verdict == report.Lossy {
+		found.lost = at
+	}
+	return ok
+}
+
+// forwarded is the load that the limiting direction which carried least forwarded in a window.
+func (h *holder) forwarded(window int, limiting []int) float64 {
+	w, least := h.history[window], 1.0
+	for _, d := range limiting {
+		least = min(least, measure.Carried(w.Directions[d]).Float())
+	}
+	return w.Load.Float() * least
+}
+
+// hold holds a load from nothing saved up, after an overload where that is needed: Good, Lossy in some limiting direction, or Invalid, and then the course says why. False: a window is missing.
+func (h *holder) hold(v verdict, by plan.Goal, limiting []int, load units.Ratio, reason string) (window int, shows report.Quality, ok bool) {
+	for try := 0; !h.emptyAt(limiting, load); try++ {
+		if try == overloadTries || h.spent() {
+			h.course.unheld = "an overload lost no frames"
+			return procedure.None, report.Invalid, true
+		}
+		if _, ok := h.play(report.Refine, h.overload(v), leastHeld<<try, fmt.Sprintf("%s: an overload first, so that nothing is saved up", v.goal.Name)); !ok {
+			return procedure.None, "", false
+		}
+	}
+	for try := 0; try <= invalidRepeats && !h.spent() && h.emptyAt(limiting, load); try++ {
+		lasts := min(max(v.goal.FinalTrialDuration.Std(), leastHeld), mostHeld)
+		at, ok := h.play(report.Confirm, load, lasts, reason)
+		if !ok {
+			return procedure.None, "", false
+		}
+		w := judgedBy(h.history[at], by)
+		if len(w.Directions) < h.directions {
+			continue
+		}
+		if slices.ContainsFunc(limiting, func(d int) bool { return surelyLost(h.history[at], d, by) > 0 }) {
+			return at, report.Lossy, true
+		}
+		if !slices.ContainsFunc(limiting, func(d int) bool { return w.Directions[d].Quality == report.Invalid }) || measure.MoreCameBack(w, by.LossRatio) {
+			return at, report.Good, true
+		}
+		h.course.unheld = fmt.Sprintf("window %d could not be judged: %s", w.Number, w.Reason)
+	}
+	return procedure.None, report.Invalid, true
+}
+
+// spent says that no window more may be held.
+func (h *holder) spent() bool {
+	most, _ := h.mostHeldTogether()
+	return h.held >= most
+}
+
+// overload is a load well above what the goal's upper bound is.
+func (h *holder) overload(v verdict) units.Ratio {
+	return min(units.One, loadOf(v.found.Upper.Load)*11/10)
+}
+
+// play is the window of the next step; false: it is missing, and the course asks for it.
+func (h *holder) play(phase report.Phase, load units.Ratio, lasts time.Duration, reason string) (window int, ok bool) {
+	if h.next >= len(h.history) {
+		h.course.ended, h.course.reason = false, reason
+		h.course.step = procedure.Step{Kind: procedure.Held, Phase: phase, Load: load, Settle: h.settle, Judge: lasts, Reason: reason}
+		return procedure.None, false
+	}
+	window = h.next
+	h.next++
+	h.held++
+	if w := h.history[window]; len(w.Directions) >= h.directions && w.Counts() && h.emptyAt(h.every(), loadOf(h.forwarded(window, h.every()))) {
+		h.fromNothing = append(h.fromNothing, window)
+	}
+	h.follow(h.history[window])
+	return window, true
+}
+
+// follow keeps up what the device may have saved up by the end of a window.
+func (h *holder) follow(w report.Window) {
+	for len(h.empty) < h.directions {
+		h.empty = append(h.empty, 0)
+	}
+	for d := range h.empty {
+		if d >= len(w.Directions) {
+			h.empty[d] = 0
+			continue
+		}
+		load := w.Load
+		if w.Directions[d].UnderOffered() { // by more than a reading's noise
+			load = offeredLoad(w, d)
+		}
+		h.empty[d] = min(h.empty[d], load)
+		if surelyLost(w, d, h.strictest) > 0 {
+			h.empty[d] = load
+		}
+		if w.Evidence != nil && w.Evidence.Fault != "" {
+			h.empty[d] = 0
+		}
+	}
+}
+
+// strictest is the first goal with the smallest loss ratio of all goals, and a little more, as what is lost now and then shows nothing.
+func (s Search) strictest() plan.Goal {
+	strict := s.plan.Goals[0]
+	strict.LossRatio = slices.MinFunc(s.plan.Goals, func(a, b plan.Goal) int { return cmp.Compare(a.LossRatio, b.LossRatio) }).LossRatio + strict.Width/4
+	return strict
+}
+
+// emptyAt says that a device which doesn't carry this load has nothing saved up now in these directions.
+func (h *holder) emptyAt(limiting []int, load units.Ratio) bool {
+	return !slices.ContainsFunc(limiting, func(d int) bool { return d >= len(h.empty) || h.empty[d] < load })
+}
+
+// mostHeldTogether is how many such windows there are at most, and how long they take.
+func (s Search) mostHeldTogether() (windows int, span time.Duration) {
+	windows = heldMost * len(s.plan.Goals)
+	return windows, time.Duration(windows) * (procedure.MostSettle + mostHeld)
+}
+
+// concludeSteady makes a goal's conclusion claim no more than what holds right after an overload.
+func (v verdict) concludeSteady(g *procedure.GoalConclusion) {
+	if len(v.steady) == 0 {
+		return
+	}
+	found := v.steady[v.index]
+	if found.unknown != "" {
+		g.ShownFor = v.goal.FinalTrialDuration.Std()
+	}
+	if !found.refuted {
+		return
+	}
+	g.Reason, g.Saturated, g.Resolution, g.Window, g.Lossy, g.Confirmed = report.BurstsOnly, false, 0, found.carried, found.lost, found.carried != procedure.None
+	if found.carried == procedure.None {
+		g.Directions = nil
+		return
+	}
+	answer, lossy := v.history[found.carried], v.history[found.lost]
+	for i := range g.Directions {
+		d := &g.Directions[i]
+		*d = procedure.DirectionConclusion{Reason: report.OtherDirection, Confirmed: true, Window: found.carried, Lossy: procedure.None}
+		if surelyLost(lossy, i, v.goal) > 0 {
+			d.Lossy, d.Resolution = found.lost, width(min(answer.Load, offeredLoad(answer, i)), max(lossy.Load, offeredLoad(lossy, i)))
+			d.Reason, d.Saturated = report.BurstsOnly, d.Resolution <= near*v.goal.Width
+			g.Resolution = max(g.Resolution, d.Resolution)
+		}
+	}
+	g.Saturated = !slices.ContainsFunc(g.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
+	if !g.Saturated {
+		g.Resolution = 0
+	}
+}
+
+// steadySentence says what the held windows showed; empty: that the bounds hold.
+func (v verdict) steadySentence() string {
+	if len(v.steady) == 0 {
+		return ""
+	}
+	found := v.steady[v.index]
+	pause := fmt.Sprintf("trials of %s that begin after a pause", v.goal.FinalTrialDuration.Std())
+	switch {
+	case found.unknown != "":
+		return fmt.Sprintf("; that is shown in %s, and for no longer: %s", pause, found.unknown)
+	case !found.refuted:
+		return ""
+	case found.carried == procedure.None:
+		w := v.history[found.lost]
+		return fmt.Sprintf("; only in %s: right after an overload the device lost frames of as much (window %d, %s), and no load is known that it carries then", pause, w.Number, worstLoss(w))
+	}
+	w := v.history[found.carried]
+	return fmt.Sprintf("; only in %s, as bursts: for as long as one likes the device carries %s, held for %s right after an overload (window %d)", pause,
+		wording.PacketRate(measure.Sum(w.Directions, nil).Offered.PacketsPerSecond), w.Duration.Std().Round(1e8), w.Number)
+}

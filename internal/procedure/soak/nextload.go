@@ -1,0 +1,51 @@
+package soak
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure/losscurve"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+const (
+	// approaches is how many trials after the first one send what came back of the trial before, before curves choose the load.
+	approaches = 2
+	// cautious is the probability that the critical load lies above the load of a trial at the lower end of the estimate.
+	cautious = 0.9
+)
+
+// nextLoad is the load of the next trial, and why. As long as nothing is lost it is the highest. The next two trials go down to what came back of the trial before. From there on each trial is for
+// one direction, in turn, and is made at one of these loads, in turn: the critical load by the curves of each shape, and a load that the critical one most probably lies above. Trials there narrow
+// the estimate down.
+func (s Soak) nextLoad(trials []report.Window) (units.Ratio, string) {
+	lossy := slices.DeleteFunc(s.directionsOf(trials), func(d direction) bool { return d.lost == 0 })
+	switch {
+	case len(lossy) == 0:
+		return units.One, ""
+	case len(trials) <= approaches:
+		last := trials[len(trials)-1]
+		return s.onGrid(units.Ratio(float64(last.Load) * (1 - highestLossRatio(last).Float()))), "what came back of the trial before"
+	}
+	turn := len(trials) - approaches - 1
+	d := lossy[turn%len(lossy)]
+	if n := turn / len(lossy) % (len(losscurve.Shapes) + 1); n < len(losscurve.Shapes) {
+		shape := losscurve.Shapes[n]
+		return d.loadOf(d.fit(shape, d.worst).Mean()), fmt.Sprintf("the critical load by the %s function", shape)
+	}
+	low := math.Inf(1)
+	for _, shape := range losscurve.Shapes {
+		low = min(low, d.fit(shape, d.worst).Quantile(1-cautious))
+	}
+	return d.loadOf(low), "the lower end of where the critical load may be"
+}
+
+// highestLossRatio is that of the direction that lost the largest share.
+func highestLossRatio(w report.Window) (most units.Ratio) {
+	for _, m := range w.Directions {
+		most = max(most, m.LossRatio)
+	}
+	return most
+}

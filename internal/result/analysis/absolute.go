@@ -1,0 +1,243 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/comparison"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// judgeAbsolute judges a criterion by all runs. With one run it is that run's own judgement. With several, the criterion speaks of their median: as many runs as the median's interval leaves out
+// may lie on the other side, unless a tenth of the runs or more lie far from the rest. A criterion may speak of the worst run, or of the spread, instead.
+func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResult {
+	switch {
+	case c.Statistic == plan.SpreadOfRuns:
+		return judgeSpread(runs, c)
+	case len(runs) == 1:
+		return judge(runs[0], c)
+	case c.Statistic == plan.WorstOfRuns:
+		return judgeWorst(runs, c)
+	}
+	sorted := map[report.Outcome][]string{}
+	counted, aside := runsThatCount(runs, c)
+	for _, r := range counted {
+		one := judge(r, c)
+		sorted[one.Outcome] = append(sorted[one.Outcome], one.Message)
+	}
+	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
+	n, spared := len(counted), statistics.Spared(len(counted))
+	switch {
+	case comparison.TooFew(n, len(runs)):
+		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", n, len(runs)) + aside
+		return result
+	case len(sorted[report.Passed]) >= n-spared:
+		result.Outcome = report.Passed
+	case len(sorted[report.DidFail]) >= n-spared:
+		result.Outcome = report.DidFail
+	}
+	why := ""
+	if result.Outcome == report.Passed {
+		if why = whyMedianIsNotEnough(counted, c); why != "" {
+			result.Outcome = report.Undecided
+		}
+	}
+	result.Message = mediansSentence(counted, c) + outcomesSentence(sorted, n) + why + aside
+	return result
+}
+
+// runsThatCount are the runs with a usable figure of the criterion; aside says how many others there are, and why.
+func runsThatCount(runs []*report.Report, c plan.Criterion) (counted []*report.Report, aside string) {
+	var why []string
+	for _, r := range runs {
+		if message := figureOf(c).Unfit(r); message != "" {
+			why = append(why, message)
+		} else {
+			counted = append(counted, r)
+		}
+	}
+	return counted, setAsideSentence("runs", why, len(runs))
+}
+
+// mostReasons is how many of the reasons for setting runs aside a sentence names.
+const mostReasons = 3
+
+func setAsideSentence(whose string, why []string, of int) string {
+	switch {
+	case len(why) == 0:
+		return ""
+	case of == 1:
+		return ": " + why[0]
+	}
+	reasons := slices.Compact(slices.Sorted(slices.Values(why)))
+	if more := len(reasons) - mostReasons; more > 0 {
+		reasons = append(reasons[:mostReasons], fmt.Sprintf("and for %d more reasons", more))
+	}
+	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), of, whose, strings.Join(reasons, "; "))
+}
+
+// outcomesSentence counts the runs by their outcome, and quotes the worst of them.
+func outcomesSentence(sorted map[report.Outcome][]string, n int) string {
+	words := map[report.Outcome]string{report.DidFail: "do not meet it", report.Undecided: "leave it open", report.Passed: "meet it"}
+	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
+		said := sorted[outcome]
+		switch {
+		case len(said) == n && outcome == report.Undecided: // with the way out
+			return fmt.Sprintf("; all %d runs %s (%s)", n, words[outcome], said[0])
+		case len(said) == n:
+			return fmt.Sprintf("; all %d runs %s", n, words[outcome])
+		case len(said) > 0:
+			return fmt.Sprintf("; %d of %d runs %s (%s)", len(said), n, words[outcome], said[0])
+		}
+	}
+	return ""
+}
+
+// mediansSentence has the median of each figure of a criterion.
+func mediansSentence(runs []*report.Report, c plan.Criterion) string {
+	var texts []string
+	first := slices.IndexFunc(runs, figureOf(c).Answered)
+	if first < 0 { // frames were lost at any load: no run has a figure
+		return judge(runs[0], c).Message
+	}
+	if c.Observed != nil {
+		return observedOverRuns(runs, c) + boundsSentence(c)
+	}
+	selected := figureOf(c)
+	for i, v := range selected.Of(runs[first]) {
+		var values []float64
+		for _, r := range runs {
+			if !figureOf(c).Answered(r) {
+				continue
+			}
+			if of := selected.Of(r); i < len(of) && of[i].Missing == "" {
+				values = append(values, shownNumber(of[i]).Float())
+			}
+		}
+		s := statistics.Summarize(values)
+		if s.N == 0 {
+			texts = append(texts, figures.DirectionText(v)+": "+figures.Text(v))
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", figures.DirectionText(v), selected.Format(s.Median), s.N, selected.Format(s.Low), selected.Format(s.High)))
+	}
+	return strings.Join(texts, "; ") + boundsSentence(c)
+}
+
+// boundsSentence has the bounds in words.
+func boundsSentence(c plan.Criterion) string {
+	text := ""
+	if c.Min != "" {
+		text += fmt.Sprintf(", at least %s demanded", c.Min)
+	}
+	if c.Max != "" {
+		text += fmt.Sprintf(", at most %s demanded", c.Max)
+	}
+	return text
+}
+
+// judge compares all figures of a run with a criterion: the worst outcome is the criterion's, with the messages of all figures that had it.
+func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
+	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
+	switch {
+	case r.Ending != report.Completed:
+		result.Message = "not judged: " + comparison.Unfit(r)
+		return result
+	case !figureOf(c).Answered(r):
+		result.Outcome, result.Message = judgeWithoutFigure(r, c)
+		return result
+	case c.Observed != nil:
+		result.Outcome, result.Message = judgeObserved(r, c)
+		return heldOnly(r, result)
+	}
+	found := figureOf(c).Of(r)
+	if len(found) == 0 {
+		result.Message = fmt.Sprintf("metric %q with direction %q is not known", c.Metric, c.Direction)
+		if c.Latency != nil {
+			result.Message = "no such latency was measured: " + noSuchLatency(r, *c.Latency)
+		}
+		return result
+	}
+	messages := map[report.Outcome][]string{}
+	for _, f := range found {
+		outcome, message := judgedFigure{f, r}.against(c)
+		messages[outcome] = append(messages[outcome], message)
+	}
+	result.Outcome, result.Message = worstOf(messages)
+	return heldOnly(r, result)
+}
+
+// heldOnly lets no criterion pass on what was not held. A criterion that surely fails stays failed.
+func heldOnly(r *report.Report, result report.CriterionResult) report.CriterionResult {
+	if r.Result.NotHeld != "" && result.Outcome == report.Passed {
+		result.Outcome = report.Undecided
+		result.Message += ", but it was not held: " + r.Result.NotHeld
+	}
+	return result
+}
+
+// worstOf is the worst outcome there is, with all its messages.
+func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
+	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
+		if said := messages[outcome]; len(said) > 0 {
+			return outcome, strings.Join(said, "; ")
+		}
+	}
+	return report.Undecided, ""
+}
+
+// judgeWithoutFigure judges a run that has no figure: nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.
+func judgeWithoutFigure(r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	if r.Result.NotHeld != "" {
+		return report.Undecided, "not held: " + r.Result.NotHeld
+	}
+	if r.Result.Reason != report.NoCleanWindow || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
+		return report.Undecided, "not measured: " + r.Result.Message
+	}
+	minimum, err := decimal(c.Min)
+	lowest := r.LowestLossy()
+	if err != nil || lowest == nil {
+		return report.Undecided, "not measured: " + r.Result.Message
+	}
+	for _, d := range lowest.Directions {
+		if c.Direction != "Total" && d.Quality == report.Lossy && minimum.Cmp(big.NewRat(d.Offered.PacketsPerSecond, 1)) >= 0 {
+			return report.DidFail, fmt.Sprintf("%s→%s: frames were lost at %s already, at least %s demanded", d.From, d.To, wording.PacketRate(d.Offered.PacketsPerSecond), c.Min)
+		}
+	}
+	return report.Undecided, "not measured: " + r.Result.Message
+}
+
+// noSuchLatency says why a Report has no latency of a criterion's load and frame size.
+func noSuchLatency(r *report.Report, l plan.LatencyFigure) string {
+	if i := slices.IndexFunc(r.Result.Latency, func(at report.LatencyAt) bool { return at.At == l.At }); i < 0 {
+		return "the run has no trial at " + figures.AtText(l.At) + " (procedure.latency.at)"
+	}
+	return fmt.Sprintf("no frames of %d bytes were timed", l.FrameSize)
+}
+
+// figureOf is the figure that a criterion speaks of.
+func figureOf(c plan.Criterion) comparison.Figure {
+	f := comparison.Figure{Metric: report.Metric(c.Metric), Direction: c.Direction}
+	if l := c.Latency; l != nil {
+		f.At, f.FrameSize = &l.At, l.FrameSize
+	}
+	return f
+}
+
+// shownNumber is the end of a figure's interval that people read: of a rate what surely came back, of loss the most that may be lost, of latency the longest that it may be, if anything bounds it.
+func shownNumber(f report.Figure) report.Number {
+	switch {
+	case f.Metric == figures.LossRatio:
+		return f.High
+	case f.At != nil:
+		return cmp.Or(f.High, f.Low)
+	}
+	return f.Low
+}

@@ -1,0 +1,300 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+const (
+	// leastChange is by how much less a device must carry at another time, at the least, as a share: less is how limits scatter.
+	leastChange = 0.01
+	// leastTimes is how often it must, as a single loss has many reasons.
+	leastTimes = 2
+	// leastOverloadChange is by how much less it must carry of the same overload, as what comes back of more than a device carries scatters.
+	leastOverloadChange = 0.2
+	// sameLoad is by how much less a load may be than one that was carried, and reading by how much more as it was read: frames of a load that is more may be lost at any time.
+	sameLoad, reading = 0.005, 0.001
+	// leastStretch is how long a stretch of a window must last to be looked at by itself: readings are some milliseconds off.
+	leastStretch = 400 * time.Millisecond
+)
+
+// look is what a stretch shows of a direction.
+//
+//	window   ├──────── a load is held ────────┤     samples cut it into stretches
+//	stretch  │ clean │ clean │ lossy │ lossy │      loss that begins late
+type look struct {
+	report.Look
+	clean, lossy bool
+	// before is the offered load, in packets per second, that had lost frames just before, or the least load since then: a device that carries less has nothing saved up. 0: it may have saved up rate.
+	before float64
+	bytes  float64 // that came, per second
+}
+
+func (l look) offered() float64  { return float64(l.OfferedPacketsPerSecond) }
+func (l look) received() float64 { return float64(l.ReceivedPacketsPerSecond) }
+
+// spent says that a device which doesn't carry this load had nothing saved up when the stretch began.
+func (l look) spent() bool { return l.before >= (1-leastChange)*l.offered() }
+
+// contradicts says that a stretch lost frames of a load that another one carried, and carried clearly less of it. That a device loses frames of a lower load is no contradiction: it may always do so.
+func (l look) contradicts(carried look) bool {
+	less, more := (1-sameLoad)*carried.offered(), (1+reading)*carried.offered()
+	return l.lossy && carried.clean && l.offered() >= less && l.offered() <= more && l.received() <= (1-leastChange)*carried.received()
+}
+
+// carriesLess says that clearly less came back of an overload than in another stretch of the same overload.
+func (l look) carriesLess(other look) bool {
+	return l.lossy && other.lossy && math.Abs(l.offered()/max(1, other.offered())-1) <= sameLoad && l.received() <= (1-leastOverloadChange)*other.received()
+}
+
+// Contradictions are the directions in which the device carried a load at one time, and at another lost frames of as much or less; or in which clearly less came back of the same overload at another time.
+func Contradictions(r *report.Report) (all []report.Contradiction) {
+	p := report.PlanOf(r)
+	if p.Sessions != nil {
+		return nil
+	}
+	for i, d := range p.Directions {
+		if c := contradictionOf(r, i, looksOf(r, i)); c != nil {
+			c.Direction = d.Name()
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+// contradictionOf is how a direction's looks contradict each other; nil: they don't.
+func contradictionOf(r *report.Report, i int, looks []look) *report.Contradiction {
+	contradicts := look.contradicts
+	carried, lost := opposed(looks, contradicts)
+	if len(carried) == 0 {
+		contradicts = look.carriesLess
+		if carried, lost = opposed(looks, contradicts); len(carried) < leastTimes { // once a queue may have emptied
+			return nil
+		}
+	}
+	most := slices.MaxFunc(carried, func(a, b look) int { return cmp.Compare(a.OfferedPacketsPerSecond, b.OfferedPacketsPerSecond) })
+	least := slices.MinFunc(slices.DeleteFunc(slices.Clone(lost), func(l look) bool { return !contradicts(l, most) }), func(a, b look) int {
+		return cmp.Compare(a.ReceivedPacketsPerSecond, b.ReceivedPacketsPerSecond)
+	})
+	c := &report.Contradiction{Carried: most.Look, Lost: least.Look, Times: len(lost)}
+	var spent bool
+	if c.Kind, spent = kindOf(looks, carried, lost); spent {
+		c.Burst = burstOf(r, i, looks)
+	}
+	return c
+}
+
+// opposed are the looks that several others contradict, and those others, both in the order of time.
+func opposed(looks []look, contradicts func(l, carried look) bool) (carried, lost []look) {
+	for _, l := range looks {
+		against := slices.DeleteFunc(slices.Clone(looks), func(o look) bool { return !contradicts(o, l) })
+		if len(against) >= leastTimes {
+			carried, lost = append(carried, l), append(lost, against...)
+		}
+	}
+	slices.SortFunc(lost, func(a, b look) int { return cmp.Compare(a.Start, b.Start) })
+	return carried, slices.CompactFunc(lost, func(a, b look) bool { return a.Start == b.Start })
+}
+
+// kindOf is what tells stretches that lost frames from those that carried as much, both in the order of time: what came before, or the time. spent says that a bucket explains them.
+func kindOf(looks, carried, lost []look) (kind report.ContradictionKind, spent bool) {
+	spent = !slices.ContainsFunc(carried, look.spent) && !slices.ContainsFunc(lost, func(l look) bool { return !l.spent() && !empties(looks, l) })
+	switch {
+	case carried[len(carried)-1].Start < lost[0].Start:
+		return report.Slower, spent
+	case lost[len(lost)-1].Start < carried[0].Start:
+		return report.Faster, false
+	case spent:
+		return report.LoadBefore, true
+	}
+	return report.NowAndThen, false
+}
+
+// empties says that a stretch lost frames after one of the same load that lost none: in it a bucket would have become empty.
+func empties(looks []look, l look) bool {
+	n := slices.IndexFunc(looks, func(o look) bool { return o.Start == l.Start })
+	return n > 0 && looks[n-1].clean && looks[n-1].Window == l.Window
+}
+
+// burstOf is the least that a bucket must hold for a direction to carry what it did, if what it carries right after an overload is all that flows into the bucket.
+func burstOf(r *report.Report, i int, looks []look) (burst units.Traffic) {
+	var frames, bytes float64
+	for _, l := range looks {
+		if l.lossy && l.spent() {
+			frames, bytes = max(frames, l.received()), max(bytes, l.bytes)
+		}
+	}
+	if frames == 0 {
+		return burst
+	}
+	var moreFrames, moreBytes float64
+	for n := range len(r.Samples) - 1 {
+		a, b := r.Samples[n], r.Samples[n+1]
+		took, from, to := (b.At - a.At).Std().Seconds(), a.Directions[i].Returned, b.Directions[i].Returned
+		moreFrames = max(0, moreFrames+float64(to.Packets-from.Packets)-frames*took)
+		moreBytes = max(0, moreBytes+float64(to.Bytes-from.Bytes)-bytes*took)
+		burst = units.Traffic{Packets: max(burst.Packets, int64(moreFrames)), Bytes: max(burst.Bytes, int64(moreBytes))}
+	}
+	return burst
+}
+
+// looksOf are what the stretches of all windows that count show of direction i, in the order of time.
+func looksOf(r *report.Report, i int) (all []look) {
+	before, ended := 0.0, time.Duration(0)
+	for _, w := range r.Windows {
+		if i >= len(w.Directions) {
+			return nil
+		}
+		if w.Took > 0 || w.Start.Std()-ended > longestSettle(r) { // traffic paused
+			before = 0
+		}
+		ended = (w.Start + w.Duration).Std()
+		if w.Took > 0 {
+			ended = 0 // as it does after a trial
+		}
+		counts := w.Counts() && w.Directions[i].Quality != report.Unjudged && !slices.Contains([]report.Phase{report.WarmUp, report.AtLoad, report.BackToBack}, w.Phase) // a buffer takes a burst, and not a trial
+		for _, l := range looksIn(r, w, i) {
+			l.before = before
+			before = min(before, l.offered())
+			if l.lossy {
+				before = l.offered()
+			}
+			if counts {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// longestSettle is the longest pause between two windows in which traffic may have gone on.
+func longestSettle(r *report.Report) time.Duration {
+	return max(report.PlanOf(r).Procedure.Ramp.Settle.Std(), procedure.MostSettle) + time.Second
+}
+
+// looksIn are the stretches between the samples of a window, or the window as a whole where there are no samples in it.
+func looksIn(r *report.Report, w report.Window, i int) (all []look) {
+	whole, limit := wholeLook(w, i), report.PlanOf(r).Procedure.MaxLossRatio.Float()
+	for _, s := range cut(samplesIn(r, w), i) {
+		if s.lasted() < leastStretch || s.sent < measure.LeastSent {
+			continue
+		}
+		share := float64(s.came) / float64(s.sent)
+		if s.sentBytes > 0 && s.damaged == 0 {
+			share = min(share, float64(s.cameBytes)/float64(s.sentBytes))
+		}
+		l := look{Look: report.Look{Window: w.Number, Start: plan.Duration(s.from), Duration: plan.Duration(s.lasted()), OfferedPacketsPerSecond: int64(float64(s.sent) / s.lasted().Seconds())}, bytes: float64(s.cameBytes) / s.lasted().Seconds()}
+		l.ReceivedPacketsPerSecond = int64(l.offered() * min(1, share))
+		l.clean, l.lossy = 1-share <= max(limit, 0.002) && share <= 1+leastChange, 1-share > max(limit, leastChange)
+		all = append(all, l)
+	}
+	if len(all) < 2 {
+		return []look{whole}
+	}
+	return all
+}
+
+// samplesIn are the samples from a window's first edge to its last. Of a trial none are from before its traffic.
+func samplesIn(r *report.Report, w report.Window) []report.Sample {
+	const edge = 100 * time.Millisecond // samples are taken just before a window opens
+	from := w.Start.Std() - edge
+	if w.Took > 0 {
+		from = w.Start.Std() + edge // what was read just before the trial is of no stretch of its traffic
+	}
+	first, _ := slices.BinarySearchFunc(r.Samples, from, func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
+	last, _ := slices.BinarySearchFunc(r.Samples, (w.Start+w.Duration).Std()+edge, func(s report.Sample, t time.Duration) int { return cmp.Compare(s.At.Std(), t) })
+	return r.Samples[first:max(first, last)]
+}
+
+// wholeLook is what a window as a whole shows of direction i.
+func wholeLook(w report.Window, i int) look {
+	d := w.Directions[i]
+	return look{Look: report.Look{Window: w.Number, Start: w.Start, Duration: w.Duration, OfferedPacketsPerSecond: d.Offered.PacketsPerSecond,
+		ReceivedPacketsPerSecond: int64(float64(d.Offered.PacketsPerSecond) * measure.Carried(d).Float())},
+		clean: d.Quality == report.Good || d.Quality == report.Short, lossy: d.Quality == report.Lossy, bytes: float64(d.Returned.Bytes) / max(w.Duration, 1).Std().Seconds()}
+}
+
+// contradictionIn is the change that a direction of the answer shows; nil: none.
+func contradictionIn(r *report.Report, direction string) *report.Contradiction {
+	i := slices.IndexFunc(r.Contradictions, func(c report.Contradiction) bool { return c.Direction == direction })
+	if i < 0 {
+		return nil
+	}
+	return &r.Contradictions[i]
+}
+
+// contradicted says that the device lost frames of a direction's answer, or of less, at another time.
+func contradicted(r *report.Report, d report.Direction) bool {
+	c := contradictionIn(r, d.Name())
+	return c != nil && c.Limits(d)
+}
+
+// onlyInBursts is the conclusion of a search that held its limit right after an overload, with the reason that more was carried after a lower load.
+func onlyInBursts(r *report.Report, c procedure.Conclusion) procedure.Conclusion {
+	c.Directions = slices.Clone(c.Directions)
+	for i := range c.Directions {
+		d := &c.Directions[i]
+		if d.Reason != report.LossAboveLimit || !d.Confirmed || d.Window == procedure.None {
+			continue
+		}
+		of := r.Windows[d.Window].Directions[i]
+		if change := contradictionIn(r, of.Name()); change == nil || change.Kind != report.LoadBefore || contradicted(r, of) {
+			continue
+		}
+		d.Reason = report.BurstsOnly
+		if c.Reason == report.LossAboveLimit {
+			c.Reason = report.BurstsOnly
+		}
+	}
+	return c
+}
+
+// contradictionSentences say that the device's answer depends on what came before, and in which directions; empty: in none.
+func contradictionSentences(r *report.Report) string {
+	if len(r.Contradictions) == 0 {
+		return ""
+	}
+	said := "; " + contradictionSentence(r, r.Contradictions[0])
+	for _, c := range r.Contradictions[1:] {
+		said += fmt.Sprintf("; so in %s: %s came back, after %s", c.Direction, wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), wording.PacketRate(c.Carried.ReceivedPacketsPerSecond))
+	}
+	return said
+}
+
+func contradictionSentence(r *report.Report, c report.Contradiction) string {
+	since := func(l report.Look) string { return sinceTraffic(r, report.Interruption{Start: l.Start}) }
+	load := wording.PacketRate(c.Carried.OfferedPacketsPerSecond)
+	if c.Carried.ReceivedPacketsPerSecond < int64((1-leastChange)*float64(c.Carried.OfferedPacketsPerSecond)) {
+		load = wording.PacketRate(c.Carried.ReceivedPacketsPerSecond) + " of " + load
+	}
+	carried := fmt.Sprintf("%s carried %s for %s (window %d, %s)", c.Direction, load, roundly(c.Carried.Duration), c.Carried.Window, since(c.Carried))
+	lost := fmt.Sprintf("frames of %s (%s came back, window %d, %s)", wording.PacketRate(c.Lost.OfferedPacketsPerSecond), wording.PacketRate(c.Lost.ReceivedPacketsPerSecond), c.Lost.Window, since(c.Lost))
+	switch c.Kind {
+	case report.LoadBefore:
+		return fmt.Sprintf("the device's answer depends on the load before: after a lower load or a pause %s, and after an overload it lost %s%s", carried, lost, bucketWords(", as a policer does whose bucket holds", c))
+	case report.Slower:
+		return fmt.Sprintf("the device carried less later: %s, and then it lost %s; it spent what it had saved up%s, or became slower", carried, lost, bucketWords(",", c))
+	case report.Faster:
+		return fmt.Sprintf("the device carried more later: it lost %s, and then %s; see what it was busy with, then measure again", lost, carried)
+	case report.NowAndThen:
+	}
+	return fmt.Sprintf("the device carries as much at one time and not at another: %s, and it lost %s, in %d stretches", carried, lost, c.Times)
+}
+
+// bucketWords say how much a bucket holds that explains a contradiction; empty: none does.
+func bucketWords(before string, c report.Contradiction) string {
+	if c.Burst.Packets == 0 && c.Burst.Bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s frames or %s bytes at least", before, wording.Count(c.Burst.Packets), wording.Count(c.Burst.Bytes))
+}

@@ -1,0 +1,93 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+const (
+	// flatSpan is how many times the lowest load the highest must be, at least, for their loss to be the same at every load, and flatLost how many frames must be lost in all, so that chance explains little of it.
+	flatSpan, flatLost = 4, 30
+	// flatSigmas is how far a window's loss may be from the mean of all, in its standard deviations by chance alone. Of a window of so few frames that no loss at all would be within that, nothing is known.
+	flatSigmas = 3
+)
+
+// flatLoss is the share of frames that a direction lost at each load from one to another, for which overload is no reason.
+type flatLoss struct {
+	of             report.Direction // its name
+	share          float64
+	lowest, higher int64 // packets per second
+}
+
+// flatLossSentence says which directions lose the same share at each load, where that is more than is allowed, with the way out; empty: none does.
+func flatLossSentence(r *report.Report) string {
+	limit := report.PlanOf(r).Procedure.MaxLossRatio
+	for i := range report.PlanOf(r).Directions {
+		f, same := flatLossOf(r.Windows, i)
+		if !same || f.share <= limit.Float() {
+			continue
+		}
+		said := fmt.Sprintf("the device loses %s of the frames %s at every load from %s to %s, more than the %s allowed: it isn't overload. Look for the cause", percent(units.Ratio(f.share*float64(units.One))),
+			f.of.Name(), wording.PacketRate(f.lowest), wording.PacketRate(f.higher), percent(limit))
+		return said + report.PlanOf(r).Advice(fmt.Sprintf(", or accept the loss (%%s: %q)", acceptable(f.share)), procedure.MaxLossRatio)
+	}
+	return ""
+}
+
+// acceptable is a limit somewhat above a share of loss, of one digit.
+func acceptable(share float64) units.Ratio {
+	more := 1.25 * share
+	digit := math.Pow(10, math.Floor(math.Log10(more)))
+	return units.Ratio(math.Round(math.Ceil(more/digit) * digit * float64(units.One)))
+}
+
+// flatLossOf is the loss that direction i has at each load, from the lowest on up to where it begins to lose more, as at a limit.
+func flatLossOf(windows []report.Window, i int) (flatLoss, bool) {
+	var all []report.Direction
+	for _, w := range windows {
+		loads := w.Phase != report.WarmUp && w.Phase != report.AtLoad && w.Phase != report.BackToBack
+		if loads && i < len(w.Directions) && w.Directions[i].Quality != report.Invalid && w.Directions[i].Sent.Packets > 0 {
+			all = append(all, w.Directions[i])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b report.Direction) int {
+		return int(a.Offered.PacketsPerSecond - b.Offered.PacketsPerSecond)
+	})
+	for n := len(all); n > 2; n-- {
+		if f, same := sameLoss(all[:n]); same {
+			return f, true
+		}
+	}
+	return flatLoss{}, false
+}
+
+// sameLoss says that chance alone explains how these directions' losses differ.
+func sameLoss(all []report.Direction) (flatLoss, bool) {
+	var lost, sent int64
+	for _, d := range all {
+		lost, sent = lost+lostOf(d), sent+d.Sent.Packets
+	}
+	first, last := all[0], all[len(all)-1]
+	f := flatLoss{of: first, share: float64(lost) / float64(sent), lowest: first.Offered.PacketsPerSecond, higher: last.Offered.PacketsPerSecond}
+	if lost < flatLost || f.higher < flatSpan*f.lowest {
+		return f, false
+	}
+	for _, d := range all {
+		expected := f.share * float64(d.Sent.Packets)
+		if expected < flatSigmas*flatSigmas || math.Abs(float64(lostOf(d))-expected) > flatSigmas*math.Sqrt(expected)+float64(d.EdgeFrames) {
+			return f, false
+		}
+	}
+	return f, true
+}
+
+// lostOf is how many frames did not come back, and no generator dropped.
+func lostOf(d report.Direction) int64 {
+	return max(0, d.Sent.Packets-d.Returned.Packets-d.GeneratorDrops())
+}

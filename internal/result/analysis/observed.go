@@ -1,0 +1,204 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+)
+
+// judgeObserved compares the series that a criterion speaks of with its bounds, in the windows that the result's figures are of. The worst outcome is the criterion's. A missing series leaves the
+// criterion undecided, and the reason says why it is missing.
+func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	series, none := observedSeries(r, *c.Observed)
+	if none != "" {
+		return report.Undecided, none
+	}
+	messages := map[report.Outcome][]string{}
+	for _, s := range series {
+		outcome, message := observedAgainst(s, r, c)
+		messages[outcome] = append(messages[outcome], message)
+	}
+	return worstOf(messages)
+}
+
+// observedSeries are the series of the result's windows that a criterion speaks of; none says why there is none.
+func observedSeries(r *report.Report, of plan.ObservedSeries) (found []report.Observed, none string) {
+	none = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", of.Observer, of.Series)
+	for _, o := range r.Result.Observed {
+		switch {
+		case o.Observer != of.Observer:
+		case o.Series == "":
+			none = fmt.Sprintf("%s: %s is missing: %s", of.Observer, of.Series, o.Missing)
+		case o.Series == of.Series && o.OfAll() == (of.Of == plan.ObservedAll):
+			found = append(found, o)
+		case o.Series == of.Series && o.Missing != "":
+			none = fmt.Sprintf("%s: %s of %s is missing: %s", of.Observer, of.Series, o.Of, o.Missing)
+		case o.Series == of.Series && o.OfAll():
+			none = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.of: All", of.Observer, of.Series)
+		}
+	}
+	if len(found) == 0 {
+		return nil, none
+	}
+	return append(found, machinesWithoutProcessors(r, of, found)...), ""
+}
+
+// machinesWithoutProcessors are the machines that show all processors together only, where each processor is to meet a criterion and other machines show each: a criterion that some meet is not
+// met by all.
+func machinesWithoutProcessors(r *report.Report, of plan.ObservedSeries, found []report.Observed) (all []report.Observed) {
+	for _, o := range r.Result.Observed {
+		if o.Observer != of.Observer || o.Series != of.Series || !o.OfAll() || of.Of == plan.ObservedAll {
+			continue
+		}
+		its := strings.TrimSuffix(o.Of, report.AllProcessors) + "processor "
+		if !slices.ContainsFunc(found, func(f report.Observed) bool { return strings.HasPrefix(f.Of, its) }) {
+			o.Missing = cmp.Or(o.Missing, "it is known of all together only, as the machine has many: say observed.of: All")
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// observedAgainst compares one series with a criterion's bounds, which are in the series' unit.
+func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	whose := seriesName(o, *c.Observed)
+	value, missing := observedValue(o, *c.Observed)
+	if missing != "" {
+		return report.Undecided, fmt.Sprintf("%s is missing: %s", whose, missing)
+	}
+	least, most := new(big.Rat).SetFloat64(max(value-o.Unsure, min(value, 0))), new(big.Rat).SetFloat64(value+o.Unsure)
+	if least == nil || most == nil {
+		return report.Undecided, fmt.Sprintf("%s is missing: %v is no number", whose, value)
+	}
+	outcome, message := report.Passed, whose+": "+observedText(value, o.Unit)+boundsSentence(c)
+	for _, b := range []struct {
+		limit string
+		least bool
+	}{{c.Min, true}, {c.Max, false}} {
+		if b.limit == "" {
+			continue
+		}
+		limit, err := decimal(b.limit)
+		if err != nil {
+			return report.Undecided, fmt.Sprintf("%s: %v", whose, err)
+		}
+		met, missed := compareInterval(least, most, limit, b.least)
+		switch {
+		case missed:
+			outcome = report.DidFail
+		case !met && outcome == report.Passed:
+			outcome = report.Undecided
+		}
+	}
+	if outcome == report.Undecided {
+		why := "its source told the same number from before the window until after it, which may have been an old one"
+		if strings.HasSuffix(o.Unit, "/s") {
+			why = "its counter grows in steps, or took long to answer"
+		}
+		return outcome, fmt.Sprintf("%s, and it is known to %s only, as %s: hold the load for longer", message, observedText(o.Unsure, o.Unit), why)
+	}
+	if r.Unconfirmed() {
+		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"
+	}
+	if why := whyMayBeMore(r); outcome == report.Passed && c.Max != "" && why != "" {
+		return report.Undecided, message + why
+	}
+	return outcome, message
+}
+
+// whyMayBeMore says why a series may be higher at a load that was not reached; empty: the load was reached.
+func whyMayBeMore(r *report.Report) string {
+	switch {
+	case r.Result.Reason == report.OtherDirection:
+		return ", and one direction set the load of all, so it may be more where another one carries all it can"
+	case r.Result.Saturated && len(r.Result.NearGenerators) > 0:
+		return ", and the limit may be the generators', so it may be more at the device's own"
+	case !loadNotReached(r.Result.Reason):
+		return ""
+	case report.PlanOf(r).Sessions != nil:
+		return belowTheDevicesLimit(r.Result.Reason)
+	}
+	return ", and the load asked for was not reached, at which it may be more"
+}
+
+// observedValue is the number of a series that a criterion judges; missing says why there is none.
+func observedValue(o report.Observed, of plan.ObservedSeries) (value float64, missing string) {
+	v := o.Mean
+	if of.Statistic == plan.ObservedMax && o.Max != nil {
+		v = o.Max // of a counter in a single window there is one rate, its mean
+	}
+	switch {
+	case o.Missing != "":
+		return 0, o.Missing
+	case v == nil:
+		return 0, "the Report has no value of it"
+	}
+	return *v, ""
+}
+
+// seriesName names a series and its number: "cpu: mean busy of processor 1".
+func seriesName(o report.Observed, of plan.ObservedSeries) string {
+	statistic := "mean"
+	if of.Statistic == plan.ObservedMax {
+		statistic = "highest"
+	}
+	return fmt.Sprintf("%s: %s %s of %s", o.Observer, statistic, o.Series, o.Of)
+}
+
+// observedText is a value in the unit that bounds are in. Seconds of processor time in a second are processors.
+func observedText(v float64, unit string) string {
+	if unit == "s/s" {
+		unit = "processors"
+	}
+	parts := 1e6
+	switch size := math.Abs(v); {
+	case size >= parts: // bytes, or hertz
+		parts = 1
+	case size < 0.001: // a packet's energy
+		parts = 1e9
+	}
+	return strconv.FormatFloat(math.Round(v*parts)/parts, 'f', -1, 64) + " " + unit
+}
+
+// observedOverRuns has the median of each series of a criterion, over the runs that have it.
+func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
+	var names, texts []string
+	values, units := map[string][]float64{}, map[string]string{}
+	why := ""
+	for _, r := range runs {
+		series, none := observedSeries(r, *c.Observed)
+		if none != "" {
+			why = none
+		}
+		for _, o := range series {
+			name := seriesName(o, *c.Observed)
+			if !slices.Contains(names, name) {
+				names, units[name] = append(names, name), o.Unit
+			}
+			v, missing := observedValue(o, *c.Observed)
+			if missing != "" {
+				why = fmt.Sprintf("%s is missing: %s", name, missing)
+				continue
+			}
+			values[name] = append(values[name], v)
+		}
+	}
+	for _, name := range names {
+		if s := statistics.Summarize(values[name]); s.N > 0 {
+			texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", name, observedText(s.Median, units[name]), s.N,
+				observedText(s.Low, units[name]), observedText(s.High, units[name])))
+		}
+	}
+	if len(texts) == 0 {
+		return why
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,274 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+const (
+	// leastOutage is for how long nothing must come back for an outage: what is shorter, as where a busy machine stands still, is loss like any other.
+	leastOutage = 900 * time.Millisecond
+	// leastOutageOfTCP is the same of TCP, and of programs that tell late what came: two samples' time. A connection that lost a segment twice waits for more than a second (RFC 6298, sections 2 and 5: the timeout doubles), however well
+	// the device carries what comes then.
+	leastOutageOfTCP = 2 * leastOutage
+	// leastSilence is for how long frames must be sent, none of which comes back, for an outage that is seen in part: the rest of it is in a pause, in which nothing was sent.
+	leastSilence = 200 * time.Millisecond
+	// betweenReadings is how much earlier than the first reading that shows it a silence may have begun.
+	betweenReadings = 250 * time.Millisecond
+	// carriedShare of what is sent must come back for the device to carry a load, however much it loses of it.
+	carriedShare = 10
+	// longestDelay is how long frames may be under way: what comes back so much later was not lost.
+	longestDelay = 3 * time.Second
+)
+
+// Outages are the times in which nothing came back in a direction of a load no higher than one that the device carried at another time of the run. A device that carries nothing of a load, each time that it is
+// offered, has none: that is what it makes of the load. What generators or the machine may have lost is no outage.
+//
+//	load ┤ carried │ carried │ silent │ carried │    an outage: the device carried as much before and after
+//	     │ carried │ silent at more │ silent at more │    none: too much for the device, as far as the run shows
+//
+// Of an outage that is partly in a pause, in which nothing is sent, only the rest is seen: nothing shows that the device was back before the pause was over.
+//
+//	trials ┤ carried ▌ silent │ pause │ silent ▐ carried │    one outage: from one ▌ to the other ▐
+func Outages(r *report.Report) (all []report.Interruption) {
+	for i, d := range report.PlanOf(r).Directions {
+		if o := outageOf(r, i); o != nil {
+			o.Direction = d.Name()
+			all = append(all, *o)
+		}
+	}
+	return all
+}
+
+// hears says that frames of the test came back in the stretch, where so many a second come at best.
+func (s stretch) hears(best float64) bool {
+	return measure.Hears(s.sent, s.came, best*s.lasted().Seconds())
+}
+
+// silent says that nothing came back of the stretch, where so many frames a second come at best.
+func (s stretch) silent(best float64) bool {
+	return measure.IsSilent(s.sent, s.came, best*s.lasted().Seconds())
+}
+
+func (s stretch) carried() bool { return s.sent >= measure.LeastSent && s.came*carriedShare >= s.sent }
+
+// rate is how many frames came back in a second.
+func (s stretch) rate() float64 {
+	return float64(s.came) / max(s.lasted(), time.Millisecond).Seconds()
+}
+
+// outageOf is the outage of a direction; nil: there was none.
+func outageOf(r *report.Report, i int) *report.Interruption {
+	stretches := stretchesOf(r, i)
+	if len(stretches) == 0 {
+		return nil
+	}
+	best := slices.MaxFunc(stretches, func(a, b stretch) int { return cmp.Compare(a.rate(), b.rate()) }).rate()
+	most, carried := mostCarried(r, i, stretches, best)
+	if !carried {
+		return nil
+	}
+	delay := delayOf(r, stretches, best)
+	var found *report.Interruption
+	for _, gap := range gaps(r, stretches, most, best) {
+		silence := silenceOf(r, i, gap, delay, best)
+		over := gap[len(gap)-1] != stretches[len(stretches)-1]
+		if !silence.isOutage(r, over, longestAway(stretches, gap)) {
+			continue
+		}
+		if found == nil {
+			found = &report.Interruption{Start: plan.Duration(silence.from)}
+		}
+		found.Times++
+		found.Duration += plan.Duration(silence.to - silence.from)
+		found.Over = over
+	}
+	return found
+}
+
+// mostCarried is the highest load that the device carried: in some stretch a tenth of it came back or, of an overload, some of it throughout a window.
+func mostCarried(r *report.Report, i int, stretches []stretch, best float64) (most int64, carried bool) {
+	for _, s := range stretches {
+		if s.carried() {
+			most, carried = max(most, s.asked), true
+		}
+	}
+	for _, w := range r.Windows {
+		from, to := w.Start.Std(), (w.Start + w.Duration).Std()
+		throughout := !slices.ContainsFunc(stretches, func(s stretch) bool { return s.from < to && s.to > from && s.silent(best) })
+		if i >= len(w.Directions) {
+			continue
+		}
+		if d := w.Directions[i]; w.Counts() && d.Returned.Packets >= measure.LeastSent && throughout {
+			most, carried = max(most, d.Intended.PacketsPerSecond), true
+		}
+	}
+	return most, carried
+}
+
+// gaps are the successive stretches in which nothing came back of at most this load.
+func gaps(r *report.Report, stretches []stretch, most int64, best float64) (all [][]stretch) {
+	var gap []stretch
+	end := func() {
+		if len(gap) > 0 {
+			all = append(all, gap)
+		}
+		gap = nil
+	}
+	for _, s := range stretches {
+		if s.hears(best) || s.sent > 0 && (s.asked > most || 2*s.back >= s.sent || explained(r, s)) {
+			end()
+		} else {
+			gap = append(gap, s)
+		}
+	}
+	end()
+	return all
+}
+
+// silence is what is seen of an outage.
+type silence struct {
+	// from and to are when its first frame and its last one were sent; sending is for how long frames were sent meanwhile.
+	from, to, sending time.Duration
+	frames            int64
+	// trial says that no frame of a whole trial came back, however long that took: it was waited for.
+	trial bool
+}
+
+// silenceOf is the part of a gap of direction i in which frames were sent that should have come back within it. What was sent so late that it may be under way still, by the longest delay that a device can have by the run, isn't counted.
+func silenceOf(r *report.Report, i int, gap []stretch, delay time.Duration, best float64) (seen silence) {
+	from, to := gap[0].from, gap[len(gap)-1].to
+	see := func(begin, end time.Duration) {
+		if end > begin {
+			if seen.to == 0 {
+				seen.from = begin
+			}
+			seen.to, seen.sending = end, seen.sending+end-begin
+		}
+	}
+	for _, s := range gap {
+		seen.frames += s.sent
+		if s.sent == 0 {
+			continue
+		}
+		for _, part := range sendingIn(r, s) {
+			see(part[0], min(part[1], to-delay))
+		}
+	}
+	for _, w := range r.Windows {
+		if w.Took == 0 || w.Start.Std() < from || (w.Start+w.Duration).Std() > to || i >= len(w.Directions) {
+			continue
+		}
+		if d := w.Directions[i]; measure.IsSilent(d.Sent.Packets, d.Returned.Packets+d.ReceiveErrors, best*w.Took.Std().Seconds()) {
+			seen.trial = true
+			seen.from, seen.to = min(cmp.Or(seen.from, w.Start.Std()), w.Start.Std()), max(seen.to, (w.Start+w.Took).Std())
+		}
+	}
+	return seen
+}
+
+// longestAway bounds the time that the device was away at a gap. The device may have been away in the whole gap, with its pauses. It may also have been away in the stretch before the gap and in the one after it: each counts by its
+// share of lost frames.
+func longestAway(stretches, gap []stretch) time.Duration {
+	begin, end := gap[0].from, gap[len(gap)-1].to
+	away := end - begin + betweenReadings
+	for _, s := range stretches {
+		if adjacent := s.to == begin || s.from == end; adjacent && s.sent > s.came {
+			away += time.Duration(float64(s.lasted()) * float64(s.sent-s.came) / float64(s.sent))
+		}
+	}
+	return away
+}
+
+// isOutage says that a silence is an outage. Over says that frames came back after the silence, and away bounds the time that the device was away.
+func (s silence) isOutage(r *report.Report, over bool, away time.Duration) bool {
+	least := leastOutageOf(r)
+	switch {
+	case s.frames < measure.LeastSent:
+		return false
+	case s.sending >= least || s.trial:
+		return true
+	case report.PlanOf(r).Sessions != nil: // which send at any time
+		return false
+	}
+	return s.sending >= leastSilence && (away >= least || !over)
+}
+
+// sendingIn are the parts of a stretch in which frames were sent: of trials, and bursts, it is known from when until when; a load that is held is sent all the time.
+func sendingIn(r *report.Report, s stretch) (parts [][2]time.Duration) {
+	for _, w := range r.Windows {
+		from, to := w.Start.Std(), (w.Start + w.Duration).Std()
+		if w.Took > 0 && from < s.to && w.Start.Std()+w.Took.Std() > s.from {
+			if from, to = max(from, s.from), min(to, s.to); to > from {
+				parts = append(parts, [2]time.Duration{from, to})
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return [][2]time.Duration{{s.from, s.to}}
+	}
+	return parts
+}
+
+// delayOf is the longest time that the device may take to forward a frame, as far as the run shows: after a trial or the traffic began, the first frames came no later than that. Of connections it is known at once what comes, and
+// windows without samples have all that came of them.
+func delayOf(r *report.Report, stretches []stretch, best float64) time.Duration {
+	if report.PlanOf(r).Sessions != nil || len(r.Samples) < 2 {
+		return 0
+	}
+	starts := []time.Duration{stretches[0].from}
+	for _, w := range r.Windows {
+		if w.Took > 0 {
+			starts = append(starts, w.Start.Std())
+		}
+	}
+	delay := longestDelay
+	for _, start := range starts {
+		if n := slices.IndexFunc(stretches, func(s stretch) bool { return s.to > start && s.hears(best) }); n >= 0 {
+			delay = min(delay, stretches[n].to-start)
+		}
+	}
+	return delay
+}
+
+// leastOutageOf is for how long nothing must come back for an outage of this run.
+func leastOutageOf(r *report.Report) time.Duration {
+	if s := report.PlanOf(r).Sessions; s != nil && (s.Protocol != plan.UDP || s.Application == plan.ApplicationIperf2) {
+		return leastOutageOfTCP
+	}
+	return leastOutage
+}
+
+// seldom says that sessions are asked for so little that between two of their messages there may be silence for half as long as an outage.
+func seldom(r *report.Report) bool {
+	p := report.PlanOf(r)
+	asked := p.Sessions.BitsPerSecond(p.Procedure)
+	burst := 8 * p.Sessions.MessageBytes * int64(max(1, p.Sessions.Parallel))
+	return asked > 0 && float64(burst)/float64(asked) > leastOutageOf(r).Seconds()/2
+}
+
+// explained says that a generator or the machine may have lost the frames of a stretch.
+func explained(r *report.Report, s stretch) bool {
+	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
+		from, to := w.Start.Std(), w.Start.Std()+max(w.Duration, w.Took).Std()
+		return from < s.to && to > s.from && (w.LostToDisturbance() || w.LostToMachine() || w.LostToBursts() || endsWaited(r, w))
+	})
+}
+
+// endsWaited says that the programs of a window's ends waited for processors for half of the window, and for as long as an outage takes. Of datagrams that were lost between the ends no waiting is a reason.
+func endsWaited(r *report.Report, w report.Window) bool {
+	least := max(leastOutageOf(r), w.Duration.Std()/2)
+	return slices.ContainsFunc(w.Directions, func(d report.Direction) bool {
+		return d.Sessions != nil && d.Sessions.EndsWaited.Std() >= least && !lostBetweenEnds(d.Sessions.Datagrams)
+	})
+}
+
+// lostBetweenEnds says that most of the datagrams that left the sender neither reached the receiving program nor were dropped by the receiver's own sockets.
+func lostBetweenEnds(d *report.Datagrams) bool {
+	return d != nil && d.Sent >= measure.LeastSent && 2*(d.Lost-d.DroppedByReceiver) > d.Sent
+}

@@ -1,0 +1,214 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/comparison"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the criterion undecided, and is named.
+func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Baseline) report.CriterionResult {
+	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
+	candidates, aside := runsThatCount(runs, c)
+	references, besides := comparableRuns(baseline, candidates, figureOf(c))
+	apart := environmentDifferences(references, candidates)
+	switch {
+	case baseline == nil:
+		result.Message = "there is no baseline: name one in spec.baseline, or give its Reports with --baseline"
+	case baseline.Message != "":
+		result.Message = fmt.Sprintf("there is nothing to compare with: %s: %s", baseline, baseline.Message)
+	case comparison.TooFew(len(candidates), len(runs)):
+		result.Message = "too few runs have a figure that counts" + aside
+	case lineRatesDiffer(candidates) != "":
+		result.Message = "runs at different line rates have no common figure: " + lineRatesDiffer(candidates)
+	case len(references) == 0:
+		result.Message = fmt.Sprintf("there is nothing to compare with: %s", baseline) + besides
+	case ownRuns(candidates, references) > 0:
+		result.Message = fmt.Sprintf("%d of the %d runs are the baseline's own, and a run says nothing of how it compares with itself: give the baseline runs of its own; the baseline is %s",
+			ownRuns(candidates, references), len(candidates), baseline)
+	case comparison.Refusal(apart, baseline.AllowDifferent) != "":
+		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(apart, baseline.AllowDifferent), baseline)
+	default:
+		result.Outcome, result.Message, result.Chance = compareAll(candidates, references, c)
+		if c.Statistic == plan.WorstOfRuns && result.Outcome == report.Passed && len(candidates) < len(runs) {
+			result.Outcome, aside = report.Undecided, aside+", and one of those may be the worst"
+		}
+		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
+		for _, text := range []string{nodeChanged(references, candidates), comparison.EnvironmentText(apart)} {
+			if text != "" {
+				result.Message += "; " + text
+			}
+		}
+	}
+	return result
+}
+
+// compareAll compares each direction, or all together: the worst outcome is the criterion's, with the messages of all that had it. Comparing several directions makes none of them fail more often
+// by chance.
+func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string, units.Ratio) {
+	found := figureOf(c).Of(candidates[0])
+	if metric, known := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !known || metric.LessIsBetter && !metric.Latency() {
+		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric, c.Direction), 0
+	}
+	messages := map[report.Outcome][]string{}
+	var whose []string
+	var answers []comparison.Answer
+	for i, f := range found {
+		answer, missing := comparison.Answer{}, figures.Text(f)
+		if f.Missing == "" {
+			answer, missing = compare(i, candidates, references, c)
+		}
+		if missing != "" {
+			messages[report.Undecided] = append(messages[report.Undecided], figures.DirectionText(f)+": "+missing)
+			continue
+		}
+		whose, answers = append(whose, figures.DirectionText(f)), append(answers, answer)
+	}
+	chance := comparison.ChanceOfAny(answers)
+	if c.Statistic == plan.WorstOfRuns {
+		chance = 0 // what a run did is seen
+	}
+	for i, a := range comparison.Holm(answers) {
+		messages[a.Outcome] = append(messages[a.Outcome], whose[i]+": "+a.Sentence)
+	}
+	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided} {
+		if said := messages[outcome]; len(said) > 0 {
+			return outcome, strings.Join(said, "; "), chance
+		}
+	}
+	return report.Passed, strings.Join(messages[report.Passed], "; "), chance
+}
+
+// compare compares value i of a criterion's figure; missing says why there is nothing to compare.
+func compare(i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (answer comparison.Answer, missing string) {
+	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression, AssumedSpread: c.AssumedSpread}}
+	for _, r := range candidates {
+		found := q.Figure.Runs(r)
+		if i >= len(found) {
+			return answer, fmt.Sprintf("%s has no such figure: its line rate is unknown, or it was measured in another way than the others", r.Plan.Test.Name)
+		}
+		q.Candidate = append(q.Candidate, found[i])
+	}
+	for _, run := range references {
+		found := q.Figure.Runs(&report.Report{Plan: candidates[0].Plan, LineRates: run.LineRates, Result: run.Result})
+		if i >= len(found) {
+			return answer, fmt.Sprintf("%s of the baseline has no such figure", run.Test)
+		}
+		q.Baseline = append(q.Baseline, found[i])
+	}
+	leftOut, tooFew := confirmedRuns(&q)
+	if tooFew != "" {
+		return answer, tooFew
+	}
+	switch c.Statistic {
+	case plan.WorstOfRuns:
+		answer = comparison.Worst(q)
+	case plan.MedianOfRuns:
+		answer = comparison.Compare(q)
+	default:
+		answer = comparison.WithholdForLowRuns(q, comparison.Compare(q))
+	}
+	answer.Sentence += leftOut
+	return answer, ""
+}
+
+// confirmedRuns leaves out of a question the runs whose own figure is not confirmed, and says how many those are; tooFew says that too few are left.
+func confirmedRuns(q *comparison.Question) (leftOut, tooFew string) {
+	for _, side := range []struct {
+		whose string
+		runs  *[]comparison.Run
+	}{{"", &q.Candidate}, {" of the baseline", &q.Baseline}} {
+		confirmed := slices.DeleteFunc(slices.Clone(*side.runs), func(r comparison.Run) bool { return r.Unconfirmed })
+		if comparison.TooFew(len(confirmed), len(*side.runs)) {
+			return "", fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.whose)
+		}
+		if n := len(*side.runs) - len(confirmed); n > 0 {
+			leftOut += fmt.Sprintf("; %d of %d runs%s left out here, as they did not confirm this figure", n, len(*side.runs), side.whose)
+		}
+		*side.runs = confirmed
+	}
+	return leftOut, ""
+}
+
+// comparableRuns are the baseline's runs that can be compared with these; aside says how many others there are, and why.
+func comparableRuns(b *report.Baseline, with []*report.Report, figure comparison.Figure) (runs []report.BaselineRun, aside string) {
+	if b == nil || len(with) == 0 {
+		return nil, ""
+	}
+	var why []string
+	for _, run := range b.Runs {
+		if message := whyIncomparable(run, with[0], figure); message != "" {
+			why = append(why, message)
+		} else {
+			runs = append(runs, run)
+		}
+	}
+	return runs, setAsideSentence("of its runs", why, len(b.Runs))
+}
+
+// environmentDifferences are what differs between the environments of a baseline's runs and of the candidates. Where neither the candidates' Reports nor the baseline's runs have an environment,
+// an older linerate wrote both, and they are compared without.
+func environmentDifferences(references []report.BaselineRun, candidates []*report.Report) []report.EnvironmentDifference {
+	var was, is []*report.Environment
+	recorded := false
+	for _, run := range references {
+		was, recorded = append(was, run.Environment), recorded || run.Environment != nil
+	}
+	for _, r := range candidates {
+		is, recorded = append(is, report.EnvironmentOf(r)), recorded || r.Environment != nil
+	}
+	if !recorded {
+		return nil
+	}
+	return comparison.EnvironmentDifferences(was, is)
+}
+
+// nodeChanged names the VPP node that changed most; empty: nothing observed VPP's nodes.
+func nodeChanged(references []report.BaselineRun, candidates []*report.Report) string {
+	var was, is []report.Result
+	for _, run := range references {
+		was = append(was, run.Result)
+	}
+	for _, r := range candidates {
+		is = append(is, r.Result)
+	}
+	return comparison.NodeChanged(is, was)
+}
+
+// whyIncomparable says why a run of the baseline can't be compared with a candidate's; empty: it can. Whether it was measured in the same way was checked when the baseline was made; the ports'
+// speeds are known only after a run.
+func whyIncomparable(run report.BaselineRun, with *report.Report, figure comparison.Figure) string {
+	if why := whyUnanswered(run, figure); why != "" {
+		return why
+	}
+	if mine, its := comparison.LineRateChange(with.LineRates, run.LineRates); mine != nil {
+		return fmt.Sprintf("link %s is %s, and was %s in %s", mine.Link, mine.BitsPerSecond, its.BitsPerSecond, run.Test)
+	}
+	return ""
+}
+
+// lineRatesDiffer says which link ran at different line rates in two candidates; empty: none did.
+func lineRatesDiffer(candidates []*report.Report) string {
+	for _, r := range candidates {
+		if first, other := comparison.LineRateChange(candidates[0].LineRates, r.LineRates); first != nil {
+			return fmt.Sprintf("link %s is %s in %s and %s in %s", first.Link, first.BitsPerSecond, candidates[0].Plan.Test.Name, other.BitsPerSecond, r.Plan.Test.Name)
+		}
+	}
+	return ""
+}
+
+// ownRuns is how many of the candidates' runs are the baseline's, too.
+func ownRuns(candidates []*report.Report, references []report.BaselineRun) (n int) {
+	for _, r := range candidates {
+		if !r.Started.IsZero() && slices.ContainsFunc(references, func(b report.BaselineRun) bool { return b.Test == r.Plan.Test.Name && b.Started.Equal(r.Started) }) {
+			n++
+		}
+	}
+	return n
+}

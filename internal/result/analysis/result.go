@@ -1,0 +1,207 @@
+// Package analysis says what a run's windows mean: the result with its reason, and the verdict on the criteria. It adds no figure of its own: all figures come from one window of the Report, or
+// from several together where the procedure says so, and maxReceived from another.
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// Result is what the windows measured so far show, of a whole run or of a part of one. The Report must carry its Plan, its windows in order, line rates and Ending; nothing in it is changed.
+func Result(r *report.Report) report.Result {
+	c := procedures.Of(r.Plan.Procedure).Conclude(r.Windows)
+	result := resultOf(r, c)
+	for _, g := range c.Goals {
+		result.Goals = append(result.Goals, goalResult(r, g))
+	}
+	for _, l := range c.Latency {
+		result.Latency = append(result.Latency, latencyAt(r, l))
+	}
+	return result
+}
+
+// latencyAt is what the trial at a load showed of its frames' latency.
+func latencyAt(r *report.Report, l procedure.LatencyAt) report.LatencyAt {
+	out := report.LatencyAt{At: l.At, Load: l.Load}
+	switch {
+	case l.Window == procedure.None && l.Void == procedure.None:
+		out.Missing = "the run ended before the trial"
+		return out
+	case l.Window == procedure.None:
+		out.Missing = fmt.Sprintf("no trial could be judged; the last is window %d: %s", r.Windows[l.Void].Number, r.Windows[l.Void].Reason)
+		return out
+	}
+	w := r.Windows[l.Window]
+	out.Window = w.Number
+	for _, d := range w.Directions {
+		of := report.LatencyOfDirection{From: d.From, To: d.To, Offered: d.Offered, LossRatio: d.LossRatio}
+		untimed := slices.IndexFunc(r.Untimed, func(u report.Untimed) bool { return u.From == d.From && u.To == d.To })
+		switch {
+		case d.UnderOffered():
+			of.Missing = fmt.Sprintf("the generator offered %s of %s", wording.PacketRate(d.Offered.PacketsPerSecond), wording.PacketRate(d.Intended.PacketsPerSecond))
+		case len(d.Latency) == 0 && untimed >= 0:
+			of.Missing = r.Untimed[untimed].Reason
+		case len(d.Latency) == 0:
+			of.Missing = fmt.Sprintf("the frames of window %d were not timed", w.Number)
+		}
+		if of.Missing == "" {
+			of.Sizes = slices.Clone(d.Latency)
+			for i := range of.Sizes {
+				of.Sizes[i].Histogram = "" // the window has it
+			}
+		}
+		out.Directions = append(out.Directions, of)
+	}
+	return out
+}
+
+// goalResult is a goal's own answer, with the loads that bound it.
+func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult {
+	bound := func(b *procedure.GoalBound) *report.GoalBound {
+		if b == nil {
+			return nil
+		}
+		out := &report.GoalBound{Load: b.Load, Good: b.Good, Open: b.Open, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
+		for _, i := range b.Windows {
+			out.Windows = append(out.Windows, r.Windows[i].Number)
+		}
+		return out
+	}
+	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper), ConditionalThroughput: g.Throughput,
+		InitialTrialDuration: plan.Duration(g.InitialTrial), WrongClass: g.WrongClass, Result: resultOf(r, g.Conclusion)}
+}
+
+// resultOf is a conclusion with the figures of the windows that it names.
+func resultOf(r *report.Report, c procedure.Conclusion) report.Result {
+	c, why := held(r, onlyInBursts(r, c))
+	result := report.Result{NotHeld: why, Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
+		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
+	if c.Window == procedure.None {
+		result.Message = heldMessage(why, cmp.Or(c.Sentence, whyNoFigure(r, c)))
+		return result
+	}
+	w := r.Windows[c.Window]
+	result.Measured, result.Window = true, w.Number
+	if c.Whole != nil {
+		w = *c.Whole
+	}
+	if why == "" { // what was not held is claimed for no time at all
+		result.ShownFor = plan.Duration(shownFor(r, c))
+	}
+	result.Directions, result.SetBy, result.Together = directionResults(r, w.Directions, c), setBy(r, c), together(r, c)
+	if len(c.Bursts) == len(result.Directions) {
+		result.Directions = slices.Clone(result.Directions)
+		for i := range result.Directions {
+			result.Directions[i].BackToBack = c.Bursts[i]
+		}
+	}
+	if len(c.CriticalLoads) == len(result.Directions) {
+		result.Directions = slices.Clone(result.Directions)
+		for i := range result.Directions {
+			result.Directions[i].CriticalLoad = c.CriticalLoads[i]
+		}
+	}
+	total := measure.Sum(w.Directions, r.RateOfEachLink())
+	total.Window = result.Window
+	result.Total = &total
+	result.Generators, result.Observed = generatorShares(r, w), w.Observed
+	for _, i := range c.Curve {
+		result.Curve = append(result.Curve, figures.OfWindow(r, r.Windows[i], result)...)
+	}
+	result.Message = heldMessage(why, cmp.Or(c.Sentence, answerSentence(r, c))+wholeRunSentence(r, result)+contradictionSentences(r)+shownForSentence(r, c, result.ShownFor.Std()))
+	return result
+}
+
+// generatorShares are the generators' parts of the window, with how well they started together.
+func generatorShares(r *report.Report, w report.Window) []report.GeneratorShare {
+	all := slices.Clone(w.Generators)
+	for i, s := range all {
+		for _, g := range r.Generators {
+			if g.Name == s.Name {
+				all[i].StartSkew = g.StartSkew
+			}
+		}
+	}
+	return all
+}
+
+// directionResults are the answer's directions, each with its own limit where the procedure concludes for each direction, and with the figures of its own window where it has one.
+func directionResults(r *report.Report, directions []report.Direction, c procedure.Conclusion) []report.Direction {
+	if len(c.Directions) != len(directions) {
+		return directions
+	}
+	number := func(window int) int {
+		if window == procedure.None {
+			return 0
+		}
+		return r.Windows[window].Number
+	}
+	all := slices.Clone(directions)
+	for i, d := range c.Directions {
+		if d.Window != c.Window && d.Window != procedure.None { // found one after another, each has its own window
+			all[i] = r.Windows[d.Window].Directions[i]
+		}
+		all[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed, Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
+	}
+	return all
+}
+
+// setBy are the directions whose loss ended the search: those at a limit of their own that lost frames at the lowest lossy load, or all that are at a limit, where a direction was tried again
+// above that load.
+func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
+	if c.Lossy == procedure.None {
+		return nil
+	}
+	var limits []string
+	for i, d := range c.Directions {
+		if !d.Saturated {
+			continue
+		}
+		of := r.Windows[d.Window].Directions[i]
+		limits = append(limits, of.Name())
+		if r.Windows[d.Lossy].Load <= r.Windows[c.Lossy].Load {
+			first = append(first, of.Name())
+		}
+	}
+	if len(first) == 0 {
+		return limits
+	}
+	return first
+}
+
+// together is what came back of all directions' answers at once; nil: they were not held at once.
+func together(r *report.Report, c procedure.Conclusion) *report.Together {
+	if c.Together == nil {
+		return nil
+	}
+	w := r.Windows[c.Together.Window]
+	return &report.Together{Window: w.Number, Quality: c.Together.Verdict, Reason: w.Reason, Directions: w.Directions}
+}
+
+// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil: nothing came back. A warm-up at the load that is measured shows nothing new.
+func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
+	var most *report.Sum
+	for _, w := range r.Windows {
+		if w.Quality == report.Invalid || w.Phase == report.BackToBack || w.Phase == report.AtLoad || w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
+			continue
+		}
+		s := measure.Sum(w.Directions, r.RateOfEachLink())
+		s.Window = w.Number
+		if s.Sessions != nil {
+			return nil // of which all is received
+		}
+		if s.Received.PacketsPerSecond > 0 && (most == nil || s.Received.PacketsPerSecond > most.Received.PacketsPerSecond) {
+			most = &s
+		}
+	}
+	return most
+}

@@ -1,0 +1,230 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// answerSentence is the reason with its figures.
+func answerSentence(r *report.Report, c procedure.Conclusion) string {
+	w := r.Windows[c.Window]
+	clean := fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))
+	if most := mostHiddenLoss(r, w); most > 0 {
+		clean += fmt.Sprintf(", as far as its edges and frames of others show: up to %s may be lost", measure.Percent(most))
+	}
+	said := []string{clean}
+	if c.Lossy != procedure.None {
+		said = append(said, lowestLossySentence(r.Windows[c.Lossy]))
+	}
+	for _, o := range c.Outvoted {
+		said = append(said, o.String())
+	}
+	switch c.Reason {
+	case report.ReachedTarget:
+		said = append(said, "that is all that was asked for")
+	case report.GeneratorLimited:
+		said = append(said, generatorLimitSentence(r, w))
+	case report.MachineLimited:
+		said = append(said, machineLimitSentence(r, w))
+	case report.Inconclusive:
+		said = append(said, inconclusiveSentence(r, w, c))
+	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured, report.NearGenerators, report.BurstsOnly:
+	case report.NotHeld, report.DeviceLost: // the whole run's, not the windows'
+	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated, report.PathLimited: // of procedures that have a sentence of their own
+	}
+	if other := otherDirectionsSentence(r, c); other != "" {
+		said = append(said, other)
+	}
+	if !c.Confirmed && c.Finished {
+		said = append(said, c.Ending)
+	}
+	return strings.Join(said, "; ")
+}
+
+// wholeRunSentence says what the totals of the whole run show of loss that the answer's windows leave open; empty: they leave none open, or the totals show no more.
+func wholeRunSentence(r *report.Report, result report.Result) string {
+	limit := r.Plan.Procedure.MaxLossRatio
+	if r.Plan.DemandsNoLoss() {
+		limit = 0
+	}
+	var said []string
+	for _, d := range result.Directions {
+		if !report.LossLeftOpen(d.LossRatioMin, d.MostLost(), limit) || figures.MostLost(r, d) >= d.MostLost() {
+			continue
+		}
+		frames := "no frame"
+		if lost, _ := figures.LostInRun(r, d.Name()); lost > 0 {
+			frames = "at most " + wording.Counted(int(lost), "frame")
+		}
+		said = append(said, fmt.Sprintf("%s from %s", frames, wording.Direction(d.From, d.To)))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "; the counters before and after the whole run show what was lost in all of it: " + strings.Join(said, ", ")
+}
+
+// whyNoFigure says why there is no figure.
+func whyNoFigure(r *report.Report, c procedure.Conclusion) string {
+	switch {
+	case c.Unproven:
+		return unprovenSentence(r, c)
+	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
+		w := r.Windows[c.Lossy]
+		return wording.JoinNonEmpty("; ", flatLossSentence(r), fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noCleanLoadSentence(r), w.Number,
+			percent(w.Load), offered(w), lossSentence(w)))
+	case c.Reason == report.NoCleanWindow:
+		w := r.Windows[len(r.Windows)-1]
+		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
+	case c.Finished:
+		return c.Ending
+	case r.Message != "":
+		return r.Message
+	}
+	return "the run ended before anything was measured"
+}
+
+// unprovenSentence says why loads that looked clean are not known to be clean, and the way out.
+func unprovenSentence(r *report.Report, c procedure.Conclusion) string {
+	said := "no load is known to be clean: " + procedure.WhyUnproven + r.Plan.Advice(procedure.WayOutOfUnproven, procedure.MaxLossRatio)
+	if c.Lossy != procedure.None {
+		said += "; " + lowestLossySentence(r.Windows[c.Lossy])
+	}
+	if c.Finished {
+		said += "; " + c.Ending
+	}
+	return said
+}
+
+// noCleanLoadSentence says that no load is believed to be clean, and which window was clean all the same.
+func noCleanLoadSentence(r *report.Report) string {
+	for _, w := range r.Windows {
+		if w.Phase != report.WarmUp && w.Phase != report.AtLoad && (w.Quality == report.Good || w.Quality == report.Short) {
+			return fmt.Sprintf("no load stayed clean, though window %d was, at %s of the target", w.Number, percent(w.Load))
+		}
+	}
+	return "no window was clean"
+}
+
+// mostHiddenLoss is the largest share of frames that a direction of the answer's window may have lost, where that is above the limit and only the window's edges, or frames of others, leave it
+// open; 0: every direction surely lost no more than the limit.
+func mostHiddenLoss(r *report.Report, w report.Window) (most units.Ratio) {
+	for _, d := range w.Directions {
+		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), r.Plan.Procedure.MaxLossRatio) {
+			most = max(most, d.MostLost())
+		}
+	}
+	return most
+}
+
+// otherDirectionsSentence says which directions set the load of all, and what is known of those without a limit of their own; empty: all have one, or none has.
+func otherDirectionsSentence(r *report.Report, c procedure.Conclusion) string {
+	set, open := setBy(r, c), openDirections(r, c)
+	if len(set) == 0 || len(open) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
+}
+
+// openDirections says what is known of each direction without a limit of its own.
+func openDirections(r *report.Report, c procedure.Conclusion) (open []string) {
+	for i, d := range c.Directions {
+		if d.Saturated {
+			continue
+		}
+		of, said := r.Windows[d.Window].Directions[i], "no loss of its own is shown"
+		if d.Lossy != procedure.None {
+			l := r.Windows[d.Lossy]
+			said = fmt.Sprintf("its own loss is shown at %s (window %d)", wording.PacketRate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
+		}
+		open = append(open, fmt.Sprintf("%s→%s is a lower bound: %s", of.From, of.To, said))
+	}
+	return open
+}
+
+// lowestLossySentence describes the window at the lowest load that lost frames.
+func lowestLossySentence(w report.Window) string {
+	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossSentence(w))
+}
+
+// lossSentence is what a window lost, in a direction whose loss is surely the device's: in others it may not be.
+func lossSentence(w report.Window) string {
+	for _, d := range w.Directions {
+		if d.Quality == report.Lossy && w.Quality != report.Lossy {
+			return d.Name() + ": " + d.Reason
+		}
+	}
+	return w.Reason
+}
+
+// generatorLimitSentence says how the generator was the limit above a window.
+func generatorLimitSentence(r *report.Report, w report.Window) string {
+	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToBursts() }); i >= 0 {
+		return fmt.Sprintf("the generator may have caused the loss above that, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
+	}
+	const bound = "the generator could not send or receive more, so this is a lower bound"
+	if full := queueFullTimes(r); full > 0 {
+		return fmt.Sprintf("%s; its transmit queues were full %d times meanwhile: the network card, its driver or what it is connected to took no more", bound, full)
+	}
+	return bound
+}
+
+// queueFullTimes is how often generators found a transmit queue full and tried again (TRex's queue_full, and what its driver drops), from the lowest load on that they could not send.
+func queueFullTimes(r *report.Report) (times int64) {
+	from := units.Ratio(math.MaxInt64)
+	for _, w := range r.Windows {
+		if w.Quality == report.Short {
+			from = min(from, w.Load)
+		}
+	}
+	for i, s := range r.Samples[min(1, len(r.Samples)):] {
+		if s.Load >= from {
+			times += max(0, s.QueueFull-r.Samples[i].QueueFull)
+		}
+	}
+	return times
+}
+
+// inconclusiveSentence says why a window that is an answer is no limit of the device: of no direction is its own loss known to set the load; or no window above could be judged, and what disturbed it,
+// if anything did.
+func inconclusiveSentence(r *report.Report, w report.Window, c procedure.Conclusion) string {
+	if c.Unattributed {
+		return "which direction's loss above that sets the load of all isn't known: " + strings.Join(openDirections(r, c), ", ") + "; repeat the test" + r.Plan.Advice(", or measure each direction by itself (%s: Each)", "procedure.directions")
+	}
+	const bound = "what lies above could not be judged, so this is a lower bound"
+	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {
+		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
+	}
+	return bound
+}
+
+// machineLimitSentence says where, above a window, the machine lost frames that the device's limit lets through, or kept those waiting who carry frames.
+func machineLimitSentence(r *report.Report, w report.Window) string {
+	above := func(lost func(report.Window) bool) int {
+		return slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && lost(o) })
+	}
+	if i := above(report.Window.LostToDisturbance); i >= 0 {
+		return fmt.Sprintf("above that, others had processors of this machine that the test needed, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
+	}
+	const bound = "above that, this machine lost frames that the Reference's limit lets through, so this is a lower bound"
+	if i := above(report.Window.LostToMachine); i >= 0 {
+		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
+	}
+	return bound
+}
+
+// offered is what all directions sent together.
+func offered(w report.Window) string {
+	return wording.PacketRate(measure.Sum(w.Directions, nil).Offered.PacketsPerSecond)
+}
+
+func percent(r units.Ratio) string { return r.Percent().FormatFixed() + " %" }

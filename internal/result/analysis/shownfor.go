@@ -1,0 +1,76 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+)
+
+// A device may save up rate that is not used, as a policer does in its bucket, and carry more than its committed rate until that is spent. A limit that was held right after an overload holds for as long
+// as one likes. A lower bound was only seen for a while, as nothing empties a device that loses nothing.
+
+// ofOverloads are the reasons of answers that are what came back of more than the device carries.
+var ofOverloads = []report.Reason{report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.BurstsMeasured, report.LoadEstimated}
+
+// shownFor is for how long the device was seen to carry the answer, where nothing shows that it does so for longer, or where it lost frames of as much at another time; 0: something does, or the answer is no load that is carried.
+func shownFor(r *report.Report, c procedure.Conclusion) time.Duration {
+	w := r.Windows[c.Window]
+	lasted := w.Duration.Std()
+	if r.Plan.Procedure.Type == plan.TypeConstantLoad && c.Whole != nil {
+		lasted = c.Whole.Duration.Std()
+	}
+	if at, is := contradictedFor(r, c, w, lasted); is {
+		return at
+	}
+	open := slices.ContainsFunc(c.CriticalLoads, func(l *report.CriticalLoad) bool { return l != nil && l.High == "" })
+	switch {
+	case measure.OfSessions(w):
+		return 0
+	case c.ShownFor > 0:
+		return c.ShownFor
+	case slices.Contains(ofOverloads, c.Reason) && !open, (c.Saturated || c.Reason == report.BurstsOnly) && c.Confirmed:
+		return 0
+	}
+	for _, d := range c.Directions {
+		if (!d.Saturated || !d.Confirmed) && d.Window != procedure.None {
+			lasted = min(lasted, r.Windows[d.Window].Duration.Std())
+		}
+	}
+	return lasted
+}
+
+// contradictedFor is for how long an answer was seen in which the device lost frames of as much at another time, in some direction.
+func contradictedFor(r *report.Report, c procedure.Conclusion, w report.Window, lasted time.Duration) (time.Duration, bool) {
+	if c.Whole != nil {
+		w = *c.Whole
+	}
+	if slices.ContainsFunc(w.Directions, func(d report.Direction) bool { return contradicted(r, d) }) {
+		return lasted, true
+	}
+	for i, d := range c.Directions { // each may have a window of its own
+		if d.Window == procedure.None {
+			continue
+		}
+		if own := r.Windows[d.Window]; i < len(own.Directions) && contradicted(r, own.Directions[i]) {
+			return min(lasted, own.Duration.Std()), true
+		}
+	}
+	return 0, false
+}
+
+// shownForSentence says for how long the answer is shown; empty: the procedure's own sentence does, or the answer holds for as long as one likes.
+func shownForSentence(r *report.Report, c procedure.Conclusion, lasted time.Duration) string {
+	if lasted == 0 || c.ShownFor > 0 || r.Plan.Procedure.Type == plan.TypeConstantLoad {
+		return ""
+	}
+	who := "that"
+	if !c.Saturated && slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated && d.Confirmed }) {
+		who = "what is no limit"
+	}
+	return fmt.Sprintf("; %s is shown for %s, and for no longer", who, lasted.Round(1e8))
+}

@@ -1,0 +1,191 @@
+package comparison
+
+import (
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+)
+
+// change is how a candidate compares with its baseline, as the ratio of the two medians: 0.97 is 3 % less.
+type change struct {
+	// ratio is that of the medians of the runs, a run being the middle of its interval.
+	ratio float64
+	// low and high enclose the true ratio with a probability of confidence. high is +Inf, or low 0, where nothing bounds it.
+	low, high, confidence float64
+}
+
+// sample is what the runs of a candidate, or of a baseline, show of their device. Figures are natural logarithms, so that a ratio of devices is a difference.
+type sample struct {
+	// least and most are what each run's truth is taken for by a claim that is the harder to make the less, or the more, that is; ascending. Of a run that
+	// resolved its limit both are the middle of its interval; of a lower bound most is +Inf.
+	least, most []float64
+	// common is how far the truth may lie from the middles in all runs alike.
+	common float64
+}
+
+// sampleOf reads the runs. The errors of their intervals' middles count as independent only as far as that shows: an error that stays within ±h has a mean and a variance with mean² + variance at
+// most h², so the part that the middles do not vary by may be common to all of them, as with a search that takes the same steps each time.
+//
+//	common = √(h² − s²)    h: half an interval (root of the mean square); s: how far the median's nearer bound lies from it
+//
+// That bound is taken for s as it sees no strays, which show no independence of the others, and comes nearer the more runs there are: the median of many runs that all
+// found one of few values is no better known than these.
+func sampleOf(runs []Run) sample {
+	var s sample
+	var middles []float64
+	squares := 0.0
+	for _, r := range runs {
+		least, most := math.Log(r.Low), math.Log(r.High)
+		if r.Low > 0 && !math.IsInf(r.High, 1) {
+			half := (most - least) / 2
+			squares += half * half
+			least = (least + most) / 2
+			most = least
+			middles = append(middles, least)
+		}
+		s.least, s.most = append(s.least, least), append(s.most, most)
+	}
+	slices.Sort(s.least)
+	slices.Sort(s.most)
+	if n := float64(len(middles)); n > 0 {
+		slices.Sort(middles)
+		bound := medianBoundOf(len(middles))
+		seen := min(bound.above(middles), bound.below(middles))
+		s.common = math.Sqrt(max(0, squares/n-seen*seen))
+	}
+	return s
+}
+
+// method is how so many runs of a candidate are compared with so many of a baseline; it depends on nothing else.
+type method struct {
+	candidate, baseline medianBound
+	// usual is Student's t for as many degrees of freedom as both sides have together.
+	usual float64
+}
+
+// worstTail is how probable a wrong claim may be, at either end of an interval.
+const worstTail = (1 - statistics.Confidence) / 2
+
+// medianTail is how probable it may be that a median lies beyond its own bound. It is less than worstTail because adding two bounds by their squares is an approximation that not every shape of
+// runs keeps; how much less is what simulation showed to be needed (docs/statistics.md).
+const medianTail = 0.015
+
+// leastRuns of each side are compared by what they show themselves: with fewer, all lie on one side of their own median too often.
+const leastRuns = 5
+
+func enough(n, m int) bool { return n >= leastRuns && m >= leastRuns }
+
+func methodOf(n, m int) method {
+	return method{medianBoundOf(n), medianBoundOf(m), studentT(1-worstTail, float64(n+m-2))}
+}
+
+// gap is how far one sample lies above another, by some estimate, as a logarithm; the estimate's standard error, and what that itself is known by.
+type gap struct{ distance, deviation, freedom float64 }
+
+// gap between two sides, below and above: ascending, and of each side what makes it hardest to tell them apart. The bounds' distances from the medians are independent
+// errors: their squares add up (Newcombe; Zou and Donner), and are known with the degrees of freedom that Satterthwaite gives them. Where one side has nearly all of the
+// error, the sum is known as badly as that.
+//
+//	      below                        above
+//	──┼───median───┤bound     bound├───median───┼──▶
+//	               └ √( a²  +  b² ) ┘
+func (m method) gap(below, above []float64, lower, upper medianBound) gap {
+	a, b := lower.above(below), upper.below(above)
+	a, b = a*a, b*b
+	if math.IsInf(a+b, 1) { // too many runs of a side have no bound
+		return gap{distance: math.NaN()}
+	}
+	g := gap{distance: statistics.Middle(above) - statistics.Middle(below), deviation: math.Sqrt(a+b) / m.usual}
+	if g.deviation > 0 {
+		g.freedom = (a + b) * (a + b) / (a*a/float64(len(below)-1) + b*b/float64(len(above)-1))
+	}
+	return g
+}
+
+// chance is the probability with which a gap no wider than edge would show as much. What may be common to all runs of a sample is no chance and is never averaged away: a gap within it claims
+// nothing.
+func (g gap) chance(edge, common float64) float64 {
+	d := g.distance - edge
+	switch {
+	case !(d > common): // NaN, too
+		return 1
+	case g.deviation == 0 || math.IsInf(d, 1):
+		return 0
+	}
+	return 1 - studentCDF(math.Sqrt(d*d-common*common)/g.deviation, g.freedom)
+}
+
+// reach is how much narrower the gap may be than it appears, except with the probability tail.
+func (g gap) reach(tail, common float64) float64 {
+	if g.deviation == 0 {
+		return common
+	}
+	return math.Hypot(studentT(1-tail, g.freedom)*g.deviation, common)
+}
+
+// under is how far the candidate lies below the baseline, and over how far above, each as far as a claim may assume.
+func (m method) under(candidate, baseline sample) gap {
+	return m.gap(candidate.most, baseline.least, m.candidate, m.baseline)
+}
+
+func (m method) over(candidate, baseline sample) gap {
+	return m.gap(baseline.most, candidate.least, m.baseline, m.candidate)
+}
+
+// chances of both claims: that the candidate has less than the least ratio that is allowed, and that it has not.
+func chances(under, over gap, least, common float64) Chance {
+	edge := math.Log(least)
+	return Chance{Failed: under.chance(-edge+rounding, common), Passed: over.chance(edge-rounding, common)}
+}
+
+// rounding is how far logarithms of equal ratios may differ, so that a change of exactly what is allowed is allowed.
+const rounding = 1e-12
+
+// changeWithin is the change with its interval: the part that none of the claims reaches.
+func changeWithin(ratio float64, under, over gap, tail, common float64) change {
+	return change{ratio: ratio, confidence: 1 - 2*tail,
+		low: bound(over.distance, -over.reach(tail, common), 0), high: bound(-under.distance, under.reach(tail, common), math.Inf(1))}
+}
+
+// estimate is the change alone, without an interval.
+func estimate(candidate, baseline sample) change {
+	return change{ratio: math.Exp(statistics.Middle(candidate.least) - statistics.Middle(baseline.least)), high: math.Inf(1)}
+}
+
+// bound is an end of an interval, as a ratio; unknown: nothing bounds it.
+func bound(at, reach, unknown float64) float64 {
+	if math.IsNaN(at) {
+		return unknown
+	}
+	return math.Exp(at + reach)
+}
+
+// assumedGap is the gap of runs that are too few to show their spread, with a spread that the user vouches for: the standard deviation of a run, as a share. The runs then count as normally
+// distributed around the truth, and what they may err in common is subtracted whole, as nothing shows it to vary.
+func assumedGap(below, above []float64, spread, common float64) gap {
+	return gap{statistics.Mean(above) - statistics.Mean(below) - common, spread * math.Sqrt(1/float64(len(below))+1/float64(len(above))), math.Inf(1)}
+}
+
+// distanceBeyondAllowed is how far the change lies from the least ratio allowed, on either side, less everything that more runs do not narrow; 0 or less: that hides the difference.
+func distanceBeyondAllowed(candidate, baseline sample, least float64) float64 {
+	far := math.Inf(-1)
+	for _, distance := range []float64{statistics.Middle(baseline.least) - statistics.Middle(candidate.most) + math.Log(least), statistics.Middle(candidate.least) - statistics.Middle(baseline.most) - math.Log(least)} {
+		if !math.IsNaN(distance) {
+			far = max(far, distance)
+		}
+	}
+	return far - candidate.common - baseline.common
+}
+
+// rangeOfNormal is the range, in standard deviations, that up to ten normally distributed runs exceed in at most one of a hundred cases.
+const rangeOfNormal = 5.2
+
+// spreadDenied says that runs lie further apart than the spread that the user vouches for explains.
+func spreadDenied(runs []Run, spread float64) bool {
+	least, most := math.Inf(1), 0.0
+	for _, r := range runs {
+		least, most = min(least, r.Low), max(most, r.Low)
+	}
+	return len(runs) > 1 && most > least*math.Exp(rangeOfNormal*spread)
+}

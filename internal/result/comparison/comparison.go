@@ -1,0 +1,250 @@
+// Package comparison decides whether a figure changed from a baseline's runs to a candidate's, and whether that is allowed. Relative criteria, compare,
+// trend, suites and the gate all ask it, and compute no change themselves. It is pure; docs/statistics.md has the method, and how often it is wrong.
+//
+//	a Report ─▶ Unfit: does its run count? ─▶ Figure.Runs: an interval that the truth lies in ─┐
+//	runs of the candidate and of the baseline, and what is allowed: a Question ◀───────────────┘
+//	                  └─▶ Compare ─▶ an Answer: change, interval, outcome, and a sentence with the way out
+//	environments of the runs ─▶ EnvironmentDifferences: what isn't the same ─▶ Refusal: for which of it no change is claimed without leave
+package comparison
+
+import (
+	"math"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+)
+
+// Question is whether a figure changed from the baseline's runs to the candidate's, and whether that is allowed. More is better in all runs: those of a figure of which less is better hold its
+// reciprocals (Figure.Runs).
+type Question struct {
+	Figure              Figure
+	Candidate, Baseline []Run
+	// Allowance is what is allowed; nil: nothing is demanded, and the Answer says only what the runs show.
+	Allowance *Allowance
+}
+
+// Allowance is by how much a candidate may be less than its baseline, and what is assumed about their runs.
+type Allowance struct {
+	// MaxRegression is the share by which the candidate may be less, or, of a figure of which less is better, more.
+	MaxRegression units.Ratio
+	// AssumedSpread is the standard deviation of a single run, as a share, that the user vouches for where too few runs were measured to show it; 0: the user
+	// vouches for none.
+	AssumedSpread units.Ratio
+	// Tries is how often these runs are judged at most, as runs are added until they decide, or all are made anew; 0 is once. All tries together are wrong as seldom as one is.
+	Tries int
+}
+
+// Answer is what the runs show of a Question, about the ratio of the two devices' medians. Each of the two claims, Passed and DidFail, is wrong with a probability of at most 2.5 %, by simulation
+// of runs of many shapes, numbers and spreads (docs/statistics.md).
+type Answer struct {
+	// Outcome is whether the change is allowed; empty: nothing is demanded.
+	Outcome report.Outcome
+	// Judgement is what the runs show of a difference, whatever is allowed.
+	Judgement report.Judgement
+	// Change is the difference with its interval; nil: the runs show none.
+	Change *report.Change
+	// Sentence has the figures, and the way out where the Outcome is Undecided. Without an Allowance it has only the interval of the difference, or why the runs show none.
+	Sentence string
+	// Reason is why the Outcome is what it is.
+	Reason Reason
+	// Needed is how many runs would decide, where the Outcome is Undecided and more runs would; else zero.
+	Needed Needed
+	// Chance is what the claims rest on; without enough runs both are 1.
+	Chance Chance
+}
+
+// Chance is the probability with which chance alone, for a candidate that has exactly what is allowed, would show as much as the runs do: that it has no less than that (Passed), or that it has
+// less (Failed). A claim is made where that is at most 2.5 %.
+type Chance struct{ Passed, Failed float64 }
+
+// Reason is why an Outcome is what it is.
+type Reason string
+
+// The reasons.
+const (
+	Shown        Reason = "Shown"        // the runs show it
+	NoRuns       Reason = "NoRuns"       // there is nothing to compare
+	NoBaseline   Reason = "NoBaseline"   // the baseline is 0, so no change can be given as a share of it
+	TooFewRuns   Reason = "TooFewRuns"   // fewer than five on a side, and nobody vouches for their spread
+	TooWide      Reason = "TooWide"      // what is allowed lies within the interval; more runs make it narrower
+	Unresolved   Reason = "Unresolved"   // what is allowed lies within the measurements' own resolution; more runs don't help, a finer search does
+	LowerBounds  Reason = "LowerBounds"  // figures are lower bounds; more runs don't help, what was in their way does: a target, another direction, a generator
+	SpreadDenied Reason = "SpreadDenied" // the runs lie further apart than the spread that was vouched for allows
+)
+
+// Needed is how many runs of each would likely decide (in about nine of ten cases, if the runs so far are typical).
+type Needed struct {
+	Candidate, Baseline int
+}
+
+// Compare answers the question.
+func Compare(q Question) Answer {
+	c := newComparison(q)
+	c.decide()
+	answer := Answer{Judgement: c.judgement(), Change: c.reportedChange(), Reason: c.reason, Needed: c.needed, Chance: c.chance}
+	if q.Allowance == nil {
+		answer.Sentence = c.differenceSentence(answer)
+		return answer
+	}
+	answer.Outcome, answer.Sentence = c.outcome, c.sentence()
+	return answer
+}
+
+// comparison is a Question while it is answered.
+type comparison struct {
+	figure              Figure
+	candidate, baseline []Run
+	allowed, spread     float64            // the Allowance, as shares of 1
+	asked               float64            // what is allowed of the figure itself
+	is, was             statistics.Summary // of the candidate's figures, and of the baseline's
+
+	outcome report.Outcome
+	reason  Reason
+	change  change
+	chance  Chance
+	tail    float64 // how improbable a wrong claim is to be
+	assumed bool    // the change's interval is made from the spread that is vouched for
+	needed  Needed
+}
+
+// allowed is the share by which the candidate's runs may be less than the baseline's: a figure that may be 25 % more has a reciprocal that may be 20 % less.
+func (q Question) allowed() float64 {
+	a := q.Allowance.MaxRegression.Float()
+	if q.Figure.lessIsBetter() {
+		return a / (1 + a)
+	}
+	return a
+}
+
+func newComparison(q Question) *comparison {
+	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}, chance: Chance{Passed: 1, Failed: 1}, tail: worstTail}
+	if a := q.Allowance; a != nil {
+		c.asked, c.allowed, c.spread = a.MaxRegression.Float(), q.allowed(), a.AssumedSpread.Float()
+		c.tail = worstTail / float64(max(1, a.Tries))
+	}
+	c.is, c.was = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))
+	return c
+}
+
+// decide fills in the change, the outcome, the reason, and how many runs would decide.
+func (c *comparison) decide() {
+	c.reason = c.compare()
+	if c.reason == TooFewRuns || c.reason == TooWide {
+		c.needed = needed(c.candidate, c.baseline, 1-c.allowed, c.tail)
+	}
+}
+
+func (c *comparison) compare() Reason {
+	switch {
+	case len(c.candidate) == 0 || len(c.baseline) == 0 || !allSound(c.candidate) || !allSound(c.baseline):
+		return NoRuns
+	case c.was.Median == 0:
+		return NoBaseline
+	}
+	candidate, baseline, least := sampleOf(c.candidate), sampleOf(c.baseline), 1-c.allowed
+	common := candidate.common + baseline.common
+	c.change = estimate(candidate, baseline)
+	var under, over gap
+	switch {
+	case enough(len(c.candidate), len(c.baseline)):
+		by := methodOf(len(c.candidate), len(c.baseline))
+		under, over = by.under(candidate, baseline), by.over(candidate, baseline)
+	case c.spread <= 0:
+		return c.whyOpen(distanceBeyondAllowed(candidate, baseline, least))
+	case spreadDenied(c.candidate, c.spread) || spreadDenied(c.baseline, c.spread):
+		return SpreadDenied
+	default:
+		under, over = assumedGap(candidate.most, baseline.least, c.spread, common), assumedGap(baseline.most, candidate.least, c.spread, common)
+		c.assumed, common = true, 0
+	}
+	c.chance, c.change = chances(under, over, least, common), changeWithin(c.change.ratio, under, over, c.tail, common)
+	switch {
+	case c.chance.Passed <= c.tail:
+		c.outcome = report.Passed
+	case c.chance.Failed <= c.tail:
+		c.outcome = report.DidFail
+	default:
+		return c.whyOpen(distanceBeyondAllowed(candidate, baseline, least))
+	}
+	return Shown
+}
+
+// whyOpen says why the runs show neither claim, by how far they lie beyond what hides the difference: more runs like these may help, or may not.
+func (c *comparison) whyOpen(beyond float64) Reason {
+	switch {
+	case beyond > 0 && c.change.confidence > 0:
+		return TooWide
+	case beyond > 0:
+		return TooFewRuns
+	case lowerBoundCount(c.candidate) > 0 || lowerBoundCount(c.baseline) > 0:
+		return LowerBounds
+	}
+	return Unresolved
+}
+
+// figureChange is the change of the figure itself, which may be one of which less is better.
+func (c *comparison) figureChange() change {
+	if !c.figure.lessIsBetter() {
+		return c.change
+	}
+	return change{ratio: 1 / c.change.ratio, low: 1 / c.change.high, high: 1 / c.change.low, confidence: c.change.confidence}
+}
+
+// judgement is what the runs show of a difference, whatever is allowed.
+func (c *comparison) judgement() report.Judgement {
+	switch {
+	case c.reason == NoRuns || c.reason == NoBaseline:
+		return report.NotComparable
+	case c.figureChange().high < 1:
+		return report.Less
+	case c.figureChange().low > 1:
+		return report.More
+	case c.change.confidence == 0:
+		return report.TooFew
+	}
+	return report.NotShown
+}
+
+// reportedChange is the change as documents have it; nil where no change can be claimed, as when lower bounds hide it: the difference between two generators shows nothing of two devices.
+func (c *comparison) reportedChange() *report.Change {
+	is := c.figureChange()
+	shown := c.change.high < 1 || c.change.low > 1
+	switch {
+	case c.reason == NoRuns || c.reason == NoBaseline || math.IsNaN(c.change.ratio) || math.IsInf(c.change.ratio, 0):
+		return nil
+	case !shown && lowerBoundCount(c.candidate)+lowerBoundCount(c.baseline) > 0:
+		return nil
+	}
+	out := &report.Change{Percent: units.PercentOfShare(is.ratio - 1)}
+	if c.change.confidence == 0 {
+		return out
+	}
+	out.Confidence = units.PercentOfShare(c.change.confidence)
+	if is.low > 0 {
+		low := units.PercentOfShare(is.low - 1)
+		out.LowPercent = &low
+	}
+	if !math.IsInf(is.high, 1) {
+		high := units.PercentOfShare(is.high - 1)
+		out.HighPercent = &high
+		if 2*lossyAtAnyLoadCount(c.candidate) > len(c.candidate) { // all that is known of most of them is what they can't do
+			out.Percent = max(out.Percent, high)
+		}
+	}
+	return out
+}
+
+// ChangeFromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil: unknown, as where both are lower bounds, or one is of frames and the other
+// of sessions.
+func ChangeFromMedian(figures, median *report.Figures) *report.Change {
+	const most = 1e6 // further apart it is no distance that anybody reads
+	if figures == nil || median == nil || figures.LowerBound && median.LowerBound || figures.OfSessions() != median.OfSessions() {
+		return nil
+	}
+	apart := float64(figures.Throughput())/float64(median.Throughput()) - 1
+	if !(math.Abs(apart) <= most) { // NaN, too
+		return nil
+	}
+	return &report.Change{Percent: units.PercentOfShare(apart)}
+}

@@ -1,0 +1,62 @@
+package comparison
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+)
+
+// leastVectors is the least mean number of packets per call that a node has if its calls have packets at all: VPP calls most nodes with packets only, so it is 1, less the error of two readings.
+// Input nodes poll, and fewer belong to a node whose calls mostly found nothing.
+const leastVectors = 0.9
+
+// NodeChanged names the VPP node whose clocks per packet changed most from the baseline's results to the candidate's, by the medians of their runs: it is where to look for why a figure changed,
+// and no claim. Left out are nodes that one side lacks, as they may have taken too little to be reported, and nodes whose polls mostly found nothing, as their clocks are no packet's. Empty: no
+// node is left.
+func NodeChanged(candidate, baseline []report.Result) string {
+	is, was := clocksOfNodes(candidate), clocksOfNodes(baseline)
+	maps.DeleteFunc(is, func(n report.VPPNode, _ float64) bool { _, both := was[n]; return !both })
+	if len(is) == 0 {
+		return ""
+	}
+	all := slices.SortedFunc(maps.Keys(is), func(a, b report.VPPNode) int { // so that of equal ones it is always the same
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Observer, b.Observer))
+	})
+	most := all[0]
+	for _, n := range all {
+		if math.Abs(is[n]-was[n]) > math.Abs(is[most]-was[most]) {
+			most = n
+		}
+	}
+	name := most.Name
+	if slices.ContainsFunc(all, func(n report.VPPNode) bool { return n.Observer != most.Observer }) {
+		name += " of observer " + most.Observer
+	}
+	return fmt.Sprintf("of VPP's nodes %s changed most: %.1f clocks/packet, and %.1f clocks/packet in the baseline", name, is[most], was[most])
+}
+
+// clocksOfNodes are the medians of each node's clocks per packet over the runs that report them, without nodes that poll.
+func clocksOfNodes(results []report.Result) map[report.VPPNode]float64 {
+	clocks, vectors := medians(results, report.Result.ClocksPerPacket), medians(results, report.Result.VectorsPerCall)
+	maps.DeleteFunc(clocks, func(n report.VPPNode, _ float64) bool { return vectors[n] < leastVectors })
+	return clocks
+}
+
+func medians(results []report.Result, of func(report.Result) map[report.VPPNode]float64) map[report.VPPNode]float64 {
+	each := map[report.VPPNode][]float64{}
+	for _, r := range results {
+		for n, mean := range of(r) {
+			each[n] = append(each[n], mean)
+		}
+	}
+	all := map[report.VPPNode]float64{}
+	for n, means := range each {
+		all[n] = statistics.Summarize(means).Median
+	}
+	return all
+}

@@ -1,0 +1,44 @@
+package comparison
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Holm withdraws claims that several Answers, as of a criterion's directions, make only because they are several: that any of them Failed by chance is to be as improbable as for one. The least of
+// k chances must be at most 2.5 % / k, the next 2.5 % / (k − 1), and so on (Holm's procedure); a withdrawn claim is Undecided, for the reason OneOfSeveral. That all of them Passed needs no such
+// care: a wrong one would have to pass by chance.
+func Holm(answers []Answer) []Answer {
+	all, order := slices.Clone(answers), make([]int, len(answers))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Chance.Failed, all[b].Chance.Failed) })
+	holds := true
+	for k, i := range order {
+		of := len(all) - k
+		if holds = holds && all[i].Chance.Failed*float64(of) <= worstTail; !holds && all[i].Outcome == report.DidFail {
+			all[i].Outcome, all[i].Reason = report.Undecided, OneOfSeveral
+			all[i].Sentence += fmt.Sprintf("; by itself this would be shown, but among %d comparisons one shows as much by chance too often: more runs would decide", len(all))
+		}
+	}
+	return all
+}
+
+// OneOfSeveral is the Reason where one comparison alone would show that the candidate has less than is allowed.
+const OneOfSeveral Reason = "OneOfSeveral"
+
+// ChanceOfAny is the probability with which chance alone would make any of the Answers show so much less, as a report keeps it, rounded up; 0: there are none.
+func ChanceOfAny(answers []Answer) units.Ratio {
+	if len(answers) == 0 {
+		return 0
+	}
+	least := slices.MinFunc(answers, func(a, b Answer) int { return cmp.Compare(a.Chance.Failed, b.Chance.Failed) }).Chance.Failed
+	share := min(1, least*float64(len(answers)))
+	return min(units.One, max(1, units.Ratio(math.Ceil(share*float64(units.One)))))
+}

@@ -1,0 +1,178 @@
+package figures
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// What bounds a figure from above: frames that were lost in its own direction, at a load that is known.
+
+// resultOf is a result as it holds for one of its directions.
+func resultOf(result report.Result, d report.Direction) report.Result {
+	if d.Limit != nil {
+		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated, d.Limit.Confirmed, d.Limit.Resolution
+	}
+	if !slices.Contains(result.NearGenerators, d.Name()) {
+		result.NearGenerators = nil
+	}
+	return result
+}
+
+// withOwnLimits are directions whose own limits a search found or bounded; nil: some direction has none.
+func withOwnLimits(directions ...report.Direction) []report.Direction {
+	if slices.ContainsFunc(directions, func(d report.Direction) bool { return d.Limit == nil }) {
+		return nil
+	}
+	return directions
+}
+
+// withOwnLimitsAtOnce are the directions whose own upper ends add up to that of all together. For directions that were found one after another, they do so only where all limits were held at once
+// without loss (or with no more than noise at each limit), and no direction was found while another was held above what it carries (Inconclusive).
+func withOwnLimitsAtOnce(r *report.Report) []report.Direction {
+	if report.PlanOf(r).Procedure.Each != nil && (!carriedAtOnce(r) || r.Result.Reason == report.Inconclusive) {
+		return nil
+	}
+	return withOwnLimits(r.Result.Directions...)
+}
+
+// carriedAtOnce says that all limits were held at once, and no more frames were lost than the limits are resolved to: loads so close to what a device carries lose some now and then, each by
+// itself, too.
+func carriedAtOnce(r *report.Report) bool {
+	at := r.Result.Together
+	if at == nil || at.Quality == report.Invalid {
+		return false
+	}
+	resolved := units.Ratio(0)
+	for _, d := range r.Result.Directions {
+		if d.Limit != nil {
+			resolved = max(resolved, d.Limit.Resolution)
+		}
+	}
+	return at.Quality != report.Lossy || measure.Sum(at.Directions, nil).LossRatio <= resolved
+}
+
+// directionsOfTotal are the directions of the window that the total is of. For directions that were found one after another, the result's directions are of other windows.
+func directionsOfTotal(r *report.Report) []report.Direction {
+	if report.PlanOf(r).Procedure.Each == nil {
+		return r.Result.Directions
+	}
+	if at := r.Result.Together; at != nil && at.Window == r.Result.Window {
+		return at.Directions
+	}
+	for _, w := range r.ResultWindows() {
+		return w.Directions
+	}
+	return nil
+}
+
+// sumOfUpperEnds is the upper end of a metric of these directions together, as a multiple of its figure: each direction is bounded by frames that it lost itself, at a load no further above its
+// figure than its resolution. nil: some direction lost none, and nothing bounds it.
+//
+//	figure ÷ (1 − resolution), of each direction, added up, ÷ what came back
+//
+// Of directions that were found one after another less may have come back at once than each brought by itself, and what bounds them is still what they lost then.
+func sumOfUpperEnds(metric report.Metric, directions []report.Direction, came report.Flow) *big.Rat {
+	of, most := flowInUnit(metric, came), new(big.Rat)
+	for _, d := range directions {
+		if d.Limit.Lossy == 0 || d.Limit.Resolution >= units.One {
+			return nil
+		}
+		v := new(big.Rat).SetInt64(flowInUnit(metric, d.Received))
+		most.Add(most, v.Quo(v, big.NewRat(int64(units.One-d.Limit.Resolution), int64(units.One))))
+	}
+	if of == 0 {
+		return nil
+	}
+	if most.Quo(most, big.NewRat(of, 1)); most.Cmp(big.NewRat(1, 1)) < 0 {
+		return big.NewRat(1, 1) // what came back can't be less than itself
+	}
+	return most
+}
+
+// flowInUnit is a flow in a metric's unit.
+func flowInUnit(metric report.Metric, f report.Flow) int64 {
+	switch metric {
+	case Layer1BitsPerSecond, LineRatePercent:
+		return f.Layer1BitsPerSecond
+	case Layer2BitsPerSecond:
+		return f.Layer2BitsPerSecond
+	}
+	return f.PacketsPerSecond
+}
+
+// upperEnd is the upper end of a figure of frames that came back; empty: nothing bounds it.
+func upperEnd(f report.Figure, result report.Result, m measured) report.Number {
+	times := func(v *big.Rat) report.Number { return report.NumberOf(v.Mul(f.Low.Rat(), v)) }
+	switch {
+	case len(result.NearGenerators) > 0:
+		return ""
+	case m.searched != nil:
+		if most := sumOfUpperEnds(f.Metric, m.searched, m.received); most != nil {
+			return times(most)
+		}
+		return ""
+	case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
+		return ""
+	case result.Saturated && result.Resolution != 0:
+		return times(big.NewRat(int64(units.One), int64(units.One-result.Resolution)))
+	case m.disturbed != nil:
+		return times(new(big.Rat).Add(big.NewRat(1, 1), m.disturbed))
+	}
+	return f.Low
+}
+
+// disturbed is how many more frames may have come back of these directions together, without disturbances and bursts, as a share of those that did; nil: none.
+func disturbed(r *report.Report, directions ...report.Direction) *big.Rat {
+	var more, came int64
+	for _, d := range directions {
+		more, came = more+d.DisturbedFrames+framesLostToSending(r, d), came+d.Returned.Packets
+	}
+	if more <= 0 || came <= 0 {
+		return nil
+	}
+	return big.NewRat(more, came)
+}
+
+// lostToSending is the share of these directions' frames that were lost while generators sent in bursts, or nobody saw how.
+func lostToSending(r *report.Report, directions ...report.Direction) units.Ratio {
+	var lost, sent int64
+	for _, d := range directions {
+		lost, sent = lost+framesLostToSending(r, d), sent+d.Sent.Packets
+	}
+	if sent == 0 {
+		return 0
+	}
+	return units.RatioOf(lost, sent)
+}
+
+// framesLostToSending is how many frames of a load that was given were lost while a generator sent in bursts, or nobody saw how. The window counts, as frames were lost in between, too; but the device might have forwarded
+// these. A search bounds a direction by the load that was asked for instead.
+func framesLostToSending(r *report.Report, d report.Direction) (frames int64) {
+	if d.Limit != nil {
+		return 0
+	}
+	for _, w := range windowsOfGivenLoad(r) {
+		i := slices.IndexFunc(w.Directions, func(o report.Direction) bool { return o.From == d.From && o.To == d.To })
+		if i < 0 || w.Evidence == nil || i >= len(w.Evidence.Directions) || w.Directions[i].Quality != report.Lossy {
+			continue
+		}
+		frames += max(0, w.Evidence.Directions[i].LostInBursts) + max(0, w.Evidence.Directions[i].LostInGaps)
+	}
+	return frames
+}
+
+// windowsOfGivenLoad are the windows that the figures of a load that was given are of; none: a search found the load.
+func windowsOfGivenLoad(r *report.Report) []report.Window {
+	switch report.PlanOf(r).Procedure.Type {
+	case plan.TypeConstantLoad, plan.TypeFrameLoss, plan.TypeBackToBack:
+		return r.ResultWindows()
+	case plan.TypeMaximumOfferedLoad:
+		return slices.DeleteFunc(slices.Clone(r.Windows), func(w report.Window) bool { return w.Phase != report.Trial || !w.Counts() })
+	}
+	return nil
+}

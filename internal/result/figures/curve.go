@@ -1,0 +1,141 @@
+package figures
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// CurveOf is what each load of a FrameLoss lost, of all directions together, the highest load first; nil: the Report is of another procedure, or no load could be judged. Loads that the generators
+// could not offer are left out: the loss of a lower load is not the loss at that one.
+func CurveOf(r *report.Report) (points []report.CurvePoint) {
+	p := report.PlanOf(r).Procedure.FrameLoss
+	if p == nil {
+		return nil
+	}
+	for _, of := range PointsByLoad(r.Result.Curve) {
+		i := slices.IndexFunc(of, func(f report.Figure) bool { return f.Metric == LossRatio })
+		if i < 0 || of[i].Low == "" || !offeredAt(r, of[i].Load) {
+			continue
+		}
+		points = append(points, report.CurvePoint{Load: shareOf(p.From, of[i].Load), LossRatio: cmp.Or(of[i].High, of[i].Low), LossRatioMin: of[i].Low})
+	}
+	return points
+}
+
+// offeredAt says that generators sent at least 99 % of a load in each direction, in the trial that counts.
+func offeredAt(r *report.Report, load units.Ratio) bool {
+	for _, w := range slices.Backward(r.Windows) {
+		if w.Phase == report.Trial && w.Load == load && w.Counts() {
+			return !slices.ContainsFunc(w.Directions, report.Direction.UnderOffered)
+		}
+	}
+	return !behindAt(r, load)
+}
+
+// behindAt says the opposite of a Report that was stored without its windows, from its curve. Of loads that aren't packets per second it doesn't know.
+func behindAt(r *report.Report, load units.Ratio) bool {
+	from := report.PlanOf(r).Procedure.FrameLoss.From
+	asked := math.Round(load.Float() * float64(from.Micros) / 1e6)
+	return from.Kind == units.Packets && slices.ContainsFunc(r.Result.Curve, func(f report.Figure) bool {
+		return f.Load == load && f.Metric == OfferedPacketsPerSecond && f.Direction != report.AllDirections && f.Low != "" && f.Low.Float() < 0.99*asked
+	})
+}
+
+// shareOf is a share of a rate, to five digits: shares are exact to a billionth only, and a load that was written as 20kpps is to be read as that.
+func shareOf(r units.Rate, share units.Ratio) units.Rate {
+	micros := float64(r.Micros) * share.Float()
+	if micros <= 0 {
+		return units.Rate{Kind: r.Kind}
+	}
+	step := math.Pow(10, math.Floor(math.Log10(micros))-4)
+	r.Micros = int64(math.Round(math.Round(micros/step) * step))
+	return r
+}
+
+// MedianCurve is, for each load, the median of several runs' curves over those that have it, the highest load first.
+func MedianCurve(curves [][]report.CurvePoint) (points []report.CurvePoint) {
+	each := map[units.Rate][]report.CurvePoint{}
+	var loads []units.Rate
+	for _, curve := range curves {
+		for _, p := range curve {
+			if _, known := each[p.Load]; !known {
+				loads = append(loads, p.Load)
+			}
+			each[p.Load] = append(each[p.Load], p)
+		}
+	}
+	slices.SortStableFunc(loads, higherFirst)
+	for _, load := range loads {
+		of := each[load]
+		points = append(points, report.CurvePoint{Load: load,
+			LossRatio:    medianOf(of, func(p report.CurvePoint) report.Number { return p.LossRatio }),
+			LossRatioMin: medianOf(of, func(p report.CurvePoint) report.Number { return p.LossRatioMin })})
+	}
+	return points
+}
+
+// higherFirst orders loads for a curve: the highest first, those of one unit together.
+func higherFirst(a, b units.Rate) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Micros, a.Micros))
+}
+
+// medianOf is the median of numbers; of an even number of them the mean of the two in the middle.
+func medianOf(of []report.CurvePoint, number func(report.CurvePoint) report.Number) report.Number {
+	var all []*big.Rat
+	for _, p := range of {
+		if v := number(p).Rat(); v != nil {
+			all = append(all, v)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortFunc(all, (*big.Rat).Cmp)
+	n := len(all)
+	sum := new(big.Rat).Add(all[(n-1)/2], all[n/2])
+	return report.NumberOf(sum.Quo(sum, big.NewRat(2, 1)))
+}
+
+// curveMetrics are the metrics of each load of a curve.
+var curveMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
+	return m.Name != PacketsPerSecond && m.Name != LossRatio && m.Name != OfferedPacketsPerSecond
+})
+
+// OfWindow are the figures of one window: what was sent, what came back and what was lost at its load, in each direction and in all together. They are confirmed, were not held, or are shown for the window's time alone, as the whole curve is.
+func OfWindow(r *report.Report, w report.Window, curve report.Result) []report.Figure {
+	result := report.Result{Measured: true, Confirmed: curve.Confirmed, Reason: report.CurveMeasured, Window: w.Number, Directions: w.Directions}
+	if curve.NotHeld != "" {
+		result.Reason = curve.Reason
+	}
+	if curve.ShownFor > 0 {
+		result.ShownFor = w.Duration
+	}
+	total := measure.Sum(w.Directions, r.RateOfEachLink())
+	result.Total = &total
+	all := measuredFigures(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Windows: []report.Window{w}, Result: result}, curveMetrics)
+	for i := range all {
+		all[i].Load = w.Load
+	}
+	return all
+}
+
+// PointsByLoad groups a curve's figures of all directions together by load, in the curve's order.
+func PointsByLoad(curve []report.Figure) (points [][]report.Figure) {
+	for _, f := range curve {
+		if f.Direction != report.AllDirections {
+			continue
+		}
+		if last := len(points) - 1; last >= 0 && points[last][0].Load == f.Load {
+			points[last] = append(points[last], f)
+		} else {
+			points = append(points, []report.Figure{f})
+		}
+	}
+	return points
+}

@@ -1,0 +1,180 @@
+// Package figures says what a Report claims: its figures, each an interval that the truth lies in. It is pure. All that judges a Report reads figures, whatever procedure measured them: a new
+// metric is a row of the table in metrics.go, and a new procedure needs none.
+package figures
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// measured is a direction, or all together, as a window or a result has it.
+type measured struct {
+	direction         string
+	offered, received report.Flow
+	leastLoss         units.Ratio
+	mostLoss          units.Ratio // with all that edges and frames of others may hide
+	percent           units.Percent
+	lineRateKnown     bool
+	lossy             bool
+	// searched are the directions that the figure is of, where a search found what each of them can do by itself; nil: what the result says holds for all.
+	searched []report.Direction
+	// shownFor is for how long the device was seen to do so, where a bucket may have helped it; 0: for as long as one likes.
+	shownFor plan.Duration
+	// disturbed is how many frames more may have come back but for others on the machine and bursts of the generators, as a share of those that did.
+	disturbed *big.Rat
+	// lostToSending is the share of those sent that were lost while generators sent in bursts, or nobody saw how.
+	lostToSending units.Ratio
+	// ofBursts says that the procedure sends bursts, and bursts is what they show of the direction; nil: nothing. severalBursts: the figures are of several directions together.
+	bursts                  *report.BackToBackFrames
+	ofBursts, severalBursts bool
+	// ofSoak says that the procedure estimates a critical load, and critical is that; nil: nothing is known of it.
+	ofSoak   bool
+	critical *report.CriticalLoad
+	// sessions is set where traffic is sessions, and limit is what limited those, over all directions that the figure is of.
+	sessions *report.Sessions
+	limit    measure.SessionLimit
+}
+
+func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10)) }
+
+// Of are the figures that a Report claims, those of its answer first: each direction's in the Plan's order, then those of all together. Where nothing was measured because even the lowest load
+// lost frames, they say that the device can do less than that load. None: nothing can be claimed.
+func Of(r *report.Report) []report.Figure {
+	if len(r.Result.Goals) > 0 {
+		return append(ofGoals(r), Latencies(r, LatencyMetrics...)...)
+	}
+	all := answerFigures(r, Metrics)
+	if r.Result.Measured {
+		all = append(all, r.Result.Curve...)
+	}
+	return append(all, Latencies(r, LatencyMetrics...)...)
+}
+
+// ofGoals are the figures of each goal of a search, the first one's first.
+func ofGoals(r *report.Report) (all []report.Figure) {
+	for _, g := range r.Result.Goals {
+		of, _ := r.ForGoal(g.Name)
+		claimed := answerFigures(of, Metrics)
+		for i := range claimed {
+			claimed[i].Goal = g.Name
+		}
+		all = append(all, claimed...)
+	}
+	return all
+}
+
+// OfAnswer are the figures of one metric, of the answer alone; none: the metric is unknown.
+func OfAnswer(r *report.Report, metric report.Metric) []report.Figure {
+	m, known := MetricOf(metric)
+	if !known || m.Latency() {
+		return nil
+	}
+	return answerFigures(r, []Metric{m})
+}
+
+// answerFigures are the answer's figures of these metrics.
+func answerFigures(r *report.Report, metrics []Metric) []report.Figure {
+	if r.Result.Measured {
+		return measuredFigures(r, metrics)
+	}
+	lowest := r.LowestLossy()
+	if len(r.Result.Goals) > 0 {
+		lowest = lossyTrialAtLowestLoad(r)
+	}
+	if lowest != nil && r.Result.NotHeld == "" { // else the device may have been away
+		return figuresBelowLowestLoad(r, lowest, metrics)
+	}
+	return nil
+}
+
+// measuredFigures are the figures of a measured result.
+func measuredFigures(r *report.Report, metrics []Metric) []report.Figure {
+	var all []report.Figure
+	rates, ofBursts := r.RateOfEachLink(), report.PlanOf(r).Procedure.Type == plan.TypeBackToBack
+	for _, d := range r.Result.Directions {
+		all = append(all, figuresOf(metrics, resultOf(r.Result, d), measured{ofBursts: ofBursts, bursts: d.BackToBack, ofSoak: isSoak(r), critical: r.Result.CriticalLoadOf(d), direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: MostLost(r, d),
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: withOwnLimits(d), shownFor: shownFor(r, d), disturbed: disturbed(r, d), lostToSending: lostToSending(r, d), sessions: d.Sessions, limit: limitOf(d)})...)
+	}
+	if t := r.Result.Total; t != nil {
+		var bursts *report.BackToBackFrames
+		if len(r.Result.Directions) == 1 {
+			bursts = r.Result.Directions[0].BackToBack
+		}
+		all = append(all, figuresOf(metrics, r.Result, measured{ofSoak: isSoak(r), critical: criticalTogether(r), ofBursts: ofBursts, bursts: bursts, severalBursts: len(r.Result.Directions) > 1, direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: MostLostTogether(r),
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: withOwnLimitsAtOnce(r), shownFor: r.Result.ShownFor, disturbed: disturbed(r, directionsOfTotal(r)...), lostToSending: lostToSending(r, r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
+	}
+	return all
+}
+
+// shownFor is for how long a direction was seen to do what the result says; 0: the result is limited in time for another direction's sake, and this one's own limit holds for as long as one likes.
+func shownFor(r *report.Report, d report.Direction) plan.Duration {
+	contradicted := slices.ContainsFunc(r.Contradictions, func(c report.Contradiction) bool { return c.Limits(d) })
+	if d.Limit != nil && d.Limit.Saturated && d.Limit.Confirmed && !r.Result.Saturated && !contradicted {
+		return 0
+	}
+	return r.Result.ShownFor
+}
+
+// everyLineRateKnown says that all directions have a line rate to take a percentage of.
+func everyLineRateKnown(r *report.Report, rates map[string]units.BitRate) bool {
+	for _, d := range r.Plan.Directions {
+		if rates[d.To] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// figuresOf are the figures of one direction, or of all together, of a measured result.
+func figuresOf(metrics []Metric, result report.Result, m measured) []report.Figure {
+	all := make([]report.Figure, 0, len(metrics))
+	for _, metric := range metrics {
+		if metric.Sessions != (m.sessions != nil) {
+			continue // sessions don't pretend to be frames
+		}
+		if metric.OfBursts() {
+			if m.ofBursts {
+				all = append(all, ofBursts(metric, result, m))
+			}
+			continue
+		}
+		if m.ofSoak {
+			all = append(all, ofSoak(metric, result, m))
+			continue
+		}
+		if metric.Protocol != "" && (metric.Protocol == plan.UDP) != (m.sessions.Datagrams != nil) {
+			continue
+		}
+		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
+		f.Low, f.Missing = metric.of(m)
+		near := len(result.NearGenerators) > 0
+		switch {
+		case f.Missing == "" && pathDoubt(metric, m.limit) != "":
+			f.Low, f.Missing, f.Reason = "", pathDoubt(metric, m.limit), m.limit.Reason()
+		case metric.Sessions:
+			f.Reason = m.limit.Reason()
+			f.High = upperEndOfSessions(f, m)
+		case f.Missing != "":
+		case metric.Name == LossRatio:
+			f.Low, f.High = report.Number(max(0, m.leastLoss-m.lostToSending).String()), f.Low
+			if near { // all of it may be theirs
+				f.Low = whole(0)
+			}
+		case metric.Name == OfferedPacketsPerSecond:
+			f.High = f.Low
+		default:
+			f.ShownFor = m.shownFor
+			if f.High = upperEnd(f, result, m); near {
+				f.Reason = report.NearGenerators
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}

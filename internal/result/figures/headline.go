@@ -1,0 +1,182 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// HeadlineOf is a report's line in a table of many: its names, and its answer's figures.
+func HeadlineOf(r *report.Report) report.Headline {
+	h := report.NamedHeadline(r)
+	if h.Measured = report.HasFigure(r); !h.Measured {
+		return h
+	}
+	for _, f := range answerFigures(r, headlineMetrics) {
+		switch {
+		case f.Direction != report.AllDirections:
+			if f.Metric == LineRatePercent {
+				h.PercentSum += percentOf(f)
+			}
+		case f.Metric == GoodputBitsPerSecond:
+			h.OfSessions, h.GoodputBitsPerSecond = true, int64(math.Round(f.Low.Float()))
+			h.Bound, h.Unconfirmed = f.High == "", false
+		case f.Metric == PacketsPerSecond:
+			h.PacketsPerSecond = int64(math.Round(f.Low.Float()))
+			h.Bound = r.Result.LowerBound() // also where it is bounded from above, but far from there
+			h.Unconfirmed = !h.Bound && r.Unconfirmed()
+		case f.Metric == Layer1BitsPerSecond:
+			h.Layer1BitsPerSecond = int64(math.Round(f.Low.Float()))
+		case f.Metric == LineRatePercent:
+			h.Percent = percentOf(f)
+		}
+	}
+	if report.PlanOf(r).Procedure.Each != nil { // the directions' own figures are of different moments
+		h.PercentSum = 0
+		for _, d := range directionsOfTotal(r) {
+			h.PercentSum += d.LineRatePercent
+		}
+	}
+	return h
+}
+
+// HeadlineIn is a report's line as it holds for one of its directions: whether that direction's figures are a lower bound, or not confirmed. A search may have found the direction's own limit
+// while another direction set the load, and a soak may estimate one direction and bound another.
+func HeadlineIn(h report.Headline, r *report.Report, d report.Direction) report.Headline {
+	switch l := r.Result.CriticalLoadOf(d); {
+	case l != nil:
+		h.Bound = l.Low != "" && l.High == ""
+		h.Unconfirmed = !h.Bound && (l.Low == "" || l.Extrapolated)
+	case d.Limit != nil:
+		h.Bound = resultOf(r.Result, d).LowerBound()
+		h.Unconfirmed = !h.Bound && r.LacksConfirmation(d.Limit.Confirmed)
+	}
+	return h
+}
+
+// headlineMetrics are the metrics that a line in a table has.
+var headlineMetrics = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
+	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent && m.Name != GoodputBitsPerSecond
+})
+
+// percentOf is a share of a line rate; 0 where the line rate is unknown.
+func percentOf(f report.Figure) units.Percent {
+	v := f.Low.Rat()
+	if v == nil {
+		return 0
+	}
+	return units.Percent(scaled(v, int64(units.Hundred)/100))
+}
+
+// TableFigures are the figures of a Report in a table of many runs; nil: it has none.
+func TableFigures(r *report.Report) *report.Figures {
+	h := HeadlineOf(r)
+	if !h.Measured {
+		return nil
+	}
+	f := &report.Figures{Runs: 1, PacketsPerSecond: h.PacketsPerSecond, Layer1BitsPerSecond: h.Layer1BitsPerSecond,
+		LineRatePercent: h.Percent, LineRatePercentSum: h.PercentSum, LowerBound: h.Bound}
+	if h.OfSessions {
+		f.GoodputBitsPerSecond = &h.GoodputBitsPerSecond
+	}
+	if h.Unconfirmed {
+		f.Unconfirmed = 1
+	}
+	return f
+}
+
+// TableFiguresByGoal are the figures of each goal of a Report whose search has several; nil: it has not.
+func TableFiguresByGoal(r *report.Report) (rows []report.GoalFigures) {
+	if len(r.Result.Goals) < 2 {
+		return nil
+	}
+	for _, g := range r.Result.Goals {
+		of, _ := r.ForGoal(g.Name)
+		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: TableFigures(of)})
+	}
+	return rows
+}
+
+// Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
+// (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together.
+// A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so, as does one whose load a single
+// direction set; without a figure it is "not measured". Of sessions it says what each direction's did: "west→east: 47.69 Mbps goodput, 14 retransmits, rtt 44.1 ms";
+// without the round trip where it may not be the path's.
+func Summary(r *report.Report) string {
+	if len(r.Result.Goals) > 0 {
+		return summaryOfGoals(r)
+	}
+	h := HeadlineOf(r)
+	if !h.Measured {
+		return wording.NotMeasured
+	}
+	if h.OfSessions {
+		return summaryOfSessions(r)
+	}
+	if isSoak(r) {
+		return summaryOfSoak(r)
+	}
+	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
+	if len(r.Result.SharedPorts) > 0 {
+		line += "  (shared port)"
+	}
+	if set := r.Result.SetBy; r.Result.Reason == report.OtherDirection && len(set) == 1 {
+		line += "  (" + set[0] + " set the load)"
+	}
+	if at := r.Result.Together; at != nil && at.Quality == report.Lossy {
+		line += "  (all limits at once, frames lost)"
+	}
+	return line
+}
+
+// summaryOfGoals is each goal's answer: "NDR 39.70 Kpps (2.67% of line rate); PDR 39.90 Kpps (2.68% of line rate)".
+func summaryOfGoals(r *report.Report) string {
+	var said []string
+	for _, g := range r.Result.Goals {
+		of, _ := r.ForGoal(g.Name)
+		switch h := HeadlineOf(of); {
+		case h.Measured:
+			said = append(said, fmt.Sprintf("%s %s (%s of line rate)", g.Name, h.Signed(wording.PacketRate(h.PacketsPerSecond)), wording.Percent(h.Percent)))
+		case g.Result.Reason == report.NoCleanWindow:
+			said = append(said, g.Name+" not met at any load")
+		default:
+			said = append(said, g.Name+" "+wording.NotMeasured)
+		}
+	}
+	line := strings.Join(said, "; ")
+	if len(r.Result.SharedPorts) > 0 {
+		line += "  (shared port)"
+	}
+	return line
+}
+
+// mostDirectionsShown is how many directions of sessions a summary lists one by one.
+const mostDirectionsShown = 2
+
+func summaryOfSessions(r *report.Report) string {
+	var said []string
+	for _, d := range r.Result.Directions {
+		if d.Sessions == nil {
+			continue
+		}
+		sign, limit := "", limitOf(d)
+		if limit.By != measure.ByPath {
+			sign = "≥"
+		}
+		said = append(said, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions, limit))
+	}
+	if len(said) > mostDirectionsShown && r.Result.Total.Sessions != nil {
+		said = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions, limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(said), "direction")}
+	}
+	line := strings.Join(said, "; ")
+	if len(r.Result.SharedPorts) > 0 {
+		line += "  (shared port)"
+	}
+	return line
+}

@@ -1,0 +1,65 @@
+package figures_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
+)
+
+func TestSummary(t *testing.T) {
+	published := reporttest.Measured()
+	published.Result.Saturated = true
+	published.Result.Total.Received = report.Flow{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 1_999_000_000}
+	published.Result.Total.LineRatePercent = units.Hundred * 9995 / 10000
+	for want, r := range map[string]*report.Report{
+		"654.40 Kpps  2.00 Gbps  99.95% of line rate":                                published,
+		"≥180.00 Kpps  ≥549.84 Mbps  ≥27.49% of line rate":                           reporttest.Measured(reporttest.Weak(90_000)),
+		"≥299.75 Kpps  ≥915.62 Mbps  ≥45.78% of line rate  (east→west set the load)": reporttest.OtherDirection(),
+		"not measured": reporttest.PathNotProven(),
+	} {
+		if got := figures.Summary(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	t.Run("is what it is, also where a line can't carry that", func(t *testing.T) {
+		published.Result.Total.LineRatePercent = units.Hundred * 1042 / 1000
+		if got := figures.Summary(published); !strings.HasSuffix(got, "  104.20% of line rate") {
+			t.Error(got)
+		}
+	})
+}
+
+// A direction's line says what was found of that direction, whatever the whole is.
+func TestALineOfOneDirection(t *testing.T) {
+	r := reporttest.LimitsApart()
+	found := r.Result.Directions[0].Limit
+	for sign, limit := range map[string]report.DirectionLimit{
+		"":  {Reason: report.LossAboveLimit, Saturated: true, Confirmed: true},
+		"~": {Reason: report.LossAboveLimit, Saturated: true},
+		"≥": {Reason: report.GeneratorLimited, Confirmed: true},
+	} {
+		*found = limit
+		for _, whole := range []report.Reason{report.LoadHeld, report.GeneratorLimited} {
+			r.Result.Reason, r.Result.Saturated, r.Result.Confirmed = whole, false, sign == "~"
+			if got := figures.HeadlineIn(figures.HeadlineOf(r), r, r.Result.Directions[0]).Sign(); got != sign {
+				t.Errorf("%+v beside %s is signed %q, want %q", limit, whole, got, sign)
+			}
+		}
+	}
+}
+
+// The shares of all directions are of one moment: limits that were found one after another were not carried at once.
+func TestSharesAreAddedUpOfOneMoment(t *testing.T) {
+	r := reporttest.LimitsApart()
+	want := units.Percent(0)
+	for _, d := range r.Result.Together.Directions {
+		want += d.LineRatePercent
+	}
+	if h := figures.HeadlineOf(r); r.Result.Together.Window != r.Result.Window || h.PercentSum != want || want <= r.Result.Together.Directions[0].LineRatePercent {
+		t.Errorf("%s of %s", h.PercentSum, want)
+	}
+}

@@ -1,0 +1,106 @@
+package figures
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+)
+
+// The metrics.
+const (
+	PacketsPerSecond        report.Metric = "PacketsPerSecond"
+	Layer1BitsPerSecond     report.Metric = "Layer1BitsPerSecond"
+	Layer2BitsPerSecond     report.Metric = "Layer2BitsPerSecond"
+	LineRatePercent         report.Metric = "LineRatePercent"
+	LossRatio               report.Metric = "LossRatio"
+	OfferedPacketsPerSecond report.Metric = "OfferedPacketsPerSecond"
+
+	// Of sessions.
+	GoodputBitsPerSecond  report.Metric = "GoodputBitsPerSecond"
+	RetransmitRatio       report.Metric = "RetransmitRatio"
+	RoundTripMicroseconds report.Metric = "RoundTripMicroseconds"
+
+	// Of bursts.
+	BackToBackFrames   report.Metric = "BackToBackFrames"
+	BufferFrames       report.Metric = "BufferFrames"
+	BufferMicroseconds report.Metric = "BufferMicroseconds"
+
+	// Of sessions over UDP.
+	DatagramLossRatio  report.Metric = "DatagramLossRatio"
+	JitterMicroseconds report.Metric = "JitterMicroseconds"
+)
+
+// Metric is all that is known of a metric.
+type Metric struct {
+	Name report.Metric
+	Unit string
+	// Means is what it is a number of.
+	Means string
+	// LessIsBetter is of what a device should have little of.
+	LessIsBetter bool
+	// Sessions says that it is of sessions; other metrics are of frames. Of those of sessions some are of one protocol only.
+	Sessions bool
+	Protocol string
+	// burst is set of those of bursts, which are of each direction: their interval.
+	burst func(report.BackToBackFrames) report.BurstFigure
+	// of is its number in a direction, or in all together.
+	of func(m measured) (report.Number, string)
+	// latency is its number of frames whose latency was measured, where it is one of latency, and of is nil.
+	latency func(l report.Latency) (low, high report.Number, missing string)
+}
+
+// Metrics are all metrics of an answer; LatencyMetrics are the others.
+var Metrics = []Metric{
+	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", of: func(m measured) (report.Number, string) { return whole(m.received.PacketsPerSecond), "" }},
+	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap", of: func(m measured) (report.Number, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
+	{Name: Layer2BitsPerSecond, Unit: "bit/s", Means: "layer-2 bits that came back: frames with FCS", of: func(m measured) (report.Number, string) { return whole(m.received.Layer2BitsPerSecond), "" }},
+	{Name: LineRatePercent, Unit: "%", Means: "layer-1 bits that came back, of what the links carry", of: func(m measured) (report.Number, string) {
+		if !m.lineRateKnown {
+			return "", "the line rate is unknown: set the link's lineRate"
+		}
+		return report.Number(m.percent.String()), ""
+	}},
+	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, of: func(m measured) (report.Number, string) { return report.Number(m.mostLoss.String()), "" }},
+	{Name: OfferedPacketsPerSecond, Unit: "packets/s", Means: "frames that the generators sent: their own limit, where they were asked for more", of: func(m measured) (report.Number, string) { return whole(m.offered.PacketsPerSecond), "" }},
+	{Name: GoodputBitsPerSecond, Unit: "bit/s", Means: "payload that receiving programs read", Sessions: true, of: func(m measured) (report.Number, string) { return whole(m.sessions.GoodputBitsPerSecond), "" }},
+	{Name: RetransmitRatio, Unit: "ratio", Means: "segments that were sent again, of all segments", LessIsBetter: true, Sessions: true, Protocol: plan.TCP, of: func(m measured) (report.Number, string) {
+		return report.Number(m.sessions.RetransmitRatio.String()), ""
+	}},
+	{Name: RoundTripMicroseconds, Unit: "µs", Means: "mean of the senders' smoothed round trips", LessIsBetter: true, Sessions: true, Protocol: plan.TCP, of: func(m measured) (report.Number, string) {
+		if m.sessions.RoundTrip == nil {
+			return "", "no connection had a sample of its round trip"
+		}
+		return whole(m.sessions.RoundTrip.MeanMicroseconds), ""
+	}},
+	{Name: DatagramLossRatio, Unit: "ratio", Means: "datagrams that did not come, of those that should have", LessIsBetter: true, Sessions: true, Protocol: plan.UDP, of: func(m measured) (report.Number, string) {
+		return report.Number(max(0, m.sessions.Datagrams.LossRatio).String()), ""
+	}},
+	{Name: JitterMicroseconds, Unit: "µs", Means: "mean of the receivers' smoothed jitter", LessIsBetter: true, Sessions: true, Protocol: plan.UDP, of: func(m measured) (report.Number, string) {
+		return whole(m.sessions.Datagrams.JitterMicroseconds), ""
+	}},
+	{Name: BackToBackFrames, Unit: "frames", Means: "the longest burst without loss, on average of all searches", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Frames }},
+	{Name: BufferFrames, Unit: "frames", Means: "frames of the longest burst without loss that the device held at its end", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.Buffer }},
+	{Name: BufferMicroseconds, Unit: "µs", Means: "in what time a burst brings the frames that the device held: RFC 9004's corrected buffer time", burst: func(b report.BackToBackFrames) report.BurstFigure { return b.BufferMicroseconds }},
+}
+
+// OfBursts says that the metric is of bursts of frames, which only the procedure BackToBack sends.
+func (m Metric) OfBursts() bool { return m.burst != nil }
+
+// MetricOf is the metric of a name; false: there is none.
+func MetricOf(name report.Metric) (Metric, bool) {
+	for _, m := range slices.Concat(Metrics, LatencyMetrics) {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Metric{}, false
+}
+
+// ThroughputOf is the metric that a Report's run is summarized and compared by: frames that came back, or the goodput of sessions, where the Report has sessions or its Plan asked for them.
+func ThroughputOf(r *report.Report) report.Metric {
+	if t := r.Result.Total; t != nil && t.Sessions != nil || t == nil && r.Plan != nil && r.Plan.Sessions != nil {
+		return GoodputBitsPerSecond
+	}
+	return PacketsPerSecond
+}

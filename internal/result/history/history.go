@@ -1,0 +1,216 @@
+// Package history sets Reports side by side and in the order of time: it finds out which of them are runs of the same test, and their medians and differences. It is pure; internal/document/report has the
+// documents that it makes, and writes them.
+//
+//	Reports ─┬─ grouped by product and loadtest ─┬─ a table
+//	         │                                   ├─ side against side ─▶ a comparison
+//	         │                                   └─ in order of time ──▶ a trend
+//	         └─ only Plans of one method are compared, else the differences are named
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/comparison"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// Record is a Report, and where it is kept: a file's name, or a ConfigMap's.
+type Record struct {
+	Name   string
+	Report *report.Report
+}
+
+// figures are the Report's if the run was completed; nil: it was cut short, and its figures are not compared.
+func (r Record) figures() *report.Figures {
+	if r.Report.Ending != report.Completed {
+		return nil
+	}
+	return figures.TableFigures(r.Report)
+}
+
+// missing is why the Report has no figure.
+func (r Record) missing() report.Missing {
+	m := report.Missing{Test: r.test(), Reason: string(r.Report.Ending), Message: cmp.Or(r.Report.Message, r.Report.Result.Message)}
+	if r.Report.Ending == report.Completed {
+		m.Reason = string(cmp.Or(r.Report.Result.Reason, report.NotMeasured))
+	}
+	return m
+}
+
+// test is the test's name, or the record's where it has none.
+func (r Record) test() string {
+	if r.Report.Plan != nil && r.Report.Plan.Test.Name != "" {
+		return r.Report.Plan.Test.Name
+	}
+	return r.Name
+}
+
+// plan is the Report's, an empty one where there is none.
+func (r Record) plan() *plan.Plan {
+	if r.Report.Plan == nil {
+		return &plan.Plan{}
+	}
+	return r.Report.Plan
+}
+
+// place is where a Report belongs in a table.
+type place struct{ product, loadtest string }
+
+func placeOf(r Record) place {
+	product, loadtest := report.ProductAndLoadtest(r.Report)
+	return place{product, loadtest}
+}
+
+// places are those of the records, in the order in which they first appear.
+func places(records []Record) []place {
+	var out []place
+	for _, r := range records {
+		if p := placeOf(r); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// at are the records of a place.
+func at(p place, records []Record) []Record {
+	var out []Record
+	for _, r := range records {
+		if placeOf(r) == p {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// sample is several runs of one test.
+type sample struct {
+	all      int
+	measured runsWithFigures  // all runs with figures
+	counted  runsWithFigures  // those of them that count in a comparison
+	runs     []comparison.Run // the figures of those that count
+	lossy    []comparison.Run // runs that lost frames at any load, whose figure is 0
+	answers  []Record         // the records of runs and lossy
+	setAside []report.Missing // runs with figures that don't count
+	figures  *report.Figures  // medians of those that count; nil: there are none
+	outliers []string         // those that count and lie far from the others
+	missing  []report.Missing
+}
+
+func sampleOf(records []Record) sample {
+	records = distinctRuns(records)
+	s := sample{all: len(records)}
+	for _, r := range records {
+		f := r.figures()
+		if f == nil {
+			s.missing = append(s.missing, r.missing())
+			if comparison.Throughput(r.Report).Unfit(r.Report) == "" && !r.Report.Result.Measured {
+				s.lossy, s.answers = append(s.lossy, comparison.Throughput(r.Report).Runs(r.Report)...), append(s.answers, r)
+			}
+			continue
+		}
+		s.measured.add(r, f)
+		if comparison.Throughput(r.Report).Unfit(r.Report) != "" {
+			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed, Message: "a longer window was to confirm its figure, but didn't"})
+			continue
+		}
+		s.counted.add(r, f)
+		s.runs, s.answers = append(s.runs, comparison.Throughput(r.Report).Runs(r.Report)...), append(s.answers, r)
+	}
+	s.figures, s.outliers = s.counted.figures()
+	return s
+}
+
+// distinctRuns is the records without copies of the same run.
+func distinctRuns(records []Record) []Record {
+	return report.DistinctRuns(records, func(r Record) *report.Report { return r.Report })
+}
+
+// runsWithFigures is several runs and their figures.
+type runsWithFigures struct {
+	records []Record
+	each    []*report.Figures
+}
+
+func (m *runsWithFigures) add(r Record, f *report.Figures) {
+	m.records, m.each = append(m.records, r), append(m.each, f)
+}
+
+// figures are the medians, and the tests that lie far from the others; nil: there are no runs.
+func (m *runsWithFigures) figures() (f *report.Figures, outliers []string) {
+	f, far := Medians(m.each)
+	for _, i := range far {
+		outliers = append(outliers, m.records[i].test())
+	}
+	return f, outliers
+}
+
+// Medians are the medians of several runs' figures, and which runs lie far from the others; nil: there are no runs. They are a lower bound if any run's figures are: with exact figures instead, the
+// median might be more.
+func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	of := func(figure func(*report.Figures) int64) statistics.Summary {
+		values := make([]float64, len(runs))
+		for i, f := range runs {
+			values[i] = float64(figure(f))
+		}
+		return statistics.Summarize(values)
+	}
+	middle := func(figure func(*report.Figures) int64) int64 { return int64(math.Round(of(figure).Median)) }
+	rates := of((*report.Figures).Throughput)
+	all = &report.Figures{Runs: len(runs), PacketsPerSecond: middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
+		Layer1BitsPerSecond: middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
+		LineRatePercent:     units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
+		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
+		LowerBound:          slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
+	for _, f := range runs {
+		all.Unconfirmed += f.Unconfirmed
+	}
+	if runs[0].OfSessions() { // a place has runs of frames or of sessions, never both
+		all.GoodputBitsPerSecond = new(int64(math.Round(rates.Median)))
+	}
+	if rates.N > 1 {
+		low, high := int64(math.Round(rates.Low)), int64(math.Round(rates.High))
+		all.Spread = &report.Spread{Percent: units.PercentOfShare(rates.SpreadPercent / 100), Confidence: units.PercentOfShare(rates.Confidence)}
+		if all.OfSessions() {
+			all.Spread.LowGoodputBitsPerSecond, all.Spread.HighGoodputBitsPerSecond = &low, &high
+		} else {
+			all.Spread.LowPacketsPerSecond, all.Spread.HighPacketsPerSecond = low, high
+		}
+	}
+	for _, o := range rates.Outliers {
+		far = append(far, o.Run)
+	}
+	return all, far
+}
+
+// Table is all records in one table, with medians where a place has several.
+func Table(title string, records []Record) *report.Table {
+	t := &report.Table{Version: report.TableVersion, Title: title}
+	for _, p := range places(records) {
+		here := distinctRuns(at(p, records))
+		s := sampleOf(here)
+		figures, outliers := s.measured.figures()
+		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: figures, Missing: s.missing, Message: outliersText(outliers)}
+		if len(here) == 1 && len(here[0].Report.Verdict.Criteria) > 0 {
+			cell.Verdict = here[0].Report.Verdict.Outcome
+		}
+		if mixed := mixtureText(s.measured.records); mixed != "" {
+			cell.Figures, cell.Message = nil, mixed
+		}
+		common, apart := imagesOf(s.measured.records)
+		cell.Images, cell.Message = common, wording.JoinNonEmpty("; ", wording.JoinNonEmpty("; ", cell.Message, apart), sharedPortsText(s.measured.records))
+		cell.Message = wording.JoinNonEmpty("; ", cell.Message, comparison.SeveralEnvironments(environmentsOf(s.measured.records)))
+		t.Cells = append(t.Cells, cell)
+	}
+	return t
+}

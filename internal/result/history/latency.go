@@ -1,0 +1,100 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/comparison"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/statistics"
+)
+
+// latencyRuns is a figure of latency, with what each run of a side found.
+type latencyRuns struct {
+	median report.LatencyMedian
+	times  []float64 // in nanoseconds, of the runs that have it
+	runs   []comparison.Run
+}
+
+func (t latencyRuns) figure() comparison.Figure {
+	return comparison.Figure{Metric: t.median.Metric, Direction: t.median.Direction, At: &t.median.At, FrameSize: t.median.FrameSize}
+}
+
+// latencyOf are all figures of latency that records have, in the order of the first that has them.
+func latencyOf(records []Record) (all []latencyRuns) {
+	for _, r := range records {
+		for _, f := range figures.Latencies(r.Report, figures.LatencyMetrics...) {
+			of := report.LatencyMedian{Metric: f.Metric, Direction: f.Direction, At: *f.At, FrameSize: f.FrameSize}
+			i := slices.IndexFunc(all, func(t latencyRuns) bool { return t.median.Same(of) })
+			if i < 0 {
+				all, i = append(all, latencyRuns{median: of}), len(all)
+			}
+			all[i].add(r, f)
+		}
+	}
+	for i := range all {
+		all[i].summarize(len(records))
+	}
+	return all
+}
+
+func (t *latencyRuns) add(r Record, f report.Figure) {
+	if f.Missing != "" {
+		return
+	}
+	number := f.High // the longest that it may be, as tables show it
+	if number == "" {
+		number, t.median.Open = f.Low, true
+	}
+	t.times, t.runs = append(t.times, number.Float()), append(t.runs, t.figure().RunOf(r.Report, f))
+}
+
+func (t *latencyRuns) summarize(of int) {
+	s := statistics.Summarize(t.times)
+	t.median.Runs, t.median.Without = s.N, of-s.N
+	t.median.Nanoseconds = int64(math.Round(s.Median))
+	if s.N > 1 {
+		t.median.LowNanoseconds, t.median.HighNanoseconds = int64(math.Round(s.Low)), int64(math.Round(s.High))
+		t.median.Confidence, t.median.SpreadPercent = units.PercentOfShare(s.Confidence), units.PercentOfShare(s.SpreadPercent/100)
+	}
+}
+
+// latencyMedians are the medians alone.
+func latencyMedians(records []Record) (all []report.LatencyMedian) {
+	for _, t := range latencyOf(records) {
+		all = append(all, t.median)
+	}
+	return all
+}
+
+// compareLatency compares each figure of latency of a side with the first side's.
+func compareLatency(side, first []Record) (all []report.LatencyMedian) {
+	before := latencyOf(first)
+	for _, is := range latencyOf(side) {
+		out := is.median
+		out.Judgement = report.NotComparable
+		i := slices.IndexFunc(before, func(t latencyRuns) bool { return t.median.Same(is.median) })
+		switch {
+		case i < 0:
+			out.Message = "the first side has no such figure"
+		case comparison.TooFew(len(before[i].runs), len(first)):
+			out.Message = fmt.Sprintf("only %d of the first side's %d runs have it", len(before[i].runs), len(first))
+		case comparison.TooFew(len(is.runs), len(side)):
+			out.Message = fmt.Sprintf("only %d of %d runs have it", len(is.runs), len(side))
+		default:
+			question := comparison.Question{Figure: is.figure(), Candidate: is.runs, Baseline: before[i].runs}
+			answer := comparison.WithholdForLowRuns(question, comparison.Compare(question))
+			out.Judgement, out.Change, out.Message = answer.Judgement, answer.Change, answer.Sentence
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+// knownLatencies are the figures of latency that a run has.
+func knownLatencies(r Record) []report.Figure {
+	return slices.DeleteFunc(figures.Latencies(r.Report, figures.LatencyMetrics...), func(f report.Figure) bool { return f.Missing != "" })
+}

@@ -1,0 +1,217 @@
+package history
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// RFC2544 sets Reports side by side as RFC 2544, section 26, has it: by product and direction, frame sizes ascending. Procedures that find a limit have throughput, FrameLoss has frame loss;
+// others are listed as without.
+func RFC2544(reports []*report.Report) *report.RFC2544 {
+	out := &report.RFC2544{Reports: reports}
+	for _, r := range reports {
+		throughput, loss, without := rfc2544Of(r)
+		out.Throughput, out.FrameLoss, out.Without = append(out.Throughput, throughput...), append(out.FrameLoss, loss...), append(out.Without, without...)
+	}
+	slices.SortStableFunc(out.Throughput, func(a, b report.ThroughputPoint) int { return compareStreams(a.Stream, b.Stream) })
+	slices.SortStableFunc(out.FrameLoss, func(a, b report.FrameLossPoint) int {
+		return cmp.Or(compareStreams(a.Stream, b.Stream), cmp.Compare(b.InputPercent, a.InputPercent))
+	})
+	return out
+}
+
+func compareStreams(a, b report.Stream) int {
+	return cmp.Or(cmp.Compare(a.Product, b.Product), cmp.Compare(a.FrameBytes.Float(), b.FrameBytes.Float()), cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Test, b.Test), cmp.Compare(a.Direction, b.Direction))
+}
+
+// rfc2544Of are a Report's points; without says why it, or one of its goals, has none.
+func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, without []report.Missing) {
+	p := report.PlanOf(r)
+	lacks := func(goal string, of report.Result, why string) {
+		name := report.NamedHeadline(r).Name
+		if goal != "" {
+			name += ", " + goal
+		}
+		without = append(without, report.Missing{Test: name, Reason: string(of.Reason), Message: why})
+	}
+	switch {
+	case p.Sessions != nil:
+		lacks("", r.Result, "its traffic is sessions, but RFC 2544 is about frames")
+		return nil, nil, without
+	case p.Procedure.Type == plan.TypeFrameLoss:
+		if loss = frameLossOf(r); len(loss) == 0 {
+			lacks("", r.Result, "no load of its curve was measured")
+		}
+		return nil, loss, without
+	case p.Procedure.Type == plan.TypeConstantLoad || p.Procedure.Type == plan.TypeMaximumOfferedLoad || p.Procedure.Type == plan.TypeBackToBack || p.Procedure.Type == plan.TypeSoak:
+		lacks("", r.Result, "its procedure, "+p.Procedure.Type+", finds neither throughput nor frame loss over load")
+		return nil, nil, without
+	}
+	names := []string{""}
+	if len(r.Result.Goals) > 0 {
+		names = nil
+		for _, g := range r.Result.Goals {
+			names = append(names, g.Name)
+		}
+	}
+	for _, name := range names {
+		of, _ := r.ForGoal(name)
+		points := throughputOf(of, name)
+		if len(points) == 0 {
+			lacks(name, of.Result, cmp.Or(r.Message, of.Result.Message, "it found no load that came back"))
+		}
+		throughput = append(throughput, points...)
+	}
+	return throughput, nil, without
+}
+
+// throughputOf are the directions' points; none: there is no figure.
+func throughputOf(r *report.Report, goal string) (out []report.ThroughputPoint) {
+	if !report.HasFigure(r) {
+		return nil
+	}
+	h := figures.HeadlineOf(r)
+	for i, d := range r.Result.Directions {
+		own := figures.HeadlineIn(h, r, d)
+		s := streamOf(r, i)
+		out = append(out, report.ThroughputPoint{Stream: s, Goal: goal, LossAllowed: report.PlanOf(r).Procedure.MaxLossRatio, Offered: d.Offered, Received: d.Received, LossRatio: d.LossRatio,
+			TheoreticalPercent: percentOfTheory(d.Received.PacketsPerSecond, s), LowerBound: own.Bound, Unconfirmed: own.Unconfirmed, Reason: r.Result.Reason})
+	}
+	return out
+}
+
+// frameLossOf are the loads of a curve, in each direction.
+func frameLossOf(r *report.Report) (out []report.FrameLossPoint) {
+	for i, d := range report.PlanOf(r).Directions {
+		s, at := streamOf(r, i), map[units.Ratio]int{}
+		for _, f := range r.Result.Curve {
+			if f.Direction != d.Name() {
+				continue
+			}
+			if _, known := at[f.Load]; !known {
+				at[f.Load] = len(out)
+				out = append(out, report.FrameLossPoint{Stream: s})
+			}
+			switch p := &out[at[f.Load]]; f.Metric {
+			case figures.OfferedPacketsPerSecond:
+				p.Offered, p.InputPercent = f.Low, percentOfTheory(int64(math.Round(f.Low.Float())), s)
+			case figures.PacketsPerSecond:
+				p.Received = f.Low
+			case figures.LossRatio:
+				p.LossRatio, p.LossRatioMin = cmp.Or(f.High, f.Low), f.Low
+			}
+		}
+	}
+	return out
+}
+
+// streamOf is the stream that a direction's figures are of.
+func streamOf(r *report.Report, i int) report.Stream {
+	h, p := report.NamedHeadline(r), report.PlanOf(r)
+	s := report.Stream{Product: h.Product, Loadtest: h.Loadtest, Test: h.Name, TrialDuration: plan.Duration(trialDuration(r, i))}
+	if i >= len(p.Directions) {
+		return s
+	}
+	d, rates := p.Directions[i], r.RateOfEachLink()
+	s.Direction, s.LineRate = d.Name(), rates[d.From]
+	if to := rates[d.To]; to > 0 && (s.LineRate == 0 || to < s.LineRate) {
+		s.LineRate = to
+	}
+	if d.Mix.Packets > 0 {
+		s.FrameBytes = report.NumberOf(big.NewRat(d.Mix.Bytes, d.Mix.Packets))
+		s.TheoreticalPacketsPerSecond = int64(units.LinePacketRate(d.Mix, s.LineRate).PerSecond())
+	}
+	var sizes measure.Sizes
+	var protocols []string
+	for _, g := range p.Generators {
+		for _, port := range g.Ports {
+			if port.Link != d.From {
+				continue
+			}
+			sizes = measure.SizesOf(port.Streams, sizes)
+			for _, stream := range port.Streams {
+				if protocol := protocolOf(stream.Packet.Binary); protocol != "" && !slices.Contains(protocols, protocol) {
+					protocols = append(protocols, protocol)
+				}
+			}
+		}
+	}
+	s.Mixed, s.Protocol = sizes.Least != sizes.Most, strings.Join(protocols, ", ")
+	return s
+}
+
+// protocolOf names the protocol that a frame carries, as in "UDP over IPv4"; empty: unknown.
+func protocolOf(frame []byte) string {
+	const ethertype, tag = 12, 4
+	for at := ethertype; at+2 <= len(frame); at += tag {
+		version, next := "", 0
+		switch binary.BigEndian.Uint16(frame[at:]) {
+		case 0x8100, 0x88a8: // a VLAN tag, and another type behind it
+			continue
+		case 0x0800:
+			version, next = "IPv4", at+2+9
+		case 0x86dd:
+			version, next = "IPv6", at+2+6
+		}
+		if next == 0 || next >= len(frame) {
+			return ""
+		}
+		switch frame[next] {
+		case 6:
+			return "TCP over " + version
+		case 17:
+			return "UDP over " + version
+		}
+		return version
+	}
+	return ""
+}
+
+// trialDuration is how long the trials, or windows, last that decide a direction's figures.
+func trialDuration(r *report.Report, direction int) time.Duration {
+	switch p := report.PlanOf(r).Procedure; {
+	case p.Search != nil:
+		for _, g := range p.Search.Goals {
+			if len(r.Result.Goals) > 0 && g.Name == r.Result.Goals[0].Name {
+				return g.FinalTrialDuration.Std()
+			}
+		}
+	case p.FrameLoss != nil:
+		return p.FrameLoss.TrialDuration.Std()
+	}
+	return rampedFor(r, direction)
+}
+
+// rampedFor is how long the window of a ramp was that a direction's figures are of: the confirmation if it was confirmed.
+func rampedFor(r *report.Report, direction int) time.Duration {
+	p, number, confirmed := report.PlanOf(r).Procedure, r.Result.Window, r.Result.Confirmed
+	if direction < len(r.Result.Directions) && r.Result.Directions[direction].Limit != nil {
+		limit := r.Result.Directions[direction].Limit
+		number, confirmed = limit.Window, limit.Confirmed
+	}
+	if d := p.Confirmation(); confirmed && d > 0 {
+		return d
+	}
+	if i := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == number }); i >= 0 {
+		return r.Windows[i].Duration.Std()
+	}
+	return p.Ramp.StepDuration.Std() // the Report was thinned
+}
+
+func percentOfTheory(packetsPerSecond int64, s report.Stream) units.Percent {
+	if s.TheoreticalPacketsPerSecond <= 0 {
+		return 0
+	}
+	return units.PercentOf(packetsPerSecond, s.TheoreticalPacketsPerSecond)
+}

@@ -1,0 +1,189 @@
+// Package surprise finds figures of a suite that go against expectation: a device that is faster with a filter than without, more loss at a smaller load. It is pure. What is expected follows from the
+// tests' Plans alone, by the rules in rules.go; a sentence names both figures, and claims nothing about the cause.
+package surprise
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// Surprise is a finding that goes against an expectation.
+type Surprise struct {
+	// Rule is the expectation's name, and Cells are those whose figures it is about.
+	Rule  string
+	Cells []string
+	// Words is the finding as a sentence.
+	Words string
+}
+
+// mostCells is how many cells there may be for pairs to be compared: the number of pairs grows with the square, and nobody reads that many sentences.
+const mostCells = 256
+
+// Of is the surprises in suites: first of each cell by itself, then of pairs of cells that differ in at most one axis.
+func Of(suites ...*report.Suite) (all []Surprise) {
+	cells := cellsOf(suites)
+	for i := range cells {
+		all = append(all, cells[i].alone()...)
+	}
+	if len(cells) > mostCells {
+		return all
+	}
+	for i := range cells {
+		for j := range cells[i+1:] {
+			a, b := &cells[i], &cells[i+1+j]
+			if differingAxes(a.Values, b.Values) <= 1 {
+				all = append(all, pair(a, b)...)
+			}
+		}
+	}
+	return all
+}
+
+// cell is a cell of a suite that was measured, with its Plan.
+type cell struct {
+	*report.SuiteCell
+	plan       *plan.Plan // nil: it was not kept
+	generators int        // how many there were; 0: unknown
+}
+
+// cellsOf are the measured cells of suites, without calibrations: these have no device.
+func cellsOf(suites []*report.Suite) (all []cell) {
+	for _, s := range suites {
+		for i := range s.Cells {
+			if c := &s.Cells[i]; c.Figures != nil && !c.Calibration {
+				evidence := evidenceOf(c)
+				all = append(all, cell{SuiteCell: c, plan: planOf(evidence), generators: generatorsOf(evidence)})
+			}
+		}
+	}
+	return all
+}
+
+// evidenceOf is the evidence of a cell's first run that counts and has a Plan; nil: there is none.
+func evidenceOf(c *report.SuiteCell) *report.Report {
+	for i := range c.Runs {
+		if r := &c.Runs[i]; r.Counts() && r.Evidence != nil && r.Evidence.Plan != nil {
+			return r.Evidence
+		}
+	}
+	return nil
+}
+
+func planOf(r *report.Report) *plan.Plan {
+	if r == nil {
+		return nil
+	}
+	return r.Plan
+}
+
+func generatorsOf(r *report.Report) int {
+	if r == nil || r.Environment == nil {
+		return 0
+	}
+	return len(r.Environment.Generators)
+}
+
+// otherImages says that two cells' devices surely ran different images: then the Plans say nothing about which does more.
+func otherImages(a, b *cell) bool {
+	var first []plan.Container
+	for _, c := range []*cell{a, b} {
+		for i := range c.Runs {
+			switch r := &c.Runs[i]; {
+			case !r.Counts() || len(r.Images) == 0:
+			case first == nil:
+				first = r.Images
+			case !slices.Equal(first, r.Images):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *cell) title() string { return c.Product + " " + c.Loadtest }
+
+// differingAxes is in how many axes two cells differ.
+func differingAxes(a, b []report.AxisValue) (n int) {
+	for _, v := range a {
+		if !slices.Contains(b, v) {
+			n++
+		}
+	}
+	return n + max(0, len(b)-len(a))
+}
+
+// pair is the surprises of two cells, whichever of them is expected to carry more.
+func pair(a, b *cell) (all []Surprise) {
+	if a.plan == nil || b.plan == nil || a.Figures.OfSessions() != b.Figures.OfSessions() || otherImages(a, b) {
+		return nil
+	}
+	otherGenerators := a.generators != b.generators && a.generators > 0 && b.generators > 0
+	for _, r := range rules {
+		if otherGenerators && !r.anyGenerators {
+			continue
+		}
+		for _, order := range [][2]*cell{{a, b}, {b, a}} {
+			more, less := order[0], order[1]
+			if why := r.expects(more.plan, less.plan); why != "" {
+				if words := r.against(more, less, why); words != "" {
+					all = append(all, Surprise{Rule: r.name, Cells: []string{less.Name, more.Name}, Words: words})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// against says that one carried more than another of which as much was expected, in each of their runs; empty: it didn't, or the other may carry more than was seen.
+func (r *rule) against(more, less *cell, why string) string {
+	figure := r.of
+	if figure == nil {
+		figure = (*report.Figures).Throughput
+	}
+	_, most := carried(more.SuiteCell, figure)
+	least, _ := carried(less.SuiteCell, figure)
+	is, was := figure(less.Figures), figure(more.Figures)
+	if was <= 0 || least <= most*(1+r.beyond) {
+		return ""
+	}
+	return fmt.Sprintf("%s carried %.1f %% more than %s (%s, and %s; %s), though %s", less.title(), 100*(float64(is)/float64(was)-1), more.title(), r.amount(less, is), r.amount(more, was), runs(less, more), why)
+}
+
+// carried is the least and the most that the runs of a cell did; a lower bound's most is beyond all bounds.
+func carried(c *report.SuiteCell, figure func(*report.Figures) int64) (least, most float64) {
+	least, most = float64(figure(c.Figures)), float64(figure(c.Figures))
+	if c.Figures.LowerBound {
+		most = math.Inf(1)
+	}
+	for i := range c.Runs {
+		if r := &c.Runs[i]; r.Counts() {
+			v := float64(figure(r.Figures))
+			least, most = min(least, v), max(most, v)
+			if r.Figures.LowerBound {
+				most = math.Inf(1)
+			}
+		}
+	}
+	return least, most
+}
+
+// amount is a figure with its unit.
+func (r *rule) amount(c *cell, v int64) string {
+	if r.of != nil || c.Figures.OfSessions() {
+		return wording.BitRate(v)
+	}
+	return wording.PacketRate(v)
+}
+
+// runs says how much stands behind a difference: few runs may differ by chance.
+func runs(a, b *cell) string {
+	if a.Figures.Runs == 1 && b.Figures.Runs == 1 {
+		return "one run each"
+	}
+	return fmt.Sprintf("each of %s and each of %d", wording.Counted(a.Figures.Runs, "run"), b.Figures.Runs)
+}

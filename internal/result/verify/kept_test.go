@@ -1,0 +1,213 @@
+package verify_test
+
+import (
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/result/analysis"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/result/verify"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/reporttest"
+)
+
+// sessions is a Report of TCP sessions, of two windows: what ends said at their edges is made up, and all that follows from it is computed.
+func sessions(t *testing.T) *report.Report {
+	t.Helper()
+	r := reporttest.Sessions(40_000_000)
+	r.Producer, r.Samples = by, nil
+	*r.Plan.Procedure.ConstantLoad = plan.ConstantLoad{Unlimited: true, Duration: seconds(20), Window: seconds(10)}
+	r.Plan.Criteria = []plan.Criterion{{Name: "goodput", Metric: "GoodputBitsPerSecond", Direction: "Total", Min: "1000000"}}
+	r.Finished = r.Started.Add(30 * time.Second)
+	first := r.Windows[0]
+	r.Windows = nil
+	for n := range 2 {
+		w := report.Window{Number: n + 1, Phase: report.Hold, Load: units.One, Start: seconds(float64(1 + 10*n)), Duration: seconds(10), GeneratorCPUPercent: -1}
+		for _, d := range first.Directions {
+			s := d.Sessions
+			end := measure.Sending{At: 10 * time.Second, Connections: s.Connections, WrittenBytes: s.WrittenBytes + int64(n), AcknowledgedBytes: s.AcknowledgedBytes, SentBytes: s.SentBytes,
+				RetransmittedBytes: s.RetransmittedBytes, Segments: s.Segments, RetransmittedSegments: s.RetransmittedSegments, Busy: s.Senders.Busy.Std(), Samples: s.Senders.Samples,
+				HeldByPath: s.Senders.HeldByPath, RoundTripSamples: 100, RoundTrips: 100 * 41 * time.Millisecond, ShortestRoundTrip: time.Millisecond, LongestRoundTrip: 52 * time.Millisecond}
+			w.Directions = append(w.Directions, measure.Sessions(measure.SessionSpan{From: d.From, To: d.To, Window: 10 * time.Second,
+				Sending:   []measure.Sending{{Connections: s.Connections}, end},
+				Receiving: []measure.Receiving{{Connections: s.Connections}, {At: 10 * time.Second, Connections: s.Connections, Bytes: s.ReceivedBytes + int64(n)}}}))
+		}
+		w.Quality, w.Reason = measure.Worst(w.Directions)
+		r.Windows = append(r.Windows, w)
+	}
+	return concluded(t, r)
+}
+
+// concluded is a Report with all that follows from its windows.
+func concluded(t *testing.T, r *report.Report) *report.Report {
+	t.Helper()
+	r.Environment = nil
+	r.Environment = report.EnvironmentOf(r)
+	r.Result = analysis.Result(r)
+	r.Figures = figures.Of(r)
+	r.Verdict = analysis.Verdict(r)
+	return stored(t, r)
+}
+
+// A changed figure of sessions is found as one of frames is. Raw counters of a window are in the sums of the result.
+func TestEachChangedFigureOfSessionsIsFound(t *testing.T) {
+	r := sessions(t)
+	if v := verify.Report(r, by); v.Outcome != verify.Verified || !r.Result.Measured || v.Criteria != 1 {
+		t.Fatalf("%s: %v; %s", v, v.Findings(), r.Result.Message)
+	}
+	tried, missed := changeEach(t, marshal(t, r), everySo(1, 1), false)
+	if tried < 100 || len(missed) > 0 {
+		t.Errorf("of %d nobody finds\n%s", tried, strings.Join(missed, "\n"))
+	}
+}
+
+// A Report that gave up detail to fit where it is kept verifies, and it is said what was not verified; what is left of it can't be changed either.
+func TestAThinnedReport(t *testing.T) {
+	whole := ramp().run(t)
+	r := stored(t, whole)
+	r.Thinned = &report.Thinned{Windows: len(r.Windows), Samples: len(r.Samples), Notes: len(r.Notes)}
+	cited := func(w report.Window) bool {
+		return w.Number == r.Result.Window || w.Number == r.Result.MaxReceived.Window
+	}
+	for i := range r.Windows {
+		if w := &r.Windows[i]; !cited(*w) {
+			w.Evidence, w.Directions[0].Reason, w.Directions[1].Reason = nil, "", ""
+		}
+	}
+	verifiedBut(t, r, "evidence of")
+	r.Windows = slices.DeleteFunc(r.Windows, func(w report.Window) bool { return w.Number%2 == 0 && !cited(w) })
+	r.Samples = nil
+	verifiedBut(t, r, "windows were left out")
+	r.Result.Total.Received.PacketsPerSecond++
+	if found := verify.Report(r, by).Findings(); len(found) != 1 || found[0].Field != "total.received.packetsPerSecond" {
+		t.Errorf("%v", found)
+	}
+}
+
+// A search whose goals an older linerate wrote verifies but for what that didn't write yet.
+func TestASearchWithoutWhatGoalsHadNotYet(t *testing.T) {
+	r := scenes()["search"].run(t)
+	for i := range r.Result.Goals {
+		g := &r.Result.Goals[i]
+		g.InitialTrialDuration, g.WrongClass, g.Result.Message = 0, 0, "clean as far as the first goal goes"
+		for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
+			b.Good, b.Open = 0, 0
+		}
+	}
+	verifiedBut(t, r, "how many trials were good")
+	r.Result.Goals[1].Lower.Load++
+	if found := verify.Report(r, by).Findings(); len(found) != 1 || found[0].Field != "goals[1].lower.load" {
+		t.Errorf("%v", found)
+	}
+}
+
+// A Report of a linerate whose generators didn't tell yet that they waited verifies as it was: their frames count as even.
+func TestAReportWithoutTheWaitsOfSenders(t *testing.T) {
+	s := scenes()["flood of a starved machine"]
+	s.machine = &machine{}
+	r := s.run(t)
+	if v := verify.Report(r, by); v.Outcome != verify.Verified {
+		t.Errorf("%s: %v", v, v.Findings())
+	}
+	disturbed := 0
+	for _, w := range r.Windows {
+		for _, d := range w.Directions {
+			if d.SendersWaited != 0 {
+				t.Errorf("window %d, %s: a sender waited %s, which nobody told", w.Number, d.Name(), d.SendersWaited.Std())
+			}
+			if waited := w.Disturbance.Waited.Std(); d.DisturbedFrames > 0 {
+				disturbed++
+				if want := (d.Sent.Packets*int64(waited) + int64(w.Duration) - 1) / int64(w.Duration); d.DisturbedFrames != want {
+					t.Errorf("window %d, %s: up to %d of %d frames were lost as others waited %s of %s, want %d", w.Number, d.Name(), d.DisturbedFrames, d.Sent.Packets, waited, w.Duration.Std(), want)
+				}
+			}
+		}
+	}
+	if disturbed == 0 {
+		t.Error("no window was disturbed")
+	}
+}
+
+// How long senders waited decides how much may have been lost for a disturbance: to change it, or to leave it out, is found.
+func TestAChangedWaitOfSendersIsFound(t *testing.T) {
+	whole := scenes()["flood of a starved machine"].run(t)
+	if v := verify.Report(whole, by); v.Outcome != verify.Verified || !strings.Contains(whole.Result.Message, "neither is a limit") {
+		t.Fatalf("%s: %v: %s", v, v.Findings(), whole.Result.Message)
+	}
+	for name, change := range map[string]func(*plan.Duration){
+		"longer":   func(d *plan.Duration) { *d += *d / 10 },
+		"shorter":  func(d *plan.Duration) { *d -= *d / 10 },
+		"left out": func(d *plan.Duration) { *d = 0 },
+	} {
+		r := stored(t, whole)
+		d := &r.Windows[len(r.Windows)-1].Directions[0]
+		if d.SendersWaited <= 0 {
+			t.Fatalf("no sender waited: %+v", *d)
+		}
+		change(&d.SendersWaited)
+		if !slices.ContainsFunc(verify.Report(r, by).Findings(), func(f verify.Finding) bool { return strings.HasSuffix(f.Field, "disturbedFrames") }) {
+			t.Errorf("nobody finds that it is %s", name)
+		}
+	}
+}
+
+func verifiedBut(t *testing.T, r *report.Report, but string) {
+	t.Helper()
+	v := verify.Report(stored(t, r), by)
+	if v.Outcome != verify.Verified || !strings.Contains(strings.Join(v.NotVerified(), "\n"), but) {
+		t.Errorf("%s: %v; not verified: %v", v, v.Findings(), v.NotVerified())
+	}
+}
+
+// What an earlier release wrote verifies as far as it goes. Where its rules were others the differences are told, and who wrote it.
+func TestReportsOfAnEarlierRelease(t *testing.T) {
+	// differs are those in which something is otherwise today: how a comparison's interval is made, what an unresolved limit's resolution is, the words for a limit that is known as an interval only, that a
+	// ramp confirms right after an overload, that a lower bound says for how long it was shown.
+	differs := []string{"as-fast-as-its-baseline", "coarse", "interrupted", "not-saturated", "slower-than-its-baseline", "unresolved", "v1.4", "v1.5", "weak-generator"}
+	files, err := filepath.Glob("../../../test/pages/compatibility/testdata/v1alpha1/reports/*.json.gz")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json.gz")
+		if strings.HasSuffix(name, ".suite") {
+			continue
+		}
+		for _, r := range read(t, file) {
+			v := verify.Report(r, by)
+			if want := slices.Contains(differs, name); want != (v.Outcome == verify.Differs) || v.Remark == "" || len(v.NotVerified()) == 0 {
+				t.Errorf("%s: %s, %v; not verified: %v; %s", name, v, v.Findings(), v.NotVerified(), v.Remark)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, file string) []*report.Report {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := report.Read(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/result/analysis"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+)
+
+// result compares the result with what the windows show.
+func (s *subject) result() Check {
+	d := s.differ(CheckResult)
+	s.interruptions(d)
+	switch {
+	case !s.whole():
+		s.recomputed.Result = s.partialResult()
+		d.notVerified("windows were left out to make the report fit where it is kept: of the result, only figures of windows that were kept were verified, but not which window is the answer")
+	case s.after == nil:
+		s.recomputed.Result = s.partialResult()
+		d.notVerified("the procedure could not be replayed: the result's figures were verified, but not which window is the answer")
+	default:
+		s.recomputed.Result = analysis.Result(&s.recomputed)
+		s.recomputed.Result.SharedPorts = s.Result.SharedPorts // no counter shows them, only the pods' places
+		if s.withoutNewGoalMembers() {
+			d.notVerified("the linerate that wrote it didn't write, for each goal, how many trials were good, how long the shortest were, how probable a wrong class is, and a sentence")
+		}
+	}
+	d.compare("result", s.Result, s.recomputed.Result)
+	return d.done()
+}
+
+// interruptions compares the times in which nothing came back, and where the device contradicts itself, with what samples and windows show. That a link was down is in no counter.
+func (s *subject) interruptions(d *differ) {
+	if s.Thinned != nil {
+		return
+	}
+	links := slices.DeleteFunc(slices.Clone(s.Interruptions), func(one report.Interruption) bool { return one.Link == "" })
+	s.recomputed.Interruptions = append(links, analysis.Outages(&s.recomputed)...)
+	if len(s.Interruptions)+len(s.recomputed.Interruptions) > 0 {
+		d.compareAt("the report", "interruptions", s.Interruptions, s.recomputed.Interruptions)
+	}
+	s.recomputed.Contradictions = analysis.Contradictions(&s.recomputed)
+	if len(s.Contradictions)+len(s.recomputed.Contradictions) > 0 {
+		d.compareAt("the report", "contradictions", s.Contradictions, s.recomputed.Contradictions)
+	}
+}
+
+// withoutNewGoalMembers takes out of the recomputed goals what an older linerate didn't write; false: this one wrote it.
+func (s *subject) withoutNewGoalMembers() bool {
+	stands, recomputed := s.Result.Goals, s.recomputed.Result.Goals
+	if len(stands) == 0 || slices.ContainsFunc(stands, func(g report.GoalResult) bool { return g.InitialTrialDuration > 0 }) {
+		return false
+	}
+	for i := range recomputed {
+		g := &recomputed[i]
+		g.InitialTrialDuration, g.WrongClass = 0, 0
+		for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
+			if b != nil {
+				b.Good, b.Open = 0, 0
+			}
+		}
+		if i < len(stands) {
+			g.Result.Message = stands[i].Result.Message
+		}
+	}
+	return true
+}
+
+// partialResult is the document's result, with each part recomputed whose window was kept.
+func (s *subject) partialResult() report.Result {
+	result, line := s.Result, s.RateOfEachLink()
+	of := map[int]report.Window{}
+	for _, w := range s.recomputed.Windows {
+		of[w.Number] = w
+	}
+	sum := func(stands *report.Sum) *report.Sum {
+		if stands == nil {
+			return nil
+		}
+		w, kept := of[stands.Window]
+		if !kept {
+			return stands
+		}
+		total := measure.Sum(w.Directions, line)
+		total.Window = w.Number
+		return &total
+	}
+	result.MaxReceived = sum(result.MaxReceived)
+	if !result.Measured {
+		return result
+	}
+	if s.Plan.Procedure.Type == plan.TypeConstantLoad { // whose answer is of several windows
+		total := measure.Sum(result.Directions, line)
+		total.Window = result.Window
+		result.Total = &total
+		return result
+	}
+	result.Total = sum(result.Total)
+	result.Directions = append([]report.Direction{}, result.Directions...)
+	for i, m := range result.Directions {
+		number := result.Window
+		if m.Limit != nil {
+			number = m.Limit.Window
+		}
+		if w, kept := of[number]; kept && i < len(w.Directions) {
+			result.Directions[i] = w.Directions[i]
+			result.Directions[i].Limit, result.Directions[i].BackToBack, result.Directions[i].CriticalLoad = m.Limit, m.BackToBack, m.CriticalLoad
+		}
+	}
+	return result
+}
+
+// figures compares the figures with those that follow from the result.
+func (s *subject) figures() Check {
+	d := s.differ(CheckFigures)
+	s.recomputed.Figures = figures.Of(&s.recomputed)
+	if len(s.Figures) == 0 && !recent(s.Report) {
+		d.notVerified("the report has no figures: the linerate that wrote it had none yet")
+		return d.done()
+	}
+	if len(s.Figures) != len(s.recomputed.Figures) {
+		d.compare("figures", s.Figures, s.recomputed.Figures)
+		return d.done()
+	}
+	for i, f := range s.recomputed.Figures {
+		object := fmt.Sprintf("figure %s, %s", f.Metric, f.Direction)
+		if f.Goal != "" {
+			object += " of goal " + f.Goal
+		}
+		if f.Load != 0 {
+			object += " at " + measure.Percent(f.Load) + " of the target"
+		}
+		d.compare(object, s.Figures[i], f)
+	}
+	return d.done()
+}
+
+// verdict compares the verdict with what figures, criteria and baseline give.
+func (s *subject) verdict() Check {
+	d := s.differ(CheckVerdict)
+	s.recomputed.Verdict = analysis.Verdict(&s.recomputed)
+	if len(s.Verdict.Criteria) != len(s.recomputed.Verdict.Criteria) {
+		d.compare("verdict", s.Verdict, s.recomputed.Verdict)
+		return d.done()
+	}
+	d.compareAt("verdict", "outcome", s.Verdict.Outcome, s.recomputed.Verdict.Outcome)
+	for i, c := range s.recomputed.Verdict.Criteria {
+		d.compare("criterion "+c.Name, s.Verdict.Criteria[i], c)
+	}
+	return d.done()
+}

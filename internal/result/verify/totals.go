@@ -1,0 +1,136 @@
+package verify
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// clocks is how far the runner's clock and a generator's may be apart over a run, plus the time that the last reading may take to arrive.
+const clocks = time.Second
+
+// times finds parts of the run that are out of order, or outside of the run.
+func (s *subject) times() Check {
+	d := s.differ(CheckTimes)
+	took := s.Finished.Sub(s.Started)
+	if took < 0 {
+		d.found("the report", "finished", "it ends at %s, before it begins at %s", s.Finished.UTC().Format(time.RFC3339), s.Started.UTC().Format(time.RFC3339))
+		return d.done()
+	}
+	var last *report.Window
+	for i := range s.Windows {
+		w := &s.Windows[i]
+		object := fmt.Sprintf("window %d", w.Number)
+		if end := w.Start.Std() + w.Duration.Std(); end > took+took/100+clocks {
+			d.found(object, "start", "it ends %s after the run began, but the run took %s", end, took)
+		}
+		if last != nil && (w.Number <= last.Number || w.Start < last.Start+last.Duration*9/10) {
+			d.found(object, "start", "it starts at %s, but window %d before it starts at %s and lasts %s", w.Start.Std(), last.Number, last.Start.Std(), last.Duration.Std())
+		}
+		last = w
+	}
+	for i, sample := range s.Samples {
+		if at := sample.At.Std(); at < 0 || at > took+took/100+clocks {
+			d.found(fmt.Sprintf("sample %d", i+1), "at", "it was taken %s after the run began, but the run took %s", at, took)
+		}
+	}
+	return d.done()
+}
+
+// totals compares the sums of the windows' counters with those of the whole run, of which windows are a part.
+func (s *subject) totals() Check {
+	d := s.differ(CheckTotals)
+	if s.Plan.Sessions != nil {
+		d.notVerified("sessions have no totals")
+		return d.done()
+	}
+	if len(s.Totals) == 0 {
+		if len(s.Windows) > 0 {
+			d.notVerified("the report has no totals, as traffic was not stopped properly")
+		}
+		return d.done()
+	}
+	if len(s.Totals) != len(s.Plan.Directions) {
+		d.found("totals", "", "they are of %d directions, but the plan has %d", len(s.Totals), len(s.Plan.Directions))
+		return d.done()
+	}
+	for i, t := range s.Totals {
+		if name := s.Plan.Directions[i].Name(); (plan.Direction{From: t.From, To: t.To}).Name() != name {
+			d.found("totals", "", "direction %d is %s→%s, but the plan's is %s", i+1, t.From, t.To, name)
+			continue
+		}
+		s.total(d, i)
+	}
+	return d.done()
+}
+
+// total compares the windows of direction i with its total, except windows with faulty readings, whose counters may have been cleared.
+func (s *subject) total(d *differ, i int) {
+	var sum report.Total
+	for _, w := range s.Windows {
+		if w.Evidence != nil && w.Evidence.Fault != "" {
+			continue
+		}
+		m := w.Directions[i]
+		sum.Sent, sum.Returned = sum.Sent.Add(m.Sent), sum.Returned.Add(m.Returned)
+		sum.ReceiveErrors, sum.SendDrops, sum.DamagedFrames = sum.ReceiveErrors+m.ReceiveErrors, sum.SendDrops+m.SendDrops, sum.DamagedFrames+m.DamagedFrames
+	}
+	t := s.Totals[i]
+	object := "total of " + s.Plan.Directions[i].Name()
+	for _, of := range []struct {
+		field         string
+		windows, runs int64
+	}{
+		{"sent.packets", sum.Sent.Packets, t.Sent.Packets}, {"sent.bytes", sum.Sent.Bytes, t.Sent.Bytes}, {"returned.packets", sum.Returned.Packets, t.Returned.Packets},
+		{"returned.bytes", sum.Returned.Bytes, t.Returned.Bytes}, {"receiveErrors", sum.ReceiveErrors, t.ReceiveErrors}, {"sendDrops", sum.SendDrops, t.SendDrops},
+		{"damagedFrames", sum.DamagedFrames, t.DamagedFrames},
+	} {
+		if of.windows > of.runs {
+			d.add(Finding{Object: object, Field: of.field, Stands: fmt.Sprint(of.runs), Gives: fmt.Sprint(of.windows),
+				Message: fmt.Sprintf("%s: %s is %d, but the windows alone counted %d", object, of.field, of.runs, of.windows)})
+		}
+	}
+}
+
+// environment compares environment, line rates and background traffic with what generators and ports reported.
+func (s *subject) environment() Check {
+	d := s.differ(CheckEnvironment)
+	without := *s.Report
+	without.Environment = nil
+	switch recomputed := report.EnvironmentOf(&without); {
+	case s.Environment == nil && recomputed != nil:
+		d.notVerified("the report has no environment block: the linerate that wrote it had none yet")
+	case s.Environment != nil && recomputed == nil:
+		d.notVerified("what generators reported about themselves was not kept, so the environment was not verified")
+	case s.Environment != nil:
+		if countImages(s.Environment) == 0 && countImages(recomputed) > 0 {
+			d.notVerified("the environment has no images: the linerate that wrote it didn't put them there yet")
+			recomputed.DeviceImages = nil
+		}
+		d.compare("environment", s.Environment, recomputed)
+	}
+	for _, l := range s.LineRates {
+		for _, of := range s.Plan.Links {
+			if of.Name == l.Link && l.Source == "spec" {
+				d.compareAt("line rate of "+l.Link, "bitsPerSecond", l.BitsPerSecond, of.LineRate)
+			}
+		}
+	}
+	for _, silence := range s.Silence {
+		d.compareAt(fmt.Sprintf("silence on %s of generator %s", silence.Link, silence.Generator), "packetsPerSecond", silence.PacketsPerSecond,
+			units.PacketRateOver(silence.Received.Packets, int64(silence.Duration)).Whole())
+	}
+	return d.done()
+}
+
+// countImages is how many images an environment has.
+func countImages(e *report.Environment) int {
+	n := len(e.DeviceImages)
+	for _, g := range e.Generators {
+		n += len(g.Images)
+	}
+	return n
+}

@@ -1,0 +1,177 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/units/transit"
+	"github.com/linerate-dev/linerate/internal/units/wording"
+)
+
+// windows compares each window with what its counters give.
+func (s *subject) windows() Check {
+	d := s.differ(CheckWindows)
+	without := 0
+	for i, w := range s.Windows {
+		s.window(d, w, s.recomputed.Windows[i])
+		if w.Evidence == nil && s.Plan.Sessions == nil {
+			without++
+		}
+	}
+	if without > 0 {
+		d.notVerified("evidence of %s was not kept, so quality and reason there were not verified", wording.ShareOf(without, len(s.Windows))+" windows")
+	}
+	if len(s.Generators) > 1 && len(s.Windows) > 0 && s.Plan.Sessions == nil {
+		d.notVerified("the counters of %d generators are summed, but each was read at its own time: rates were verified as closely as that allows", len(s.Generators))
+	}
+	ended := 0
+	for _, w := range s.Windows {
+		if w.Decided != nil {
+			ended++
+		}
+	}
+	if ended > 0 {
+		d.notVerified("%s ended early, each port at its own time: rates were verified as closely as that allows", wording.ShareOf(ended, len(s.Windows))+" trials were")
+	}
+	return d.done()
+}
+
+// window compares one window with what its counters give.
+func (s *subject) window(d *differ, is, gives report.Window) {
+	object := fmt.Sprintf("window %d", is.Number)
+	for i := range is.Directions {
+		of := object + ", " + is.Directions[i].Name()
+		latency(d, of, is.Directions[i].Latency)
+		d.compare(of, is.Directions[i], gives.Directions[i])
+		if is.Evidence != nil {
+			d.compareAt(of, "evidence", is.Evidence.Directions[i], gives.Evidence.Directions[i])
+		}
+	}
+	if is.Evidence != nil {
+		d.compareAt(object, "evidence.fault", is.Evidence.Fault, gives.Evidence.Fault)
+	}
+	d.compareAt(object, "quality", is.Quality, gives.Quality)
+	d.compareAt(object, "reason", is.Reason, gives.Reason)
+	if len(is.Generators) > 0 {
+		s.shares(d, object, is)
+	}
+}
+
+// latency compares percentiles with the distributions that they come from, where the document has those.
+func latency(d *differ, object string, sizes []report.Latency) {
+	for i, l := range sizes {
+		if l.Histogram == "" {
+			continue
+		}
+		field := fmt.Sprintf("latency[%d]", i)
+		h, err := transit.Decode(l.Histogram)
+		if err != nil {
+			d.found(object, field+".histogram", "it is no distribution: %v", err)
+			continue
+		}
+		d.compareAt(object, field+".within", l.Within, measure.PercentilesOf(h, l.Came()-l.Timed()))
+		if frames := int64(h.Frames()); frames != l.Timed() {
+			d.found(object, field+".frames", "%d frames were timed, but the distribution has %d", l.Timed(), frames)
+		}
+	}
+}
+
+// shares compares the sum of the generators' shares of a window with that of its directions: as each is rounded by itself, the sums differ by no more than a packet per second for each.
+func (s *subject) shares(d *differ, object string, w report.Window) {
+	var offered, received, ofOffered, ofReceived int64
+	for _, g := range w.Generators {
+		ofOffered, ofReceived = ofOffered+g.OfferedPacketsPerSecond, ofReceived+g.ReceivedPacketsPerSecond
+	}
+	for _, m := range w.Directions {
+		offered, received = offered+m.Offered.PacketsPerSecond, received+m.Received.PacketsPerSecond
+	}
+	most := int64(len(w.Generators) + len(w.Directions))
+	for _, sum := range []struct {
+		what       string
+		of, shares int64
+	}{{"offered", offered, ofOffered}, {"received", received, ofReceived}} {
+		if off := sum.of - sum.shares; off > most || off < -most {
+			d.found(object, "generators", "the generators together %s %d packets/s, but the directions together %d", sum.what, sum.shares, sum.of)
+		}
+	}
+}
+
+// procedure replays the procedure: each window must be of the step that it asks for after the windows before.
+func (s *subject) procedure() Check {
+	d := s.differ(CheckProcedure)
+	if !s.whole() {
+		d.notVerified("%d of %d windows were left out to make the report fit where it is kept, so the procedure was not replayed", s.Thinned.Windows-len(s.Windows), s.Thinned.Windows)
+		return d.done()
+	}
+	for i, step := range s.steps {
+		w, object := s.Windows[i], fmt.Sprintf("window %d", s.Windows[i].Number)
+		if step.Done {
+			d.found(object, "phase", "the procedure had ended before it: %s", step.Reason)
+			break
+		}
+		d.compareAt(object, "number", w.Number, i+1)
+		d.compareAt(object, "phase", w.Phase, step.Phase)
+		d.compareAt(object, "load", w.Load, s.load(i))
+		d.compareAt(object, "varied", w.Varied, step.Varied)
+		s.length(d, object, i)
+	}
+	if s.after == nil {
+		d.notVerified("after window %d the procedure was not replayed, as that window isn't of the step that it asks for", len(s.steps))
+	} else if s.Ending == report.Completed && s.after.Optional {
+		d.notVerified("it ends where a better answer could still be looked for, at %s of the target: the linerate that wrote it didn't look, or later windows were removed; its answer needs none of them", measure.Percent(s.after.Load))
+	} else if s.Ending == report.Completed && !s.after.Done {
+		d.found("the report", "ending", "it is Completed, but after its last window the procedure asks for another one, %s at %s of the target: windows were removed, or the run ended otherwise", s.after.Phase, measure.Percent(s.after.Load))
+	}
+	return d.done()
+}
+
+// load is that of the step of window i; in a warm-up of frames its rate as a share of the full rate.
+func (s *subject) load(i int) units.Ratio {
+	step := s.steps[i]
+	switch {
+	case step.Phase != report.WarmUp || s.Plan.Sessions != nil:
+		return step.Load
+	case len(s.full) == 0:
+		return s.Windows[i].Load
+	}
+	return units.RatioOf(int64(s.warmUp[0]), int64(s.full[0]))
+}
+
+// length compares a window's duration with its step's.
+func (s *subject) length(d *differ, object string, i int) {
+	w, judge := s.Windows[i], s.steps[i].Judge
+	if s.steps[i].Frames != nil {
+		s.bursts(d, object, i)
+		return
+	}
+	if w.Decided != nil {
+		gives := report.Decided{At: w.Duration, Planned: plan.Duration(judge)}
+		if above := s.steps[i].StopAbove; above != nil {
+			gives.Above = *above
+		} else {
+			d.found(object, "decided", "it was ended early, but the procedure never ends such a step early")
+		}
+		d.compareAt(object, "decided", *w.Decided, gives)
+		return
+	}
+	if w.Evidence == nil || w.Evidence.Fault != "" {
+		return
+	}
+	exact := s.steps[i].Kind == procedure.Trial && !w.HasEdges() // what a trial sent, it sent for as long as it was told to
+	if exact && w.Duration.Std() != judge || !exact && !measure.AsPlanned(w.Duration, judge) {
+		d.found(object, "duration", "duration is %s, but the procedure asks for %s", w.Duration.Std(), judge)
+	}
+}
+
+// bursts compares the lengths of a window's bursts with their step's. How long they took is known from the generators only.
+func (s *subject) bursts(d *differ, object string, i int) {
+	for n, m := range s.Windows[i].Directions {
+		if m.Burst != nil && n < len(s.steps[i].Frames) {
+			d.compareAt(object+", "+m.Name(), "burst.frames", m.Burst.Frames, s.steps[i].Frames[n])
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package frames_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/sim"
+)
+
+const ms = time.Millisecond
+
+// restless is how a generator on a busy node stands still: about so often, for so long at the longest; none: never.
+type restless struct {
+	every, shortest, longest time.Duration
+	faster                   float64
+}
+
+// stalls are those of ten minutes.
+func (r restless) stalls(rnd *rand.Rand) []sim.Standstill {
+	var all []sim.Standstill
+	if r.every == 0 {
+		return nil
+	}
+	for at := time.Duration(0); at < 10*time.Minute; {
+		at += r.every/2 + time.Duration(rnd.Int64N(int64(r.every)))
+		lasts := r.shortest + time.Duration(rnd.Int64N(int64(r.longest-r.shortest)+1))
+		all = append(all, sim.Standstill{At: at, Lasts: lasts, Faster: r.faster})
+		at += lasts + time.Duration(float64(lasts)/(r.faster-1))
+	}
+	return all
+}
+
+// restlessly lets generators stall about so often, for so long; counters are read as often as in real runs.
+func restlessly(every, shortest, longest time.Duration) option {
+	return func(s *scenario) {
+		s.frames.PaceEvery = 0
+		r := restless{every: every, shortest: shortest, longest: longest, faster: 5}
+		onGenerator(func(g *sim.Generator) { g.Stalls = r.stalls(rand.New(rand.NewPCG(1, 13))) })(s)
+	}
+}
+
+// bursty is a scene of a device with buffers for so long, and generators that stall. Counters are read as often as in real runs.
+func bursty(rnd *rand.Rand, buffers time.Duration, r restless) *scenario {
+	limit := units.PacketRate(2000+rnd.IntN(50_000)) * units.PacketPerSecond
+	mute := rnd.IntN(2) == 0
+	readTakes := time.Duration(rnd.IntN(2000)) * time.Microsecond
+	return scene(replicas(1+rnd.IntN(2)), deviceLimit(limit), func(s *scenario) { s.frames.PaceEvery = 0 },
+		onDevice(func(m *sim.Device) { m.Burst = buffers }),
+		onGenerator(func(g *sim.Generator) { g.Stalls, g.Mute, g.ReadTakes = r.stalls(rnd), mute, readTakes }),
+		onRamp(func(r *plan.Ramp) {
+			r.TargetRate = units.Rate{Kind: units.Packets, Micros: int64(limit) * 2000}
+			r.RampDuration, r.ConfirmDuration = seconds(20), seconds(4)
+		}))
+}
+
+// neverBelowTheTruth: the limit is where it is said to be, or nobody says that it is the limit.
+func neverBelowTheTruth(t *testing.T, seed uint64, s *scenario, rep *report.Report) {
+	t.Helper()
+	limit := s.world.Directions[0].Device.Limit.PerSecond()
+	for _, m := range rep.Result.Directions {
+		least := limit*(1-rep.Result.Resolution.Float()-0.002) - 1
+		if got := float64(m.Received.PacketsPerSecond); rep.Result.Saturated && got < least {
+			t.Fatalf("seed %d: %.0f pps is called the limit, within %s %%; it is %.0f\n%s", seed, got, rep.Result.Resolution.Percent(), limit, trace(rep))
+		}
+	}
+}
+
+func TestPropertyABurstyGeneratorIsNeverAWeakDevice(t *testing.T) {
+	said := map[report.Reason]int{}
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 11))
+		s := bursty(rnd, time.Duration(2+rnd.IntN(24))*ms, restless{
+			every:    200*ms + time.Duration(rnd.IntN(5000))*ms,
+			shortest: ms, longest: time.Duration(30+rnd.IntN(200)) * ms, faster: 2 + 6*rnd.Float64(),
+		})
+		rep := s.run(t)
+		neverBelowTheTruth(t, seed, s, rep)
+		said[rep.Result.Reason]++
+	}
+	if said[report.LossAboveLimit] == 0 || said[report.GeneratorLimited] == 0 {
+		t.Errorf("%v: want limits found in spite of bursts, and others given up for them", said)
+	}
+}
+
+// A TRex that stood still for 18 ms between two readings 20 ms apart seemed to send evenly, and what it then sent at once was more than 10 ms of buffers hold: 8 of 3451 frames were called the device's loss.
+func TestAShortStallIsNotTheLossOfADeviceWithShortBuffers(t *testing.T) {
+	for seed := uint64(4); seed < 8; seed++ {
+		rnd := rand.New(rand.NewPCG(seed, 14))
+		s := bursty(rnd, 10*ms, restless{every: 400 * ms, shortest: 18 * ms, longest: 18 * ms, faster: 20})
+		rep := s.run(t)
+		neverBelowTheTruth(t, seed, s, rep)
+		limit := s.world.Directions[0].Device.Limit.PerSecond()
+		for _, w := range rep.Windows {
+			for _, d := range w.Directions {
+				if d.Quality == report.Lossy && float64(d.Intended.PacketsPerSecond) < 0.9*limit {
+					t.Errorf("seed %d: window %d is Lossy at %d packets/s, and the device forwards %.0f: %s", seed, w.Number, d.Intended.PacketsPerSecond, limit, d.Reason)
+				}
+			}
+		}
+	}
+}
+
+func TestPropertyAQuietGeneratorIsNeverCalledBursty(t *testing.T) {
+	for seed := range uint64(6) {
+		s := bursty(rand.New(rand.NewPCG(seed, 12)), 10*ms, restless{})
+		rep := s.run(t)
+		neverBelowTheTruth(t, seed, s, rep)
+		if !rep.Result.Saturated || !rep.Result.Confirmed {
+			t.Fatalf("seed %d: %+v\n%s", seed, rep.Result, trace(rep))
+		}
+		for _, w := range rep.Windows {
+			if len(w.Bursts) > 0 || w.Unwatched > 0 {
+				t.Fatalf("seed %d: window %d: %+v, unwatched %s", seed, w.Number, w.Bursts, w.Unwatched.Std())
+			}
+		}
+	}
+}
+
+func TestHowOftenCountersAreRead(t *testing.T) {
+	tests := map[string]struct {
+		generators int
+		paced      bool
+		fewest     float64 // readings of each generator a second
+		most       float64
+	}{
+		"where a generator may send in bursts":     {1, false, 60, 100},
+		"where there are many":                     {10, false, 12, 20},
+		"where it says that it never does":         {1, true, 3, 4.5},
+		"where many say that they never do so too": {10, true, 3, 4.5},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := scene(replicas(test.generators), onGenerator(func(g *sim.Generator) { g.Paced = test.paced }), func(s *scenario) { s.frames.PaceEvery = 0 })
+			rep := s.run(t)
+			for g := range test.generators {
+				perSecond := float64(s.seen.Generator(g).Readings()) / rep.Finished.Sub(rep.Started).Seconds()
+				if perSecond < test.fewest || perSecond > test.most {
+					t.Errorf("generator %d was read %.1f times a second; want %.0f to %.0f", g, perSecond, test.fewest, test.most)
+				}
+			}
+			if most := int(rep.Finished.Sub(rep.Started).Seconds() * 2); len(rep.Samples) > most {
+				t.Errorf("%d samples are kept; want at most %d", len(rep.Samples), most)
+			}
+		})
+	}
+}

@@ -1,0 +1,233 @@
+package frames_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/rigs/sim"
+)
+
+// neighbour computes on the device's processor between two moments since the world began: so long a share of that time the device's thread waits for it, and
+// loses what comes meanwhile, at any load.
+type neighbour struct {
+	from, to time.Duration
+	share    float64
+}
+
+// begun is when every world in virtual time begins.
+var begun = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// had is what it had of the processor by a moment.
+func (n neighbour) had(at time.Duration) time.Duration {
+	return time.Duration(float64(max(0, min(at, n.to)-n.from)) * n.share)
+}
+
+// read is the machine as its kernel would show it.
+func (n neighbour) read(context.Context) (processors.Reading, error) {
+	now := time.Since(begun)
+	return processors.Reading{At: now,
+		Processors: []processors.Processor{{Number: 1, Busy: now}},
+		Threads:    []processors.Thread{{ID: 12, Name: "napi/east-12", Role: processors.Carries, Processor: 1, Waited: n.had(now)}},
+		Processes:  []processors.Process{{PID: 4711, Name: "sh", Processor: 1, Ran: n.had(now)}},
+	}, nil
+}
+
+// beside lets a neighbour disturb the device, and the machine tell of it.
+func beside(n neighbour) option {
+	return func(s *scenario) {
+		onDevice(func(d *sim.Device) {
+			d.Trouble = sim.Trouble{From: n.from, To: n.to, Loss: units.Ratio(n.share * float64(units.One))}
+		})(s)
+		s.frames.Machine = n.read
+	}
+}
+
+func TestADisturbedDeviceIsNoWeakDevice(t *testing.T) {
+	t.Run("a neighbour for a while costs repeats and no truth", func(t *testing.T) {
+		s := scene(beside(neighbour{12 * time.Second, 20 * time.Second, 0.3}))
+		rep := s.run(t)
+		neverBelowTheTruth(t, 0, s, rep)
+		if !rep.Result.Saturated || !rep.Result.Confirmed {
+			t.Errorf("%+v\n%s", rep.Result, trace(rep))
+		}
+		voided := 0
+		for _, w := range rep.Windows {
+			if w.LostToDisturbance() {
+				voided++
+				if want := "thread napi/east-12 (12), which carries frames, waited"; !strings.Contains(w.Reason, want) || !strings.Contains(w.Reason, "which sh (process 4711) had for") {
+					t.Errorf("window %d: %s", w.Number, w.Reason)
+				}
+			}
+		}
+		if voided < 3 {
+			t.Errorf("%d windows are voided, want those of eight seconds\n%s", voided, trace(rep))
+		}
+	})
+	t.Run("a neighbour that stays leaves a bound, for its reason", func(t *testing.T) {
+		rep := scene(beside(neighbour{12 * time.Second, time.Hour, 0.3})).run(t)
+		if rep.Result.Saturated || rep.Result.Reason != report.MachineLimited || !rep.Result.Measured {
+			t.Errorf("%+v\n%s", rep.Result, trace(rep))
+		}
+		for _, want := range []string{"others had processors of this machine that the test needed", "napi/east-12", "sh (process 4711)"} {
+			if !strings.Contains(rep.Result.Message, want) {
+				t.Errorf("the result says %q, and nothing of %q", rep.Result.Message, want)
+			}
+		}
+	})
+	t.Run("one that was there from the beginning leaves no figure, and each window says why", func(t *testing.T) {
+		rep := scene(beside(neighbour{0, time.Hour, 0.3})).run(t)
+		if rep.Result.Measured {
+			t.Errorf("%+v", rep.Result)
+		}
+		for _, w := range rep.Windows {
+			if w.Quality == report.Lossy && w.Load < units.One/2 {
+				t.Errorf("window %d at %s of the target: %s", w.Number, w.Load, w.Reason)
+			}
+		}
+	})
+}
+
+// Without readings the same devices are called weak: what the readings are for.
+func TestWithoutReadingsADisturbedDeviceLooksWeak(t *testing.T) {
+	rep := scene(beside(neighbour{12 * time.Second, time.Hour, 0.3}), func(s *scenario) { s.frames.Machine = nil }).run(t)
+	if lowest := rep.LowestLossy(); lowest == nil || lowest.Load > units.One/4 {
+		t.Errorf("%+v: no window is called Lossy at half the limit or less, so these scenes prove nothing\n%s", rep.Result, trace(rep))
+	}
+}
+
+func TestPropertyADisturbedDeviceIsNeverCalledWeaker(t *testing.T) {
+	said := map[report.Reason]int{}
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 21))
+		from := time.Duration(rnd.IntN(40)) * time.Second
+		s := scene(deviceLimit(units.PacketRate(2000+rnd.IntN(16_000))*units.PacketPerSecond),
+			beside(neighbour{from, from + time.Duration(1+rnd.IntN(60))*time.Second, rnd.Float64()}))
+		rep := s.run(t)
+		neverBelowTheTruth(t, seed, s, rep)
+		said[rep.Result.Reason]++
+	}
+	if said[report.LossAboveLimit] == 0 {
+		t.Errorf("%v: want limits found in spite of neighbours", said)
+	}
+}
+
+// starved is a flood on a machine short of processors. The generator, which can send 40 kpps, waits for a third of the time; while it has a processor, a neighbour has the device's for a share of the time. So the
+// device waits less, and loses less of what is sent, than it would if frames left evenly.
+func starved(share float64, options ...option) *scenario {
+	const sends, waits = 200 * time.Millisecond, 100 * time.Millisecond
+	n := neighbour{to: time.Hour, share: share * 2 / 3}
+	return scene(append([]option{maximumOfferedLoad(1), beside(n), onGenerator(func(g *sim.Generator) {
+		g.MaxRate, g.Paced = 40*kpps, true
+		for at := sends; at < time.Minute; at += sends + waits {
+			g.Stalls = append(g.Stalls, sim.Standstill{At: at, Lasts: waits})
+		}
+	}), onDevice(func(d *sim.Device) { d.Trouble.Loss = units.Ratio(0.9 * share * float64(units.One)) })}, options...)...)
+}
+
+// What comes back of a flood whose sender waited, as the device did, is no limit of either.
+func TestAFloodOfAStarvedMachineIsNoLimit(t *testing.T) {
+	unlimited := onDevice(func(d *sim.Device) { d.Limit = 0 })
+	for name, c := range map[string]struct {
+		scene   *scenario
+		reason  report.Reason
+		says    []string
+		saysNot string
+	}{
+		"all loss may come from that": {starved(0.3, unlimited), report.NotMeasured,
+			[]string{"1 trial could not be judged, however often repeated", "napi/east-12 (12), which carries frames, waited", "and what sends waited 1.75s", "up to"}, "no limit of the device"},
+		"the device loses more besides": {starved(0.1), report.MaximumOffered,
+			[]string{"and neither is a limit, as what sends and what forwards waited for processors", "napi/east-12", "and what sends waited 1.75s", "so that the device may have forwarded more"}, "no limit of the device"},
+		"the sender alone waited": {starved(0, unlimited), report.GeneratorLimited, []string{"and the generators' limit is no limit of the device"}, "neither"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.scene.run(t)
+			if r.Result.Reason != c.reason || strings.Contains(r.Result.Message, c.saysNot) {
+				t.Errorf("%s: %s", r.Result.Reason, r.Result.Message)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(r.Result.Message, want) {
+					t.Errorf("%s: %s\nwant %q", r.Result.Reason, r.Result.Message, want)
+				}
+			}
+			for _, w := range r.Windows {
+				for _, d := range w.Directions {
+					if even := d.Sent.Packets - d.Sent.Packets*2/3; w.Phase == report.Trial && c.reason == report.NotMeasured && (d.DisturbedFrames < d.Sent.Packets-d.Returned.Packets || d.DisturbedFrames > even) {
+						t.Errorf("window %d, %s: %d of %d frames did not come back, and %d may have been lost for a disturbance", w.Number, d.Name(), d.Sent.Packets-d.Returned.Packets, d.Sent.Packets, d.DisturbedFrames)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestReadingsOfACalmMachineChangeNothing(t *testing.T) {
+	with, without := scene(beside(neighbour{})).run(t), scene().run(t)
+	if trace(with) != trace(without) {
+		t.Errorf("with readings:\n%s\nwithout:\n%s", trace(with), trace(without))
+	}
+	for _, w := range with.Windows {
+		if w.Disturbance != nil {
+			t.Errorf("window %d: %+v", w.Number, w.Disturbance)
+		}
+	}
+}
+
+// A machine is asked before and after windows, never within one: an answer costs the device something.
+func TestAMachineIsReadOutsideOfWindows(t *testing.T) {
+	var asked []time.Time
+	rep := scene(func(s *scenario) {
+		s.frames.Machine = func(ctx context.Context) (processors.Reading, error) {
+			asked = append(asked, time.Now())
+			return neighbour{}.read(ctx)
+		}
+	}).run(t)
+	if len(asked) < 2*len(rep.Windows)-3 {
+		t.Errorf("asked %d times for %d windows", len(asked), len(rep.Windows))
+	}
+	for _, w := range rep.Windows {
+		from := rep.Started.Add(w.Start.Std())
+		for _, at := range asked {
+			if at.After(from) && at.Before(from.Add(w.Duration.Std())) {
+				t.Errorf("window %d began at %s, and the machine was asked %s later, within its %s", w.Number, w.Start.Std(), at.Sub(from), w.Duration.Std())
+			}
+		}
+	}
+}
+
+func TestAMachineThatDoesNotAnswer(t *testing.T) {
+	t.Run("in time is disturbed: loss says nothing", func(t *testing.T) {
+		asked := 0
+		rep := scene(func(s *scenario) {
+			s.frames.Machine = func(ctx context.Context) (processors.Reading, error) {
+				if asked++; asked == 1 {
+					return neighbour{}.read(ctx)
+				}
+				<-ctx.Done()
+				return processors.Reading{}, context.Cause(ctx)
+			}
+		}).run(t)
+		if rep.Result.Saturated || rep.Result.Reason != report.MachineLimited {
+			t.Errorf("%+v\n%s", rep.Result, trace(rep))
+		}
+	})
+	t.Run("at all is told, and windows are judged as they are", func(t *testing.T) {
+		rep := scene(func(s *scenario) {
+			s.frames.Machine = func(context.Context) (processors.Reading, error) {
+				return processors.Reading{}, errors.New("this kernel counts no waits")
+			}
+		}).run(t)
+		if !rep.Result.Saturated {
+			t.Errorf("%+v", rep.Result)
+		}
+		if !strings.Contains(trace(rep), "disturbances of this machine can't be read: this kernel counts no waits") {
+			t.Errorf("nothing says that the machine can't tell\n%s", trace(rep))
+		}
+	})
+}

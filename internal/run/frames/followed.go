@@ -1,0 +1,262 @@
+package frames
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/units/transit"
+)
+
+// stamped is a stream whose frames are timed: its generator, its flow id there, and the size of its frames, FCS included; 0: the size varies.
+type stamped struct {
+	direction, generator int
+	id                   uint32
+	size                 int64
+	sample               *report.LatencySample // nil: each frame has a stamp
+}
+
+// sampleResolution is the resolution of the times that a generator reports for its latency streams.
+const sampleResolution = time.Microsecond
+
+// sampleOf describes a latency stream from which the procedure's latency is read; nil: the stream is of another kind.
+func (r *run) sampleOf(s stream.Stream) *report.LatencySample {
+	if r.Plan.Procedure.Latency == nil || !s.Enabled || !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
+		return nil
+	}
+	return &report.LatencySample{PacketsPerSecond: int64(math.Round(s.Mode.Rate.Value)), ResolutionNanoseconds: sampleResolution.Nanoseconds()}
+}
+
+// streams are a generator's streams in a direction, without stamps where its port doesn't follow them.
+func (r *run) streams(g, direction int) []stream.Stream {
+	streams := r.planned(g, r.Plan.Directions[direction].From).Streams
+	if r.untimed(g, r.Plan.Directions[direction]) == "" {
+		return streams
+	}
+	plain := slices.Clone(streams)
+	for i := range plain {
+		if plain[i].FlowStats.Stamped {
+			plain[i].FlowStats = stream.Flow{}
+		}
+	}
+	return plain
+}
+
+// findStamped finds the streams whose frames are timed, and notes why the frames of a direction can't be timed where the Plan asks for it.
+func (r *run) findStamped() {
+	r.stamped, r.Report.Untimed = nil, nil
+	for i, d := range r.Plan.Directions {
+		for _, g := range r.senders(d) {
+			streams := r.planned(g, d.From).Streams
+			for _, s := range streams {
+				if sample := r.sampleOf(s); sample != nil {
+					r.stamped = append(r.stamped, stamped{i, g, s.FlowStats.StreamID, sizeOf(s), sample})
+				}
+			}
+			if !slices.ContainsFunc(streams, func(s stream.Stream) bool { return s.FlowStats.Stamped }) {
+				continue
+			}
+			if why := r.untimed(g, d); why != "" {
+				r.notTimed(g, d, why)
+				r.Note("frames of %s are sent without stamps, and not timed: %s", d.Name(), why)
+				continue
+			}
+			for _, s := range streams {
+				if s.FlowStats.Stamped {
+					r.stamped = append(r.stamped, stamped{i, g, s.FlowStats.StreamID, sizeOf(s), nil})
+				}
+			}
+		}
+	}
+}
+
+func (r *run) notTimed(g int, d plan.Direction, why string) {
+	r.Report.Untimed = append(r.Report.Untimed, report.Untimed{Generator: r.gens[g].Name, From: d.From, To: d.To, Reason: why})
+}
+
+// sizeOf is the size of a stream's frames, FCS included; 0: it varies.
+func sizeOf(s stream.Stream) int64 {
+	if sizes := measure.SizesOf([]stream.Stream{s}, measure.Sizes{}); sizes.Least == sizes.Most {
+		return sizes.Most
+	}
+	return 0
+}
+
+// untimed says why frames that a generator sends in a direction can't be timed; empty: they can.
+func (r *run) untimed(g int, d plan.Direction) string {
+	if _, follows := r.gens[g].Engine.(engine.Follower); !follows {
+		return fmt.Sprintf("generator %s follows none", r.gens[g].Name)
+	}
+	for _, link := range []string{d.From, d.To} {
+		port, err := r.port(g, link)
+		if err != nil {
+			return fmt.Sprintf("generator %s has no port on %s, and another machine's clock can't time its frames", r.gens[g].Name, link)
+		}
+		if port.Untimed != "" {
+			return fmt.Sprintf("generator %s on %s: %s", r.gens[g].Name, link, port.Untimed)
+		}
+	}
+	return ""
+}
+
+// follow reads what became of frames with stamps so far, by generator; nil: there are none, or it can't be read.
+func (r *run) follow(ctx context.Context) []map[uint32]engine.Followed {
+	if len(r.stamped) == 0 {
+		return nil
+	}
+	all := make([]map[uint32]engine.Followed, len(r.gens))
+	err := r.each(ctx, readTimeout, "read the stamps of", func(ctx context.Context, g int) (err error) {
+		var every, samples []uint32
+		for _, s := range r.stamped {
+			switch {
+			case s.generator != g:
+			case s.sample != nil:
+				samples = append(samples, s.id)
+			default:
+				every = append(every, s.id)
+			}
+		}
+		if len(every) > 0 {
+			all[g], err = r.gens[g].Engine.(engine.Follower).Followed(ctx, every)
+		}
+		if len(samples) > 0 && err == nil {
+			all[g], err = r.sampled(ctx, g, samples)
+		}
+		return err
+	})
+	if errors.Is(err, engine.ErrIncompatible) {
+		r.giveUpSamples(err)
+	}
+	if err != nil {
+		r.Note("the latency of a window is not known: %v", err)
+		return nil
+	}
+	return all
+}
+
+// sampled reads a generator's latency streams. A generator that reports no times for them, or none that can be read, won't do so later either: they are no longer timed, and the Report says why.
+func (r *run) sampled(ctx context.Context, g int, ids []uint32) (map[uint32]engine.Followed, error) {
+	sampler, samples := r.gens[g].Engine.(engine.Sampler)
+	if !samples {
+		return nil, fmt.Errorf("%w: generator %s reports no times of latency streams", engine.ErrIncompatible, r.gens[g].Name)
+	}
+	return sampler.Sampled(ctx, ids)
+}
+
+// giveUpSamples ends the timing of all latency streams.
+func (r *run) giveUpSamples(why error) {
+	for i, d := range r.Plan.Directions {
+		for _, g := range r.senders(d) {
+			if slices.ContainsFunc(r.stamped, func(s stamped) bool { return s.sample != nil && s.direction == i && s.generator == g }) {
+				r.notTimed(g, d, why.Error())
+			}
+		}
+	}
+	r.stamped = slices.DeleteFunc(r.stamped, func(s stamped) bool { return s.sample != nil })
+}
+
+// latency is the latency of frames between two readings, in the order of the Plan's directions; nil where one of the readings is unknown.
+func (r *run) latency(before, now []map[uint32]engine.Followed) [][]report.Latency {
+	if len(before) == 0 || len(now) == 0 {
+		return nil
+	}
+	type class struct {
+		direction int
+		size      int64
+	}
+	bySize, samples := map[class]engine.Followed{}, map[class]*report.LatencySample{}
+	for _, s := range r.stamped {
+		of := class{s.direction, s.size}
+		f := minus(now[s.generator][s.id], before[s.generator][s.id])
+		if s.sample != nil {
+			timed := int64(f.Transits.Frames())
+			f.Received = max(f.Received, timed) // in the first reading the counter may have been ahead of the histogram
+			f.Uncounted = f.Received - timed    // also where the histogram began anew between the two readings
+			samples[of] = together(samples[of], s.sample)
+		}
+		bySize[of] = plus(bySize[of], f)
+	}
+	all := make([][]report.Latency, len(r.Plan.Directions))
+	for of, f := range bySize {
+		l := latencyOf(of.size, f)
+		l.Sample = samples[of]
+		if r.drive.step.Phase == report.AtLoad {
+			l.Histogram = r.encoded(f.Transits)
+		}
+		all[of.direction] = append(all[of.direction], l)
+	}
+	for _, sizes := range all {
+		slices.SortFunc(sizes, func(a, b report.Latency) int { return cmp.Compare(a.FrameSize, b.FrameSize) })
+	}
+	return all
+}
+
+// together is the sample that two generators' samples make together.
+func together(a, b *report.LatencySample) *report.LatencySample {
+	if a == nil {
+		return b
+	}
+	return &report.LatencySample{PacketsPerSecond: a.PacketsPerSecond + b.PacketsPerSecond, ResolutionNanoseconds: a.ResolutionNanoseconds}
+}
+
+// encoded is a whole distribution as the Report holds it; empty where there is none.
+func (r *run) encoded(h transit.Histogram) string {
+	if h.Frames() == 0 {
+		return ""
+	}
+	text, err := h.Encode()
+	if err != nil { // impossible of times that are buckets' own
+		r.Note("the distribution of a window's latency is missing: %v", err)
+	}
+	return text
+}
+
+func minus(now, before engine.Followed) engine.Followed {
+	return engine.Followed{Received: now.Received - before.Received, Duplicates: now.Duplicates - before.Duplicates, Late: now.Late - before.Late, Stale: now.Stale - before.Stale,
+		Merged: now.Merged - before.Merged, Uncounted: now.Uncounted - before.Uncounted, Varied: now.Varied - before.Varied, Changes: now.Changes - before.Changes, Transits: now.Transits.Since(before.Transits)}
+}
+
+func plus(a, b engine.Followed) engine.Followed {
+	b.Transits.Merge(a.Transits)
+	return engine.Followed{Received: a.Received + b.Received, Duplicates: a.Duplicates + b.Duplicates, Late: a.Late + b.Late, Stale: a.Stale + b.Stale, Merged: a.Merged + b.Merged, Uncounted: a.Uncounted + b.Uncounted, Varied: a.Varied + b.Varied, Changes: a.Changes + b.Changes, Transits: b.Transits}
+}
+
+func latencyOf(size int64, f engine.Followed) report.Latency {
+	l := report.Latency{FrameSize: size, Frames: f.Received, Duplicates: f.Duplicates, Late: f.Late, Stale: f.Stale, Merged: f.Merged, Uncounted: f.Uncounted}
+	l.Within = measure.PercentilesOf(f.Transits, l.Came()-l.Timed())
+	if f.Changes > 0 {
+		l.JitterNanoseconds = new((f.Varied / time.Duration(f.Changes)).Nanoseconds())
+	}
+	return l
+}
+
+// unstamped is how many frames without stamps came back in a trial, by direction.
+func (r *run) unstamped(before, now []engine.Reading, latency [][]report.Latency) []int64 {
+	if latency == nil {
+		return nil
+	}
+	var all []int64
+	for i, d := range r.setup.Directions {
+		others := between(d, before, now).Returned.Packets
+		for _, l := range latency[i] {
+			others -= l.Frames + l.Merged
+		}
+		if slices.ContainsFunc(r.stamped, func(s stamped) bool { return s.direction == i && s.sample != nil }) {
+			others = 0 // most frames have no stamp
+		}
+		if untimed := func(u report.Untimed) bool { return u.From == d.From && u.To == d.To }; len(latency[i]) == 0 || slices.ContainsFunc(r.Report.Untimed, untimed) {
+			others = 0 // some generator sends frames without stamps
+		}
+		all = append(all, max(others, 0))
+	}
+	return all
+}

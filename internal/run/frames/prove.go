@@ -1,0 +1,294 @@
+package frames
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/profile"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/measure/path"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+)
+
+// The bounds of a path check.
+const (
+	proveAttempts = 3                      // a device that is still resolving drops the first frames
+	proveWait     = 2 * time.Second        // for the frames of one attempt
+	provePoll     = 50 * time.Millisecond  // between two fetches of the capture
+	proveLinger   = 300 * time.Millisecond // after the last expected frame, for frames that should not come
+	proveGap      = 20 * time.Millisecond  // between two frames: a device that limits its rate must not drop them
+)
+
+// provePaths sends marked frames, one direction at a time, and checks where they come out. It tries all directions, also after a failure, so that the Report
+// shows them all.
+func (r *run) provePaths(ctx context.Context) error {
+	for i, d := range r.Plan.Directions {
+		r.Update(func(p *runner.Progress) {
+			p.Phase, p.Message = runner.Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To)
+		})
+		check, err := r.provePath(ctx, i)
+		if err != nil {
+			return fmt.Errorf("prove the path %s→%s: %w", d.From, d.To, err)
+		}
+		r.Report.Path = append(r.Report.Path, check)
+		r.Note("path %s→%s: %s", d.From, d.To, check.Message)
+	}
+	return firstUnproven(r.Report.Path)
+}
+
+// firstUnproven is the first direction whose path is not proven, as an error; nil: all are.
+func firstUnproven(checks []report.PathCheck) error {
+	for _, check := range checks {
+		if !check.Proven {
+			return &runner.PathError{Check: check}
+		}
+	}
+	return nil
+}
+
+func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, error) {
+	for attempt := 1; ; attempt++ {
+		last := attempt >= proveAttempts && !r.stillStarting()
+		probes, err := r.probes(direction, uint32(direction<<23|attempt%2048<<12))
+		if err != nil {
+			return report.PathCheck{}, err
+		}
+		seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+			if err := r.inject(ctx, probes); err != nil {
+				return nil, err
+			}
+			return r.see(ctx, captures, nil, allMarked(len(probes)), proveWait, proveLinger)
+		})
+		if err != nil {
+			return report.PathCheck{}, err
+		}
+		check, again := path.Judge(r.Plan.Directions[direction], r.device(), probes, seen)
+		if why := r.swapped(seen); why != "" && !check.Proven {
+			check.Message, again = why, false
+		}
+		if attempt > 1 && check.Proven {
+			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)
+		}
+		if check.Proven || !again || last {
+			return check, nil
+		}
+		if err := pause.For(ctx, time.Second); err != nil {
+			return check, err
+		}
+	}
+}
+
+// probes are the first frames of each generator's streams in a direction, marked and numbered from first.
+func (r *run) probes(direction int, first uint32) ([]path.Probe, error) {
+	var probes []path.Probe
+	err := r.onLanes(r.Plan.Directions[direction], func(g int, lane path.Lane, templates [][]byte) error {
+		more, err := path.Probes(lane, templates, r.seed(), first+uint32(g*path.MostKinds))
+		probes = append(probes, more...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return probes, nil
+}
+
+// onLanes calls visit for each lane of a direction, one for each generator g that sends there, with the first frames of its streams.
+func (r *run) onLanes(d plan.Direction, visit func(g int, lane path.Lane, templates [][]byte) error) error {
+	for _, g := range r.senders(d) {
+		lane, err := r.lane(g, d)
+		if err != nil {
+			return err
+		}
+		frames, err := templates(lane, r.planned(g, d.From))
+		if err != nil {
+			return fmt.Errorf("link %s: %w", d.From, err)
+		}
+		if err := visit(g, lane, frames); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seed makes this run's tokens differ from those of other runs.
+func (r *run) seed() uint64 { return uint64(r.Started.UnixNano()) }
+
+// lane is the part of a direction that generator g sends.
+func (r *run) lane(g int, d plan.Direction) (path.Lane, error) {
+	back, err := r.partner(g, d.From, d.To)
+	if err != nil {
+		return path.Lane{}, err
+	}
+	send, err := r.port(g, d.From)
+	if err != nil {
+		return path.Lane{}, err
+	}
+	receive, err := r.port(back, d.To)
+	var others []engine.MAC
+	for _, mac := range r.link(d.To).DUT.SourceMACs {
+		others = append(others, engine.MAC(mac))
+	}
+	return path.Lane{OtherMACsAtEnd: others, OwnDestinations: ownDestinations(r.planned(g, d.From).Streams), Generator: r.gens[g].Name, Receiver: r.gens[back].Name, Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC,
+		Link: d.From, ReceiverMAC: receive.MAC, NextHopMAC: r.nextHops[g][d.From], DeviceMACAtEnd: r.nextHops[back][d.To]}, err
+}
+
+// templates are the first frames of a port's streams as the port sends them, one of each kind; for a stream whose frames can't be computed beforehand, its template.
+func templates(lane path.Lane, port plan.GeneratorPort) ([][]byte, error) {
+	var frames [][]byte
+	each := max(1, path.MostProbes/max(1, len(port.Streams)))
+	for _, s := range port.Streams {
+		source, destination := profile.OwnMACs(s)
+		binary, err := lane.Addressed(s.Packet.Binary, source, destination)
+		if err != nil {
+			return nil, err
+		}
+		s.Packet.Binary = binary // of this copy of the stream
+		first, err := profile.FirstFrames(s, each)
+		if err != nil {
+			first = [][]byte{binary}
+		}
+		frames = append(frames, first...)
+	}
+	kinds := path.Kinds(frames)
+	if len(kinds) > path.MostKinds {
+		return nil, fmt.Errorf("its streams send frames of %d different MACs and TTLs, and the path is proven for at most %d: use fewer streams", len(kinds), path.MostKinds)
+	}
+	return kinds, nil
+}
+
+// ownDestinations are the destination MACs that a port's streams keep for themselves, with the first stream that has each.
+func ownDestinations(streams []stream.Stream) map[engine.MAC]int {
+	own := map[engine.MAC]int{}
+	for i, s := range slices.Backward(streams) {
+		if _, destination := profile.OwnMACs(s); destination && len(s.Packet.Binary) >= 6 {
+			own[engine.MAC(net.HardwareAddr(s.Packet.Binary[:6]).String())] = i
+		}
+	}
+	return own
+}
+
+// sendAndSee captures on all ports of all generators while marked frames are sent.
+func (r *run) sendAndSee(ctx context.Context, send func(context.Context, []engine.Capture) ([]path.Seen, error)) (seen []path.Seen, err error) {
+	captures := make([]engine.Capture, len(r.gens))
+	defer func() { err = errors.Join(err, r.endCaptures(ctx, captures)) }()
+	err = r.each(ctx, callTimeout, "capture on", func(ctx context.Context, g int) (err error) {
+		captures[g], err = r.gens[g].Engine.Capture(ctx, r.ports(g))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.teachBridge(ctx); err != nil {
+		return nil, err
+	}
+	return send(ctx, captures)
+}
+
+func (r *run) endCaptures(ctx context.Context, captures []engine.Capture) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	return r.each(ctx, stopTimeout, "end the capture on", func(ctx context.Context, g int) error {
+		if captures[g] == nil {
+			return nil
+		}
+		return captures[g].Close(ctx)
+	})
+}
+
+// teachBridge sends a broadcast frame from each port (RFC 2544 section 23), so that a bridge learns where each port is, and doesn't flood the test's frames.
+func (r *run) teachBridge(ctx context.Context) error {
+	if r.forwarding() != plan.L2 {
+		return nil
+	}
+	return r.teach(ctx, func(port engine.Port, planned plan.GeneratorPort) ([][]byte, error) {
+		frame, err := path.Learning(port.MAC, planned.VLAN)
+		return [][]byte{frame}, err
+	})
+}
+
+// teach sends the learning frames of each port that has some.
+func (r *run) teach(ctx context.Context, learning func(port engine.Port, planned plan.GeneratorPort) ([][]byte, error)) error {
+	return r.each(ctx, callTimeout, "send a learning frame from", func(ctx context.Context, g int) error {
+		for _, planned := range r.Plan.Generators[g].Ports {
+			port, err := r.port(g, planned.Link)
+			if err != nil {
+				return err
+			}
+			frames, err := learning(port, planned)
+			if err == nil && len(frames) > 0 {
+				err = r.gens[g].Engine.Inject(ctx, port.Index, frames)
+			}
+			if err != nil {
+				return fmt.Errorf("link %s: %w", planned.Link, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (r *run) inject(ctx context.Context, probes []path.Probe) error {
+	return r.each(ctx, callTimeout, "send marked frames from", func(ctx context.Context, g int) error {
+		var frames [][]byte
+		port := 0
+		for _, p := range probes {
+			if p.Lane.Generator == r.gens[g].Name {
+				frames, port = append(frames, p.Frame), p.Lane.Send
+			}
+		}
+		for i := range frames {
+			if err := pause.For(ctx, proveGap); err != nil {
+				return err
+			}
+			if err := r.gens[g].Engine.Inject(ctx, port, frames[i:i+1]); err != nil {
+				return misfitOf(err, probes[0].Lane.Link, len(frames[i]))
+			}
+		}
+		return nil
+	})
+}
+
+// allMarked says whether all marked frames that were sent have come.
+func allMarked(sent int) func([]path.Seen) bool {
+	return func(seen []path.Seen) bool { return path.Marked(seen) >= sent }
+}
+
+// see adds the captures' frames to seen until complete says that they are all there and linger is over, or until wait is over.
+func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Seen, complete func([]path.Seen) bool, wait, linger time.Duration) ([]path.Seen, error) {
+	for end, lingers := time.Now().Add(wait), false; time.Now().Before(end); {
+		got, err := r.fetch(ctx, captures)
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, got...)
+		if !lingers && complete(seen) {
+			lingers, end = true, time.Now().Add(linger)
+		}
+		if err := pause.For(ctx, provePoll); err != nil {
+			return nil, err
+		}
+	}
+	return seen, nil
+}
+
+func (r *run) fetch(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+	got := make([][]engine.CapturedFrame, len(r.gens))
+	err := r.each(ctx, callTimeout, "fetch captured frames from", func(ctx context.Context, g int) (err error) {
+		got[g], err = captures[g].Fetch(ctx)
+		return err
+	})
+	var seen []path.Seen
+	for g, frames := range got {
+		for _, f := range frames {
+			seen = append(seen, path.Seen{Generator: r.gens[g].Name, Port: f.Port, Bytes: f.Bytes})
+		}
+	}
+	return seen, err
+}

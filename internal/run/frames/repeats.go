@@ -1,0 +1,169 @@
+package frames
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/measure/path"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+)
+
+// Numbered frames leave each port in small groups, 2 500 a second at first, and captured frames are fetched in between. Where the device has returned all but the last group by then, groups are
+// twice as large from there on, so that the check takes a second and not four; where it hasn't, they are as small as at first. They end early once a frame came twice, as that decides.
+//
+//	10 frames │ 4 ms │ 10 frames │ 4 ms │ … 250 frames │ fetch: all are back │ 20 frames │ 4 ms │ 20 frames │ …
+//
+// A slower device loses some of them, which proves nothing; a first group is small enough for a short queue.
+const (
+	numberedAtOnce = 10
+	numberedLarge  = 40
+	numberedQuiet  = 500 * time.Millisecond // without a frame, after which those that are missing are given up
+	numberedGap    = 4 * time.Millisecond
+	numberedFetch  = 250
+	numberedMost   = 10 * time.Second // a generator that is slow to answer sends fewer frames
+)
+
+// numberedLane holds the numbered frames that one generator sends in a direction, and how many of them it has sent.
+type numberedLane struct {
+	direction, generator int
+	lane                 path.Lane
+	probes               []path.Probe
+	sent                 int
+}
+
+// seekRepeats sends numbered frames, in all directions at once, and checks whether any comes twice: a duplicate replaces a lost frame in the counters, which can't show the difference.
+func (r *run) seekRepeats(ctx context.Context) error {
+	r.Update(func(p *runner.Progress) {
+		p.Phase, p.Message = runner.Proving, "sending numbered frames, to see whether any comes twice"
+	})
+	lanes, err := r.numbered()
+	if err != nil {
+		return err
+	}
+	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+		seen, err := r.injectNumbered(ctx, captures, lanes)
+		if err != nil {
+			return nil, err
+		}
+		came, since := path.Marked(seen), time.Now()
+		return r.see(ctx, captures, seen, func(seen []path.Seen) bool {
+			if now := path.Marked(seen); now > came {
+				came, since = now, time.Now()
+			}
+			return repeated(lanes, seen) || came >= sentOf(lanes) || time.Since(since) > numberedQuiet
+		}, proveWait, proveLinger)
+	})
+	if err != nil {
+		return fmt.Errorf("look for frames that come twice: %w", err)
+	}
+	return r.judgeRepeats(lanes, seen)
+}
+
+func (r *run) judgeRepeats(lanes []*numberedLane, seen []path.Seen) error {
+	for i, d := range r.Plan.Directions {
+		var sent []path.Probe
+		for _, l := range lanes {
+			if l.direction == i {
+				sent = append(sent, l.probes[:l.sent]...)
+			}
+		}
+		found, check := path.Repeats(sent, seen), &r.Report.Path[i]
+		check.Repeats = &found
+		said := path.SayRepeats(d, found)
+		r.Note("path %s→%s: %s", d.From, d.To, said)
+		if found.Twice > 0 {
+			check.Proven, check.Message = false, said
+		}
+	}
+	return firstUnproven(r.Report.Path)
+}
+
+// numberedOf is the distance between the first token numbers of two directions.
+const numberedOf = 1 << 20
+
+// numbered makes the frames of all directions, divided among the generators that send there.
+func (r *run) numbered() ([]*numberedLane, error) {
+	var lanes []*numberedLane
+	for i, d := range r.Plan.Directions {
+		each := cmp.Or(r.opts.Numbered, path.NumberedFor(r.Plan.Procedure.MaxLossRatio)) / max(1, len(r.senders(d)))
+		first := uint32(1<<30 + i*numberedOf)
+		err := r.onLanes(d, func(g int, lane path.Lane, templates [][]byte) error {
+			probes, err := path.Numbered(lane, templates, each, r.seed(), first)
+			lanes = append(lanes, &numberedLane{direction: i, generator: g, lane: lane, probes: probes})
+			first += uint32(each)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lanes, nil
+}
+
+// injectNumbered sends the frames of all lanes at the same time, until all are sent or the time is over, and fetches captured frames in between.
+func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Seen, err error) {
+	waiting := func(l *numberedLane) bool { return l.sent < len(l.probes) }
+	atOnce := numberedAtOnce
+	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end) && !repeated(lanes, seen); {
+		if err := r.injectRound(ctx, lanes, atOnce); err != nil {
+			return nil, err
+		}
+		got, err := r.fetch(ctx, captures)
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, got...)
+		if sentOf(lanes)-path.Marked(seen) <= atOnce*len(lanes) {
+			atOnce = min(2*atOnce, numberedLarge)
+		} else {
+			atOnce = numberedAtOnce
+		}
+	}
+	return seen, nil
+}
+
+func sentOf(lanes []*numberedLane) (sent int) {
+	for _, l := range lanes {
+		sent += l.sent
+	}
+	return sent
+}
+
+// repeated says that a frame of some lane came twice.
+func repeated(lanes []*numberedLane, seen []path.Seen) bool {
+	return slices.ContainsFunc(lanes, func(l *numberedLane) bool { return path.Repeats(l.probes[:l.sent], seen).Twice > 0 })
+}
+
+// injectRound sends the next group of frames of each lane; one goroutine for each generator.
+func (r *run) injectRound(ctx context.Context, lanes []*numberedLane, atOnce int) error {
+	return r.each(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
+		waiting := func(l *numberedLane) bool { return l.generator == g && l.sent < len(l.probes) }
+		for range numberedFetch / atOnce {
+			if !slices.ContainsFunc(lanes, waiting) {
+				return nil
+			}
+			if err := pause.For(ctx, numberedGap); err != nil {
+				return err
+			}
+			for _, l := range lanes {
+				if l.generator != g || l.sent == len(l.probes) {
+					continue
+				}
+				var few [][]byte
+				for _, p := range l.probes[l.sent:min(l.sent+atOnce, len(l.probes))] {
+					few = append(few, p.Frame)
+				}
+				if err := r.gens[g].Engine.Inject(ctx, l.lane.Send, few); err != nil {
+					return err
+				}
+				l.sent += len(few)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,97 @@
+package frames
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+// silenceEvery is how often counters are read to see whether a direction fell silent, and closeEvery how often where one seems to: reading takes processor time of a device on the same machine.
+const silenceEvery, closeEvery = sampleEvery / 4, sampleEvery / 20
+
+// quiet follows which directions are silent, so that a device that was away for less than two samples is seen by the samples, and how long it takes to forward a frame:
+//
+//	readings  ┬───┬───┬───┬───┬───┬───┬───┬───┬
+//	came back ████████████▌          ▐█████████
+//	samples   ┬           ┬   ┬   ┬   ┬       ┬      one each second, and some where silence begins or ends
+type quiet struct {
+	readings []engine.Reading // the latest that were looked at
+	sample   report.Sample    // of these readings
+	kept     bool             // the Report has that sample
+	silent   []bool           // by direction, from the readings before until these
+	rate     []float64        // by direction, how many frames came back in a second until these readings
+	best     []float64        // by direction, how many did at best
+	close    bool             // a direction is silent, or hears less than before: look again soon
+}
+
+// awaitFirstFrames says that traffic begins after these readings: all directions are silent until its first frames are back. How long that takes is seen from here on.
+func (r *run) awaitFirstFrames() {
+	q := &r.drive.quiet
+	q.close = true
+	for i := range q.silent {
+		q.silent[i] = true
+	}
+	if q.readings != nil {
+		q.keep(r.Report, q.readings, q.sample)
+	}
+}
+
+// lookForSilence keeps samples where a direction fell silent since the readings before, or was heard again.
+func (r *run) lookForSilence(readings []engine.Reading) {
+	last := &r.drive.quiet
+	if last.readings == nil {
+		return
+	}
+	directions := len(r.setup.Directions)
+	now := quiet{readings: readings, sample: r.takeSample(readings), silent: make([]bool, directions), rate: make([]float64, directions), best: last.best}
+	took := (now.sample.At - last.sample.At).Std()
+	if took < r.lookEvery() {
+		return
+	}
+	changed := false
+	for i, d := range r.setup.Directions {
+		since := between(d, last.readings, readings)
+		came := since.Returned.Packets + since.ReceiveErrors
+		now.rate[i] = float64(came) / took.Seconds()
+		now.best[i] = max(now.best[i], now.rate[i])
+		now.silent[i] = measure.IsSilent(since.Sent.Packets, came, now.best[i]*took.Seconds())
+		if since.Sent.Packets < measure.LeastSent && came == 0 {
+			now.silent[i] = last.silent[i] // a generator begins a while after it was asked to, and a pause ends no silence
+		}
+		now.close = now.close || now.silent[i] || now.rate[i] < last.rate[i]/2
+		changed = changed || last.silent[i] != now.silent[i]
+		now.kept = now.kept || last.silent[i] && !now.silent[i]
+	}
+	if changed && !last.kept {
+		r.Report.Samples = append(r.Report.Samples, last.sample)
+	}
+	if now.kept {
+		r.Report.Samples = append(r.Report.Samples, now.sample)
+	}
+	*last = now
+}
+
+// lookEvery is how often to read counters for silence now.
+func (r *run) lookEvery() time.Duration {
+	if r.drive.quiet.close {
+		return closeEvery
+	}
+	return silenceEvery
+}
+
+// keep puts a sample into the Report, from which silence is looked for next.
+func (q *quiet) keep(to *report.Report, readings []engine.Reading, sample report.Sample) {
+	if q.kept && q.sample.At == sample.At {
+		return
+	}
+	to.Samples = append(to.Samples, sample)
+	q.readings, q.sample, q.kept = readings, sample, true
+}
+
+// beginQuiet looks for silence from these readings on.
+func (r *run) beginQuiet(readings []engine.Reading) {
+	directions := len(r.setup.Directions)
+	r.drive.quiet = quiet{readings: readings, sample: r.takeSample(readings), silent: make([]bool, directions), rate: make([]float64, directions), best: make([]float64, directions)}
+}

@@ -1,0 +1,169 @@
+package frames
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure/path"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// elsewhereTimeout bounds one question for where the device may be instead, which is asked twice in it.
+const elsewhereTimeout = time.Second
+
+// stillStarting says that the device may still be on its way to answer and to forward, by what the Plan says.
+func (r *run) stillStarting() bool { return time.Since(r.Started) < r.Plan.DUT.ReadyDelay.Std() }
+
+// addressPort gives a port its addresses and resolves its next hop, again and again while the device may still be starting.
+func (r *run) addressPort(ctx context.Context, g int, planned plan.GeneratorPort) (engine.MAC, error) {
+	a, err := r.addressing(g, planned)
+	if err != nil {
+		return "", err
+	}
+	for {
+		mac, err := r.gens[g].Engine.Address(ctx, r.gens[g].PortOfLink[planned.Link], a)
+		switch {
+		case errors.Is(err, engine.ErrUnresolved) && r.stillStarting() && ctx.Err() == nil:
+			continue // each attempt waits for answers
+		case errors.Is(err, engine.ErrUnresolved):
+			return "", &unanswered{link: planned.Link, hop: hops(a), elsewhere: r.elsewhere(ctx, g, planned)}
+		case err != nil:
+			return "", fmt.Errorf("link %s, next hop %s: %w", planned.Link, hops(a), err)
+		}
+		return mac, nil
+	}
+}
+
+// elsewhere asks, on the port that got no answer, what would answer if it were wired or tagged as another link is; empty: nothing.
+func (r *run) elsewhere(ctx context.Context, g int, planned plan.GeneratorPort) string {
+	own, err := r.addressing(g, planned)
+	if err != nil {
+		return ""
+	}
+	if own.VLAN != 0 {
+		untagged := own
+		untagged.VLAN = 0
+		if r.answers(ctx, g, planned, untagged) {
+			return fmt.Sprintf("it answers without a VLAN tag, and the link has vlan: %d: remove vlan, or give the device's port this VLAN, tagged", planned.VLAN)
+		}
+	}
+	for _, other := range r.Plan.Generators[g].Ports {
+		if other.Link == planned.Link {
+			continue
+		}
+		theirs, err := r.addressing(g, other)
+		if err != nil {
+			continue
+		}
+		if r.answers(ctx, g, planned, theirs) {
+			return fmt.Sprintf("%s, the device's address on link %s, answers here: the generator's ports or their cables are swapped; give --ports in the other order, or swap the cables", hops(theirs), other.Link)
+		}
+		if own.VLAN != other.VLAN {
+			own.VLAN = other.VLAN
+			if r.answers(ctx, g, planned, own) {
+				return fmt.Sprintf("it answers in VLAN %d, that of link %s: correct links[].vlan, or the device's ports", other.VLAN, other.Link)
+			}
+			own.VLAN = planned.VLAN
+		}
+	}
+	return ""
+}
+
+// swapped says that the device asks, on one link, for the generator's address on another, or nothing: it is the device's own view of its cables, which an answer to our question isn't, as many a
+// router answers on each link for all of its addresses.
+func (r *run) swapped(seen []path.Seen) string {
+	for _, s := range seen {
+		asked := path.AskedFor(s.Bytes)
+		if !asked.IsValid() {
+			continue
+		}
+		here, link := r.linkOf(s), r.linkWith(asked)
+		if here != "" && link != "" && here != link {
+			return fmt.Sprintf("the device asks on link %s for %s, the generator's address on link %s: the generator's ports or their cables are swapped; give --ports in the other order, or swap the cables", here, asked, link)
+		}
+	}
+	return ""
+}
+
+// linkOf is the link of the port that captured a frame; empty: it is none of the test's.
+func (r *run) linkOf(s path.Seen) string {
+	for g, gen := range r.gens {
+		for _, p := range r.Plan.Generators[g].Ports {
+			if gen.Name == s.Generator && gen.PortOfLink[p.Link] == s.Port {
+				return p.Link
+			}
+		}
+	}
+	return ""
+}
+
+// linkWith is the link on which a generator has the address; empty: none has it.
+func (r *run) linkWith(a netip.Addr) string {
+	for _, g := range r.Plan.Generators {
+		for _, p := range g.Ports {
+			if slices.ContainsFunc(p.Addresses, func(own netip.Prefix) bool { return own.Addr() == a }) {
+				return p.Link
+			}
+		}
+	}
+	return ""
+}
+
+// answers says whether a next hop is resolved by such addressing on a port.
+func (r *run) answers(ctx context.Context, g int, planned plan.GeneratorPort, a engine.Addressing) bool {
+	ctx, cancel := context.WithTimeout(ctx, elsewhereTimeout)
+	defer cancel()
+	_, err := r.gens[g].Engine.Address(ctx, r.gens[g].PortOfLink[planned.Link], a)
+	return err == nil
+}
+
+// unanswered is an error of a link on which nobody answers for the device's address.
+type unanswered struct{ link, hop, elsewhere string }
+
+func (e *unanswered) Error() string {
+	said := fmt.Sprintf("nobody answers ARP or neighbour discovery for %s on link %s", e.hop, e.link)
+	if e.elsewhere != "" {
+		return said + ": " + e.elsewhere
+	}
+	return said + ". If the device is a bridge, set dut.forwarding: L2; if it has another address, links[].dut.address; if its port is tagged, links[].vlan. " +
+		"A switch with spanning tree forwards nothing for 30 to 50 s after its port comes up: dut.readyDelay: 60s waits for it"
+}
+
+// Unwrap gives the kind.
+func (*unanswered) Unwrap() error { return engine.ErrUnresolved }
+
+// Ending is how such an error ends a run.
+func (*unanswered) Ending() report.Ending { return report.Failed }
+
+// misfit is an error of a frame that is longer than a port takes, or the far end of its cable.
+type misfit struct {
+	link  string
+	bytes int // with FCS
+	cause error
+}
+
+// misfitOf names the link and the frame where an error says that a frame is too long.
+func misfitOf(err error, link string, length int) error {
+	if !errors.Is(err, engine.ErrTooLong) {
+		return err
+	}
+	return &misfit{link, length + units.FCSBytes, err}
+}
+
+func (e *misfit) Error() string {
+	return fmt.Sprintf("frames of %d bytes don't fit link %s: %s; or send smaller frames", e.bytes, e.link, strings.TrimPrefix(e.cause.Error(), engine.ErrTooLong.Error()+": "))
+}
+
+// Unwrap gives the kind.
+func (e *misfit) Unwrap() error { return e.cause }
+
+// Ending is how such an error ends a run.
+func (*misfit) Ending() report.Ending { return report.Failed }

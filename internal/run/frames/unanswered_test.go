@@ -1,0 +1,102 @@
+package frames_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/test/rigs/sim"
+)
+
+// wired is an engine whose ports find next hops as a device answers that is wired or tagged in some way.
+type wired struct {
+	engine.Engine
+	answers func(port int, hop netip.Addr, vlan uint16) bool
+}
+
+// Address implements engine.Engine.
+func (e wired) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
+	if !slices.ContainsFunc(a.NextHop, func(hop netip.Addr) bool { return e.answers(port, hop, a.VLAN) }) {
+		time.Sleep(3 * time.Second) // as long as one asks
+		return "", fmt.Errorf("port %d: %w", port, engine.ErrUnresolved)
+	}
+	return e.Engine.Address(ctx, port, a)
+}
+
+// tagged gives the scenario's links VLANs.
+func tagged(vlans ...uint16) option {
+	return func(s *scenario) {
+		for g := range s.plan.Generators {
+			for i := range s.plan.Generators[g].Ports {
+				s.plan.Generators[g].Ports[i].VLAN = vlans[i]
+			}
+		}
+	}
+}
+
+// TestWhoAnswersInstead: where nobody answers for the next hop, what is asked next tells swapped ports from a VLAN that one side doesn't have.
+func TestWhoAnswersInstead(t *testing.T) {
+	west, east := netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.1.1")
+	for name, c := range map[string]struct {
+		vlans   []uint16
+		answers func(port int, hop netip.Addr, vlan uint16) bool
+		says    string
+	}{
+		"nobody":        {[]uint16{0, 0}, func(int, netip.Addr, uint16) bool { return false }, "on link west. If the device is a bridge, set dut.forwarding: L2; if it has another address, links[].dut.address"},
+		"swapped ports": {[]uint16{0, 0}, func(port int, hop netip.Addr, _ uint16) bool { return hop == [...]netip.Addr{east, west}[port] }, "198.18.1.1, the device's address on link east, answers here: the generator's ports or their cables are swapped"},
+		"no tag": {[]uint16{100, 200}, func(port int, hop netip.Addr, vlan uint16) bool {
+			return vlan == 0 && hop == [...]netip.Addr{west, east}[port]
+		}, "it answers without a VLAN tag, and the link has vlan: 100"},
+		"swapped VLANs": {[]uint16{100, 200}, func(port int, hop netip.Addr, vlan uint16) bool {
+			return vlan == [...]uint16{200, 100}[port] && hop == [...]netip.Addr{west, east}[port]
+		}, "it answers in VLAN 200, that of link east"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scene()
+			tagged(c.vlans...)(s)
+			s.engine = func(_ int, e engine.Engine) engine.Engine { return wired{e, c.answers} }
+			if rep := s.run(t); !strings.Contains(rep.Message, c.says) {
+				t.Errorf("%s\nwant …%s…", rep.Message, c.says)
+			}
+		})
+	}
+}
+
+// TestADeviceThatIsNotReadyYet: addresses and paths are tried again until readyDelay is over, and no longer.
+func TestADeviceThatIsNotReadyYet(t *testing.T) {
+	silent := func(until time.Duration) option {
+		return func(s *scenario) {
+			var began time.Time
+			s.engine = func(_ int, e engine.Engine) engine.Engine {
+				began = time.Now()
+				return wired{e, func(int, netip.Addr, uint16) bool { return time.Since(began) >= until }}
+			}
+		}
+	}
+	resolving := func(frames int) option { return onDevice(func(d *sim.Device) { d.Resolving = frames }) }
+	ready := func(d time.Duration) option {
+		return func(s *scenario) { s.plan.DUT.ReadyDelay = plan.Duration(d) }
+	}
+	for name, c := range map[string]struct {
+		scene  *scenario
+		proven bool
+	}{
+		"it answers after 30 s, of 60":             {scene(silent(30*time.Second), ready(time.Minute)), true},
+		"it answers after 30 s, which nobody said": {scene(silent(30 * time.Second)), false},
+		"it forwards after 10 attempts, of 60 s":   {scene(resolving(75), ready(time.Minute)), true},
+		"it forwards after 10 attempts, of 6 s":    {scene(resolving(75), ready(6*time.Second)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rep := c.scene.run(t)
+			if proven := len(rep.Path) > 0 && rep.Path[0].Proven; proven != c.proven {
+				t.Errorf("proven %v: %s", proven, rep.Message)
+			}
+		})
+	}
+}

@@ -1,0 +1,372 @@
+package frames_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/processors"
+	"github.com/linerate-dev/linerate/internal/host/signs"
+	"github.com/linerate-dev/linerate/internal/measure/observe"
+	"github.com/linerate-dev/linerate/internal/run/frames"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+	"github.com/linerate-dev/linerate/test/rigs/sim"
+)
+
+// busy is a generator on a machine with one processor, which is busy for a fifth of the time, and for half of it while frames flow.
+type busy struct {
+	engine.Engine
+	since, until *time.Time // frames flow
+}
+
+// Stop ends it: a curve's last trial has ended by then.
+func (b busy) Stop(ctx context.Context, ports []int) error {
+	*b.until = time.Now()
+	return b.Engine.Stop(ctx, ports)
+}
+
+func (b busy) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Duration) error {
+	if b.since.IsZero() {
+		*b.since = time.Now()
+	}
+	return b.Engine.Start(ctx, loads, lasts)
+}
+
+func (b busy) Read(ctx context.Context, ports []int) (engine.Reading, error) {
+	reading, err := b.Engine.Read(ctx, ports)
+	used := reading.At / 5
+	switch {
+	case b.since.IsZero():
+	case b.until.IsZero():
+		used += time.Since(*b.since) * 3 / 10
+	default:
+		used += b.until.Sub(*b.since) * 3 / 10
+	}
+	reading.Processors = engine.Processors{At: reading.At, Each: []engine.Processor{{Number: 0, Busy: used}}}
+	return reading, err
+}
+
+func TestObserversAreInTheReport(t *testing.T) {
+	for name, procedure := range map[string]option{
+		"of a ramp":  func(*scenario) {},
+		"of a curve": frameLoss, "of a held load": constantLoad("8kpps"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scene(procedure, func(s *scenario) {
+				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, {Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}
+			})
+			var rep *report.Report
+			synctest.Test(t, func(t *testing.T) {
+				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+			})
+			if len(rep.Observations) != 2 || len(rep.Windows) == 0 {
+				t.Fatalf("%d observations, %d windows: %s", len(rep.Observations), len(rep.Windows), rep.Message)
+			}
+			if limit := rep.Observations[1]; limit.Missing == "" || len(limit.Series) != 0 {
+				t.Errorf("of a limit that nobody can ask: %+v, want why it is missing", limit)
+			}
+			sign := rep.Observations[0].Series[0]
+			if sign.Name != "busy" || sign.IdleBefore == nil || math.Abs(*sign.IdleBefore-0.2) > 0.01 || len(sign.Samples) < len(rep.Windows) {
+				t.Errorf("%s was %v idle before, with %d samples; want busy, 0.2, and some a window", sign.Name, sign.IdleBefore, len(sign.Samples))
+			}
+			if sign.IdleAfter == nil || math.Abs(*sign.IdleAfter-0.2) > 0.01 {
+				t.Errorf("%s was %v after the traffic, want 0.2", sign.Name, sign.IdleAfter)
+			}
+			for _, w := range rep.Windows {
+				if len(w.Observed) == 0 || w.Observed[0].Mean == nil || math.Abs(*w.Observed[0].Mean-0.5) > 0.02 {
+					t.Errorf("window %d of %s: %+v, want 0.5 s/s", w.Number, w.Duration.Std(), w.Observed)
+				}
+			}
+		})
+	}
+}
+
+// Who is asked over the network tells every few seconds: a load that is held for long enough has a number of it, and one that isn't says why.
+func TestReadingsFromTheNetworkAreInTheReport(t *testing.T) {
+	for name, c := range map[string]struct {
+		every   time.Duration
+		missing string
+	}{
+		"often enough":   {200 * time.Millisecond, ""},
+		"far too seldom": {5 * time.Second, "readings that are wholly of the window"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scene(constantLoad("8kpps"), func(s *scenario) {
+				s.plan.Observers = []plan.Observer{{Name: "power", Of: plan.OfLab, Type: plan.ObserveSNMP, Every: plan.Duration(c.every), SNMP: &plan.SNMPObject{Unit: plan.Watts}}}
+			})
+			var rep *report.Report
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				s.frames.Collector = func() observe.Collected {
+					now := time.Since(began)
+					return observe.Collected{Clock: time.Hour + now, Answers: []observe.Answer{{Observer: "power", At: time.Hour + now.Truncate(c.every),
+						Numbers: []observe.Number{{Name: "value", Of: "outlet 4", Unit: plan.Watts, Kind: report.Gauge, Value: 240}}}}}
+				}
+				gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+			})
+			sign := rep.Observations[0].Series[0]
+			if sign.IdleBefore == nil || *sign.IdleBefore != 240 {
+				t.Errorf("idle before: %v, want 240 W", sign.IdleBefore)
+			}
+			var power, perPacket *report.Observed
+			for i, o := range rep.Result.Observed {
+				switch o.Series {
+				case "value":
+					power = &rep.Result.Observed[i]
+				case plan.JoulesPerPacket:
+					perPacket = &rep.Result.Observed[i]
+				}
+			}
+			if power == nil || perPacket == nil {
+				t.Fatalf("%+v, want power, and a packet's", rep.Result.Observed)
+			}
+			if c.missing != "" {
+				if !strings.Contains(power.Missing, c.missing) || perPacket.Missing != power.Missing {
+					t.Errorf("%+v, %+v, want %q", power, perPacket, c.missing)
+				}
+				return
+			}
+			received := float64(rep.Result.Total.Received.PacketsPerSecond)
+			if power.Mean == nil || perPacket.Mean == nil || math.Abs(*power.Mean-240) > 1e-6 {
+				t.Fatalf("%+v, %+v, want 240 W", power, perPacket)
+			}
+			if w := *perPacket.Mean * received; math.Abs(w-240) > 1 {
+				t.Errorf("%g J for each of %g packets a second are %g W, want 240", *perPacket.Mean, received, w)
+			}
+		})
+	}
+}
+
+// asked is the device's node as somebody follows it who asks it now and then: its one processor is busy for three tenths of the time. It answers within a time, while it is there.
+type asked struct {
+	begin       time.Time
+	late, until time.Duration // until 0: it is never there
+}
+
+func (a asked) told() observe.MachineReading {
+	const uptime, every = 50 * time.Hour, 200 * time.Millisecond
+	since := time.Since(a.begin)
+	told := observe.MachineReading{}
+	if since >= a.until {
+		told.Missing = "10.0.0.7:4504 did not answer: connection refused"
+		since = a.until
+	}
+	last := (since - a.late).Truncate(every) // when the answer that is here by now was asked for
+	if a.until == 0 || since < a.late {
+		told.Missing = "10.0.0.7:4504 did not answer: it has not answered yet"
+		return told
+	}
+	told.Age, told.Clock, told.At = time.Since(a.begin)-last-a.late, uptime+last, uptime+last
+	told.Processors = []processors.Processor{{Number: 7, Busy: last * 3 / 10}}
+	return told
+}
+
+// Whatever becomes of who tells of the device's node, the run is the same, and takes as long.
+func TestTheDevicesNodeIsObservedOverTheNetwork(t *testing.T) {
+	var alone time.Duration
+	for _, c := range []struct {
+		name  string
+		node  asked
+		wants func(t *testing.T, o report.Observation, windows []report.Window)
+	}{
+		{"never there", asked{}, func(t *testing.T, o report.Observation, windows []report.Window) {
+			if len(o.Series) > 0 || o.Missing != "10.0.0.7:4504 did not answer: it has not answered yet" || windows[0].Observed[0].Missing != o.Missing {
+				t.Errorf("%+v, in a window %+v", o, windows[0].Observed[0])
+			}
+		}},
+		{"answers", asked{until: time.Hour}, isRead},
+		{"answers late", asked{until: time.Hour, late: 350 * time.Millisecond}, isRead},
+		{"goes away", asked{until: 8 * time.Second}, func(t *testing.T, o report.Observation, windows []report.Window) {
+			last := windows[len(windows)-1].Observed[0]
+			if len(o.Series) == 0 || len(o.Series[0].Samples) < 3 || last.Mean != nil || last.Missing != "it was not read within 400ms of the window's edges: 10.0.0.7:4504 did not answer: connection refused" {
+				t.Errorf("%+v; the last window says %+v", o, last)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(func(s *scenario) {
+				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
+			})
+			var rep *report.Report
+			synctest.Test(t, func(t *testing.T) {
+				c.node.begin = time.Now()
+				s.frames.Device, s.frames.Nodes, s.frames.DeviceNode = c.node.told, map[string]string{"g0": "node-1"}, "node-2"
+				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+			})
+			if rep.Ending != report.Completed || len(rep.Windows) < 3 || len(rep.Observations) != 2 {
+				t.Fatalf("%s: %s, %d windows", rep.Ending, rep.Message, len(rep.Windows))
+			}
+			c.wants(t, rep.Observations[0], rep.Windows)
+			if of := rep.Observations[1].Series[0].Of; of != "node-1 all processors" {
+				t.Errorf("the first of the nodes is %q", of)
+			}
+			took := rep.Finished.Sub(rep.Started)
+			if alone == 0 {
+				alone = took
+			}
+			if took != alone {
+				t.Errorf("the run took %s, and %s with a node that is never there", took, alone)
+			}
+		})
+	}
+}
+
+func isRead(t *testing.T, o report.Observation, windows []report.Window) {
+	if len(o.Series) != 6 || o.Series[0].IdleBefore == nil || math.Abs(*o.Series[0].IdleBefore-0.3) > 0.005 {
+		t.Errorf("%d series; idle before %v, want 0.3", len(o.Series), o.Series[0].IdleBefore)
+	}
+	if o.Series[0].IdleAfter == nil || math.Abs(*o.Series[0].IdleAfter-0.3) > 0.005 {
+		t.Errorf("idle after %v, want 0.3", o.Series[0].IdleAfter)
+	}
+	for _, w := range windows {
+		if got := w.Observed[0]; got.Mean == nil || math.Abs(*got.Mean-0.3) > 0.005 {
+			t.Errorf("window %d: %+v, want 0.3 s/s", w.Number, got)
+		}
+	}
+}
+
+func TestWithoutObserversNothingIsKept(t *testing.T) {
+	rep := scene().run(t)
+	if rep.Observations != nil {
+		t.Errorf("%+v", rep.Observations)
+	}
+	for _, w := range rep.Windows {
+		if w.Observed != nil {
+			t.Errorf("window %d: %+v", w.Number, w.Observed)
+		}
+	}
+}
+
+// warm is a generator on a machine that is at 40 degrees, and at 70 while frames flow. It tells so where somebody asks, and remembers when that was.
+type warm struct {
+	busy
+	wanted *observe.Wanted
+	asked  *[]time.Time
+}
+
+func (w warm) Read(ctx context.Context, ports []int) (engine.Reading, error) {
+	reading, err := w.busy.Read(ctx, ports)
+	reading.Asked = w.wanted.OfGenerators()
+	for _, of := range reading.Asked {
+		degrees := 40.0
+		if !w.since.IsZero() && w.until.IsZero() {
+			degrees = 70
+		}
+		*w.asked = append(*w.asked, time.Now())
+		reading.Signs = append(reading.Signs, signs.Reading{Type: of, At: reading.At, Values: []signs.Value{{Series: "highest", Number: degrees}}})
+	}
+	return reading, err
+}
+
+// What takes something from the device is read before the traffic, when a held window is over, and after the traffic: never within a window, nor in a trial.
+func TestTemperaturesAreReadBetweenWindows(t *testing.T) {
+	for name, c := range map[string]struct {
+		procedure option
+		held      bool
+	}{"of a held load": {constantLoad("8kpps"), true}, "of trials": {frameLoss, false}} {
+		t.Run(name, func(t *testing.T) {
+			s := scene(c.procedure, func(s *scenario) {
+				s.plan.Observers = []plan.Observer{{Name: "heat", Of: plan.OfDUT, Type: signs.Temperatures}}
+			})
+			var rep *report.Report
+			var asked []time.Time
+			synctest.Test(t, func(t *testing.T) {
+				s.frames.OneMachine, s.frames.Wanted = true, observe.Want(s.plan.Observers, true)
+				gen := warm{busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, s.frames.Wanted, &asked}
+				rep = runner.Run(t.Context(), &s.plan, frames.New([]frames.Generator{{Name: "g0", Engine: gen, PortOfLink: map[string]int{"west": 0, "east": 1}}}, s.frames), s.options)
+			})
+			if rep.Ending != report.Completed || len(rep.Windows) == 0 || len(rep.Observations[0].Series) != 1 {
+				t.Fatalf("%s: %s, %d windows, %+v", rep.Ending, rep.Message, len(rep.Windows), rep.Observations)
+			}
+			sign := rep.Observations[0].Series[0]
+			if sign.IdleBefore == nil || *sign.IdleBefore != 40 || sign.IdleAfter == nil || *sign.IdleAfter != 40 {
+				t.Errorf("idle %v before and %v after, want 40", sign.IdleBefore, sign.IdleAfter)
+			}
+			for _, w := range rep.Windows {
+				from := rep.Started.Add(w.Start.Std())
+				for _, at := range asked {
+					if at.After(from.Add(time.Millisecond)) && at.Before(from.Add(max(w.Duration.Std(), w.Took.Std())-time.Millisecond)) {
+						t.Errorf("window %d, from %s for %s: somebody asked at %s", w.Number, w.Start.Std(), w.Duration.Std(), at.Sub(rep.Started))
+					}
+				}
+				got := w.Observed[0]
+				if c.held && (got.Mean == nil || *got.Mean != 70) || !c.held && (got.Mean != nil || got.Missing == "") {
+					t.Errorf("window %d: %+v", w.Number, got)
+				}
+			}
+		})
+	}
+}
+
+// A wrong password is known by the first answer: the run says so before its first window, and once.
+func TestWhatASourceRefusesIsSaidAtTheStart(t *testing.T) {
+	const why = "https://bmc.lab: 401 Unauthorized: it doesn't take what secret bmc has"
+	s := scene(constantLoad("8kpps"), func(s *scenario) {
+		s.plan.Observers = []plan.Observer{{Name: "box", Of: plan.OfDUT, Type: plan.ObserveRedfish, Every: plan.Duration(time.Second), Redfish: &plan.RedfishChassis{URL: "https://bmc.lab", Secret: "bmc"}}}
+	})
+	var rep *report.Report
+	var progress []runner.Progress
+	s.options.Progress = func(p runner.Progress) { progress = append(progress, p) }
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s.frames.Collector = func() observe.Collected {
+			now := time.Since(began)
+			return observe.Collected{Clock: now + 1, Answers: []observe.Answer{{Observer: "box", At: now.Truncate(time.Second) + 1, Missing: why}}}
+		}
+		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+	})
+	var noted []report.Note
+	for _, n := range rep.Notes {
+		if n.Message == "observer box reads nothing: "+why {
+			noted = append(noted, n)
+		}
+	}
+	if len(noted) != 1 || len(rep.Windows) == 0 || noted[0].At >= rep.Windows[0].Start {
+		t.Errorf("noted as %+v, want once, before the first window: %+v", noted, rep.Notes)
+	}
+	first := slices.IndexFunc(progress, func(p runner.Progress) bool { return p.Unread != "" })
+	if first < 0 || progress[first].Window != nil || progress[len(progress)-1].Unread == "" {
+		t.Errorf("progress says so from its report %d on, want before there is a window, and until the end", first)
+	}
+}
+
+// Of VPP's nodes a window has what a packet took, by what they counted between two readings within it.
+func TestProcessorCyclesOfVPPsNodesAreInTheReport(t *testing.T) {
+	const every = 200 * time.Millisecond
+	s := scene(constantLoad("8kpps"), func(s *scenario) {
+		s.plan.Observers = []plan.Observer{{Name: "vpp", Of: plan.OfDUT, Type: plan.ObserveVPP, Every: plan.Duration(every), VPP: &plan.VPPStats{Socket: "/run/vpp/stats.sock"}}}
+	})
+	var rep *report.Report
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s.frames.Collector = func() observe.Collected {
+			now := time.Since(began)
+			packets := 16_000 * now.Truncate(every).Seconds()
+			count := func(name, unit string, value float64) observe.Number {
+				return observe.Number{Name: name, Of: "ip4-lookup", Unit: unit, Kind: report.Counter, Value: value}
+			}
+			return observe.Collected{Clock: time.Hour + now, Answers: []observe.Answer{{Observer: "vpp", At: time.Hour + now.Truncate(every),
+				Numbers: []observe.Number{count("clocks", "clocks", 30*packets), count("vectors", "packets", packets), count("calls", "calls", packets/8)}}}}
+		}
+		gens := []frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}
+		rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+	})
+	if clocks := rep.Result.ClocksPerPacket()[report.VPPNode{Observer: "vpp", Name: "ip4-lookup"}]; clocks < 29.99 || clocks > 30.01 {
+		t.Errorf("%g clocks a packet, want 30: %+v", clocks, rep.Result.Observed)
+	}
+	i := slices.IndexFunc(rep.Result.Observed, func(o report.Observed) bool { return o.Series == plan.VectorsPerCall })
+	if i < 0 || rep.Result.Observed[i].Mean == nil || *rep.Result.Observed[i].Mean < 7.99 || *rep.Result.Observed[i].Mean > 8.01 {
+		t.Errorf("%+v, want 8 packets a call", rep.Result.Observed)
+	}
+}

@@ -1,0 +1,354 @@
+package iperf3
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/sockets"
+)
+
+// make runs one test, and reports how it ended.
+func (w *serving) make(ctx context.Context, c *control, cookie string) {
+	r := &serverRun{serving: w, side: side{control: c}, cookie: cookie}
+	client := c.RemoteAddr().(*net.TCPAddr).AddrPort()
+	result, err := r.run(ctx)
+	if err != nil {
+		r.sendError(ctx, err)
+	}
+	r.close()
+	w.mu.Lock()
+	w.tests--
+	w.mu.Unlock()
+	w.Log.Info("a test ended", "client", client, "error", err)
+	if w.Ended != nil {
+		w.Ended(client, result, err)
+	}
+}
+
+// serverRun is one test on the server's side.
+type serverRun struct {
+	*serving
+	side
+	cookie string
+	with   string
+	next   <-chan said // the client's next state, once the test is agreed on
+}
+
+// sendError tells the client that there will be no result.
+func (r *serverRun) sendError(ctx context.Context, err error) {
+	refused, is := errors.AsType[*refusal](err)
+	switch {
+	case is:
+		said := binary.BigEndian.AppendUint32([]byte{0xfe}, uint32(refused.number)) // serverError, without an error number of the kernel
+		_ = r.control.write(binary.BigEndian.AppendUint32(said, 0))
+	case ctx.Err() != nil || !errors.Is(err, ErrGone):
+		_ = r.control.say(serverTerminate)
+	}
+}
+
+func (r *serverRun) run(ctx context.Context) (*Result, error) {
+	defer context.AfterFunc(ctx, func() { // ends reads of the control connection; the last write is still sent
+		_ = r.control.Conn.(*net.TCPConn).CloseRead()
+	})()
+	if err := r.agree(); err != nil {
+		return nil, err
+	}
+	r.next = r.control.next(&r.awaiting)
+	if err := r.connect(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.ready(r.control.say, r.Interval); err != nil {
+		return nil, err
+	}
+	if r.Began != nil {
+		r.Began(r.control.RemoteAddr().(*net.TCPAddr).AddrPort(), &Live{&r.side})
+	}
+	return r.carry(ctx, r.measure, r.exchange)
+}
+
+// agree asks for the test's parameters, and checks them.
+func (r *serverRun) agree() error {
+	if err := r.control.say(paramExchange); err != nil {
+		return err
+	}
+	document, err := r.control.readDocument(mostParameters)
+	if err != nil {
+		return err
+	}
+	if r.test, r.with, err = parseParameters(document); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrRefused, r.control.with, err)
+	}
+	streams := r.test.Parallel
+	if r.test.Flow == Both {
+		streams *= 2
+	}
+	longest := cmp.Or(r.Longest, time.Hour)
+	switch {
+	case streams*r.test.MessageBytes > mostMemory:
+		err = &refusal{7, fmt.Sprintf("%d streams with messages of %d bytes take more than %d bytes: use fewer, or smaller ones", streams, r.test.MessageBytes, mostMemory)}
+	case r.test.Omit+r.test.Duration > longest:
+		err = &refusal{5, fmt.Sprintf("a test of %s: this server allows %s", r.test.Omit+r.test.Duration, longest)}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrRefused, r.control.with, err)
+	}
+	return nil
+}
+
+// connect awaits all streams: first those on which the client sends.
+func (r *serverRun) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.control.patience, fmt.Errorf("%w: %s doesn't connect its streams", ErrGone, r.control.with))
+	defer cancel()
+	var sends []bool
+	for _, direction := range []bool{false, true} {
+		for range r.test.Parallel {
+			if !direction && r.test.Flow.receives(true) || direction && r.test.Flow.sends(true) {
+				sends = append(sends, direction)
+			}
+		}
+	}
+	var conns []arrived
+	var err error
+	if r.test.Protocol == TCP {
+		conns, err = r.awaitTCP(ctx, len(sends))
+	} else {
+		conns, err = r.awaitUDP(ctx, len(sends))
+	}
+	for i, c := range conns {
+		r.streams = append(r.streams, &stream{id: streamID(i), sends: sends[i], conn: c.conn, hops: c.hops})
+	}
+	return err
+}
+
+// arrived is a stream's socket, and the remaining time to live of its first packet; 0: unknown.
+type arrived struct {
+	conn net.Conn
+	hops int
+}
+
+// awaitTCP accepts the connections that show the test's cookie, in the order in which they were made.
+func (r *serverRun) awaitTCP(ctx context.Context, n int) (conns []arrived, err error) {
+	came := make(chan numbered, n)
+	r.mu.Lock()
+	r.waiting[r.cookie] = came
+	r.mu.Unlock()
+	var streams []numbered
+	defer func() {
+		r.mu.Lock()
+		delete(r.waiting, r.cookie)
+		r.mu.Unlock()
+		for len(came) > 0 { // no goroutine adds to it any more
+			streams = append(streams, <-came)
+		}
+		slices.SortFunc(streams, func(a, b numbered) int { return cmp.Compare(a.order, b.order) })
+		for i, s := range streams {
+			if i >= n {
+				_ = s.conn.Close()
+				continue
+			}
+			conns = append(conns, arrived{s.conn, sockets.SavedHops(s.conn)})
+		}
+	}()
+	if err := r.control.say(createStreams); err != nil {
+		return nil, err
+	}
+	for len(streams) < n {
+		select {
+		case s := <-came:
+			streams = append(streams, s)
+			if err := errors.Join(r.test.configure(s.conn), sockets.WithDescriptor(s.conn, func(fd int) error { return r.test.shape(fd, isSix(s.conn.LocalAddr())) })); err != nil {
+				return nil, err
+			}
+		case s := <-r.next:
+			return nil, r.early(s)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w (%d of %d came)", context.Cause(ctx), len(streams), n)
+		}
+	}
+	return nil, nil
+}
+
+// isSix says whether a connection is IPv6: an IPv6 socket may carry IPv4.
+func isSix(a net.Addr) bool {
+	tcp, is := a.(*net.TCPAddr)
+	return is && !tcp.AddrPort().Addr().Unmap().Is4()
+}
+
+// awaitUDP makes a socket, on the server's own port, for each of the client's sockets that sends hello. One test at a time does so. A repeated hello gets another answer.
+func (r *serverRun) awaitUDP(ctx context.Context, n int) (conns []arrived, err error) {
+	select {
+	case <-r.setup:
+		defer func() { r.setup <- struct{}{} }()
+	case s := <-r.next:
+		return nil, r.early(s)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	came := make(chan greeting, 1)
+	r.mu.Lock()
+	r.hellos = came
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.hellos = nil
+		r.mu.Unlock()
+	}()
+	client := r.control.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
+	own := netip.AddrPortFrom(r.control.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap(), r.listener.Address().Port())
+	if err := r.control.say(createStreams); err != nil {
+		return nil, err
+	}
+	again := time.NewTicker(helloEvery / 5)
+	defer again.Stop()
+	for len(conns) < n {
+		select {
+		case <-again.C:
+			for _, c := range conns {
+				answerAgain(c.conn)
+			}
+		case g := <-came:
+			from := netip.AddrPortFrom(g.from.Addr().Unmap(), g.from.Port())
+			if from.Addr() != client {
+				continue
+			}
+			if i := slices.IndexFunc(conns, func(c arrived) bool { return c.conn.RemoteAddr().(*net.UDPAddr).AddrPort() == from }); i >= 0 { // it sent hello twice before it had a socket
+				_ = answer(conns[i].conn)
+				continue
+			}
+			conn, err := r.listener.place.dial(ctx, "udp", own, from, func(fd int, six bool) error {
+				return errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), r.test.shape(fd, six))
+			})
+			if err != nil {
+				return conns, fmt.Errorf("a stream's socket: %w", err)
+			}
+			conns = append(conns, arrived{conn, g.hops})
+			if err := answer(conn); err != nil {
+				return conns, fmt.Errorf("%w: %w", ErrGone, err)
+			}
+		case s := <-r.next:
+			return conns, r.early(s)
+		case <-ctx.Done():
+			return conns, fmt.Errorf("%w (%d of %d came)", context.Cause(ctx), len(conns), n)
+		}
+	}
+	return conns, nil
+}
+
+// answer tells a client's socket that its stream is open.
+func answer(conn net.Conn) error {
+	_, err := conn.Write(binary.NativeEndian.AppendUint32(nil, reply))
+	return err
+}
+
+// answerAgain answers repeated hellos that have arrived, without waiting. Before the payload nothing else arrives.
+func answerAgain(conn net.Conn) {
+	raw, err := conn.(*net.UDPConn).SyscallConn()
+	if err != nil {
+		return
+	}
+	for said := make([]byte, helloLength+1); ; {
+		var n int
+		_ = raw.Read(func(fd uintptr) bool {
+			n, _ = unix.Read(int(fd), said)
+			return true
+		})
+		if n <= 0 {
+			return
+		}
+		if isHello(said[:n]) {
+			_ = answer(conn)
+		}
+	}
+}
+
+// measure waits until the client ends the test, and returns how long it was to send.
+func (r *serverRun) measure(ctx context.Context) (time.Duration, error) {
+	allowed := r.test.Omit + r.test.Duration + grace
+	if r.test.endless {
+		allowed = cmp.Or(r.Longest, time.Hour)
+	}
+	timer := time.NewTimer(allowed)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	case <-timer.C:
+		return 0, fmt.Errorf("%s doesn't end its test within %s", r.control.with, allowed)
+	case s := <-r.next:
+		if err := r.over(s); err != nil {
+			return 0, err
+		}
+	case err := <-r.transfer.broken:
+		select {
+		case s := <-r.next:
+			if err := r.over(s); err != nil {
+				return 0, err
+			}
+		case <-time.After(reasonWait):
+			return 0, err
+		}
+	}
+	planned := r.test.Omit + r.test.Duration
+	if r.test.endless {
+		planned = r.transfer.at()
+	}
+	return planned, r.transfer.end(func() error { return nil })
+}
+
+// early is the error for a state that arrives before the test runs.
+func (r *serverRun) early(s said) error {
+	if err := r.over(s); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s ends the test before it began", ErrProtocol, r.control.with)
+}
+
+// over is nil where the client ended the test properly.
+func (r *serverRun) over(s said) error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case s.state == clientTerminate:
+		return fmt.Errorf("%w: %s ended the test before its end", ErrGone, r.control.with)
+	case s.state != testEnd:
+		return fmt.Errorf("%w: %s says %d in the middle of the test", ErrProtocol, r.control.with, s.state)
+	}
+	return nil
+}
+
+// exchange reads the client's results, and sends this side's.
+func (r *serverRun) exchange(planned time.Duration) (*Result, error) {
+	if err := r.control.say(exchangeResults); err != nil {
+		return nil, err
+	}
+	document, err := r.control.readDocument(mostResults)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the client's: %w", ErrIncomplete, err)
+	}
+	told, from, err := parseResults(document, ids(r.streams))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.control.writeDocument(r.transfer.results(planned, told)); err != nil {
+		return nil, err
+	}
+	result, err := r.transfer.result(true, planned, told, from)
+	if err != nil {
+		return nil, err
+	}
+	result.With = r.with
+	if err := r.control.say(displayResults); err != nil {
+		return nil, err
+	}
+	_, _ = r.control.await(r.control.patience) // the client's last state, or its end; both results are known
+	return result, nil
+}

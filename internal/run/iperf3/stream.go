@@ -1,0 +1,252 @@
+package iperf3
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/sockets"
+)
+
+// stream is one connection, which carries payload in one direction, with this side's counters. One goroutine sends or receives; others read the counters.
+type stream struct {
+	id    int
+	sends bool
+	conn  net.Conn // *net.TCPConn or *net.UDPConn
+	hops  int      // the remaining time to live of the first packet; 0: unknown
+
+	bytes   atomic.Int64
+	packets atomic.Int64 // messages sent
+	last    atomic.Int64 // when the last payload arrived, in nanoseconds since the beginning
+
+	mu       sync.Mutex
+	arrivals arrivals // of a receiver of datagrams
+}
+
+// counts is what has been counted by a moment. TCP's counters are those of a sender.
+type counts struct {
+	bytes, datagrams                                 int64
+	highest                                          int64
+	missing, reordered, duplicates, tooLate, foreign int64
+	overdue                                          int64 // how many that were missing when the omitted time was over have arrived since
+	dropped                                          int64
+	retransmits                                      int64
+	streams, roundTrips                              int64 // how many connections have TCP_INFO, and how many of those a round-trip time
+	roundTrip, longest, shortest                     time.Duration
+	window, delivery                                 int64 // bytes, bits per second
+}
+
+// read is what has been counted by now; omitOver says that the omitted time ends now. Counters that the kernel doesn't report are an error.
+func (s *stream) read(omitOver bool) (counts, error) {
+	c := counts{bytes: s.bytes.Load()}
+	switch conn := s.conn.(type) {
+	case *net.TCPConn:
+		if s.sends {
+			return c, c.addTCP(conn)
+		}
+	case *net.UDPConn:
+		if c.datagrams = s.packets.Load(); s.sends {
+			return c, nil
+		}
+		s.mu.Lock()
+		a := &s.arrivals
+		if omitOver {
+			a.omitted = a.highest
+		}
+		c.datagrams, c.highest, c.missing = a.distinct, int64(a.highest), a.missing()
+		c.reordered, c.duplicates, c.tooLate, c.foreign = a.reordered, a.duplicates, a.tooLate, a.foreign
+		c.overdue = a.overdue
+		s.mu.Unlock()
+		var err error
+		c.dropped, err = sockets.Dropped(conn)
+		return c, err
+	}
+	return c, nil
+}
+
+// addTCP adds TCP_INFO of a connection.
+func (c *counts) addTCP(conn *net.TCPConn) error {
+	info, err := sockets.TCPInfo(conn)
+	if err != nil {
+		return err
+	}
+	c.streams = 1
+	c.retransmits, c.window, c.delivery = int64(info.Total_retrans), int64(info.Snd_cwnd)*int64(info.Snd_mss), int64(info.Delivery_rate)*8
+	if info.Rtt > 0 {
+		c.roundTrips, c.roundTrip = 1, time.Duration(info.Rtt)*time.Microsecond
+		c.longest = c.roundTrip
+	}
+	if info.Min_rtt != math.MaxUint32 {
+		c.shortest = time.Duration(info.Min_rtt) * time.Microsecond
+	}
+	return nil
+}
+
+// add adds another stream's.
+func (c counts) add(o counts) counts {
+	shortest := c.shortest
+	if shortest == 0 || o.shortest != 0 && o.shortest < shortest {
+		shortest = o.shortest
+	}
+	return counts{
+		bytes: c.bytes + o.bytes, datagrams: c.datagrams + o.datagrams, highest: c.highest + o.highest, missing: c.missing + o.missing, reordered: c.reordered + o.reordered,
+		duplicates: c.duplicates + o.duplicates, tooLate: c.tooLate + o.tooLate, foreign: c.foreign + o.foreign, dropped: c.dropped + o.dropped, retransmits: c.retransmits + o.retransmits,
+		streams: c.streams + o.streams, roundTrips: c.roundTrips + o.roundTrips, roundTrip: c.roundTrip + o.roundTrip, longest: max(c.longest, o.longest), shortest: shortest,
+		window: c.window + o.window, delivery: c.delivery + o.delivery,
+	}
+}
+
+// send writes messages until the transfer stops sending.
+func (s *stream) send(t *transfer, message []byte) error {
+	p := newPacer(t.test.BitsPerSecond, len(message))
+	_, datagrams := s.conn.(*net.UDPConn)
+	if datagrams {
+		message = append([]byte(nil), message...) // each message has another head
+	}
+	for t.due(p) {
+		if datagrams {
+			s.number(message, t.test.short)
+		}
+		n, err := s.conn.Write(message)
+		s.bytes.Add(int64(n))
+		if errors.Is(err, unix.ENOBUFS) { // the queue of the interface is full: nothing was sent
+			_ = pauseFor(shortPause, t.stopped)
+			continue
+		}
+		switch {
+		case err != nil && isClosed(t.stopped):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%w: send on stream %d: %w", ErrGone, s.id, err)
+		}
+		s.packets.Add(1)
+	}
+	return nil
+}
+
+// number writes the head of the next datagram.
+func (s *stream) number(datagram []byte, short bool) {
+	now, next := time.Now(), uint64(s.packets.Load()+1)
+	binary.BigEndian.PutUint32(datagram, uint32(now.Unix()))
+	binary.BigEndian.PutUint32(datagram[4:], uint32(now.Nanosecond()/1000))
+	if short {
+		binary.BigEndian.PutUint32(datagram[8:], uint32(next))
+		return
+	}
+	binary.BigEndian.PutUint64(datagram[8:], next)
+}
+
+// The end of a transfer. Payload that is in flight when the client ends the test still counts: the receiver reads until nothing arrives for a while, and its kernel has nothing left.
+const (
+	quiet     = 200 * time.Millisecond
+	mostDrain = 3 * time.Second
+)
+
+// receive reads and counts until the transfer ends, and then reads what is left.
+func (s *stream) receive(t *transfer) error {
+	buffer := make([]byte, max(t.test.MessageBytes, leastDatagram))
+	tcp, _ := s.conn.(*net.TCPConn)
+	for {
+		n, err := s.conn.Read(buffer)
+		if tcp != nil && t.test.BitsPerSecond > 0 { // a single segment would be acknowledged late, and the sender would measure a longer round-trip time than the path's
+			sockets.AcknowledgeNow(tcp)
+		}
+		s.count(t, buffer[:n])
+		switch {
+		case err == nil:
+		case isClosed(t.over):
+			return s.drain(t, buffer, time.Now().Add(mostDrain))
+		default:
+			return s.closed(t, err)
+		}
+	}
+}
+
+// closed is the result for a stream that the other side has closed: the message that the test is over comes on the control connection, and may arrive later.
+func (s *stream) closed(t *transfer, why error) error {
+	select {
+	case <-t.over:
+		return nil
+	case <-time.After(mostIdleControl):
+		return fmt.Errorf("%w: stream %d ended in the middle of the test: %w", ErrGone, s.id, why)
+	}
+}
+
+// drain reads until the other side has closed the stream, or nothing arrives any more, or the time is over.
+func (s *stream) drain(t *transfer, buffer []byte, until time.Time) error {
+	for time.Now().Before(until) {
+		_ = s.conn.SetReadDeadline(time.Now().Add(quiet))
+		n, err := s.conn.Read(buffer)
+		s.count(t, buffer[:n])
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil
+		}
+		if some, err := s.sweep(t, buffer, until); !some || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep reads what the kernel has, without waiting: a process that got no processor for a while finds its deadline over although payload has arrived. A sender that is faster than the reader keeps it
+// until the time is over.
+func (s *stream) sweep(t *transfer, buffer []byte, until time.Time) (some bool, err error) {
+	_ = s.conn.SetReadDeadline(time.Time{})
+	raw, err := s.conn.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return false, err
+	}
+	for time.Now().Before(until) {
+		var n int
+		if err := raw.Read(func(fd uintptr) bool {
+			n, _ = unix.Read(int(fd), buffer)
+			return true
+		}); err != nil {
+			return some, err
+		}
+		if n <= 0 { // nothing is there, or the stream is closed
+			return some, nil
+		}
+		some = true
+		s.count(t, buffer[:n])
+	}
+	return some, nil
+}
+
+// count counts what one read returned: a datagram, or a part of a connection's payload.
+func (s *stream) count(t *transfer, payload []byte) {
+	if len(payload) == 0 {
+		return
+	}
+	if _, datagrams := s.conn.(*net.UDPConn); datagrams {
+		switch { // datagrams of the stream's setup
+		case isHello(payload): // by a client whose answer was lost
+			_ = answer(s.conn)
+			return
+		case isReply(payload):
+			return
+		}
+		s.mu.Lock()
+		was := s.arrivals.distinct
+		s.arrivals.take(payload, t.test.short, time.Now())
+		is := s.arrivals.distinct > was
+		s.mu.Unlock()
+		if !is {
+			return // a duplicate is no throughput
+		}
+	}
+	s.bytes.Add(int64(len(payload)))
+	s.last.Store(int64(t.at()))
+}

@@ -1,0 +1,311 @@
+package iperf3
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/pause"
+	"github.com/linerate-dev/linerate/internal/host/sockets"
+)
+
+// transfer is one side's part of a test, from its first byte of payload to its last.
+//
+//	      omitted │       counted        │ draining
+//	──────────────┼───────┬──────┬───────┼──────────▶
+//	begin       omit    every interval  stop (nothing is sent any more), end (nothing is awaited any more)
+type transfer struct {
+	test    Test
+	streams []*stream
+	every   time.Duration
+
+	began   time.Time
+	stopped chan struct{}  // closed when sending ends
+	over    chan struct{}  // closed when only payload in flight is still awaited
+	sending sync.WaitGroup // goroutines that send
+	working sync.WaitGroup // all other goroutines
+	watched chan struct{}  // closed when intervals are no longer recorded
+	broken  chan error     // gets the first error of a stream
+
+	mu          sync.Mutex
+	sent        ledger
+	received    ledger
+	omitted     map[int]counts // by stream: what had been counted when the omitted time was over
+	sentUntil   time.Duration
+	lastAck     time.Duration
+	unread      error // why the kernel's counters couldn't be read
+	unconfirmed int64
+	usage       unix.Rusage
+}
+
+// ledger is what one side counted of one direction, by intervals.
+type ledger struct {
+	since     time.Duration
+	was       counts
+	omitting  bool
+	draining  bool
+	intervals []Interval
+}
+
+// newTransfer is a transfer over open streams; every is how often counters are read.
+func newTransfer(test Test, streams []*stream, every time.Duration) *transfer {
+	return &transfer{test: test, streams: streams, every: every, stopped: make(chan struct{}), over: make(chan struct{}), watched: make(chan struct{}), broken: make(chan error, 1), omitted: map[int]counts{}}
+}
+
+// at is the transfer's clock.
+func (t *transfer) at() time.Duration { return time.Since(t.began) }
+
+// begin starts sending and receiving. The caller must call close afterwards.
+func (t *transfer) begin() {
+	t.began = time.Now()
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &t.usage)
+	t.sent.omitting, t.received.omitting = t.test.Omit > 0, t.test.Omit > 0
+	message := make([]byte, t.test.message())
+	_, _ = rand.NewChaCha8([32]byte{}).Read(message) // a device that compresses finds nothing
+	for _, s := range t.streams {
+		group := &t.working
+		if s.sends {
+			group = &t.sending
+		}
+		group.Go(func() {
+			err := error(nil)
+			if s.sends {
+				err = s.send(t, message)
+			} else {
+				err = s.receive(t)
+			}
+			if err != nil {
+				select {
+				case t.broken <- err:
+				default:
+				}
+			}
+		})
+	}
+	t.working.Go(t.watch)
+}
+
+// watch records the intervals.
+func (t *transfer) watch() {
+	ticker := time.NewTicker(t.every)
+	defer ticker.Stop()
+	var over <-chan time.Time
+	if t.test.Omit > 0 {
+		timer := time.NewTimer(t.test.Omit)
+		defer timer.Stop()
+		over = timer.C
+	}
+	for {
+		select {
+		case <-t.watched:
+			return
+		case <-over:
+			t.mark(true)
+			ticker.Reset(t.every) // intervals are counted from here
+		case <-ticker.C:
+			t.mark(false)
+		}
+	}
+}
+
+// mark ends an interval of both directions.
+func (t *transfer) mark(omitOver bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var sent, received counts
+	now := t.at()
+	for _, s := range t.streams {
+		c, err := s.read(omitOver)
+		if err != nil && t.unread == nil {
+			t.unread = err
+		}
+		if omitOver {
+			t.omitted[s.id] = c
+		}
+		if s.sends {
+			sent = sent.add(c)
+		} else {
+			received = received.add(c)
+		}
+	}
+	t.sent.mark(now, sent)
+	t.received.mark(now, received)
+	if omitOver {
+		t.sent.omitting, t.received.omitting = false, false
+	}
+}
+
+// mark ends an interval.
+func (l *ledger) mark(now time.Duration, c counts) {
+	i := Interval{
+		Start: l.since, End: now, Omitted: l.omitting, Draining: l.draining, Bytes: c.bytes - l.was.bytes, Datagrams: c.datagrams - l.was.datagrams, Lost: c.missing - l.was.missing,
+		Reordered: c.reordered - l.was.reordered, Duplicates: c.duplicates - l.was.duplicates, Dropped: c.dropped - l.was.dropped, Retransmits: c.retransmits - l.was.retransmits,
+		LongestRoundTrip: c.longest, ShortestRoundTrip: c.shortest, CongestionWindow: c.window, DeliveryRate: c.delivery,
+	}
+	if c.roundTrips > 0 {
+		i.RoundTrip = c.roundTrip / time.Duration(c.roundTrips)
+	}
+	l.since, l.was = now, c
+	l.intervals = append(l.intervals, i)
+}
+
+// stop ends sending; payload in flight goes on.
+func (t *transfer) stop() {
+	if isClosed(t.stopped) {
+		return
+	}
+	close(t.stopped)
+	for _, s := range t.streams {
+		if s.sends {
+			_ = s.conn.SetWriteDeadline(time.Unix(1, 0))
+		}
+	}
+	t.sending.Wait() // everything written by now belongs to the interval that ends here
+	t.mark(false)
+	t.mu.Lock()
+	t.sent.draining = true
+	t.sentUntil = t.at()
+	t.lastAck = t.sentUntil
+	t.mu.Unlock()
+}
+
+// Bounds of the wait for payload in flight when sending ends. A connection on which nothing is acknowledged for a while is stuck: its bytes were sent, but not received.
+const (
+	ackPoll     = 2 * time.Millisecond
+	mostUnmoved = 3 * time.Second
+	mostUnacked = 30 * time.Second
+)
+
+// settle waits until everything that was sent is acknowledged, and then a little longer, until the receiver has read it: iperf3 reads nothing after a test's end.
+func (t *transfer) settle(ctx context.Context) error {
+	if len(t.of(true)) == 0 {
+		return nil
+	}
+	if t.test.Protocol == TCP {
+		if err := t.acknowledged(ctx); err != nil {
+			return err
+		}
+	}
+	return pause.For(ctx, quiet)
+}
+
+// acknowledged waits until everything that was sent is acknowledged.
+func (t *transfer) acknowledged(ctx context.Context) error {
+	was := -1
+	for moved := time.Now(); ; {
+		left := 0
+		for _, s := range t.streams {
+			if conn, is := s.conn.(*net.TCPConn); is && s.sends {
+				n, err := sockets.Unacknowledged(conn)
+				if err != nil {
+					return err
+				}
+				left += n
+			}
+		}
+		if left != was {
+			was, moved = left, time.Now()
+			t.mu.Lock()
+			t.lastAck, t.unconfirmed = t.at(), int64(left)
+			t.mu.Unlock()
+		}
+		if left == 0 || time.Since(moved) > mostUnmoved || t.at()-t.sentUntil > mostUnacked {
+			return nil
+		}
+		if err := pause.For(ctx, ackPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// end ends receiving: it tells the other side, by say, that it may close its streams, and reads the payload in flight. It returns when
+// all goroutines are done.
+func (t *transfer) end(say func() error) error {
+	t.stop()
+	t.mark(false)
+	close(t.over)
+	t.mu.Lock()
+	t.received.draining = true
+	t.mu.Unlock()
+	for _, s := range t.streams {
+		if conn, is := s.conn.(*net.TCPConn); is {
+			_ = conn.SetLinger(-1) // buffered data may still be sent
+		}
+	}
+	err := say()
+	for _, s := range t.streams {
+		switch conn, is := s.conn.(*net.TCPConn); {
+		case !s.sends:
+			_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+		case is:
+			_ = conn.CloseWrite() // the other side sees where the payload ends
+		}
+	}
+	close(t.watched)
+	t.working.Wait()
+	t.mark(false)
+	return err
+}
+
+// close closes all streams and waits for their goroutines.
+func (t *transfer) close() {
+	for _, each := range []chan struct{}{t.stopped, t.over, t.watched} {
+		if !isClosed(each) {
+			close(each)
+		}
+	}
+	for _, s := range t.streams {
+		_ = s.conn.Close()
+	}
+	t.sending.Wait()
+	t.working.Wait()
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// shortPause is a wait that Go's timers would stretch to a millisecond, which would turn a paced stream into bursts.
+const shortPause = 2 * time.Millisecond
+
+// due waits until a stream's next message is due; false: sending has ended.
+func (t *transfer) due(p *pacer) bool {
+	for {
+		wait := p.wait(t.at())
+		if isClosed(t.stopped) {
+			return false
+		}
+		if wait <= 0 {
+			return true
+		}
+		if !pauseFor(wait, t.stopped) {
+			return false
+		}
+	}
+}
+
+// pauseFor waits for the given time; false: it was stopped.
+func pauseFor(wait time.Duration, stopped <-chan struct{}) bool {
+	if wait <= shortPause {
+		ts := unix.NsecToTimespec(int64(wait))
+		_ = unix.Nanosleep(&ts, nil) // a signal may end it early; then the pacer says how long to wait still
+		return true
+	}
+	timer := time.NewTimer(wait - shortPause/2)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-stopped:
+		return false
+	}
+}

@@ -1,0 +1,74 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+)
+
+// ender is an error that says itself how a run ends that it ends.
+type ender interface {
+	error
+	Ending() report.Ending
+}
+
+// ways are the ways out that depend on how the test was asked for: its Plan knows the names of fields, and force is how ports of others are taken.
+type ways struct {
+	plan  *plan.Plan
+	force string
+}
+
+// endingOf is how a run that ended with this error ended, as one sentence. Who ended the context is asked first: what engines say then
+// follows from it.
+func endingOf(ctx context.Context, err error, driving bool, out ways) (report.Ending, string) {
+	var own ender
+	switch {
+	case err == nil:
+		return report.Completed, ""
+	case errors.Is(context.Cause(ctx), errDeadline):
+		return report.DeadlineExceeded, "the run took longer than activeDeadline; give it more time, or shorten the ramp"
+	case errors.Is(context.Cause(ctx), engine.ErrLost):
+		return report.GeneratorLost, sentence(context.Cause(ctx)) + "; look at the generator's log, then run again"
+	case ctx.Err() != nil:
+		return report.Interrupted, "interrupted; what was measured until then is kept"
+	case errors.As(err, &own):
+		return own.Ending(), own.Error()
+	case errors.Is(err, engine.ErrUnresolved):
+		return report.Failed, sentence(err) + ": check that the device is up and has this address" + out.plan.Advice(", or give its MAC (%s)", "dut.macAddress")
+	case errors.Is(err, engine.ErrTaken) && driving:
+		return report.GeneratorLost, fmt.Sprintf("%s; what it did then is not measured: make sure that nobody else uses the generator, and run again", sentence(err))
+	case errors.Is(err, engine.ErrTakenByLinerate):
+		return report.Failed, sentence(err) + "; if that run was killed, nothing will give the port back: make sure that it doesn't run any more, and take the port by force" + hint(out.force)
+	case errors.Is(err, engine.ErrTaken):
+		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + hint(out.force)
+	case errors.Is(err, engine.ErrLost), errors.Is(err, engine.ErrSilent):
+		return report.GeneratorLost, sentence(err) + "; look at the generator's log, then run again"
+	}
+	return report.Failed, sentence(err)
+}
+
+// sentence is an error, joined ones too, in one line.
+func sentence(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// hint is the way out in brackets, where there is one.
+func hint(words string) string {
+	if words == "" {
+		return ""
+	}
+	return " (" + words + ")"
+}
+
+// PathError is a direction whose path is not proven.
+type PathError struct{ Check report.PathCheck }
+
+func (e *PathError) Error() string {
+	return fmt.Sprintf("the path %s→%s is not proven: %s", e.Check.From, e.Check.To, e.Check.Message)
+}
+
+// Ending is how such an error ends a run.
+func (*PathError) Ending() report.Ending { return report.PathNotProven }

@@ -1,0 +1,131 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// The phases of Progress besides the report's own.
+const (
+	Preparing report.Phase = "Preparing"
+	Proving   report.Phase = "ProvingPath"
+	Listening report.Phase = "Listening"
+	Draining               = report.Draining
+	Ended                  = report.Ended
+)
+
+// Progress says how far a run is. Rates are of all directions together, over the last second or so.
+type Progress struct {
+	Phase report.Phase
+	// Step and Steps count the staircase; 0 outside of it.
+	Step, Steps int
+	// Varied is the direction whose load is varied, "west→east", while the others' loads are held; empty: all directions are varied.
+	Varied string
+	// Percent is an estimate that never goes back; Remaining is the time that it is based on.
+	Percent   int
+	Remaining time.Duration
+	// Elapsed is the time since the run started.
+	Elapsed time.Duration
+	// Load is the step's share of the target rate.
+	Load                        units.Ratio
+	IntendedPacketsPerSecond    int64
+	OfferedPacketsPerSecond     int64
+	ReceivedPacketsPerSecond    int64
+	ReceivedLayer1BitsPerSecond int64
+	// GoodputBitsPerSecond is the payload that was received, where traffic is sessions; then it is the only rate. Nil: traffic is frames, or it was not read twice yet.
+	GoodputBitsPerSecond *int64
+	LossRatio            units.Ratio
+	// Window is the last finished window; nil if there is none.
+	Window *report.Window
+	// Message says what is being done, or why; it changes with the phase or the decision.
+	Message string
+	// Unread says which observers' sources tell nothing now, and why; empty: all tell something, or weren't asked yet.
+	Unread string
+}
+
+// Journal is a run's record while it goes on: the Report so far, and the Progress. Runner and driver write it, from one goroutine.
+type Journal struct {
+	Plan      *plan.Plan
+	Procedure procedure.Procedure
+	Report    *report.Report
+	Started   time.Time
+	Log       *slog.Logger
+	// Driving says that traffic was started, or at least tried: something may be running.
+	Driving bool
+
+	progress Progress
+	listener func(Progress)
+	unread   []string // what was noted of observers' sources
+}
+
+// Update changes the progress and passes it to the listener.
+func (j *Journal) Update(change func(*Progress)) {
+	change(&j.progress)
+	j.progress.Elapsed = time.Since(j.Started)
+	if j.listener != nil {
+		j.listener(j.progress)
+	}
+}
+
+// Estimate computes how far the procedure has come, this long after its present step began. The listener gets it with the next Update.
+func (j *Journal) Estimate(inStep time.Duration) {
+	p := &j.progress
+	p.Remaining = max(0, j.Procedure.Remaining(j.Report.Windows)-inStep)
+	elapsed := time.Since(j.Started)
+	if whole := elapsed + p.Remaining; whole > 0 {
+		p.Percent = max(p.Percent, min(99, int(100*elapsed/whole)))
+	}
+}
+
+// limitedTimeout is how long a Reference's limits may take to report their counters: they are on the same machine, and no window waits for them.
+const limitedTimeout = 200 * time.Millisecond
+
+// Limits are what a Reference's limits counted so far, at some moment between when they were asked and when they answered, both since the run started. Each is nil if they weren't asked,
+// or didn't answer in time.
+type Limits struct {
+	Each            []report.Limiter
+	Asked, Answered time.Duration
+}
+
+// AskLimits asks a Reference's limits what they counted; an answer that doesn't come in time is only logged. It is safe to call it while the run does something else.
+func (j *Journal) AskLimits(ctx context.Context, ask func(context.Context) ([]report.Limiter, error)) Limits {
+	ctx, cancel := context.WithTimeout(ctx, limitedTimeout)
+	defer cancel()
+	asked := time.Since(j.Started)
+	each, err := ask(ctx)
+	if err != nil {
+		j.Log.Debug("the limits' counters could not be read", "error", err)
+		return Limits{}
+	}
+	return Limits{Each: each, Asked: asked, Answered: time.Since(j.Started)}
+}
+
+// Hear says which observers' sources tell nothing now: a wrong password is known by its first answer, and not only by the end of a long run. Each sentence is noted once.
+func (j *Journal) Hear(unread string) {
+	if unread == j.progress.Unread {
+		return
+	}
+	j.Update(func(p *Progress) { p.Unread = unread })
+	if unread != "" && !slices.Contains(j.unread, unread) && len(j.unread) < mostUnread {
+		j.unread = append(j.unread, unread)
+		j.Note("%s", unread)
+	}
+}
+
+// mostUnread bounds how many such sentences are noted: servers may say something else each time.
+const mostUnread = 20
+
+// Note adds a line to the run's trace.
+func (j *Journal) Note(format string, args ...any) {
+	n := report.Note{At: plan.Duration(time.Since(j.Started)), Message: fmt.Sprintf(format, args...)}
+	j.Report.Notes = append(j.Report.Notes, n)
+	j.Log.Info(n.Message)
+}

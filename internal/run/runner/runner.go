@@ -1,0 +1,156 @@
+// Package runner carries out a Plan's procedure with the driver it is given, and always returns a Report. What it does next is decided by the procedure, what
+// the windows mean by analysis; how a step is carried out, and what a window is worth, is the driver's affair: frames, or another kind of traffic.
+//
+//	Prepare ─▶ procedure.Next ─▶ Take ─▶ window ─┐ ─▶ Stop ─▶ Release ─▶ analysis ─▶ Report
+//	   │             ▲─────────────────────────────┘    ▲
+//	   └── it fails, or ctx ends ───────────────────────┘
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedure/procedures"
+	"github.com/linerate-dev/linerate/internal/result/analysis"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+)
+
+// Driver carries out the steps of one run. It is used by one goroutine.
+type Driver interface {
+	// Prepare does all that comes before the first step, and writes what it finds into the journal, which is the driver's from then on.
+	Prepare(ctx context.Context, journal *Journal) error
+	// Take tells the step's load, and carries the step out. It returns the step's window, with its Load; with an error, what there is of it, or nil. Number and Phase are the runner's to
+	// fill in.
+	Take(ctx context.Context, step procedure.Step) (*report.Window, error)
+	// Stop ends all traffic that can be reached, also when ctx has ended, and settles the Report's totals, within bounds of its own. It is called after Prepare
+	// went well, whatever became of the steps.
+	Stop(ctx context.Context) error
+	// Release gives back what Prepare took, whatever became of the run, also when ctx has ended, within a bound of its own. It is called in any case.
+	Release(ctx context.Context)
+}
+
+// Options are what a caller may want otherwise. The zero value works.
+type Options struct {
+	// Producer is linerate's own version, for the Report.
+	Producer string
+	// Progress is told, about once a second and at each change of phase, how the run is getting on. It is called from the goroutine
+	// that called Run, and must not block.
+	Progress func(Progress)
+	// ForceHint is how the caller's user asks for ports that another client owns, such as "--force": it ends the sentence about them.
+	ForceHint string
+	// Baseline is what relative criteria are compared with; nil: nothing was given.
+	Baseline *report.Baseline
+	// Surroundings adds to the Report what the driver doesn't know of where the run was: nodes, devices, what is behind ports. It is called once, when the run is
+	// over, before it is judged; nil: there is nothing to add.
+	Surroundings func(*report.Report)
+	// Logger gets state changes at Info and decisions at Debug; nil is silent.
+	Logger *slog.Logger
+}
+
+// errDeadline is the cause of the end of a run that takes too long.
+var errDeadline = errors.New("active deadline exceeded")
+
+// Run carries out the plan and returns its Report, which is never nil, whatever became of the run. When ctx ends, traffic is stopped, what was taken is
+// given back within bounds of their own, and the Report holds what was measured until then. A cause of its end that is engine.ErrLost is the loss of a
+// generator that somebody else noticed.
+func Run(ctx context.Context, p *plan.Plan, driver Driver, opts Options) *report.Report {
+	r := newRun(p, opts)
+	if p.ActiveDeadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, p.ActiveDeadline.Std(), errDeadline)
+		defer cancel()
+	}
+	err := r.carryOut(ctx, driver)
+	driver.Release(ctx)
+	r.conclude(ctx, err)
+	return r.Report
+}
+
+// NotBegun is the Report of a run that could not begin, as when a generator was never reached: a Report is written in any case. Err is
+// why, ctx the one that the run would have had.
+func NotBegun(ctx context.Context, p *plan.Plan, opts Options, err error) *report.Report {
+	r := newRun(p, opts)
+	r.conclude(ctx, err)
+	return r.Report
+}
+
+// run is one run.
+type run struct {
+	*Journal
+	forceHint    string
+	surroundings func(*report.Report)
+}
+
+func newRun(p *plan.Plan, opts Options) *run {
+	now := time.Now()
+	return &run{forceHint: opts.ForceHint, surroundings: opts.Surroundings, Journal: &Journal{
+		Plan: p, Procedure: procedures.Of(p.Procedure), Started: now, Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
+		Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: now, Baseline: opts.Baseline},
+	}}
+}
+
+// carryOut prepares, and carries out the procedure's steps until it is done. Once anything may be sent, it ends with traffic stopped and totals settled, as far
+// as the generators can be reached.
+func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := driver.Prepare(ctx, r.Journal); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, driver.Stop(ctx)) }()
+	for {
+		step := r.Procedure.Next(r.Report.Windows)
+		if step.Reason != "" {
+			r.Note("%s", step.Reason)
+		}
+		if step.Done {
+			return nil
+		}
+		if err := r.take(ctx, driver, step); err != nil {
+			return err
+		}
+	}
+}
+
+// take adds one step's window to the Report.
+func (r *run) take(ctx context.Context, driver Driver, step procedure.Step) error {
+	p := &r.progress // told by the driver, together with the load
+	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Of, step.Varied
+	w, err := driver.Take(ctx, step)
+	if w == nil {
+		return err
+	}
+	w.Number, w.Phase, w.Varied = len(r.Report.Windows)+1, step.Phase, step.Varied
+	r.Report.Windows = append(r.Report.Windows, *w)
+	r.Log.Debug("window", "number", w.Number, "phase", w.Phase, "load", w.Load, "quality", w.Quality, "reason", w.Reason)
+	r.Update(func(p *Progress) { p.Window = &r.Report.Windows[len(r.Report.Windows)-1] })
+	return err
+}
+
+// conclude writes how the run ended and what it means.
+func (r *run) conclude(ctx context.Context, err error) {
+	rep := r.Report
+	rep.Ending, rep.Message = endingOf(ctx, err, r.Driving, ways{r.Plan, r.forceHint})
+	rep.Finished = time.Now()
+	if r.surroundings != nil {
+		r.surroundings(rep)
+	}
+	rep.Environment = report.EnvironmentOf(rep)
+	rep.Interruptions = append(rep.Interruptions, analysis.Outages(rep)...)
+	rep.Contradictions = analysis.Contradictions(rep)
+	rep.Result = analysis.Result(rep)
+	rep.Figures = figures.Of(rep)
+	rep.Verdict = analysis.Verdict(rep)
+	if rep.Message != "" {
+		r.Note("%s: %s", rep.Ending, rep.Message)
+	}
+	r.Note("result: %s: %s", rep.Result.Reason, rep.Result.Message)
+	r.Update(func(p *Progress) { p.Phase, p.Percent, p.Message = Ended, 100, rep.Result.Message })
+}

@@ -1,0 +1,237 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/host/machine"
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+// end is one link's end: it sends in at most one direction, and receives in at most one.
+type end struct {
+	End
+	program *program
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	driver net.Conn
+	gone   chan struct{} // closed when the driver has left
+
+	// The fields below are used by the driver's goroutine only.
+	local     Network
+	undoList  undoList
+	sender    sending
+	receiver  receiving
+	lateDrops <-chan *measure.Drops // a reading of drop counters that nobody waits for any more; nil: there is none
+}
+
+// sending is the sender of one direction, and receiving is a receiver, of any application. Both are safe for concurrent use.
+type sending interface {
+	// send begins to send, for the given time; it is called once.
+	send(lasts time.Duration) error
+	read(at func() time.Duration) *measure.Sending
+	close()
+}
+
+type receiving interface {
+	// awaitAll waits until all connections have come.
+	awaitAll(ctx context.Context) (*Opened, error)
+	read(at func() time.Duration) *measure.Receiving
+	close()
+}
+
+// enter makes conn the end's driver. With force, it first makes another driver leave.
+func (e *end) enter(conn net.Conn, force bool) error {
+	for {
+		e.mu.Lock()
+		if e.driver == nil {
+			e.driver, e.gone = conn, make(chan struct{})
+			e.mu.Unlock()
+			return nil
+		}
+		other, gone := e.driver, e.gone
+		e.mu.Unlock()
+		if !force {
+			return fmt.Errorf("link %s: %w, at %s", e.Link, errTaken, other.RemoteAddr())
+		}
+		_ = other.Close()
+		<-gone
+	}
+}
+
+// takeBack removes from the interface what this driver added to it.
+func (e *end) takeBack() {
+	given := e.undoList
+	e.undoList = nil
+	if err := e.Namespace.Do(given.undo); err != nil {
+		e.log.Warn("not all settings of the interface could be removed", "link", e.Link, "interface", e.Interface, "error", err)
+	}
+}
+
+// leave drops all connections, removes what the driver added to the interface, and lets the next driver in.
+func (e *end) leave() {
+	e.halt()
+	e.takeBack()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.driver = nil
+	close(e.gone)
+}
+
+func (e *end) halt() {
+	if e.sender != nil {
+		e.sender.close()
+	}
+	if e.receiver != nil {
+		e.receiver.close()
+	}
+	e.sender, e.receiver = nil, nil
+}
+
+func (e *end) describe() (*Welcome, error) {
+	w := &Welcome{Product: e.Product, Interface: e.Interface, Machine: machine.This()}
+	w.Hostname, _ = os.Hostname()
+	err := e.Namespace.Do(func() error {
+		i, err := net.InterfaceByName(e.Interface)
+		if err != nil {
+			return fmt.Errorf("interface %s: %w", e.Interface, err)
+		}
+		w.MAC = i.HardwareAddr.String()
+		nic := machine.NICOf(e.Interface)
+		w.Driver, w.NIC, w.Firmware = nic.Driver, nic.Model, nic.Firmware
+		return nil
+	})
+	return w, err
+}
+
+// do carries out one request.
+func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a answer, err error) {
+	switch {
+	case r.Do == doLay && r.Lay != nil:
+		e.local = *r.Lay
+		var laid Laid
+		e.takeBack()
+		err = e.Namespace.Do(func() (err error) { laid, e.undoList, err = setUpNetwork(e.Interface, *r.Lay); return err })
+		a.Laid = &laid
+	case r.Do == doListen && r.Listen != nil:
+		err = e.listen(*r.Listen)
+	case r.Do == doConnect && r.Connect != nil:
+		a.Opened, err = e.connect(ctx, *r.Connect)
+	case r.Do == doCame && e.receiver != nil:
+		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		defer cancel()
+		a.Opened, err = e.receiver.awaitAll(ctx)
+	case r.Do == doSend && r.Send != nil && e.sender != nil:
+		err = e.sender.send(r.Send.Lasts)
+	case r.Do == doRead:
+		if a.Reading = e.read(at); r.Read == nil {
+			break
+		}
+		if r.Read.Processors {
+			a.Reading.Vitals = e.program.vitals(at)
+		}
+		a.Reading.Signs = e.program.signs.Read(r.Read.Signs, at)
+	case r.Do == doHalt:
+		e.halt()
+	default:
+		return a, fmt.Errorf("this end can't do %q now", r.Do)
+	}
+	return a, err
+}
+
+// listen begins to accept the connections of the direction that this end receives.
+func (e *end) listen(l listenRequest) (err error) {
+	if e.receiver != nil {
+		return errors.New("this end receives already")
+	}
+	if err := check(l.Shape, l.Token); err != nil {
+		return err
+	}
+	switch l.Application {
+	case plan.ApplicationIperf3:
+		return keep(&e.receiver, func() (receiving, error) { return listenIperf3(e.socket(l.Shape)) })
+	case plan.ApplicationIperf2:
+		return keep(&e.receiver, func() (receiving, error) { return listenIperf2(e.socket(l.Shape), l.Token) })
+	}
+	return keep(&e.receiver, func() (receiving, error) {
+		return listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
+	})
+}
+
+// keep stores what create made, unless it failed.
+func keep[T any](in *T, create func() (T, error)) error {
+	made, err := create()
+	if err == nil {
+		*in = made
+	}
+	return err
+}
+
+// connect makes the connections of the direction that this end sends.
+func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, err error) {
+	if e.sender != nil {
+		return nil, errors.New("this end is connected already")
+	}
+	if err := check(c.Shape, c.Token); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	err = keep(&e.sender, func() (made sending, err error) {
+		switch c.Application {
+		case plan.ApplicationIperf3:
+			made, opened, err = connectIperf3(ctx, e.socket(c.Shape), c.To)
+		case plan.ApplicationIperf2:
+			made, opened, err = connectIperf2(ctx, e.socket(c.Shape), c.Token, c.To)
+		default:
+			made, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.To)
+		}
+		return made, err
+	})
+	return opened, err
+}
+
+func (e *end) read(at func() time.Duration) *Reading {
+	r := &Reading{At: at(), Drops: e.drops(), Waits: e.program.waited()}
+	if e.receiver != nil {
+		r.Receiving = e.receiver.read(at)
+	}
+	if e.sender != nil {
+		r.Sending = e.sender.read(at)
+	}
+	return r
+}
+
+func (e *end) socket(shape Shape) socket {
+	return socket{program: e.program, namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
+}
+
+// The largest values that an end accepts; a Plan may ask for less only.
+const (
+	mostConnections = 1024
+	mostMessage     = 64 << 20
+)
+
+func check(s Shape, token string) error {
+	switch {
+	case s.Connections < 1 || s.Connections > mostConnections:
+		return fmt.Errorf("%d connections: an end makes 1 to %d", s.Connections, mostConnections)
+	case s.MessageBytes < 1 || s.MessageBytes > mostMessage:
+		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, mostMessage)
+	case s.Application != "" && s.Application != plan.ApplicationIperf3 && s.Application != plan.ApplicationIperf2:
+		return fmt.Errorf("this end doesn't know application %q, only %s and %s: use the same linerate for both", s.Application, plan.ApplicationIperf3, plan.ApplicationIperf2)
+	case s.Datagrams && s.Application == "":
+		return errors.New("datagrams need an application")
+	case len(token) != tokenBytes:
+		return fmt.Errorf("a token has %d bytes, and this one %d", tokenBytes, len(token))
+	}
+	return nil
+}

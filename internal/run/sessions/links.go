@@ -1,0 +1,38 @@
+package sessions
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/run/runner"
+)
+
+// watchLinks writes down when links are down or change their state while connections send.
+func (r *run) watchLinks() {
+	if !r.sending {
+		return
+	}
+	if r.links == nil {
+		r.links = make([]*runner.LinkSeen, len(r.places))
+	}
+	for i, reading := range r.last {
+		carrier := carrierOf(reading.Drops)
+		g := slices.IndexFunc(r.Plan.Generators, func(g plan.Generator) bool { _, has := g.PortOn(r.places[i].Link); return has })
+		if carrier == nil || g < 0 { // the device's own end is no link's: the link's end sees the same cable
+			continue
+		}
+		is := &runner.LinkSeen{Up: carrier.Up, Changes: carrier.Changes, At: r.at.Sub(r.Started)}
+		if was := r.links[i]; was != nil {
+			r.LinkBetween(r.Plan.Generators[g].Name, r.places[i].Link, *was, *is)
+		}
+		r.links[i] = is
+	}
+}
+
+func carrierOf(d *measure.Drops) *measure.Carrier {
+	if d == nil {
+		return nil
+	}
+	return d.Carrier
+}

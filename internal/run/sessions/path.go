@@ -1,0 +1,97 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/host/sockets"
+	"github.com/linerate-dev/linerate/internal/run/iperf3"
+)
+
+// prove decides whether the connections of a direction go through the device, by what their two ends report.
+func prove(check *report.PathCheck, device plan.DUT, went, came *Opened) {
+	if went == nil || came == nil {
+		check.Message = "an end doesn't describe its connections"
+		return
+	}
+	check.Received = came.Connections
+	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s", came.Connections, check.Sent, went.Local, went.Interface,
+		went.Route, came.Local, came.Interface, went.carries())
+	source, _ := device.Translated(plan.Direction{From: check.From, To: check.To}, went.Local, went.Remote)
+	if device.Type == "Reference" && came.Remote != source {
+		check.Message += fmt.Sprintf("; they came from %s instead of %s: check how the device translates addresses", came.Remote, source)
+		return
+	}
+	forwarding := device.Forwarding
+	if came.Remote != went.Local {
+		check.Message += fmt.Sprintf("; they came from %s: the device translates addresses", came.Remote)
+	}
+	slices.Sort(came.TTLs)
+	ttls := slices.Compact(came.TTLs)
+	switch {
+	case len(ttls) == 0 && forwarding == plan.L3:
+		check.Message += "; the receiver's kernel doesn't keep the first segments' TTL (TCP_SAVED_SYN), so nothing shows that the device routed them: use a kernel that keeps it"
+		return
+	case len(ttls) == 0:
+		check.Message += "; the kernel doesn't keep the first segments' TTL"
+	case len(ttls) == 1 && ttls[0] == expectedTTL(forwarding, ttls[0]):
+		check.Message += fmt.Sprintf("; TTL %d, which was %d", ttls[0], firstTTL)
+	case forwarding == plan.Nothing:
+		check.Message += fmt.Sprintf("; TTL %v, which was %d: something between the link and the device routes", ttls, firstTTL)
+		return
+	default:
+		check.Message += fmt.Sprintf("; TTL %v, which was %d: what forwards %s makes it %d, so the connections did not come through it alone", ttls, firstTTL, forwarding, expectedTTL(forwarding, 0))
+		return
+	}
+	check.Proven = check.Received == check.Sent
+}
+
+// carries describes the packets that carry the connections' payload.
+func (o *Opened) carries() string {
+	if o.Application != "" {
+		return o.Application + ", " + (&Opened{CongestionControl: o.CongestionControl, SegmentBytes: o.SegmentBytes, DatagramBytes: o.DatagramBytes, FramesEach: o.FramesEach}).carries()
+	}
+	if o.FramesEach > 1 {
+		return fmt.Sprintf("UDP, datagrams of %d bytes, in %d fragments each", o.DatagramBytes, o.FramesEach)
+	}
+	if o.DatagramBytes > 0 {
+		return fmt.Sprintf("UDP, datagrams of %d bytes", o.DatagramBytes)
+	}
+	return fmt.Sprintf("%s, segments of %d bytes", o.CongestionControl, o.SegmentBytes)
+}
+
+// expectedTTL is the TTL behind the device; for a device that may be configured to any TTL, it is the one that arrived.
+func expectedTTL(forwarding plan.Forwarding, is int) int {
+	switch forwarding {
+	case plan.L3:
+		return firstTTL - 1
+	case plan.L2, plan.MACRewrite, plan.Nothing:
+		return firstTTL
+	default:
+		return is
+	}
+}
+
+// unansweredError is an end's error that may have come from the path: what it sent through the device got no answer, or nothing arrived.
+type unansweredError string
+
+func (e unansweredError) Error() string { return string(e) }
+
+// fromPath says whether an error of connecting came from beyond the end: no answer in time, or a refusal.
+func fromPath(err error) bool {
+	if _, is := errors.AsType[unansweredError](err); is {
+		return true
+	}
+	return errors.Is(err, iperf3.ErrUnreachable) || errors.Is(err, iperf3.ErrGone) || errors.Is(err, errMissing) || sockets.FromBeyond(err)
+}
+
+// errMissing: connections that were made at one end did not arrive at the other.
+var errMissing = errors.New("the others did not arrive")
+
+func isLost(err error) bool {
+	return errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrSilent)
+}

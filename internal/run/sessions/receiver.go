@@ -1,0 +1,237 @@
+package sessions
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/internal/host/sockets"
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+// socket says where an end's sockets are made, and with which options.
+type socket struct {
+	program   *program
+	namespace *netspace.Namespace
+	iface     string
+	local     netip.Addr
+	shape     Shape
+}
+
+// control configures a socket before it is bound, and then calls more.
+func (s socket) control(more func(fd int) error) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, raw syscall.RawConn) error {
+		var said error
+		err := raw.Control(func(fd uintptr) {
+			if said = configure(int(fd), s.iface, s.shape, s.local.Is6()); said == nil {
+				said = more(int(fd))
+			}
+		})
+		return errors.Join(err, said)
+	}
+}
+
+func (s socket) network() string {
+	if s.local.Is6() {
+		return "tcp6"
+	}
+	return "tcp4"
+}
+
+// receiver accepts one direction's connections, and reads what arrives. It is safe for concurrent use.
+type receiver struct {
+	socket
+	token    string
+	faults   faults
+	listener net.Listener
+	working  sync.WaitGroup
+	came     chan struct{} // gets one for each connection that showed the token
+
+	mu      sync.Mutex
+	closed  bool
+	unknown map[*net.TCPConn]bool // have not shown the token yet
+	conns   []*net.TCPConn
+	counted []*atomic.Int64
+	broken  string
+}
+
+// listen begins to accept connections.
+func listen(s socket, token string, f faults) (*receiver, error) {
+	r := &receiver{socket: s, token: token, faults: f, came: make(chan struct{}, s.shape.Connections), unknown: map[*net.TCPConn]bool{}}
+	config := net.ListenConfig{KeepAlive: -1, Control: s.control(func(fd int) error {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // if it fails, the first segments' TTL is unknown, and the path check says so
+		return nil
+	})}
+	config.SetMultipathTCP(false)
+	err := s.namespace.Do(func() (err error) {
+		r.listener, err = config.Listen(context.Background(), s.network(), netip.AddrPortFrom(s.local, DataPort).String())
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", s.local, err)
+	}
+	r.working.Go(r.accept)
+	return r, nil
+}
+
+// mostStrangers is how many connections that have not shown the token may be open besides the test's own.
+const mostStrangers = 64
+
+func (r *receiver) accept() {
+	for {
+		accepted, err := sockets.Accept(context.Background(), r.listener) // close ends it
+		if err != nil {
+			return
+		}
+		conn := accepted.(*net.TCPConn)
+		r.mu.Lock()
+		full := len(r.unknown) >= r.shape.Connections+mostStrangers
+		if r.closed || full {
+			_ = conn.Close()
+		}
+		if !full {
+			r.unknown[conn] = true
+		}
+		r.mu.Unlock()
+		if full {
+			continue
+		}
+		r.working.Go(func() { r.take(conn) })
+	}
+}
+
+// take reads a connection until it ends if it shows the token, and closes it otherwise.
+func (r *receiver) take(conn *net.TCPConn) {
+	defer func() { _ = conn.Close() }()
+	shown := make([]byte, tokenBytes)
+	_ = conn.SetReadDeadline(time.Now().Add(connectTimeout))
+	_, err := io.ReadFull(conn, shown)
+	counted := &atomic.Int64{}
+	if !r.keep(conn, counted, err == nil && subtle.ConstantTimeCompare(shown, []byte(r.token)) == 1) {
+		return
+	}
+	_ = conn.SetReadDeadline(time.Time{})
+	r.came <- struct{}{}
+	r.breakWith(drain(conn, counted, r.shape.MessageBytes, r.faults))
+}
+
+// keep adds a connection to the test; false: it isn't the test's, there are enough, or the receiver is closed.
+func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64, tests bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.unknown, conn)
+	if !tests || r.closed || len(r.conns) >= r.shape.Connections {
+		return false
+	}
+	r.conns, r.counted = append(r.conns, conn), append(r.counted, counted)
+	return true
+}
+
+// drain reads and counts until the connection ends, and returns why it did: senders never end it.
+func drain(conn *net.TCPConn, counted *atomic.Int64, message int64, f faults) error {
+	if f.slow > 0 {
+		message = max(1, min(message, f.slow/50))
+	}
+	buffer := make([]byte, message)
+	for forgot := time.Now(); ; {
+		n, err := conn.Read(buffer)
+		counted.Add(int64(n))
+		if err != nil {
+			return err
+		}
+		if f.slow > 0 {
+			time.Sleep(time.Duration(n) * time.Second / time.Duration(f.slow))
+		}
+		if f.forgetful > 0 && time.Since(forgot) > f.forgetful {
+			forget(conn)
+			forgot = time.Now()
+		}
+	}
+}
+
+// faults are faults for tests.
+type faults struct {
+	slow      int64         // bytes per second that each connection reads at most; 0: everything that arrives
+	forgetful time.Duration // how often a connection's receive buffer has no room for a moment; 0: never
+}
+
+// forget shrinks the connection's receive buffer for a moment, below the window that it has advertised: the kernel drops segments that arrive meanwhile.
+func forget(conn *net.TCPConn) {
+	const least, roomy, moment = 1, 4 << 20, 10 * time.Millisecond // the kernel has a least size of its own
+	_ = conn.SetReadBuffer(least)
+	time.Sleep(moment)
+	_ = sockets.WithDescriptor(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
+}
+
+func (r *receiver) breakWith(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed && r.broken == "" {
+		r.broken = err.Error()
+	}
+}
+
+// awaitAll waits until all connections have come.
+func (r *receiver) awaitAll(ctx context.Context) (*Opened, error) {
+	for n := range r.shape.Connections {
+		select {
+		case <-r.came:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%d of %d connections came to %s, and %w: %w", n, r.shape.Connections, r.local, errMissing, context.Cause(ctx))
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := &Opened{Connections: len(r.conns), Local: r.local, Interface: r.iface}
+	for _, conn := range r.conns {
+		if ttl := sockets.SavedHops(conn); ttl > 0 {
+			o.TTLs = append(o.TTLs, ttl)
+		}
+		o.Remote = addressOf(conn.RemoteAddr())
+	}
+	return o, nil
+}
+
+// read is what has been read by now.
+func (r *receiver) read(at func() time.Duration) *measure.Receiving {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reading := &measure.Receiving{At: at(), Connections: len(r.conns), Broken: r.broken}
+	for _, c := range r.counted {
+		reading.Bytes += c.Load()
+	}
+	return reading
+}
+
+// close drops all connections and waits until their readers have ended.
+func (r *receiver) close() {
+	r.mu.Lock()
+	r.closed = true
+	conns := slices.AppendSeq(slices.Clone(r.conns), maps.Keys(r.unknown))
+	r.mu.Unlock()
+	_ = r.listener.Close()
+	for _, conn := range conns {
+		_ = conn.Close()
+	}
+	r.working.Wait()
+}
+
+func addressOf(a net.Addr) netip.Addr {
+	if tcp, is := a.(*net.TCPAddr); is {
+		return tcp.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}

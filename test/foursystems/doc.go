@@ -1,4 +1,0 @@
-// Package foursystems knows the results of examples/suites/four-systems.yaml, however it is measured: its devices are References with limits
-// that are in the file. test/realpackets measures it by `linerate run`, test/e2e by the operator, and both hold what they get against this,
-// in each format, and write it into docs/measured/four-systems.md.
-package foursystems

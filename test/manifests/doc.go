@@ -1,2 +1,0 @@
-// Package manifests asks a real API server whether it takes the objects that internal/manifests makes, as its golden files have them.
-package manifests

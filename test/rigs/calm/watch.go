@@ -1,0 +1,143 @@
+// Package calm watches the machine while a test of the full tier measures on it, so that each published row can say how calm the machine was.
+//
+// A test that measures needs its processors when it needs them. A virtual machine may lose its processors to the neighbours for seconds: then a generator
+// sends late, a device forwards late, and a known answer is missed although neither is at fault. The watch distinguishes such a row from a wrong one:
+//
+//	row's begin ─────────────────────────── row's end
+//	a real-time thread on each processor beats each 25 ms     how late was the latest beat?
+//	the kernel's steal counter, each 250 ms                   what share did the host take?
+//
+// The watch decides nothing and plays nothing again. It knows nothing of linerate, so a fault of linerate's can't make it report that the machine was disturbed.
+package calm
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/processors"
+)
+
+// beat is how often a real-time thread wakes on each processor.
+const beat = 25 * time.Millisecond
+
+// Watch keeps what the machine took in each second since the watch began. It is safe for concurrent use.
+type Watch struct {
+	begin      time.Time
+	processors int
+	realTime   bool // beats are of threads that everything else has to let through
+	mutex      sync.Mutex
+	seconds    []second
+}
+
+// second is what a machine took away in a second.
+type second struct {
+	stolen time.Duration // of all processors' time, by the host: proc(5), steal
+	latest time.Duration // the latest beat's lateness
+}
+
+// Begin watches the processors that this process may use, until the context ends.
+func Begin(ctx context.Context) (*Watch, error) {
+	mine, err := processors.Mine()
+	if err != nil {
+		return nil, err
+	}
+	stolen, err := readStolen(mine)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{begin: time.Now(), processors: mine.Count()}
+	ranked := make(chan bool)
+	for _, cpu := range processors.List(mine) {
+		go w.listen(ctx, cpu, ranked)
+	}
+	w.realTime = true
+	for range w.processors {
+		w.realTime = <-ranked && w.realTime
+	}
+	go w.follow(ctx, mine, stolen)
+	return w, nil
+}
+
+// listen is a processor's metronome: a thread that comes before all others there, sleeps, and sees how late it wakes.
+func (w *Watch) listen(ctx context.Context, cpu int, ranked chan<- bool) {
+	runtime.LockOSThread()
+	var only unix.CPUSet
+	only.Set(cpu)
+	here := unix.SchedSetaffinity(0, &only) == nil
+	// The software engine's threads have priority 1. With one more, a beat waits for the machine and never for the engine.
+	first := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}, 0) == nil
+	ranked <- here && first
+	for due := monotonic() + beat; ctx.Err() == nil; due = monotonic() + beat {
+		sleepUntil(due)
+		w.note(second{latest: monotonic() - due})
+	}
+}
+
+// monotonic is the clock that sleepUntil knows.
+func monotonic() time.Duration {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // fails for no clock that exists
+	return time.Duration(now.Nano())
+}
+
+// sleepUntil lets the thread itself sleep, not only its goroutine.
+func sleepUntil(due time.Duration) {
+	at := unix.NsecToTimespec(int64(due))
+	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &at, nil) == unix.EINTR {
+	}
+}
+
+// follow reads each quarter of a second what the host took.
+func (w *Watch) follow(ctx context.Context, mine *unix.CPUSet, was time.Duration) {
+	tick := time.NewTicker(time.Second / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if now, err := readStolen(mine); err == nil {
+			w.note(second{stolen: now - was})
+			was = now
+		}
+	}
+}
+
+// note adds to the present second.
+func (w *Watch) note(s second) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	at := int(time.Since(w.begin) / time.Second)
+	for len(w.seconds) <= at {
+		w.seconds = append(w.seconds, second{})
+	}
+	w.seconds[at].add(s)
+}
+
+func (s *second) add(o second) {
+	s.stolen += o.stolen
+	s.latest = max(s.latest, o.latest)
+}
+
+// Since is what the machine took from a time until now.
+func (w *Watch) Since(from time.Time) Taken { return w.Between(from, time.Now()) }
+
+// Between is what the machine took from one time to another.
+func (w *Watch) Between(from, to time.Time) Taken {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	first := min(max(0, int(from.Sub(w.begin)/time.Second)), len(w.seconds))
+	last := min(max(first, int(to.Sub(w.begin)/time.Second)+1), len(w.seconds))
+	return sum(w.seconds[first:last], w.processors, w.realTime)
+}
+
+// readStolen is the time that the host had these processors, since the machine started.
+func readStolen(mine *unix.CPUSet) (time.Duration, error) {
+	spent, err := processors.Spent(mine)
+	return time.Duration(spent.Steal * float64(time.Second)), err
+}

@@ -1,0 +1,39 @@
+// Package fabric is the lab that a machine without SR-IOV doesn't have: network cards with virtual functions in several Kubernetes nodes,
+// cabled to each other. With it the ways of a real lab can be walked for real on one Linux machine: nodes that advertise devices, a
+// scheduler that counts them, pods that wait for one, Multus and a CNI plugin that hand one over, two tests that want the same port.
+//
+//	   node n1 (network namespace)                                               node n2
+//	┌───────────────────────────────┐                                 ┌───────────────────────────────┐
+//	│ device plugin    CNI plugin   │                                 │ device plugin    CNI plugin   │
+//	│ ┌ generator pod ┐             │   the wires' namespace          │             ┌ DUT pod ──────┐ │
+//	│ │ west ═════════════════════════════╗  west                     │             │               │ │
+//	│ └───────────────┘             │     ╠═══bridge══╦═════════════════════════════════ west       │ │
+//	│ port westp0  westp0v1 ══════════════╝           ╠════════════════ westp1v1    │               │ │
+//	│                               │                 ╚═ …            │ port westp1 │               │ │
+//	│ port eastp0  eastp0v0 ══════════════╗  east                     │             │               │ │
+//	│              eastp0v1 ══════════════╩═══bridge══╦═════════════════════════════════ east       │ │
+//	│                               │                 ╚════════════════ eastp1v1    └───────────────┘ │
+//	└───────────────────────────────┘                                 └───────────────────────────────┘
+//
+// A wire is what in a lab is the switch between a generator's and a device's port, or the cable with the cards' embedded switches at its
+// ends: a bridge that learns MACs, forwards tagged and large frames, and says nothing itself. A port belongs to one node and one wire, has
+// a PCI address and a NUMA node, and as many virtual functions as the Spec says; all functions of a wire see each other, those of one port
+// included. A function is a veth pair (package vf). Functions of a port that is Shared tell which it is, as a card's do; those of others share nothing,
+// and so tell nothing. What isn't there: a rate (veths are as fast as the CPU; so the physical port's
+// bandwidth isn't shared), a spoof check, VLANs set by the port, a PCI device in sysfs, a driver for user space.
+//
+//   - Lay makes all that between nodes whose network namespaces exist already, as often as one likes: what is there stays, what is missing
+//     comes. Remove takes it away. Both work on what the kernel has, so another process can remove what this one laid; program
+//     test/rigs/fabric/linerate-fabric does both from the shell.
+//   - Inventory tells a node's plugins what the node has; Lay writes it into the node's file system if Node.Root names it.
+//   - Package deviceplugin (program test/rigs/fabric/plugins/linerate-vf-plugin, a process in the node) registers the resources with kubelet.
+//   - Package cni (program test/rigs/fabric/plugins/linerate-vf, in the node's directory of CNI plugins) moves functions into pods and back.
+//   - These two are what Kubernetes' and CNI's libraries are needed for. They are a module of their own, test/rigs/fabric/plugins, with the versions of the
+//     project's (hack/versions), so that the project's doesn't depend on them.
+//   - Package incluster does all that to a cluster of hack/cluster, and plays the whole way there.
+//   - SetPort pulls a port's cable and plugs it in again; Away lists functions that are not at home: after a test there must be none.
+//
+// In a NetworkAttachmentDefinition, with the annotation k8s.v1.cni.cncf.io/resourceName: linerate.dev/sriov-west:
+//
+//	{"cniVersion": "1.0.0", "type": "linerate-vf", "capabilities": {"mac": true, "ips": true}}
+package fabric

@@ -1,0 +1,82 @@
+// Package fabrictest lays fabrics between scratch namespaces, for tests.
+package fabrictest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/test/rigs/fabric"
+)
+
+// Root skips a test of someone who isn't root, and fails it on CI.
+func Root(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("this test makes network namespaces and interfaces, and must run as root")
+	}
+	t.Skip("needs root: it makes network namespaces and interfaces")
+}
+
+// Namespace makes an empty network namespace that goes with the test, and returns its path.
+func Namespace(t *testing.T) string {
+	t.Helper()
+	Root(t)
+	ns, err := netspace.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ns.Close() })
+	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), ns.Fd())
+}
+
+// Nodes are that many nodes in scratch namespaces, with scratch file systems.
+func Nodes(t *testing.T, names ...string) []fabric.Node {
+	t.Helper()
+	var nodes []fabric.Node
+	for _, name := range names {
+		nodes = append(nodes, fabric.Node{Name: name, Namespace: Namespace(t), Root: t.TempDir()})
+	}
+	return nodes
+}
+
+// Lay lays a fabric that goes with the test.
+func Lay(t *testing.T, s fabric.Spec) fabric.Spec {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := fabric.Remove(s.Name); err != nil {
+			t.Errorf("remove the fabric: %v", err)
+		}
+	})
+	if err := fabric.Lay(s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Name is a fabric's, different in each process.
+func Name(suffix string) string { return fmt.Sprintf("test-%d-%s", os.Getpid(), suffix) }
+
+// Up sets an interface of the calling thread's namespace up and gives it an address, if any.
+func Up(name, address string) error {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", name, err)
+	}
+	if address != "" {
+		parsed, err := netlink.ParseAddr(address)
+		if err != nil {
+			return fmt.Errorf("address %s: %w", address, err)
+		}
+		if err := netlink.AddrAdd(link, parsed); err != nil {
+			return fmt.Errorf("give %s the address %s: %w", name, address, err)
+		}
+	}
+	return netlink.LinkSetUp(link)
+}

@@ -1,0 +1,130 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/host/netspace"
+	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
+)
+
+// holds is where the wires' namespaces are held, by a mount each. It is no place of "ip netns", which mounts its own over itself.
+const holds = "/run/linerate/fabric"
+
+func (s Spec) path() string { return filepath.Join(holds, s.Name) }
+
+// hold makes a network namespace that lasts until the mount at path goes, unless there is one.
+func hold(path string) error {
+	if held(path) {
+		return nil
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return fmt.Errorf("hold the wires' namespace: %w", err)
+	}
+	made, err := netspace.New()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = made.Close() }()
+	if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", made.Fd()), path, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("hold the wires' namespace: %w", err)
+	}
+	return nil
+}
+
+// held says whether a namespace is mounted there.
+func held(path string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(path, &fs) == nil && fs.Type == unix.NSFS_MAGIC
+}
+
+// Remove takes the fabric of that name away, functions in pods included. One that isn't there is no error.
+func Remove(name string) error {
+	if !fabricName.MatchString(name) {
+		return fmt.Errorf("fabric %q: a name is 1 to 32 lower-case letters, digits and -", name)
+	}
+	unlock, err := lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return remove(name)
+}
+
+func remove(name string) error {
+	path := Spec{Name: name}.path()
+	if held(path) {
+		// Other mount namespaces may hold copies of the mount, so the interfaces don't go with it.
+		if err := vf.In(path, Spec{Name: name}.clear); err != nil {
+			return fmt.Errorf("fabric %s: %w", name, err)
+		}
+		if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("fabric %s: let go of the wires' namespace: %w", name, err)
+		}
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("fabric %s: %w", name, err)
+	}
+	return nil
+}
+
+// sweep removes fabrics, but one, that nobody can use any more: functions go with their nodes' namespaces, so one without any has no nodes.
+func sweep(but string) error {
+	entries, err := os.ReadDir(holds)
+	if err != nil {
+		return fmt.Errorf("look for old fabrics: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() == but {
+			continue
+		}
+		used, err := inUse(filepath.Join(holds, e.Name()))
+		if err == nil && !used {
+			err = remove(e.Name())
+		}
+		if err != nil {
+			return fmt.Errorf("look after the old fabric %s: %w", e.Name(), err)
+		}
+	}
+	return nil
+}
+
+// inUse says whether the fabric has a function.
+func inUse(path string) (used bool, err error) {
+	if !held(path) {
+		return false, nil
+	}
+	err = vf.In(path, func() error {
+		links, err := vf.Links()
+		used = slices.ContainsFunc(links, func(l netlink.Link) bool { return l.Type() == "veth" })
+		return err
+	})
+	return used, err
+}
+
+// lock keeps other processes from laying and removing fabrics.
+func lock() (unlock func(), err error) {
+	if err := os.MkdirAll(holds, 0o755); err != nil {
+		return nil, fmt.Errorf("lock the fabrics: %w", err)
+	}
+	dir, err := os.Open(holds)
+	if err != nil {
+		return nil, fmt.Errorf("lock the fabrics: %w", err)
+	}
+	for {
+		if err = unix.Flock(int(dir.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		_ = dir.Close()
+		return nil, fmt.Errorf("lock the fabrics: %w", err)
+	}
+	return func() { _ = dir.Close() }, nil
+}

@@ -1,0 +1,160 @@
+// Package incluster puts a fabric into a cluster that hack/cluster brought up: functions between its nodes, the CNI plugin in them, the device
+// plugin as a daemon of each, which "cluster kill" and "cluster start" know by the name Daemon.
+//
+//	c := incluster.Cluster{Program: "bin/cluster", Name: "linerate"}
+//	nodes, err := c.Nodes()
+//	spec := fabric.Across("lab", nodes, 4, "west", "east")
+//	err = incluster.Build(ctx, programs)
+//	err = c.Install(ctx, spec, programs)
+//	err = c.Networks(ctx, "default", spec)
+//
+// fabric.Remove ends it. A cluster that was brought up anew has nodes anew: ask for them and Install again.
+package incluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/test/rigs/fabric"
+)
+
+// Daemon is the device plugin's name among a node's components.
+const Daemon = "device-plugin"
+
+const (
+	cniProgram    = "linerate-vf"
+	pluginProgram = "linerate-vf-plugin"
+)
+
+// Cluster is one that is up.
+type Cluster struct {
+	// Program is hack/cluster, built.
+	Program string
+	// Name and Dir are what it was brought up with; "": what the program takes by itself.
+	Name, Dir string
+}
+
+// Run types a command of the cluster's program, with in as its standard input, and returns what it printed.
+func (c Cluster) Run(ctx context.Context, in, verb string, args ...string) (string, error) {
+	line := []string{verb}
+	if c.Name != "" {
+		line = append(line, "--name", c.Name)
+	}
+	if c.Dir != "" {
+		line = append(line, "--dir", c.Dir)
+	}
+	cmd := exec.CommandContext(ctx, c.Program, append(line, args...)...)
+	var talk strings.Builder
+	cmd.Stdin, cmd.Stderr = strings.NewReader(in), &talk
+	out, err := cmd.Output()
+	if err != nil {
+		return string(out), fmt.Errorf("cluster %s %s: %w: %s", verb, strings.Join(args, " "), err, strings.TrimSpace(talk.String()))
+	}
+	return string(out), nil
+}
+
+// Nodes are the cluster's nodes as they are now: each by its first process, which lives as long as the node.
+func (c Cluster) Nodes() ([]fabric.Node, error) {
+	dir, name := c.Dir, c.Name
+	if dir == "" {
+		dir = "/var/lib/linerate-cluster"
+	}
+	if name == "" {
+		name = "linerate"
+	}
+	text, err := os.ReadFile(filepath.Join(dir, name, "state.json"))
+	if err != nil {
+		return nil, fmt.Errorf("find the nodes of cluster %s: %w (is it up?)", name, err)
+	}
+	return parseState(text)
+}
+
+// parseState reads what hack/cluster has written down: its boxes are the nodes and the control plane.
+func parseState(text []byte) ([]fabric.Node, error) {
+	var state struct {
+		Boxes []struct {
+			Name string
+			Init struct{ PID int }
+		}
+	}
+	if err := json.Unmarshal(text, &state); err != nil {
+		return nil, fmt.Errorf("find the nodes: %w", err)
+	}
+	var nodes []fabric.Node
+	for _, b := range state.Boxes {
+		if b.Name == "control" || b.Init.PID == 0 {
+			continue
+		}
+		at := filepath.Join("/proc", strconv.Itoa(b.Init.PID))
+		nodes = append(nodes, fabric.Node{Name: b.Name, Namespace: filepath.Join(at, "ns/net"), Root: filepath.Join(at, "root")})
+	}
+	if len(nodes) == 0 {
+		return nil, errors.New("find the nodes: none is written down")
+	}
+	return nodes, nil
+}
+
+// Build makes the programs that nodes need, static, in a directory. It must be one that the nodes see as we do, as they do the machine's
+// /tmp and home directories.
+func Build(ctx context.Context, dir string) error {
+	into, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	here, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate/test/rigs/fabric/incluster").Output()
+	if err != nil {
+		return fmt.Errorf("find the project: %w", err)
+	}
+	module := filepath.Join(strings.TrimSpace(string(here)), "../plugins") // of its own: from here none of its packages has a name
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-o", into+"/", "./"+cniProgram, "./"+pluginProgram)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s and %s: %w: %s", cniProgram, pluginProgram, err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// Install lays the fabric, and gives all nodes its plugins. Nodes of the Spec that have no Root aren't the cluster's, and get none. Done
+// again, it mends what is missing and starts the device plugins anew, with what the Spec now says.
+func (c Cluster) Install(ctx context.Context, s fabric.Spec, programs string) error {
+	if err := fabric.Lay(s); err != nil {
+		return err
+	}
+	if _, err := c.Run(ctx, "", "plugin", filepath.Join(programs, cniProgram)); err != nil {
+		return err
+	}
+	for _, n := range s.Nodes {
+		if n.Root == "" {
+			continue
+		}
+		_, _ = c.Run(ctx, "", "kill", n.Name, Daemon) // there mostly is none
+		if _, err := c.Run(ctx, "", "daemon", n.Name, Daemon, "--", filepath.Join(programs, pluginProgram)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Networks makes a NetworkAttachmentDefinition for each wire, by its name, of the resource of its first port.
+func (c Cluster) Networks(ctx context.Context, namespace string, s fabric.Spec) error {
+	for _, w := range s.Wires {
+		if len(w.Ports) == 0 {
+			continue
+		}
+		manifest, err := fabric.NetworkAttachment(namespace, w.Name, w.Ports[0].Resource)
+		if err != nil {
+			return err
+		}
+		if _, err := c.Run(ctx, string(manifest), "kubectl", "--", "apply", "-f", "-"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

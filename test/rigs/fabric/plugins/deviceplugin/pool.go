@@ -1,0 +1,146 @@
+package deviceplugin
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"google.golang.org/grpc"
+	pluginapi "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
+
+	"github.com/linerate-dev/linerate/test/rigs/fabric/vf"
+)
+
+// pool is a resource's devices and their health, and what kubelet asks about them. It is safe for concurrent use.
+type pool struct {
+	pluginapi.UnimplementedDevicePluginServer
+	resource vf.Resource
+	options  Options
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	healthy map[string]bool
+	changed chan struct{} // closed at the next change
+}
+
+func newPool(r vf.Resource, o Options) *pool {
+	return &pool{resource: r, options: o, log: o.Log.With("resource", r.Name), healthy: map[string]bool{}, changed: make(chan struct{})}
+}
+
+// look finds out which devices exist, tells kubelet of changes, and mends what is lost, to be seen healthy the next time.
+func (p *pool) look() {
+	seen := map[string]bool{}
+	var lost []vf.Device
+	for _, d := range p.resource.Devices {
+		plugged, err := p.options.Plugged(d)
+		if err != nil {
+			p.log.Error("look at device", "device", d.ID, "error", err)
+		}
+		seen[d.ID] = plugged
+		if !plugged && err == nil {
+			lost = append(lost, d)
+		}
+	}
+	p.update(seen)
+	if p.options.Mend == nil {
+		return
+	}
+	for _, d := range lost {
+		if err := p.options.Mend(d); err != nil {
+			p.log.Error("mend device", "device", d.ID, "error", err)
+		}
+	}
+}
+
+func (p *pool) update(seen map[string]bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	same := true
+	for id, healthy := range seen {
+		if was, known := p.healthy[id]; !known || was != healthy {
+			same = false
+			p.log.Info("device", "device", id, "healthy", healthy)
+		}
+	}
+	if same {
+		return
+	}
+	p.healthy = seen
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// list is the devices as they are, and a channel that is closed when that is no longer true.
+func (p *pool) list() (*pluginapi.ListAndWatchResponse, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var devices []*pluginapi.Device
+	for _, d := range p.resource.Devices {
+		devices = append(devices, deviceOf(d, p.healthy[d.ID]))
+	}
+	return &pluginapi.ListAndWatchResponse{Devices: devices}, p.changed
+}
+
+func deviceOf(d vf.Device, healthy bool) *pluginapi.Device {
+	said := &pluginapi.Device{ID: d.ID, Health: pluginapi.Unhealthy}
+	if healthy {
+		said.Health = pluginapi.Healthy
+	}
+	if d.NUMA >= 0 {
+		said.Topology = &pluginapi.TopologyInfo{Nodes: []*pluginapi.NUMANode{{ID: int64(d.NUMA)}}}
+	}
+	return said
+}
+
+// GetDevicePluginOptions asks kubelet for nothing special.
+func (p *pool) GetDevicePluginOptions(context.Context, *pluginapi.Empty) (*pluginapi.DevicePluginOptions, error) {
+	return &pluginapi.DevicePluginOptions{}, nil
+}
+
+// ListAndWatch tells kubelet of the devices now and at each change, until kubelet goes.
+func (p *pool) ListAndWatch(_ *pluginapi.Empty, stream grpc.ServerStreamingServer[pluginapi.ListAndWatchResponse]) error {
+	for {
+		devices, changed := p.list()
+		if err := stream.Send(devices); err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-stream.Context().Done():
+			return nil
+		}
+	}
+}
+
+// Allocate says what containers get with devices, and leaves their device-info for Multus, which comes next.
+func (p *pool) Allocate(_ context.Context, request *pluginapi.AllocateRequest) (*pluginapi.AllocateResponse, error) {
+	response := &pluginapi.AllocateResponse{}
+	for _, container := range request.GetContainerRequests() {
+		given, err := p.allocate(container.GetDevicesIds())
+		if err != nil {
+			return nil, fmt.Errorf("resource %s: %w", p.resource.Name, err)
+		}
+		response.ContainerResponses = append(response.ContainerResponses, given)
+		p.log.Info("allocated", "devices", container.GetDevicesIds())
+	}
+	return response, nil
+}
+
+func (p *pool) allocate(ids []string) (*pluginapi.ContainerAllocateResponse, error) {
+	all := vf.Inventory{Resources: []vf.Resource{p.resource}}
+	for _, id := range ids {
+		d, ok := all.Find(id)
+		if !ok {
+			return nil, fmt.Errorf("there is no device %s", id)
+		}
+		if err := p.options.leave(p.resource.Name, d); err != nil {
+			return nil, err
+		}
+	}
+	envs, err := environment(p.resource.Name, ids)
+	if err != nil {
+		return nil, err
+	}
+	return &pluginapi.ContainerAllocateResponse{Envs: envs}, nil
+}

@@ -1,0 +1,327 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Generator says how well a simulated generator works, and which faults it has. The zero value does everything that it is asked, at once.
+type Generator struct {
+	// MaxRate is the most that one port sends; 0: no bound. Like TRex, the generator doesn't report it.
+	MaxRate units.PacketRate
+	// ReceiveDrops is the share of the frames that reach a port and are dropped there (ierrors); above ReceiveDropsFrom packets per
+	// second only.
+	ReceiveDrops     units.Ratio
+	ReceiveDropsFrom units.PacketRate
+	// ReadTakes is how long a reading takes. Its time is then the middle of the request, and each port is read at some moment of it.
+	ReadTakes time.Duration
+	// PortsRead says, for the n-th reading, how long after its beginning the first port's counters are read, and the last port's; the others are read at even distances between. Nil:
+	// the first at the reading's beginning and the last at its end, in alternating order, which is the worst case that the uncertainty covers.
+	PortsRead func(n int) (first, last time.Duration)
+	// StartTakes delays the start of traffic.
+	StartTakes time.Duration
+	// Owner holds the ports until it is claimed by force.
+	Owner string
+	// Unresolved: ARP and neighbour discovery get no answer for next hops.
+	Unresolved bool
+	// Stalls are when the generator stands still and then catches up, in order of time; they don't overlap. Mute: it doesn't answer meanwhile either.
+	Stalls []Standstill
+	Mute   bool
+	// UntimedBursts: it doesn't report how long it took to send them.
+	UntimedBursts bool
+	// Cuts is how many frames it leaves out of each burst.
+	Cuts int64
+	// Paced: it reports that it never catches up in bursts, and for how long it waited: its Stalls, of which the test must then have none that is made good.
+	Paced bool
+	// Numbered is what the receivers of its latency streams report; nil: it has no latency streams.
+	Numbered map[uint32]engine.LatencyStats
+	// Timed is what became of its streams with stamps, by flow id, for the n-th call, from 0 on; nil: nothing came.
+	Timed func(n int) map[uint32]engine.Followed
+	// Unsampled is why it reports no times of latency streams, which are what Timed says; nil: it does.
+	Unsampled error
+	// Untimed is why its ports can't time frames by stamps; empty: they can.
+	Untimed string
+	// Faults happen at their time after the first start of traffic.
+	Faults []Fault
+}
+
+// Fault is a fault at a moment of the run.
+type Fault struct {
+	At   time.Duration
+	Kind FaultKind
+}
+
+// FaultKind says what goes wrong.
+type FaultKind int
+
+// The faults.
+const (
+	Flap      FaultKind = iota // a link goes down and comes up again
+	Restart                    // the process restarts: its counters are lost and its traffic has stopped
+	Stall                      // it doesn't answer any more
+	Robbed                     // another client takes the ports
+	Cleared                    // another client clears the counters
+	Paused                     // pause frames arrive
+	StallOnce                  // it does not answer for three seconds
+)
+
+// Engine is one simulated generator. It is safe for concurrent use.
+type Engine struct {
+	Generator
+	world *World
+	index int
+
+	claimed  bool
+	capture  *capture
+	ports    map[int]*port
+	started  bool
+	startAt  time.Duration // of the first traffic
+	readings int
+	timed    int                         // how often Followed or Sampled was called
+	cleared  map[int]engine.PortCounters // what the counters were when another client cleared them
+	// injected and delivered are single frames, by port, beside the fluid.
+	injected, delivered map[int]units.Traffic
+}
+
+// port is the state of a claimed port.
+type port struct {
+	streams int
+	burst   int64         // how many frames its streams have, where they are finite; 0: they are not
+	took    time.Duration // that the latest burst did
+	rate    units.PacketRate
+	begins  time.Duration
+	ends    time.Duration
+	running bool
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+func mac(group, index int) engine.MAC {
+	return engine.MAC(fmt.Sprintf("02:00:00:00:%02x:%02x", group, index))
+}
+
+func (e *Engine) mac(port int) engine.MAC { return mac(e.index, port) }
+
+// lock computes the world up to the present, and locks it.
+func (e *Engine) lock() func() {
+	e.world.mu.Lock()
+	e.world.advance()
+	return e.world.mu.Unlock
+}
+
+// sending is a port's actual rate in packets per second.
+func (e *Engine) sending(index int) float64 {
+	p := e.ports[index]
+	if p == nil || !p.running || e.world.last < p.begins || e.failed(Restart) || e.world.cfg.Links[index].down(e.world.last) {
+		return 0
+	}
+	pace, _ := e.pace()
+	return pace * e.reaches(p.rate)
+}
+
+// reaches is how much of a rate a port can send, in packets per second.
+func (e *Engine) reaches(rate units.PacketRate) float64 {
+	if e.MaxRate > 0 {
+		return min(rate, e.MaxRate).PerSecond()
+	}
+	return rate.PerSecond()
+}
+
+// nextChange is the first moment after from, and not after to, at which a port begins or ends by itself or a restart stops all.
+func (e *Engine) nextChange(from, to time.Duration) time.Duration {
+	moments := []time.Duration{}
+	for _, p := range e.ports {
+		moments = append(moments, p.begins, p.ends)
+	}
+	if e.started {
+		for _, f := range e.Faults {
+			moments = append(moments, e.startAt+f.At)
+		}
+		for _, s := range e.around(from - e.startAt) {
+			moments = append(moments, e.startAt+s.At, e.startAt+s.At+s.Lasts, e.startAt+s.caughtUp())
+		}
+	}
+	for _, m := range moments {
+		if m > from && m < to {
+			to = m
+		}
+	}
+	return to
+}
+
+func (e *Engine) expire(now time.Duration) {
+	for i, p := range e.ports {
+		if p.running && now >= p.ends {
+			e.stop(i)
+		}
+	}
+}
+
+// stop ends a port's traffic, with a whole frame.
+func (e *Engine) stop(index int) {
+	e.ports[index].running = false
+	for _, f := range e.world.flows {
+		if f.From == index {
+			f.sent[e.index].whole()
+			f.back[e.index].whole()
+		}
+	}
+}
+
+// failed says whether a fault has happened by the moment up to which the world is computed.
+func (e *Engine) failed(kind FaultKind) bool { return e.happened(kind) > 0 }
+
+func (e *Engine) happened(kind FaultKind) int {
+	n := 0
+	for _, f := range e.Faults {
+		if e.started && f.Kind == kind && e.world.last >= e.startAt+f.At {
+			n++
+		}
+	}
+	return n
+}
+
+// reach returns the error that any call to the generator gets in its present state.
+func (e *Engine) reach(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("call generator %d: %w", e.index, err)
+	}
+	e.awaitAnswer()
+	unlock := e.lock()
+	stalled, restarted, robbed := e.failed(Stall) || e.stalledNow(), e.failed(Restart), e.failed(Robbed)
+	unlock()
+	switch {
+	case stalled:
+		<-ctx.Done()
+		return fmt.Errorf("generator %d does not answer: %w", e.index, ctx.Err())
+	case restarted:
+		return fmt.Errorf("generator %d has another session: %w", e.index, engine.ErrLost)
+	case robbed:
+		return fmt.Errorf("port 0 of generator %d belongs to eve: %w", e.index, engine.ErrTaken)
+	}
+	return nil
+}
+
+func (e *Engine) stalledNow() bool {
+	for _, f := range e.Faults {
+		since := e.world.last - e.startAt - f.At
+		if e.started && f.Kind == StallOnce && since >= 0 && since < 3*time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// Describe implements engine.Engine.
+func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
+	if err := e.reach(ctx); err != nil {
+		return engine.Description{}, err
+	}
+	d := engine.Description{Product: "simulated generator", Server: fmt.Sprintf("sim:%d", e.index), Hostname: "memory", CoreCount: 1}
+	for i, l := range e.world.cfg.Links {
+		d.Ports = append(d.Ports, engine.Port{Index: i, Name: l.Name, Driver: "sim", MAC: e.mac(i), Virtual: l.Virtual, Speed: l.Speed,
+			LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off", Untimed: e.Untimed})
+	}
+	return d, nil
+}
+
+// Claim implements engine.Engine.
+func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	if e.Owner != "" && !force {
+		return fmt.Errorf("port %d belongs to %q: %w", ports[0], e.Owner, engine.ErrTaken)
+	}
+	defer e.lock()()
+	e.claimed = true
+	for _, i := range ports {
+		e.ports[i] = &port{}
+	}
+	return nil
+}
+
+// Address implements engine.Engine.
+func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
+	if err := e.ready(ctx, port); err != nil {
+		return "", err
+	}
+	switch {
+	case a.NextHopMAC != "":
+		return a.NextHopMAC, nil
+	case len(a.Local) == 0 && len(a.NextHop) == 0: // as it was configured
+		return deviceMAC(port), nil
+	case e.Unresolved || len(a.NextHop) == 0:
+		return "", fmt.Errorf("port %d: %v: %w", port, a.NextHop, engine.ErrUnresolved)
+	}
+	return deviceMAC(port), nil
+}
+
+// ready returns an error unless the port is claimed and the generator answers.
+func (e *Engine) ready(ctx context.Context, port int) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	defer e.lock()()
+	if !e.claimed || e.ports[port] == nil {
+		return fmt.Errorf("port %d is not claimed: %w", port, engine.ErrRefused)
+	}
+	return nil
+}
+
+// Load implements engine.Engine.
+func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) error {
+	if err := e.ready(ctx, port); err != nil {
+		return err
+	}
+	defer e.lock()()
+	if e.ports[port].running {
+		return fmt.Errorf("port %d is transmitting: %w", port, engine.ErrRefused)
+	}
+	e.ports[port].streams, e.ports[port].burst = len(streams), 0
+	for _, s := range streams {
+		e.ports[port].burst += int64(s.Mode.TotalPackets)
+	}
+	return nil
+}
+
+// Release implements engine.Engine.
+func (e *Engine) Release(ctx context.Context) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	defer e.lock()()
+	e.claimed, e.ports = false, map[int]*port{}
+	return nil
+}
+
+// Close implements engine.Engine.
+func (*Engine) Close() error { return nil }
+
+// Claimed says whether the ports are claimed.
+func (e *Engine) Claimed() bool {
+	defer e.lock()()
+	return e.claimed
+}
+
+// Readings is how often its counters were read.
+func (e *Engine) Readings() int {
+	defer e.lock()()
+	return e.readings
+}
+
+// Running says whether any port transmits.
+func (e *Engine) Running() bool {
+	defer e.lock()()
+	for i := range e.ports {
+		if e.sending(i) > 0 {
+			return true
+		}
+	}
+	return false
+}

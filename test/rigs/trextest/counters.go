@@ -1,0 +1,225 @@
+package trextest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/linerate-dev/linerate/internal/document/stream"
+	"github.com/linerate-dev/linerate/internal/engine/trex/wire"
+)
+
+// getPortStats adds up, as TRex does, frames without room and damaged frames.
+func (g *Generator) getPortStats(p *port, _ Call) (any, error) {
+	good := p.read(&p.byCounters, 4)
+	return object{
+		"opackets": good.sent, "obytes": good.sentBytes, "oerrors": p.sendErrors,
+		"ipackets": good.received, "ibytes": good.receivedBytes, "ierrors": p.receiveErrors + p.damaged,
+		"m_cpu_util": wire.Float(25), "m_total_tx_pps": wire.Float(p.rate),
+	}, nil
+}
+
+// readingRegisters is how long it takes to read a card's registers. Frames are sent meanwhile.
+const readingRegisters = time.Millisecond
+
+// frames are those that a port has sent and received.
+type frames struct{ sent, sentBytes, received, receivedBytes int64 }
+
+// read is what a reader has of the port's frames. On Intel's igb and ixgbe reading clears the registers, and each reader adds up what it has read; others never forget. DPDK counts no frame check
+// sequence, which has 4 bytes: a reader has so many of them.
+func (p *port) read(by *frames, fcs int64) frames {
+	sent, sentBytes := wholeFrames(p.sent, p.sentBytes, p.mean)
+	received, receivedBytes := wholeFrames(p.received, p.receivedBytes, p.receivedMean)
+	all := frames{int64(sent), int64(math.Round(sentBytes)), int64(received), int64(math.Round(receivedBytes))}
+	if p.Driver != "net_e1000_igb" && p.Driver != "net_ixgbe" {
+		return all
+	}
+	fresh := frames{all.sent - p.cleared.sent, all.sentBytes - p.cleared.sentBytes, all.received - p.cleared.received, all.receivedBytes - p.cleared.receivedBytes}
+	by.sent, by.sentBytes = by.sent+fresh.sent, by.sentBytes+fresh.sentBytes-(4-fcs)*fresh.sent
+	by.received, by.receivedBytes = by.received+fresh.received, by.receivedBytes+fresh.receivedBytes-(4-fcs)*fresh.received
+	p.cleared = all
+	time.Sleep(readingRegisters)
+	return *by
+}
+
+// counter is one of a port's extended statistics.
+type counter struct {
+	name  string
+	value int64
+}
+
+// extended are a port's extended statistics. All drivers have the first eight, which are DPDK's own; a virtual port has the names of a real net_af_packet.
+func (p *port) extended() []counter {
+	good := p.read(&p.byExtended, 0)
+	all := []counter{
+		{"rx_good_packets", good.received}, {"tx_good_packets", good.sent}, {"rx_good_bytes", good.receivedBytes}, {"tx_good_bytes", good.sentBytes},
+		{"rx_missed_errors", p.receiveErrors}, {"rx_errors", p.damaged}, {"tx_errors", p.sendErrors}, {"rx_mbuf_allocation_errors", 0},
+	}
+	if p.Virtual {
+		return append(all, counter{"rx_q0_packets", int64(p.received)}, counter{"rx_q0_bytes", int64(p.receivedBytes)}, counter{"rx_q0_errors", 0},
+			counter{"tx_q0_packets", int64(p.sent)}, counter{"tx_q0_bytes", int64(p.sentBytes)})
+	}
+	return append(all, counter{"rx_crc_errors", p.damaged}, counter{"rx_xoff_packets", 3}, counter{"rx_xon_packets", 2}, counter{"tx_xoff_packets", 100})
+}
+
+func (g *Generator) getExtendedNames(p *port, _ Call) (any, error) {
+	names := []string{}
+	for _, c := range p.extended() {
+		names = append(names, c.name)
+	}
+	return object{"xstats_names": names}, nil
+}
+
+func (g *Generator) getExtendedValues(p *port, _ Call) (any, error) {
+	values := []int64{}
+	for _, c := range p.extended() {
+		values = append(values, c.value)
+	}
+	return object{"xstats_values": values}, nil
+}
+
+func (g *Generator) getActiveFlows(Call) (any, error) {
+	stats, latency := []uint32{}, []uint32{}
+	for _, p := range g.ports {
+		for _, s := range p.streams {
+			switch {
+			case !s.FlowStats.Enabled:
+			case s.FlowStats.RuleType == "latency":
+				latency = append(latency, s.FlowStats.StreamID)
+			default:
+				stats = append(stats, s.FlowStats.StreamID)
+			}
+		}
+	}
+	return object{"ids": object{"flow_stats": stats, "latency": latency}}, nil
+}
+
+// getFlowStats pretends that each flow came back whole, in 34 µs. There is nothing about flows that the server doesn't have, and no latency of those that didn't send.
+func (g *Generator) getFlowStats(c Call) (any, error) {
+	var params struct {
+		Flows []uint32 `json:"pgids"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	var versions, flows object
+	latency := object{"g": nil}
+	for index, p := range g.ports {
+		for id, s := range p.streams {
+			flow := s.FlowStats.StreamID
+			if !s.FlowStats.Enabled || len(params.Flows) > 0 && !slices.Contains(params.Flows, flow) {
+				continue
+			}
+			if flows == nil {
+				versions, flows = object{}, object{}
+			}
+			name, sent := fmt.Sprint(flow), p.sentOf(s, 0)
+			versions[name] = p.versions[id]
+			flows[name] = object{
+				"tp": g.countedAt(index, sent), "tb": g.countedAt(index, 64*sent),
+				"rp": g.countedAt(p.ForwardsTo, sent), "rb": g.countedAt(p.ForwardsTo, 64*sent),
+			}
+			if s.FlowStats.RuleType == "latency" && sent > 0 {
+				latency[name] = object{"lat": g.latencyOf(p, s, sent)}
+			}
+		}
+	}
+	return object{"ver_id": versions, "flow_stats": flows, "latency": latency}, nil
+}
+
+// sentOf is how many frames of a stream the port has sent, or will have sent later.
+func (p *port) sentOf(s stream.Stream, later time.Duration) int64 {
+	return int64(s.Mode.Rate.Value * math.Max(0, p.sending+later.Seconds()))
+}
+
+// countedAt is a counter of a flow that one port counts and the others don't.
+func (g *Generator) countedAt(index int, count int64) object {
+	counts := object{}
+	for other := range g.ports {
+		counts[fmt.Sprint(other)] = 0
+	}
+	counts[fmt.Sprint(index)] = count
+	return counts
+}
+
+func (g *Generator) latencyOf(p *port, s stream.Stream, sent int64) object {
+	lat := object{"average": wire.Float(34), "total_min": 3, "total_max": 8976, "last_max": 40, "jit": 5, "histogram": object{"0": 1, "30": sent}}
+	if g.Histograms {
+		timed := sent
+		if p.state == stateTX {
+			timed = p.sentOf(s, g.HistogramsLater)
+		}
+		lat["hdrh"] = hdrOf(timed)
+	}
+	return lat
+}
+
+// hdrOf is the histogram of a TRex with --hdrh for that many frames that took 34 µs, one in a hundred of them 80 µs: 1 µs to 10 s in three digits.
+func hdrOf(frames int64) string {
+	h := hdrhistogram.New(1, 10_000_000, 3)
+	slow := frames / 100
+	_ = h.RecordValues(34, frames-slow)
+	_ = h.RecordValues(80, slow)
+	text, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// queue is the events that a session hasn't heard of.
+type queue struct {
+	events []event
+	next   int // sequence number
+}
+
+type event struct {
+	Name     string `json:"name"`
+	Type     int    `json:"type"`
+	Sequence int    `json:"seq"`
+	Data     object `json:"data"`
+}
+
+func (g *Generator) register(session uint32) {
+	if _, known := g.queues[session]; !known {
+		g.queues[session] = &queue{events: []event{}}
+	}
+}
+
+func (g *Generator) tell(kind int, data object) {
+	for _, q := range g.queues {
+		q.events = append(q.events, event{Name: "trex-event", Type: kind, Sequence: q.next, Data: data})
+		q.next++
+	}
+}
+
+// Events of a port's traffic. Those of the port's profile have numbers that are ofProfile higher.
+const (
+	trafficStarted  = 0
+	trafficStopped  = 1
+	trafficFinished = 4
+	ofProfile       = 10
+)
+
+// tellTraffic tells of a port's only profile, and of the port.
+func (g *Generator) tellTraffic(kind, index int) {
+	g.tell(kind+ofProfile, object{"port_id": index, "profile_id": "_"})
+	g.tell(kind, object{"port_id": index})
+}
+
+func (g *Generator) getEvents(c Call) (any, error) {
+	var params struct {
+		Session uint32 `json:"session_id"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	g.register(params.Session)
+	q := g.queues[params.Session]
+	events := q.events
+	q.events = []event{}
+	return object{"data": events}, nil
+}

@@ -1,0 +1,154 @@
+package trextest
+
+import "math"
+
+// What recordings of a real server (testdata of internal/engine/trex: start-at, overrun) show of its schedule:
+//
+//   - A duration counts from the request, not from start_at_ts, so a common start in the future takes its lead from the duration.
+//   - The end is an entry of the schedule that the ports share. The entry of a port that is started while another one sends comes later than it should.
+//   - The schedule is never shortened: asked for more than it can send, the server sends all of it, late, and its ends are as late.
+const (
+	minNotice    = 0.1   // seconds that start_at_ts must be ahead
+	firstEndLate = 0.002 // seconds by which the end of the first port comes late
+	nextEndLate  = 0.010 // and that of a port that is started while another one is in state TX
+)
+
+// endsLate is how much later than its duration says the end of a port comes that is started now.
+func (g *Generator) endsLate() float64 {
+	for _, p := range g.ports {
+		if p.state == stateTX {
+			return nextEndLate
+		}
+	}
+	return firstEndLate
+}
+
+// burst is how many frames the port's streams have; infinite where any of them has no end.
+func (p *port) burst() (frames float64) {
+	for _, s := range p.streams {
+		if s.Mode.Type != "single_burst" {
+			return math.Inf(1)
+		}
+		frames += float64(s.Mode.TotalPackets)
+	}
+	return frames
+}
+
+// flows says whether the port's schedule has frames at this time of the schedule.
+func (p *port) flows(schedule float64) bool {
+	return p.state == stateTX && schedule >= p.starts && schedule < p.ends && p.left > 0
+}
+
+// advance counts what was sent and returned since the last call, from one entry of the schedule to the next, and ends ports whose schedule is over.
+//
+//	the clock     ├──────────┼──────────────────────────────┤
+//	the schedule  ├──────────┼──────────┤                     slower while its ports ask for more than Capacity
+func (g *Generator) advance() {
+	now := g.clock()
+	for g.counted < now {
+		pace := g.pace()
+		took := min(now-g.counted, (g.nextEntry()-g.schedule)/pace)
+		for _, p := range g.ports {
+			if p.flows(g.schedule) {
+				g.count(p, took, pace)
+			}
+		}
+		g.counted, g.schedule = g.counted+took, g.schedule+took*pace
+		g.end()
+		if now-g.counted < sliver {
+			break
+		}
+	}
+}
+
+// sliver is the rounding error of a time in seconds, fraction that of a number of frames.
+const (
+	sliver   = 1e-9
+	fraction = 1e-3
+)
+
+// pace is how fast the schedule goes: 1 is by the clock.
+func (g *Generator) pace() float64 {
+	asked := 0.0
+	for _, p := range g.ports {
+		if p.flows(g.schedule) {
+			asked += p.rate
+		}
+	}
+	if g.Capacity == 0 || asked <= g.Capacity {
+		return 1
+	}
+	return g.Capacity / asked
+}
+
+// nextEntry is the time of the schedule at which a port begins or ends next; infinite: none does.
+func (g *Generator) nextEntry() float64 {
+	next := math.Inf(1)
+	for _, p := range g.ports {
+		if p.state != stateTX {
+			continue
+		}
+		entries := []float64{p.starts, p.ends}
+		if p.flows(g.schedule) {
+			entries = append(entries, g.schedule+p.left/p.rate)
+		}
+		for _, entry := range entries {
+			if entry > g.schedule {
+				next = min(next, entry)
+			}
+		}
+	}
+	return next
+}
+
+// end ends the ports whose schedule is over. A server that doesn't send isn't late any more.
+func (g *Generator) end() {
+	for _, index := range g.indexes() {
+		if p := g.ports[index]; p.state == stateTX && (g.schedule >= p.ends-sliver || p.left < 0.5) {
+			g.rest(p)
+			g.tellTraffic(trafficFinished, index)
+		}
+	}
+}
+
+// rest ends a port's traffic, which consisted of whole frames.
+func (g *Generator) rest(p *port) {
+	p.state = stateStreams
+	p.sent, p.sentBytes = wholeFrames(p.sent+fraction, p.sentBytes+fraction*p.mean, p.mean)
+	if to, ok := g.ports[p.ForwardsTo]; ok {
+		to.received, to.receivedBytes = wholeFrames(to.received+fraction, to.receivedBytes+fraction*p.mean, p.mean)
+	}
+}
+
+// wholeFrames leaves out the part of a frame that was sent, with its bytes.
+func wholeFrames(packets, bytes, mean float64) (whole, ofThem float64) {
+	whole = math.Floor(packets)
+	return whole, bytes - (packets-whole)*mean
+}
+
+func (g *Generator) count(p *port, seconds, pace float64) {
+	sent := min(p.rate*pace*seconds, p.left)
+	p.left -= sent
+	p.sending += seconds
+	p.sent += sent
+	p.sentBytes += sent * p.mean
+	to, ok := g.ports[p.ForwardsTo]
+	if !ok {
+		return
+	}
+	returned := sent
+	if p.Limit > 0 {
+		returned = p.forwarded(sent, g.counted, seconds)
+	}
+	to.received += returned
+	to.receivedBytes += returned * p.mean
+	to.receivedMean = p.mean
+}
+
+// forwarded is what the device forwards of frames that are sent evenly from a time of the clock on.
+func (p *port) forwarded(sent, from, seconds float64) float64 {
+	p.room = min(p.Holds, p.room+p.Limit*(from-p.roomAt))
+	forwarded := min(sent, p.room+p.Limit*seconds)
+	p.room, p.roomAt = min(p.Holds, p.room+p.Limit*seconds-forwarded), from+seconds
+	return forwarded
+}

@@ -1,0 +1,124 @@
+package truth
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// late is for how long after the last frame left some may still wait before the device's limit, on a machine that is busy.
+const late = 50 * time.Millisecond
+
+// searched says whether the Report is of a procedure that searches for the limit. The others measure loads that are given.
+func searched(r *report.Report) bool {
+	return slices.Contains([]string{"", plan.TypeRamp, plan.TypeSearch}, r.Plan.Procedure.Type)
+}
+
+// givenLoads holds the figures of loads that were given against what the device forwards of them. The generator may have sent less than asked for, or not all
+// the time; it never sent faster. So the device's own share of each figure lies between two bounds:
+//
+//	0 ────────┬──────────────────────┬──────────── sent
+//	        least                   most
+//	          │                      └ what the device forwards of that load × time, and what it had saved up
+//	          └ the share of sent that it forwards of the load asked for: it forwards more only where the generator paused
+//
+// A figure's interval must not lie outside of them. What has no High claims nothing above its Low.
+func (d Device) givenLoads(r *report.Report) (faults []string) {
+	if r.Result.Saturated {
+		faults = append(faults, "a limit is claimed, and nothing searched for one")
+	}
+	faults = append(faults, d.reason(r)...)
+	for _, m := range r.Result.Directions {
+		faults = append(faults, d.figuresOf(r, m, 0, "")...)
+	}
+	for _, w := range curve(r) {
+		for _, m := range w.Directions {
+			faults = append(faults, d.figuresOf(r, m, w.Load, fmt.Sprintf("window %d, ", w.Number))...)
+		}
+	}
+	return faults
+}
+
+// reason: who says that frames were lost at the load of the answer offered some direction more than the device forwards there. Who doesn't says what was the end.
+func (d Device) reason(r *report.Report) []string {
+	if r.Result.LowerBound() {
+		return lowerBound("the result", r.Result.Reason, r.Result.Message)
+	}
+	above := func(m report.Direction) bool {
+		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
+		return float64(load) >= float64(d.Limits[Direction(m.From, m.To)])*(1-room)
+	}
+	if !slices.ContainsFunc(r.Result.Directions, above) {
+		return []string{fmt.Sprintf("the reason is %s, and the device forwards all of that load: %s", r.Result.Reason, r.Result.Message)}
+	}
+	return nil
+}
+
+// curve are the windows of a curve, one for each load: the last that counts.
+func curve(r *report.Report) (windows []report.Window) {
+	if r.Plan.Procedure.Type != plan.TypeFrameLoss {
+		return nil
+	}
+	for _, w := range r.Windows {
+		if w.Phase == report.Trial && w.Counts() {
+			windows = append(slices.DeleteFunc(windows, func(o report.Window) bool { return o.Load == w.Load }), w)
+		}
+	}
+	return windows
+}
+
+// figuresOf holds the figures of a direction at a load against the device: what came back, and what was lost of what was sent.
+func (d Device) figuresOf(r *report.Report, m report.Direction, load units.Ratio, where string) (faults []string) {
+	name := Direction(m.From, m.To)
+	limit, known := d.Limits[name]
+	if !known {
+		return []string{name + " is no direction of the device"}
+	}
+	least, most := d.forwards(name, float64(limit), m, r.Plan.Procedure.MaxLossRatio.Float())
+	sent, rate := float64(m.Sent.Packets), float64(m.Offered.PacketsPerSecond)/float64(max(1, m.Sent.Packets))
+	for _, bounds := range []struct {
+		metric      report.Metric
+		least, most float64
+		slack       float64 // rounding
+	}{
+		{figures.PacketsPerSecond, least * rate, most * rate, 1},
+		{figures.LossRatio, 1 - most/sent, 1 - least/sent, 1e-6},
+	} {
+		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == bounds.metric && f.Direction == name && f.Load == load })
+		if i < 0 {
+			faults = append(faults, fmt.Sprintf("%s%s: there is no figure %s at load %s", where, name, bounds.metric, load))
+			continue
+		}
+		f := r.Figures[i]
+		said := fmt.Sprintf("%s%s: %s is said to be from %s to %s of %d sent at %d packets/s, and the device's is from %g to %g", where, name, f.Metric, f.Low,
+			cmp.Or(f.High, "any"), m.Sent.Packets, m.Offered.PacketsPerSecond, bounds.least, bounds.most)
+		if f.Low.Float() > bounds.most+bounds.slack || f.High != "" && f.High.Float() < bounds.least-bounds.slack {
+			faults = append(faults, said)
+		}
+	}
+	return faults
+}
+
+// forwards is how many of the sent frames the device forwards at least and at most.
+func (d Device) forwards(name string, limit float64, m report.Direction, lossAllowed float64) (least, most float64) {
+	sent, offered := float64(m.Sent.Packets), float64(max(1, m.Offered.PacketsPerSecond))
+	load, seconds := max(offered, float64(m.Intended.PacketsPerSecond)), sent/offered
+	cut := float64(m.EdgeFrames + m.ReceiveErrors + 1)
+	part := 1 - lossAllowed
+	for _, at := range near(load) {
+		part = min(part, d.forwarded(name, at)/at)
+	}
+	rate := max(d.forwarded(name, offered), d.forwarded(name, load)*offered/load)
+	if offered < load*(1-room) { // the generator paused: meanwhile the device may have forwarded at its limit
+		rate = max(rate, limit)
+	}
+	least = sent*part - cut
+	most = rate*seconds + limit*(late.Seconds()+d.Burst.Seconds()) + cut
+	return max(0, least), min(most, sent+cut)
+}

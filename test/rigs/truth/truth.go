@@ -1,0 +1,235 @@
+// Package truth holds a Report against the device that it was measured of, on any machine, however busy.
+//
+// The judge never knows a device's limit; the test does. On a calm machine a Report says the limit. On a busy one it may say less: a lower bound, or
+// windows that say nothing. What it may never do is claim what isn't so:
+//
+//	                      limit
+//	──────────┬─────────────┼──────┬────────────▶ packets/s
+//	       received         │   received ÷ (1 − resolution)
+//	          └── "saturated" ─────┘                the limit is within, or the claim is wrong
+//	          └── a lower bound ───────────▶        the limit is above it, or the claim is wrong
+//	   a window that lost frames down here is wrong │
+//
+// Each direction is held against its own limit: a Report that says nothing of each direction by itself (Limit) says of each what it says of the whole.
+package truth
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/document/plan"
+	"github.com/linerate-dev/linerate/internal/document/report"
+	"github.com/linerate-dev/linerate/internal/result/figures"
+)
+
+// Device is what a test knows of the device under test.
+type Device struct {
+	// Limits are what it forwards, in packets/s, by direction, such as "west→east".
+	Limits map[string]int64
+	// Weakest are what it forwards at its weakest, where that is less than Limits for some time: a window may be Lossy above that. Nil: Limits.
+	Weakest map[string]int64
+	// Burst is for how long it saves up what it didn't forward, or lets frames wait: so much more comes back in any window.
+	Burst time.Duration
+	// Holds is for how long it saves up or lets wait where bursts have to find just that. 0: bursts aren't held against it.
+	Holds time.Duration
+	// Stall is for how long its node may hold it up in a window, unseen by linerate: in a cluster nobody tells who waited there. What comes meanwhile may come back too late for the window.
+	Stall time.Duration
+	// Forwards is how many packets/s it forwards of a load that lasts, where that isn't all of it up to the limit, and the limit of more. Each frame counts once, however
+	// often it leaves. With it the loss that is claimed beside a limit is held against the device, too. Nil: all up to the limit.
+	Forwards func(direction string, load float64) float64
+}
+
+// forwarded is what the device forwards of a load that lasts.
+func (d Device) forwarded(direction string, load float64) float64 {
+	if d.Forwards != nil {
+		return d.Forwards(direction, load)
+	}
+	return min(load, float64(d.Limits[direction]))
+}
+
+// Direction names a direction as Device.Limits does.
+func Direction(from, to string) string { return from + "→" + to }
+
+// Faults are the claims of a Report that aren't so; empty: all its claims are true. A Report without a figure is a fault, unless each of its windows says why it says
+// nothing.
+func (d Device) Faults(r *report.Report) (faults []string) {
+	for _, w := range r.Windows {
+		faults = append(faults, d.lossBelow(w)...)
+	}
+	if r.Ending != report.Completed {
+		return append(faults, fmt.Sprintf("ending %s: %s", r.Ending, r.Message))
+	}
+	if len(r.Result.Goals) > 0 {
+		return append(faults, d.goals(r)...)
+	}
+	return append(faults, d.answer(r)...)
+}
+
+// answer holds the Report's one answer against the device.
+func (d Device) answer(r *report.Report) (faults []string) {
+	if !r.Result.Measured {
+		return d.unmeasured(r)
+	}
+	if got, want := len(r.Result.Directions), len(d.Limits); got != want {
+		faults = append(faults, fmt.Sprintf("the result has %d directions, the device %d", got, want))
+	}
+	if r.Plan.Procedure.Type == plan.TypeSoak {
+		for _, m := range r.Result.Directions {
+			faults = append(faults, d.soak(r, m)...)
+		}
+		return faults
+	}
+	if searched(r) {
+		for _, m := range r.Result.Directions {
+			faults = append(faults, d.claim(r, m)...)
+		}
+		return append(faults, d.total(r)...)
+	}
+	for _, m := range r.Result.Directions {
+		faults = append(faults, d.bursts(m)...)
+	}
+	return append(faults, d.givenLoads(r)...)
+}
+
+// room is how close to a limit even sending and a limiter's own clock bring a load, as a share of it: a load in between may lose frames or not.
+const room = 0.01
+
+// lossBelow: the device lets such a load through, so a Report that says that it lost frames there is wrong. What counts is the load that was asked for, if that is more: a
+// generator that stood still for a moment offers less in the mean, and as much as asked for in the rest of the window.
+func (d Device) lossBelow(w report.Window) (faults []string) {
+	weakest := d.Limits
+	if d.Weakest != nil {
+		weakest = d.Weakest
+	}
+	for _, m := range w.Directions {
+		limit := float64(weakest[Direction(m.From, m.To)])
+		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
+		if missing := m.LossRatioMin.Float() * float64(m.Sent.Packets); d.Stall > 0 && missing <= float64(load)*d.Stall.Seconds() {
+			continue
+		}
+		if m.Quality == report.Lossy && float64(load) < limit*(1-room) {
+			faults = append(faults, fmt.Sprintf("window %d, %s→%s is Lossy at %d packets/s, and the device forwards %.0f: %s", w.Number, m.From, m.To,
+				load, limit, m.Reason))
+		}
+	}
+	return faults
+}
+
+// unmeasured: there may be no figure where no window could be judged, and each says why; after a search also where those that could lost frames. A warm-up
+// counts for nothing, nor does a short window that was clean by chance where the device loses too much of any load.
+func (d Device) unmeasured(r *report.Report) (faults []string) {
+	if len(r.Windows) == 0 {
+		return []string{fmt.Sprintf("nothing was measured, and no window says why: %s", r.Result.Message)}
+	}
+	if unproven(r) {
+		return nil
+	}
+	for _, w := range r.Windows {
+		if w.Phase == report.WarmUp || searched(r) && (w.Quality == report.Lossy || d.neverClean()) {
+			continue
+		}
+		if w.Quality != report.Invalid || w.Reason == "" {
+			faults = append(faults, fmt.Sprintf("there is no figure, and window %d is %s: %s %s", w.Number, w.Quality, w.Reason, r.Result.Message))
+		}
+	}
+	return faults
+}
+
+// unproven: a search claims nothing, as edges of the windows that looked clean may hide more loss than is allowed, and a load that looked so lost frames when it was held. On a machine that keeps
+// the generator from sending evenly that is the truth.
+func unproven(r *report.Report) bool {
+	return searched(r) && r.Result.Reason == report.Inconclusive && slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Phase == report.Confirm && w.Quality == report.Lossy })
+}
+
+// neverClean: in some direction there is no load of which the device loses as little as is allowed.
+func (d Device) neverClean() bool {
+	return slices.Contains(slices.Collect(maps.Values(d.Limits)), 0)
+}
+
+// claim holds a direction's figure against its limit.
+func (d Device) claim(r *report.Report, m report.Direction) (faults []string) {
+	name := Direction(m.From, m.To)
+	limit, known := d.Limits[name]
+	if !known {
+		return []string{name + " is no direction of the device"}
+	}
+	own := ownLimit(r, m)
+	if own.Window < 1 || own.Window > len(r.Windows) {
+		return []string{fmt.Sprintf("%s: its figures are of window %d, and there are %d", name, own.Window, len(r.Windows))}
+	}
+	seconds := time.Duration(r.Windows[own.Window-1].Duration).Seconds()
+	lossAllowed := r.Plan.Procedure.MaxLossRatio.Float()
+	most := float64(limit)*(1+lossAllowed+d.Burst.Seconds()/seconds) + float64(m.EdgeFrames)/seconds + 1
+	if got := float64(m.Received.PacketsPerSecond); got > most {
+		faults = append(faults, fmt.Sprintf("%s: %d packets/s are said to have come back with no more loss than is allowed, and the device forwards %d so", name, m.Received.PacketsPerSecond, limit))
+	}
+	faults = append(faults, d.lossBeside(r, m)...)
+	if !own.Saturated {
+		return append(faults, lowerBound(name, own.Reason, r.Result.Message)...)
+	}
+	if lossy := float64(m.Offered.PacketsPerSecond) / (1 - own.Resolution.Float()); float64(limit) > lossy*(1+lossAllowed)+1 {
+		faults = append(faults, fmt.Sprintf("%s: frames are said to be lost at %.0f packets/s, and the device forwards %d", name, lossy, limit))
+	}
+	return faults
+}
+
+// total: what bounds the sum of all directions from above may not be less than what they forward.
+func (d Device) total(r *report.Report) []string {
+	sum := int64(0)
+	for _, limit := range d.Limits {
+		sum += limit
+	}
+	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool {
+		return f.Metric == figures.PacketsPerSecond && f.Direction == report.AllDirections && f.Load == 0
+	})
+	if i < 0 || r.Figures[i].High == "" {
+		return nil
+	}
+	if most := r.Figures[i].High.Float(); float64(sum) > most*(1+r.Plan.Procedure.MaxLossRatio.Float())+1 {
+		return []string{fmt.Sprintf("all directions together: no more than %.0f packets/s are said to be forwarded, and the device forwards %d", most, sum)}
+	}
+	return nil
+}
+
+// ownLimit is what the Report says of a direction by itself, or of all of them.
+func ownLimit(r *report.Report, m report.Direction) report.DirectionLimit {
+	if m.Limit != nil {
+		return *m.Limit
+	}
+	return report.DirectionLimit{Reason: r.Result.Reason, Saturated: r.Result.Saturated, Confirmed: r.Result.Confirmed, Window: r.Result.Window, Resolution: r.Result.Resolution}
+}
+
+// lossBeside holds the loss that is claimed beside a limit against the device: its interval must not lie outside of what the device loses of that load. A load within
+// 1 % of a limit may lose frames or not, so the loss of any load in between will do.
+func (d Device) lossBeside(r *report.Report, m report.Direction) []string {
+	name, load := Direction(m.From, m.To), float64(m.Offered.PacketsPerSecond)
+	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == figures.LossRatio && f.Direction == name && f.Load == 0 })
+	if d.Forwards == nil || i < 0 || load <= 0 {
+		return nil
+	}
+	f, least, most := r.Figures[i], 1.0, 0.0
+	for _, at := range near(load) {
+		lost := max(0, 1-d.forwarded(name, at)/at)
+		least, most = min(least, lost), max(most, lost)
+	}
+	frame := 1.01 / float64(max(1, m.Sent.Packets)) // one in N may be one more or less of those in a window; and rounding
+	if f.Low.Float() > most+frame || f.High != "" && f.High.Float() < least-frame {
+		return []string{fmt.Sprintf("%s: a loss of %s to %s is claimed at %.0f packets/s, and the device loses from %g to %g of it", name, f.Low, cmp.Or(f.High, "any"), load, least, most)}
+	}
+	return nil
+}
+
+// near are loads that can't be distinguished from one.
+func near(load float64) []float64 { return []float64{load * (1 - room), load, load * (1 + room)} }
+
+// lowerBound: what isn't the device's limit says what kept it from being found.
+func lowerBound(name string, reason report.Reason, message string) []string {
+	why := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited, report.Inconclusive, report.OtherDirection, report.BurstsOnly, report.NotHeld}
+	if !slices.Contains(why, reason) || message == "" {
+		return []string{fmt.Sprintf("%s: a lower bound for the reason %s: %q", name, reason, message)}
+	}
+	return nil
+}
